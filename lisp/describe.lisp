@@ -1,0 +1,141 @@
+;;;; All that a symbol names, as data.
+
+(in-package "LIVE-LISP.AGENT")
+
+(defun plain-text (limit object)
+  "Return OBJECT, code or a type, printed for a reader who has no current package."
+  (printing-plainly
+    (let ((*print-length* 60) (*print-level* 8) (*package* (find-package "COMMON-LISP")))
+      (print-safely limit object))))
+
+(defun arglist-text (arglist)
+  "Return ARGLIST as text; () for none."
+  (if arglist
+      (printing-plainly
+        (let ((*print-length* 60) (*print-level* 8)
+              (*package* (usable-package (session-package))))
+          (print-safely 1000 arglist "~:@(~S~)")))
+      "()"))
+
+(defun source-data (name type)
+  "Return where NAME is defined as a TYPE of SB-INTROSPECT, a list of JSON objects."
+  (loop for source in (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type)
+        for path = (introspect "DEFINITION-SOURCE-PATHNAME" source)
+        repeat 10
+        when path
+          collect (object "file" (translated (namestring path))
+                          "offset" (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
+                          "form" (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
+                          "number" (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
+                          "description" (let ((description (introspect "DEFINITION-SOURCE-DESCRIPTION" source)))
+                                          (and description (plain-text 200 description))))))
+
+(defun doc-text (name type)
+  "Return the documentation of NAME as TYPE, at most 4000 characters, or NIL."
+  (let ((text (ignore-errors (documentation name type))))
+    (and (stringp text) (print-safely 4000 text "~A"))))
+
+(defun callable-data (symbol)
+  "Return what SYMBOL is as a function, macro or special operator, or NIL."
+  (when (fboundp symbol)
+    (let ((type (and (not (macro-function symbol)) (not (special-operator-p symbol))
+                     (introspect "FUNCTION-TYPE" symbol)))
+          (nature (callable-nature symbol)))
+      (object "nature" (if (special-operator-p symbol) "SPECIAL OPERATOR" nature)
+              "arglist" (arglist-text (introspect "FUNCTION-LAMBDA-LIST" symbol))
+              "type" (and (not (member type '(nil function))) (plain-text 500 type))
+              "documentation" (doc-text symbol 'function)
+              "methods" (and (equal nature "GENERIC-FUNCTION")
+                             (length (sb-mop:generic-function-methods (fdefinition symbol))))
+              "compilerMacro" (and (compiler-macro-function symbol) t)
+              "inline" (let ((inline (internal-call ("SB-INT" "INFO") (:function :inlinep symbol))))
+                         (and (member inline '(inline notinline)) (symbol-name inline)))
+              "sources" (loop for type in '(:function :generic-function :macro :special-operator)
+                              append (source-data symbol type))))))
+
+(defun setf-data (symbol)
+  "Return what (SETF SYMBOL) is, or NIL."
+  (let ((name (list 'setf symbol)))
+    (cond ((fboundp name)
+           (object "nature" "SETF FUNCTION"
+                   "arglist" (arglist-text (introspect "FUNCTION-LAMBDA-LIST" (fdefinition name)))
+                   "documentation" (doc-text name 'function)
+                   "sources" (append (source-data name :function) (source-data name :generic-function))))
+          ((internal-call ("SB-INT" "INFO") (:setf :expander symbol))
+           (object "nature" "SETF EXPANDER"
+                   "documentation" (doc-text symbol 'setf)
+                   "sources" (source-data symbol :setf-expander))))))
+
+(defun slot-text (slot)
+  "Return the name of SLOT, a slot definition."
+  (symbol-text (sb-mop:slot-definition-name slot)))
+
+(defun class-nature (class)
+  "Return what kind of class CLASS is."
+  (typecase class
+    (structure-class "STRUCTURE CLASS")
+    (built-in-class "BUILT-IN CLASS")
+    (t (if (subtypep (class-name class) 'condition) "CONDITION CLASS" "CLASS"))))
+
+(defun class-data (symbol)
+  "Return what SYMBOL is as a class or another type, or NIL."
+  (let ((class (find-class symbol nil)))
+    (cond (class
+           (object "nature" (class-nature class)
+                   "supers" (loop for super in (sb-mop:class-direct-superclasses class)
+                                  collect (plain-text 100 (class-name super)))
+                   "slots" (loop for slot in (sb-mop:class-direct-slots class) collect (slot-text slot))
+                   "documentation" (doc-text symbol 'type)
+                   "sources" (loop for type in '(:class :structure :condition)
+                                   append (source-data symbol type))))
+          ((internal-call ("SB-EXT" "VALID-TYPE-SPECIFIER-P") (symbol))
+           (object "nature" "TYPE"
+                   "documentation" (doc-text symbol 'type)
+                   "sources" (source-data symbol :type))))))
+
+(defun global-value-data (symbol kind)
+  "Return the value of SYMBOL, a variable of KIND, printed, with its type."
+  (cond ((eq kind :macro)
+         (object "text" (plain-text 1000 (macroexpand-1 symbol))))
+        ((boundp symbol)
+         (let ((value (symbol-value symbol)))
+           (object "text" (printing-plainly
+                            (let ((*print-length* 20) (*package* (session-package)))
+                              (print-safely 1000 value)))
+                   "type" (plain-text 200 (type-of value)))))))
+
+(defun variable-data (symbol)
+  "Return what SYMBOL is as a variable, or NIL."
+  (let ((kind (variable-kind symbol)))
+    (when kind
+      (object "nature" (ecase kind
+                         (:special "SPECIAL VARIABLE") (:constant "CONSTANT") (:macro "SYMBOL MACRO")
+                         ((:global :always-bound) "GLOBAL VARIABLE"))
+              "value" (global-value-data symbol kind)
+              "documentation" (doc-text symbol 'variable)
+              "sources" (loop for type in '(:variable :constant :symbol-macro)
+                              append (source-data symbol type))))))
+
+(defun named-package-data (symbol)
+  "Return the package that is named as SYMBOL is, or NIL."
+  (let ((package (find-package (symbol-name symbol))))
+    (when package
+      (object "nature" "PACKAGE" "documentation" (doc-text package t)))))
+
+(define-operation "describe" (name package)
+  "Tell all that the symbol NAME of PACKAGE names."
+  (multiple-value-bind (symbol status) (named-symbol name package)
+    (let ((home (symbol-package symbol)) (*package* (session-package)))
+      (call-user-code
+       (lambda ()
+         (object "symbol" (symbol-text symbol)
+                 "label" (label symbol)
+                 "status" (string-downcase (symbol-name status))
+                 "homeStatus" (and home (string-downcase (symbol-name (nth-value 1 (find-symbol (symbol-name symbol) home)))))
+                 "home" (and home (package-name home))
+                 "natures" (natures symbol)
+                 "features" (mapcar #'symbol-name *features*)
+                 "things" (remove nil (list (callable-data symbol) (setf-data symbol) (class-data symbol)
+                                            (variable-data symbol) (named-package-data symbol)))
+                 "properties" (loop for (key) on (symbol-plist symbol) by #'cddr
+                                    repeat 20 collect (plain-text 100 key))))))))

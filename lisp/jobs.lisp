@@ -1,0 +1,157 @@
+;;;; A thread for every request that can run user code. It can be interrupted at
+;;;; any time by a throw, which no handler can swallow.
+
+(in-package "LIVE-LISP.AGENT")
+
+(defstruct (job (:constructor make-job (id operation)))
+  "One request that runs in a thread of its own."
+  id
+  operation
+  thread
+  (output (make-capture 6000 6000))
+  (started (get-internal-real-time))
+  (usage-before (sb-kernel:dynamic-usage))
+  (interruptible nil)
+  (frames nil)
+  (looking nil)
+  (answered nil))
+
+(defvar *job* nil "The job that this thread works for, or NIL.")
+
+(sb-ext:defglobal **jobs** (make-hash-table :synchronized t))
+
+(sb-ext:defglobal **background** (make-capture 4000 4000))
+(setf (documentation '**background** 'variable)
+      "What threads that no job waits for have written since the last answer.")
+
+(defun answer (job members)
+  "Send the answer of JOB, once: MEMBERS is a property list."
+  (unless (shiftf (job-answered job) t)
+    (send (make-json-object
+           (list* "id" (job-id job)
+                  "output" (captured (job-output job))
+                  "background" (captured **background** :reset t)
+                  members)))))
+
+(defun interruption (job reason)
+  "Return the members of the answer that tells that JOB was interrupted for REASON."
+  (list "interrupted" (object "reason" reason "frames" (job-frames job))))
+
+(defun call-user-code (function)
+  "Call FUNCTION. The frames of user code end here, so this must stay a real call."
+  (values-list (multiple-value-list (funcall function))))
+
+(defun leave-job (job reason)
+  "Runs in the thread of JOB: note where it is and throw to its end. Showing the
+frames can itself run user code that never ends, so a second interrupt skips it."
+  (when (job-interruptible job)
+    (unless (shiftf (job-looking job) t)
+      (setf (job-frames job) (sb-sys:with-interrupts (frames-data))))
+    (throw job (interruption job reason))))
+
+(defun interrupt-job (id reason)
+  "Interrupt the job ID, if it still runs."
+  (let ((job (gethash id **jobs**)))
+    (when job
+      (ignore-errors
+       (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason)))))))
+
+(defun terminate-job (id)
+  "End the thread of the job ID, which ignored being interrupted."
+  (let ((job (gethash id **jobs**)))
+    (when job
+      (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
+
+(defun enter-debugger (condition hook)
+  "Stands in for the debugger: in a job the CONDITION becomes its answer; any other
+thread prints it and ends, and the image lives on."
+  (declare (ignore hook))
+  (let ((job *job*))
+    (cond ((and job (job-interruptible job))
+           (throw job (if (shiftf (job-looking job) t)
+                          (list "condition" (object "type" (symbol-text (type-of condition))
+                                                    "text" "It was signalled while another condition was described."))
+                          (let ((sb-ext:*invoke-debugger-hook* #'enter-debugger))
+                            (list "condition" (condition-data condition))))))
+          (t (format **background** "~&Thread ~A ended by an unhandled condition: ~A~%"
+                     (print-safely 100 (sb-thread:thread-name sb-thread:*current-thread*) "~A")
+                     (print-safely 1000 condition "~A"))
+             (sb-thread:abort-thread)))))
+
+(defun debugger-hook (condition hook)
+  "The global *INVOKE-DEBUGGER-HOOK*. A debugger hook that user code bound is asked first."
+  (let ((user *debugger-hook*))
+    (when (and user *job*)
+      (let ((*debugger-hook* nil)
+            (sb-ext:*invoke-debugger-hook* #'debugger-hook))
+        (funcall user condition user)))
+    (enter-debugger condition hook)))
+
+(defmacro with-job-streams ((capture) &body body)
+  "Evaluate BODY with output going to CAPTURE and every input stream at its end."
+  (let ((input (gensym "INPUT")) (terminal (gensym "TERMINAL")))
+    `(let* ((,input (make-concatenated-stream))
+            (,terminal (make-two-way-stream ,input ,capture))
+            (*standard-input* ,input) (*standard-output* ,capture)
+            (*error-output* ,capture) (*trace-output* ,capture)
+            (*query-io* ,terminal) (*debug-io* ,terminal) (*terminal-io* ,terminal))
+       ,@body)))
+
+(defun job-result (job function)
+  "Call FUNCTION, which returns the members of the answer, and return them, or those
+that tell why it was left."
+  (catch job
+    (unwind-protect
+         (progn
+           (setf (job-interruptible job) t)
+           (restart-case (let ((*end-call* (find-restart 'abort)))
+                           (funcall function))
+             (abort () :report "End this call." (list "aborted" t))))
+      (setf (job-interruptible job) nil))))
+
+(defun end-job (job)
+  "Runs when the thread of JOB ends, however: it is answered in any case."
+  (answer job (if (internal-value ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
+                  (list "exiting" t)
+                  (interruption job "terminated")))
+  (remhash (job-id job) **jobs**))
+
+(defun run-job (job function)
+  "The life of the thread of JOB."
+  (let ((*job* job) (*debugger-hook* nil))
+    (unwind-protect
+         (with-job-streams ((job-output job))
+           (answer job (job-result job function)))
+      (end-job job))))
+
+(defun start-job (id operation function)
+  "Start a job for the request ID that calls FUNCTION, which returns the members of
+its answer."
+  (let ((job (make-job id operation)))
+    (setf (gethash id **jobs**) job)
+    (handler-bind ((error (lambda (condition) (declare (ignore condition)) (remhash id **jobs**))))
+      (setf (job-thread job)
+            (sb-thread:make-thread #'run-job :name (format nil "live-lisp ~A ~D" operation id)
+                                             :arguments (list job function))))))
+
+(defun job-progress (id)
+  "Return how the job ID is doing as a JSON object, or NIL when it has ended."
+  (let ((job (gethash id **jobs**)))
+    (when job
+      (flet ((value (symbol)
+               (ignore-errors (sb-thread:symbol-value-in-thread symbol (job-thread job)))))
+        (let ((file (or (value '*compile-file-truename*) (value '*load-truename*))))
+          (object "milliseconds" (floor (* 1000 (- (get-internal-real-time) (job-started job)))
+                                        internal-time-units-per-second)
+                  "characters" (capture-total (job-output job))
+                  "file" (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file)))))))))
+
+(defun guard-heap ()
+  "Runs after every garbage collection: when more than half of the heap is in use and
+a running job made at least a quarter of it since it began, that job is ended, because
+the collector needs free space to work and the image would die."
+  (let ((usage (sb-kernel:dynamic-usage)) (size (sb-ext:dynamic-space-size)))
+    (when (> usage (floor size 2))
+      (loop for job being the hash-values of **jobs**
+            when (> (- usage (job-usage-before job)) (floor size 4))
+              do (interrupt-job (job-id job) "heap")))))

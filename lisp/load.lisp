@@ -1,0 +1,104 @@
+;;;; Loading files and systems.
+
+(in-package "LIVE-LISP.AGENT")
+
+(defun note-compiler-error (condition)
+  "Keep CONDITION, an error that the compiler will turn into one at run time, and go on."
+  (incf *warning-count*)
+  (let ((inner (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition)))
+    (multiple-value-bind (form offset context) (error-context)
+      (push (object "severity" "error"
+                    "text" (print-safely 1000 inner "~A")
+                    "form" (and form (printing-plainly (print-safely 200 form)))
+                    "definition" (definition-text context)
+                    "file" (compiling-file)
+                    "offset" offset)
+            *warnings*))))
+
+(defun call-with-quiet-compiler (function)
+  "Call FUNCTION with the chatter of COMPILE-FILE and LOAD off and errors in code noted."
+  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
+    (handler-bind ((sb-ext:compiler-note #'muffle-warning)
+                   (sb-c:compiler-error #'note-compiler-error))
+      (funcall function))))
+
+(defun load-compiled (fasl source)
+  "Load the file FASL with *LOAD-TRUENAME* being SOURCE, from which it was made."
+  (with-open-file (stream fasl :element-type '(unsigned-byte 8))
+    (let ((*package* *package*) (*readtable* *readtable*)
+          (*load-pathname* (pathname source)) (*load-truename* (truename source)))
+      (internal-call ("SB-FASL" "LOAD-AS-FASL") (stream nil nil) (load stream)))))
+
+(defun compile-and-load (source fasl)
+  "Compile the file SOURCE into FASL, load that, and return the members of the answer."
+  (multiple-value-bind (made warnings failed)
+      (call-user-code (lambda () (compile-file source :output-file fasl)))
+    (declare (ignore warnings))
+    (cond (made
+           (call-user-code (lambda () (load-compiled made source)))
+           (list "value" (object "file" (sb-ext:native-namestring (truename source))
+                                 "failed" (and failed t))))
+          (t (list "value" (object "file" (sb-ext:native-namestring (truename source))
+                                   "notLoaded" t))))))
+
+(define-operation ("load-file" :members t) (file fasl)
+  "Compile FILE into FASL, both native names, and load it."
+  (let ((source (sb-ext:parse-native-namestring file)))
+    (call-as-job-part nil
+                      (lambda ()
+                        (call-with-quiet-compiler
+                         (lambda () (compile-and-load source (sb-ext:parse-native-namestring fasl))))))))
+
+(define-operation ("load-source" :members t) (file)
+  "Load FILE, a native name, as a person's own start file."
+  (call-as-job-part nil
+                    (lambda ()
+                      (call-with-quiet-compiler
+                       (lambda ()
+                         (call-user-code (lambda () (load (sb-ext:parse-native-namestring file))))
+                         (list "value" (object "file" file)))))))
+
+;;; Systems. ASDF is loaded on first use, so its functions are looked up by name.
+
+(defun asdf-call (name &rest arguments)
+  "Call the function NAME of ASDF with ARGUMENTS."
+  (apply (internal-function "ASDF" name) arguments))
+
+(defun loaded-systems ()
+  "Return the names of the systems that are loaded."
+  (asdf-call "ALREADY-LOADED-SYSTEMS"))
+
+(defun known-systems (name)
+  "Return names of systems that ASDF can find and that contain NAME or are contained in it."
+  (let ((found '()))
+    (maphash (lambda (system file)
+               (declare (ignore file))
+               (when (or (search name system :test #'char-equal) (search system name :test #'char-equal))
+                 (push system found)))
+             (let ((registry (internal-symbol "ASDF" "*SOURCE-REGISTRY*")))
+               (if (and registry (hash-table-p (symbol-value registry)))
+                   (symbol-value registry)
+                   (make-hash-table))))
+    (sort found #'string<)))
+
+(defun system-members (name force)
+  "Load the system NAME, again when FORCE is true, and return the members of the answer."
+  (require "ASDF")
+  (asdf-call "ENSURE-SOURCE-REGISTRY")
+  (let ((system (call-user-code (lambda () (asdf-call "FIND-SYSTEM" name nil)))))
+    (if (null system)
+        (list "value" (object "missing" name "known" (page (known-systems name) 0 10)))
+        (let ((before (loaded-systems)))
+          (call-user-code (lambda ()
+                            (if force
+                                (asdf-call "LOAD-SYSTEM" name :force t)
+                                (asdf-call "LOAD-SYSTEM" name))))
+          (list "value" (object "system" name
+                                "already" (and (member name before :test #'string-equal) (not force))
+                                "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)))))))
+
+(define-operation ("load-system" :members t) (name force)
+  "Load the system NAME and what it depends on with ASDF."
+  (call-as-job-part nil
+                    (lambda ()
+                      (call-with-quiet-compiler (lambda () (system-members (string-downcase name) force))))))

@@ -1,0 +1,62 @@
+;;;; The life of the agent: it greets, then its reader thread takes messages until
+;;;; the channel ends, and then the image ends too.
+
+(in-package "LIVE-LISP.AGENT")
+
+(defun works-p (function)
+  "True when FUNCTION returns true without an error."
+  (and (ignore-errors (funcall function)) t))
+
+(defun self-check ()
+  "Return the names of those abilities that this SBCL does not have, for the greeting.
+The agent answers without them, only slower or with less."
+  (loop for (name check)
+          in (list (list "symbol-tables" (lambda () (external-cells (find-package "COMMON-LISP"))))
+                   (list "cross-references" (lambda () (and (internal-function "SB-C" "MAP-SIMPLE-FUNS")
+                                                            (internal-function "SB-C" "MAP-PACKED-XREF-DATA")
+                                                            (internal-function "SB-KERNEL" "%SIMPLE-FUN-XREFS"))))
+                   (list "cross-references to CL" (lambda () (kept-p 'mapcar)))
+                   (list "frames" (lambda () (frame-name (sb-di:top-frame))))
+                   (list "error-contexts" (lambda () (internal-function "SB-C" "FIND-ERROR-CONTEXT"))))
+        unless (works-p check) collect name))
+
+(defun greeting ()
+  "Return the first message."
+  (object "hello" +protocol-version+
+          "version" (lisp-implementation-version)
+          "pid" (internal-call ("SB-POSIX" "GETPID") () (internal-call ("SB-UNIX" "UNIX-GETPID") ()))
+          "heap" (sb-ext:dynamic-space-size)
+          "without" (self-check)))
+
+(defun read-messages ()
+  "Take messages until the channel ends or breaks; either ends the image."
+  (unwind-protect
+       (handler-case
+           (loop for message = (receive)
+                 while message do (perform message))
+         (error (failure)
+           (send (object "fault" (print-safely 500 failure "~A")))))
+    (sb-ext:exit :code 0 :abort t)))
+
+(defun take-over ()
+  "Make the image safe to talk to: nothing reads the terminal, nothing enters the
+debugger, and what stray threads write is kept."
+  (setf sb-ext:*invoke-debugger-hook* #'debugger-hook
+        sb-ext:*evaluator-mode* :compile
+        sb-ext:*exit-timeout* 2)
+  (internal-call ("SB-EXT" "DISABLE-DEBUGGER") ())
+  (setf sb-ext:*invoke-debugger-hook* #'debugger-hook)
+  (push #'guard-heap sb-ext:*after-gc-hooks*)
+  (setf sb-sys:*stdout* **background**
+        sb-sys:*stderr* **background**)
+  (start-session))
+
+(defun main ()
+  "Run the agent on file descriptor 3. Returns never."
+  (open-channel 3)
+  (take-over)
+  (send (greeting))
+  (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
+    (loop
+      (handler-case (progn (sb-thread:join-thread reader :default nil) (sb-ext:exit :abort t))
+        (sb-sys:interactive-interrupt () nil)))))

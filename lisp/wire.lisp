@@ -1,0 +1,60 @@
+;;;; Frames on file descriptor 3: four octets of length, most significant
+;;;; first, then that many octets of JSON. docs/wire-protocol.md has the messages.
+
+(in-package "LIVE-LISP.AGENT")
+
+(defconstant +protocol-version+ 1 "Raised whenever a message changes its meaning.")
+
+(defconstant +frame-limit+ (* 64 1024 1024) "Octets; a longer frame means the peer is broken.")
+
+(defvar *frames-in* nil "The binary input stream of the channel.")
+(defvar *frames-out* nil "The binary output stream of the channel.")
+
+(sb-ext:defglobal **send-lock** (sb-thread:make-mutex :name "live-lisp send"))
+
+(defun open-channel (descriptor)
+  "Open the channel on the file DESCRIPTOR."
+  (flet ((open-stream (direction)
+           (sb-sys:make-fd-stream descriptor direction t :element-type '(unsigned-byte 8)
+                                                         :buffering :full)))
+    (setf *frames-in* (open-stream :input)
+          *frames-out* (open-stream :output))))
+
+(defun frame-octets (message)
+  "Return a buffer with the frame of MESSAGE, a JSON object."
+  (let ((buffer (make-buffer)))
+    (reserve buffer 4)
+    (setf (buffer-fill buffer) 4)
+    (write-json message buffer)
+    (let ((length (- (buffer-fill buffer) 4)))
+      (dotimes (i 4)
+        (setf (aref (buffer-octets buffer) i) (ldb (byte 8 (- 24 (* 8 i))) length))))
+    buffer))
+
+(defun send (message)
+  "Send MESSAGE, a JSON object. A frame is never torn: an interrupt that arrives
+meanwhile waits. When the peer is gone the image ends."
+  (let ((buffer (frame-octets message)))
+    (sb-sys:without-interrupts
+      (sb-thread:with-mutex (**send-lock**)
+        (handler-case
+            (progn
+              (write-sequence (buffer-octets buffer) *frames-out* :end (buffer-fill buffer))
+              (finish-output *frames-out*))
+          (stream-error () (sb-ext:exit :code 3 :abort t)))))))
+
+(defun receive-octets (count)
+  "Return the next COUNT octets of the channel, or NIL when it ended before."
+  (let ((octets (make-array count :element-type '(unsigned-byte 8))))
+    (when (= count (read-sequence octets *frames-in*))
+      octets)))
+
+(defun receive ()
+  "Return the next message as an EQUAL hash table, or NIL when the channel ended."
+  (let ((head (receive-octets 4)))
+    (when head
+      (let ((length (reduce (lambda (sum octet) (+ (* 256 sum) octet)) head)))
+        (when (> length +frame-limit+)
+          (error "A frame of ~D octets is over the limit." length))
+        (let ((body (receive-octets length)))
+          (and body (parse-json body)))))))

@@ -1,0 +1,69 @@
+// Decides what the commands call, tools and --help print.
+
+import { FLAGS } from './config.ts';
+import { messageOf, UsageError } from './errors.ts';
+import type { Executor } from './kernel/executor.ts';
+import type { ToolRegistry } from './kernel/registry.ts';
+
+type Print = (text: string) => void;
+
+/** Calls the tool and with the JSON arguments that OPERANDS name, prints its text, and returns the exit
+ *  code: 0, or 1 when the call failed. Throws a UsageError when the words are off. */
+export async function callTool(
+  executor: Executor,
+  registry: ToolRegistry,
+  operands: readonly string[],
+  print: Print,
+): Promise<number> {
+  const [name, json = '{}', ...rest] = operands;
+  if (name === undefined || rest.length > 0) {
+    throw new UsageError(`The command call takes a tool's name and its arguments: live-lisp call NAME '{"json": ...}'.`);
+  }
+  const tool = name.replaceAll('-', '_');
+  if (registry.getTool(tool) === null) {
+    throw new UsageError(`Unknown tool: ${name}; live-lisp tools lists them.`);
+  }
+  const outcome = await executor.execute(tool, parseArguments(json));
+  print([outcome.success ? outcome.text : outcome.error, ...outcome.notices].join('\n\n'));
+  return outcome.success ? 0 : 1;
+}
+
+function parseArguments(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new UsageError(`The tool's arguments must be JSON: ${messageOf(error)}.`);
+  }
+}
+
+/** Returns the list of tools: name, level, and the first sentence of what it does. */
+export function toolList(registry: ToolRegistry): string {
+  const width = Math.max(...registry.listRegisteredTools().map((name) => name.length));
+  return registry
+    .tools()
+    .map(({ name, safetyLevel, description }) => {
+      const [sentence] = description.split(/(?<=\.)\s/);
+      return `${name.padEnd(width)}  ${safetyLevel.padEnd(9)}  ${sentence}`;
+    })
+    .join('\n');
+}
+
+/** Returns the text of --help. */
+export function helpText(): string {
+  const flags = FLAGS.map(({ name, value, about }) => {
+    const left = `--${name}${value === undefined ? '' : ` ${value}`}`;
+    return `  ${left.padEnd(24)} ${about}`;
+  });
+  return `live-lisp: an MCP server that gives a coding agent a live Common Lisp image
+
+Usage: live-lisp [COMMAND] [FLAGS]
+
+Commands:
+  serve                    serve MCP on stdin and stdout (the default)
+  call NAME '{"json":...}' call one tool and print its text; exit 1 when it failed
+  tools                    list the tools
+  doctor                   check the set-up and print the configuration for MCP clients
+
+Flags:
+${flags.join('\n')}`;
+}

@@ -1,0 +1,143 @@
+// Decides what the command line and the environment mean: one frozen object.
+
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { UsageError } from './errors.ts';
+
+export const COMMANDS = ['serve', 'call', 'tools', 'doctor'] as const;
+export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
+
+export interface Config {
+  command: Command;
+  /** What follows the command: for call, the tool's name and its arguments. */
+  operands: string[];
+  root: string;
+  /** Whether the person named the root. */
+  rootGiven: boolean;
+  sbcl: string | undefined;
+  heapMb: number;
+  /** Milliseconds that an evaluation may take. */
+  evalTimeoutMs: number;
+  init: string | undefined;
+  quicklisp: boolean;
+  contractNames: boolean;
+}
+
+interface Flag {
+  name: string;
+  value?: string;
+  about: string;
+}
+
+export const FLAGS: readonly Flag[] = [
+  { name: 'root', value: 'DIR', about: 'the workspace; the current directory when absent' },
+  { name: 'sbcl', value: 'PATH', about: 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH' },
+  { name: 'heap', value: 'SIZE', about: 'heap of the image, such as 512MB or 8GB (default 4GB)' },
+  { name: 'eval-timeout', value: 'SECONDS', about: 'limit of one evaluation (default 30)' },
+  { name: 'init', value: 'FILE', about: 'a Lisp file to load into every new image' },
+  { name: 'quicklisp', about: 'load Quicklisp, qlot or ocicl, where set up, into every new image' },
+  {
+    name: 'tool-names',
+    value: 'STYLE',
+    about: 'contract: list apropos-search and who-calls in that spelling; snake (default)',
+  },
+  { name: 'help', about: 'show this text' },
+  { name: 'version', about: 'show the version' },
+];
+
+/** Returns the configuration that ARGV (without node and script) and ENVIRONMENT mean. Throws a
+ *  UsageError of one sentence. */
+export function readConfig(argv: readonly string[], environment: NodeJS.ProcessEnv): Readonly<Config> {
+  const { flags, operands } = splitArguments(argv);
+  const [first = 'serve', ...rest] = operands;
+  const command = COMMANDS.find((name) => name === first);
+  if (command === undefined) {
+    throw new UsageError(`Unknown command ${first}; the commands are ${COMMANDS.join(', ')}.`);
+  }
+  if (command !== 'call' && rest.length > 0) {
+    throw new UsageError(`The command ${command} takes no ${rest[0]}; see live-lisp --help.`);
+  }
+  const root = flags.get('root');
+  return Object.freeze({
+    command: flags.has('help') ? 'help' : flags.has('version') ? 'version' : command,
+    operands: rest,
+    root: readRoot(root),
+    rootGiven: root !== undefined,
+    sbcl: flags.get('sbcl') ?? (environment['LIVE_LISP_SBCL'] || undefined),
+    heapMb: readHeap(flags.get('heap') ?? '4GB'),
+    evalTimeoutMs: readSeconds(flags.get('eval-timeout') ?? '30'),
+    init: readInit(flags.get('init')),
+    quicklisp: flags.has('quicklisp'),
+    contractNames: readStyle(flags.get('tool-names') ?? 'snake') === 'contract',
+  });
+}
+
+function splitArguments(argv: readonly string[]): { flags: Map<string, string>; operands: string[] } {
+  const flags = new Map<string, string>();
+  const operands: string[] = [];
+  const rest = [...argv];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (!word.startsWith('--') || word === '--') {
+      if (word !== '--') operands.push(word);
+      continue;
+    }
+    const [name = '', attached] = word.slice(2).split(/=(.*)/s);
+    const flag = FLAGS.find((each) => each.name === name);
+    if (flag === undefined) throw new UsageError(`Unknown flag --${name}; see live-lisp --help.`);
+    if (flag.value === undefined && attached !== undefined) {
+      throw new UsageError(`The flag --${name} takes no value.`);
+    }
+    const value = flag.value === undefined ? '' : (attached ?? rest.shift());
+    if (value === undefined || (flag.value !== undefined && value === '')) {
+      throw new UsageError(`The flag --${name} needs a value: --${name} ${flag.value}.`);
+    }
+    flags.set(name, value);
+  }
+  return { flags, operands };
+}
+
+function readRoot(value: string | undefined): string {
+  const root = resolve(value ?? '.');
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UsageError(`--root must be an existing directory, and ${root} is none.`);
+  }
+  return root;
+}
+
+function readHeap(value: string): number {
+  const match = /^(\d+)(MB|GB)$/i.exec(value);
+  const megabytes = match ? Number(match[1]) * (match[2]?.toUpperCase() === 'GB' ? 1024 : 1) : 0;
+  if (megabytes < 128 || megabytes > 1024 * 1024) {
+    throw new UsageError(`--heap must be a size from 128MB to 1024GB, such as 512MB or 8GB, not ${value}.`);
+  }
+  return megabytes;
+}
+
+function readSeconds(value: string): number {
+  const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
+  if (seconds < 0.1 || seconds > 86_400) {
+    throw new UsageError(`--eval-timeout must be a number of seconds from 0.1 to 86400, not ${value}.`);
+  }
+  return seconds * 1000;
+}
+
+function readInit(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const file = resolve(value);
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
+    throw new UsageError(`--init must be an existing file, and ${file} is none.`);
+  }
+  return file;
+}
+
+function readStyle(value: string): 'snake' | 'contract' {
+  if (value === 'snake' || value === 'contract') return value;
+  throw new UsageError(`--tool-names must be snake or contract, not ${value}.`);
+}
+
+/** Returns whether ASDF may search the whole tree below the root of CONFIG: not the whole disk or home,
+ *  where nobody asked for it. */
+export function searchesTree({ root, rootGiven }: Config): boolean {
+  return rootGiven || (root !== '/' && root !== homedir());
+}

@@ -1,0 +1,138 @@
+// Decides the life of one SBCL process: spawn, greeting, requests and their answers, end.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Duplex } from 'node:stream';
+import { messageOf } from '../errors.ts';
+import { encodeFrame, FrameReader, type Message, PROTOCOL_VERSION } from './wire.ts';
+
+/** Kept of what the process itself writes to its standard output and error. */
+const RAW_LIMIT = 8000;
+
+/** How long after its end the output of the process is still read. */
+const LAST_WORDS_MS = 20;
+
+export interface Greeting {
+  version: string;
+  heap: number;
+  /** Abilities that this SBCL lacks. */
+  without: string[];
+}
+
+/** How a process ended, as part of a sentence; also the answer of the calls that it left unanswered. */
+export interface Death extends Message {
+  lost: string;
+}
+
+export class Child {
+  readonly #process: ChildProcess;
+  readonly #channel: Duplex;
+  readonly #reader = new FrameReader();
+  readonly #pending = new Map<number, (answer: Message) => void>();
+  #nextId = 1;
+  #raw = '';
+  #complaint = '';
+  #death: Death | undefined;
+  #greet: (greeting: Greeting) => void = () => {};
+  /** Resolves with the greeting; rejects when the process ends before, with what it wrote. */
+  readonly greeting: Promise<Greeting>;
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<Death>;
+
+  constructor(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv) {
+    this.#process = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true });
+    this.#channel = this.#process.stdio[3] as Duplex;
+    this.#channel.on('data', (chunk: Buffer) => this.#receive(chunk));
+    this.#channel.on('error', () => {});
+    for (const stream of [this.#process.stdout, this.#process.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#raw = (this.#raw + text).slice(-RAW_LIMIT);
+      });
+    }
+    this.ended = new Promise((resolve) => {
+      const end = (how: string) => resolve(this.#end(how));
+      this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
+      // Not 'close': a process that it left behind can hold its output open for ever.
+      this.#process.on('exit', (code, signal) => {
+        setTimeout(() => end(this.#epitaph(code, signal)), LAST_WORDS_MS);
+      });
+    });
+    this.greeting = new Promise((resolve, reject) => {
+      this.#greet = resolve;
+      void this.ended.then(({ lost }) => reject(new Error(`${lost}${this.#raw && `\n${this.#raw.trim()}`}`)));
+    });
+    this.greeting.catch(() => {});
+  }
+
+  get alive(): boolean {
+    return this.#death === undefined;
+  }
+
+  /** Sends the request OP and returns its id and the promise of its answer, which is a Death when
+   *  the process ended first. */
+  request(op: string, args: object): { id: number; answer: Promise<Message> } {
+    const id = this.#nextId++;
+    const answer = new Promise<Message>((resolve) => {
+      if (this.#death !== undefined) resolve(this.#death);
+      else this.#pending.set(id, resolve);
+    });
+    if (this.#death === undefined) this.#channel.write(encodeFrame({ id, op, args }));
+    return { id, answer };
+  }
+
+  /** Ends the process at once, saying HOW in the answers of the calls that run. */
+  kill(how: string): void {
+    if (this.#complaint === '') this.#complaint = how;
+    this.#process.kill('SIGKILL');
+  }
+
+  /** Returns, once, what the process wrote past the agent. */
+  takeRaw(): string {
+    const text = this.#raw;
+    this.#raw = '';
+    return text;
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      for (const message of this.#reader.push(chunk)) this.#dispatch(message);
+    } catch (error) {
+      this.kill(`its answers could not be understood (${messageOf(error)})`);
+    }
+  }
+
+  #dispatch(message: Message): void {
+    if ('hello' in message) {
+      if (message['hello'] !== PROTOCOL_VERSION) {
+        this.kill(`its agent speaks version ${String(message['hello'])} of the protocol, not ${PROTOCOL_VERSION}`);
+      }
+      this.#greet({
+        version: String(message['version']),
+        heap: Number(message['heap']),
+        without: (message['without'] as string[] | null) ?? [],
+      });
+      return;
+    }
+    // The process is about to end by itself and the epitaph will answer.
+    if (message['exiting'] === true) {
+      setTimeout(() => this.kill('it was told to exit'), 4000).unref();
+      return;
+    }
+    const id = Number(message['id']);
+    this.#pending.get(id)?.(message);
+    this.#pending.delete(id);
+  }
+
+  #epitaph(code: number | null, signal: NodeJS.Signals | null): string {
+    if (this.#complaint !== '') return this.#complaint;
+    if (/heap exhausted/i.test(this.#raw)) return 'its heap was exhausted';
+    return signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
+  }
+
+  #end(lost: string): Death {
+    this.#death ??= { lost };
+    for (const resolve of this.#pending.values()) resolve(this.#death);
+    this.#pending.clear();
+    this.#channel.destroy();
+    return this.#death;
+  }
+}

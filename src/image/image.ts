@@ -1,0 +1,66 @@
+// Decides what the rest of the program can ask of a Lisp image, whichever kind it is.
+
+import type { Operations } from './operations.ts';
+
+/** Text that was written: whole, or its first part, how many characters were left out, and its last part. */
+export interface Output {
+  text: string;
+  omitted?: number;
+  tail?: string;
+}
+
+/** A Lisp condition that nobody handled. */
+export interface Condition {
+  type: string;
+  text: string;
+  restarts?: { name: string; report: string }[];
+  frames?: string[];
+}
+
+/** Why a call was interrupted: its limit, the client, the heap, or because its thread was ended. */
+export type Reason = 'timeout' | 'cancelled' | 'heap' | 'terminated';
+
+/** How a call ended. Whatever happens in the image is an ending, not an exception. */
+export type Ending =
+  | { kind: 'done' }
+  | { kind: 'condition'; condition: Condition }
+  | { kind: 'interrupted'; reason: Reason; frames: string[]; afterMs: number }
+  | { kind: 'aborted' }
+  | { kind: 'lost'; how: string };
+
+/** What came back: how the call ended, what it wrote, and the operation's own data when it got that far. */
+export interface Reply<Name extends keyof Operations> {
+  ending: Ending;
+  output?: Output;
+  data: Operations[Name]['data'];
+}
+
+/** How a running call is doing. */
+export interface Progress {
+  milliseconds: number;
+  characters: number;
+  file?: string;
+  waiting?: boolean;
+}
+
+export interface CallOptions {
+  /** Milliseconds after which the call is interrupted; the image's own limit when absent. */
+  limitMs?: number;
+  signal?: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+}
+
+export interface Image {
+  /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be had. */
+  call<Name extends keyof Operations>(
+    name: Name,
+    args: Operations[Name]['args'],
+    options?: CallOptions,
+  ): Promise<Reply<Name>>;
+  /** Begins to start the image, if it does not run; failures show at the next call. */
+  start(): void;
+  /** Returns, once, what happened since the last answer that its reader must know. */
+  takeNotices(): string[];
+  /** Ends the image. */
+  close(): void;
+}

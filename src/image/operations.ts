@@ -1,0 +1,147 @@
+// Decides what each operation of the agent takes and gives back; docs/wire-protocol.md has examples.
+
+/** A package or symbol that is not there. */
+export interface LookupFailure {
+  failure: 'no-package' | 'no-symbol';
+  package: string;
+  symbol?: string;
+}
+
+/** A place in a source file: character offset and number of a top-level form, and of a form within it. */
+export interface Place {
+  file?: string;
+  offset?: number;
+  form?: number;
+  number?: number;
+  /** The file was written after it was compiled. */
+  changed?: boolean;
+  method?: string;
+  description?: string;
+}
+
+export interface AproposData {
+  total: number;
+  inherited: number;
+  /** Home package, name, label. */
+  rows?: [string, string, string][];
+}
+
+export interface Caller {
+  name: string;
+  /** Absent for a function; else what else it is (S3.17). */
+  kind?: string;
+  sites?: Place[];
+}
+
+export interface WhoCallsData {
+  name: string;
+  callers: number;
+  others: number;
+  natures?: string[];
+  /** Whether this SBCL keeps cross references to the symbol. */
+  kept: boolean;
+  features?: string[];
+  rows?: Caller[];
+}
+
+/** One of the things that a symbol names. */
+export interface Thing {
+  nature: string;
+  arglist?: string;
+  type?: string;
+  documentation?: string;
+  methods?: number;
+  compilerMacro?: boolean;
+  inline?: string;
+  supers?: string[];
+  slots?: string[];
+  value?: { text: string; type?: string };
+  sources?: Place[];
+}
+
+export interface DescribeData {
+  symbol: string;
+  label: string;
+  status: string;
+  home?: string;
+  homeStatus?: string;
+  natures?: string[];
+  features?: string[];
+  things?: Thing[];
+  properties?: string[];
+}
+
+export interface Warning {
+  severity: 'error' | 'warning' | 'style-warning' | 'note';
+  text: string;
+  form?: string;
+  definition?: string;
+  formNumber?: number;
+  file?: string;
+  offset?: number;
+}
+
+/** What every operation that runs code of the user tells besides its value. */
+export interface Remarks {
+  warnings?: Warning[];
+  warningCount?: number;
+  redefined?: string[];
+  package?: string;
+}
+
+export interface EvaluateData extends Remarks {
+  /** The printed values of each form that was evaluated. */
+  values?: { text: string; cut?: boolean }[][];
+  /** The number of the form that was read or evaluated last, from 1. */
+  formNumber?: number;
+  unreadable?: {
+    text: string;
+    number: number;
+    line: number;
+    column: number;
+    atLine: number;
+    atColumn: number;
+  };
+  value?: LookupFailure;
+}
+
+export interface LoadFileData extends Remarks {
+  value?: { file: string; failed?: boolean; notLoaded?: boolean };
+}
+
+export interface LoadSystemData extends Remarks {
+  value?: { system?: string; already?: boolean; loaded?: string[]; missing?: string; known?: string[] };
+}
+
+export interface Operations {
+  apropos: {
+    args: {
+      pattern: string;
+      package?: string;
+      type?: string;
+      inherited?: boolean;
+      offset: number;
+      limit: number;
+    };
+    data: { value?: AproposData | LookupFailure };
+  };
+  'who-calls': {
+    args: {
+      name: string;
+      package?: string;
+      sites?: boolean;
+      internals?: boolean;
+      offset: number;
+      limit: number;
+    };
+    data: { value?: WhoCallsData | LookupFailure };
+  };
+  describe: {
+    args: { name: string; package?: string };
+    data: { value?: DescribeData | LookupFailure };
+  };
+  evaluate: { args: { code: string; package?: string }; data: EvaluateData };
+  'load-file': { args: { file: string; fasl: string }; data: LoadFileData };
+  'load-source': { args: { file: string }; data: LoadFileData };
+  'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };
+}

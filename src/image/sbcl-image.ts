@@ -1,0 +1,248 @@
+// Decides how our own SBCL serves calls: started when needed, replaced when it died, its losses told once.
+
+import { messageOf, SetupError } from '../errors.ts';
+import { type AgentOptions, agentArguments, agentEnvironment, cacheUsable } from './agent.ts';
+import { Child, type Death } from './child.ts';
+import { History } from './history.ts';
+import type { CallOptions, Condition, Ending, Image, Output, Progress, Reason, Reply } from './image.ts';
+import { watch } from './limits.ts';
+import type { Operations } from './operations.ts';
+import { Queue } from './queue.ts';
+import { findSbcl } from './sbcl.ts';
+import type { Message } from './wire.ts';
+
+export interface SbclOptions extends AgentOptions {
+  /** The sbcl to start; the one on PATH when absent. */
+  sbcl: string | undefined;
+  /** Milliseconds that a call may take. */
+  limitMs: number;
+  /** Files of the user's own to load into every new image. */
+  startFiles: () => string[];
+}
+
+/** Evaluations that run side by side. */
+const PLACES = 8;
+const PROGRESS_MS = 1000;
+/** Milliseconds for the user's own start files, and for any load. */
+const LOAD_LIMIT_MS = 600_000;
+const START_LIMIT_MS = 60_000;
+
+const RUNS_CODE: ReadonlySet<string> = new Set(['evaluate', 'load-file', 'load-source', 'load-system']);
+
+type Watching = Pick<CallOptions, 'limitMs' | 'signal' | 'onProgress'>;
+
+export class SbclImage implements Image {
+  readonly #options: SbclOptions;
+  readonly #queue = new Queue(PLACES);
+  readonly #history = new History();
+  #notices: string[] = [];
+  #current: Promise<Child> | undefined;
+  #child: Child | undefined;
+  #closed = false;
+
+  constructor(options: SbclOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#ready().catch(() => {});
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#child?.kill('the server ended');
+  }
+
+  /** Returns the names of the abilities that this SBCL lacks; the agent does without them. */
+  async missingAbilities(): Promise<string[]> {
+    return (await (await this.#ready()).greeting).without;
+  }
+
+  takeNotices(): string[] {
+    const raw = this.#child?.takeRaw().trim();
+    const notices = raw ? [...this.#notices, `Written to the image's own stdout or stderr:\n${raw}`] : this.#notices;
+    this.#notices = [];
+    return notices;
+  }
+
+  async call<Name extends keyof Operations>(
+    name: Name,
+    args: Operations[Name]['args'],
+    options: CallOptions = {},
+  ): Promise<Reply<Name>> {
+    const queued = RUNS_CODE.has(name);
+    if (queued) {
+      try {
+        await this.#queue.enter(options.signal, () => options.onProgress?.(WAITING));
+      } catch {
+        return { ending: interrupted('cancelled', [], 0), data: {} as Operations[Name]['data'] };
+      }
+    }
+    try {
+      const child = await this.#ready();
+      return await this.#perform(child, name, args, options);
+    } finally {
+      if (queued) this.#queue.leave();
+    }
+  }
+
+  async #perform<Name extends keyof Operations>(
+    child: Child,
+    name: Name,
+    args: object,
+    options: Watching,
+  ): Promise<Reply<Name>> {
+    const began = performance.now();
+    const { id, answer } = child.request(name, args);
+    const stopWatching = this.#watch(child, id, name, options);
+    const message = await answer.finally(stopWatching);
+    const afterMs = performance.now() - began;
+    const ending = endingOf(message, afterMs);
+    const output = message['output'] as Output | undefined;
+    this.#note(message);
+    if (ending.kind === 'interrupted' && ending.reason === 'cancelled') this.#noteCancelled(ending, output);
+    this.#remember(name, message);
+    return {
+      ending,
+      ...(output && { output }),
+      data: message as unknown as Operations[Name]['data'],
+    };
+  }
+
+  #watch(child: Child, id: number, name: string, { limitMs, signal, onProgress }: Watching): () => void {
+    const limit = limitMs ?? (name.startsWith('load-') ? LOAD_LIMIT_MS : this.#options.limitMs);
+    const unwatch = watch(
+      {
+        interrupt: (reason) => void child.request('interrupt', { job: id, reason }),
+        terminate: () => void child.request('terminate', { job: id }),
+        kill: () => child.kill('a call could not be interrupted, so the image had to be replaced'),
+      },
+      limit,
+      signal,
+    );
+    const poll = async () => {
+      const { answer } = child.request('progress', { job: id });
+      const progress = (await answer)['value'] as Progress | null | undefined;
+      if (progress) onProgress?.(progress);
+    };
+    const timer = onProgress && setInterval(() => void poll(), PROGRESS_MS);
+    return () => {
+      unwatch();
+      clearInterval(timer);
+    };
+  }
+
+  #note(message: Message): void {
+    const background = message['background'] as Output | undefined;
+    if (background) this.#notices.push(`Written by other threads since the last answer:\n${wholeText(background)}`);
+  }
+
+  #noteCancelled(ending: Ending & { kind: 'interrupted' }, output: Output | undefined): void {
+    const where = ending.frames[0] ? ` It was at ${ending.frames[0]}.` : '';
+    const wrote = output ? ` It had written:\n${wholeText(output)}` : ' It had written nothing.';
+    this.#notices.push(
+      `A call that the client cancelled was interrupted after ${(ending.afterMs / 1000).toFixed(1)} s.${where}${wrote}`,
+    );
+  }
+
+  #remember(name: string, message: Message): void {
+    if ('lost' in message) return;
+    const value = message['value'] as { file?: string; loaded?: string[] } | undefined;
+    if (name === 'evaluate') this.#history.evaluated();
+    if (name === 'load-file' && value?.file) this.#history.loadedFile(value.file);
+    for (const system of value?.loaded ?? []) this.#history.loadedSystem(system);
+  }
+
+  /** Returns a child that has greeted and loaded the user's start files, starting one when there is none. */
+  #ready(): Promise<Child> {
+    if (this.#closed) return Promise.reject(new SetupError('The server is ending.'));
+    this.#current ??= this.#startChild().catch((error: unknown) => {
+      this.#current = undefined;
+      throw error;
+    });
+    return this.#current;
+  }
+
+  async #startChild(): Promise<Child> {
+    const sbcl = findSbcl(this.#options.sbcl);
+    const cached = cacheUsable(this.#options.cacheFolder);
+    // A cached fasl that does not load ends the process, so the second try is from source.
+    const child = await this.#spawn(sbcl, cached).catch((error: unknown) => {
+      if (!cached) throw error;
+      return this.#spawn(sbcl, false);
+    });
+    this.#child = child;
+    void child.ended.then((death) => this.#lost(child, death));
+    await this.#loadStartFiles(child);
+    return child;
+  }
+
+  async #spawn(sbcl: string, cached: boolean): Promise<Child> {
+    const child = new Child(
+      sbcl,
+      agentArguments(this.#options, cached),
+      this.#options.root,
+      agentEnvironment(this.#options),
+    );
+    this.#child = child;
+    const timer = setTimeout(() => child.kill('it did not greet in time'), START_LIMIT_MS);
+    try {
+      await child.greeting;
+      return child;
+    } catch (error) {
+      throw new SetupError(
+        `The Lisp image did not start: ${messageOf(error)}. Run live-lisp doctor to find the step that fails.`,
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #loadStartFiles(child: Child): Promise<void> {
+    for (const file of this.#options.startFiles()) {
+      const { ending, output } = await this.#perform(child, 'load-source', { file }, {});
+      if (ending.kind === 'done') continue;
+      const why = ending.kind === 'condition' ? ending.condition.text : ending.kind;
+      this.#notices.push(
+        `The start file ${file} was not loaded to its end: ${why}${output ? `\n${wholeText(output)}` : ''}`,
+      );
+    }
+  }
+
+  #lost(child: Child, { lost }: Death): void {
+    if (this.#child !== child || this.#closed) return;
+    this.#current = undefined;
+    this.#notices.push(
+      `The Lisp image was lost: ${lost}. A new one takes its place. ${this.#history.lose()}`,
+    );
+  }
+}
+
+const WAITING: Progress = { milliseconds: 0, characters: 0, waiting: true };
+
+/** Returns OUTPUT as one text, saying how much was left out. */
+export function wholeText({ text, omitted, tail }: Output): string {
+  return omitted === undefined ? text : `${text}\n[... ${omitted} characters left out ...]\n${tail ?? ''}`;
+}
+
+function interrupted(reason: Reason, frames: string[], afterMs: number): Ending {
+  return { kind: 'interrupted', reason, frames, afterMs };
+}
+
+/** The members of an answer that tell how it ended. */
+interface EndingMembers {
+  lost?: string;
+  fault?: string;
+  condition?: Condition;
+  interrupted?: { reason: Reason; frames?: string[] };
+  aborted?: boolean;
+}
+
+function endingOf(message: Message, afterMs: number): Ending {
+  const { lost, fault, condition, interrupted: stopped, aborted } = message as EndingMembers;
+  if (lost !== undefined) return { kind: 'lost', how: lost };
+  if (fault !== undefined) return { kind: 'lost', how: `its agent failed: ${fault}` };
+  if (condition) return { kind: 'condition', condition };
+  if (stopped) return interrupted(stopped.reason, stopped.frames ?? [], afterMs);
+  return aborted ? { kind: 'aborted' } : { kind: 'done' };
+}

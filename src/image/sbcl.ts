@@ -1,0 +1,66 @@
+// Decides which SBCL is started, and what to say when there is none.
+
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import { SetupError } from '../errors.ts';
+
+/** Returns the path of the sbcl to start: WANTED when given, else the first on PATH. Throws a SetupError
+ *  that says how to get one. */
+export function findSbcl(wanted: string | undefined, path: string = process.env['PATH'] ?? ''): string {
+  if (wanted !== undefined) {
+    const file = wanted.includes('/') ? resolve(wanted) : searchPath(wanted, path);
+    if (file !== undefined && isExecutable(file)) return file;
+    throw new SetupError(
+      `There is no executable SBCL at ${wanted}. Correct --sbcl or LIVE_LISP_SBCL, or leave both out to use the sbcl on PATH.`,
+    );
+  }
+  const found = searchPath('sbcl', path);
+  if (found !== undefined) return found;
+  throw new SetupError(
+    `There is no sbcl on this machine's PATH, so there is no Lisp image to ask. ${installHint()} ` +
+      'Then call again; the server need not be restarted.',
+  );
+}
+
+function searchPath(name: string, path: string): string | undefined {
+  return path
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+const INSTALL_COMMANDS: [RegExp, string][] = [
+  [/debian|ubuntu/, 'sudo apt-get install sbcl'],
+  [/fedora|rhel|centos/, 'sudo dnf install sbcl'],
+  [/arch/, 'sudo pacman -S sbcl'],
+  [/suse/, 'sudo zypper install sbcl'],
+  [/alpine/, 'sudo apk add sbcl'],
+  [/nixos/, 'nix-env -iA nixos.sbcl'],
+];
+
+/** Returns the sentence that says how a person installs SBCL on this system. */
+export function installHint(
+  platform: string = process.platform,
+  release: string = readRelease(),
+): string {
+  if (platform === 'darwin') return 'Ask the user to install it: brew install sbcl.';
+  const names = [...release.matchAll(/^(?:ID|ID_LIKE)=(.*)$/gm)].map((match) => match[1]).join(' ');
+  const command = INSTALL_COMMANDS.find(([system]) => system.test(names))?.[1];
+  return command === undefined
+    ? 'Ask the user to install it (https://www.sbcl.org/platform-table.html) or to name one with --sbcl PATH.'
+    : `Ask the user to install it: ${command}, or to name one with --sbcl PATH.`;
+}
+
+function readRelease(): string {
+  return existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
+}

@@ -1,0 +1,43 @@
+// Decides which tools there are, under which name.
+
+import { distance } from 'fastest-levenshtein';
+import type { Tool } from './tool.ts';
+
+export class ToolRegistry {
+  readonly #tools = new Map<string, Tool>();
+
+  /** Adds TOOL under its name and returns it; a tool of that name is replaced and keeps its place (S4.1). */
+  register(tool: Tool): Tool {
+    this.#tools.set(tool.name, tool);
+    return tool;
+  }
+
+  /** Returns the tool of exactly that NAME, or null (S4.3). */
+  getTool(name: string): Tool | null {
+    return this.#tools.get(name) ?? null;
+  }
+
+  /** Returns the names of all tools in the order of registration (S4.4). */
+  listRegisteredTools(): string[] {
+    return [...this.#tools.keys()];
+  }
+
+  /** Returns all tools in the order of registration. */
+  tools(): Tool[] {
+    return [...this.#tools.values()];
+  }
+
+  /** Returns the names that look most like NAME, at most three, the nearest first. */
+  nearest(name: string): string[] {
+    const wanted = name.toLowerCase();
+    return this.listRegisteredTools()
+      .map((candidate) => ({
+        candidate,
+        far: candidate.includes(wanted) && wanted !== '' ? 0 : distance(candidate, wanted) / candidate.length,
+      }))
+      .filter(({ far }) => far <= 0.7)
+      .sort((one, other) => one.far - other.far)
+      .slice(0, 3)
+      .map(({ candidate }) => candidate);
+  }
+}

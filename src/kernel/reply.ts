@@ -1,0 +1,32 @@
+// Decides how long an answer may be and how lists and sections are laid out; the only place that cuts text.
+
+/** Characters of one text; clients begin to cut or to store away at about 50,000. */
+const TEXT_LIMIT = 40_000;
+
+/** Returns TEXT, or its first and last parts with a line between them that says how much is missing. */
+export function boundText(text: string): string {
+  if (text.length <= TEXT_LIMIT) return text;
+  const half = TEXT_LIMIT / 2;
+  const omitted = text.length - 2 * half;
+  return `${wellFormed(text.slice(0, half))}\n[... ${omitted} characters left out ...]\n${wellFormed(text.slice(-half))}`;
+}
+
+/** Returns TEXT without halves of characters at its ends, where it was cut. */
+function wellFormed(text: string): string {
+  return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
+}
+
+/** Returns ROWS as a list, two spaces before each, with a last `...` when there are MORE (C13). */
+export function listText(rows: string[], more: boolean): string {
+  return [...rows, ...(more ? ['...'] : [])].map((row) => `  ${row}`).join('\n');
+}
+
+/** Returns SECTIONS that are not empty with a blank line between them. */
+export function joinSections(sections: (string | undefined | false)[]): string {
+  return sections.filter((section) => section).join('\n\n');
+}
+
+/** Returns TEXT with every line moved right by COUNT spaces. */
+export function indent(text: string, count: number): string {
+  return text.replace(/^(?=.)/gm, ' '.repeat(count));
+}

@@ -1,0 +1,94 @@
+// Decides how a tool's parameters become JSON Schema, and whether arguments fit them.
+
+import { CallError } from '../errors.ts';
+import type { Arguments, Parameter, Tool } from './tool.ts';
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+export interface InputSchema {
+  [key: string]: unknown;
+  type: 'object';
+  required?: string[];
+  properties: { [name: string]: { [key: string]: Json } };
+}
+
+/** Returns the JSON Schema of TOOL's arguments. */
+export function inputSchema(tool: Tool): InputSchema {
+  const properties = Object.fromEntries(tool.parameters.map((each) => [each.name, propertySchema(each)]));
+  return tool.required.length > 0
+    ? { type: 'object', required: [...tool.required], properties }
+    : { type: 'object', properties };
+}
+
+function propertySchema({ type, description, enum: values, default: initial, items, minimum, maximum }: Parameter) {
+  const schema: { [key: string]: Json } = { type, description };
+  if (values) schema['enum'] = [...values];
+  if (initial !== undefined) schema['default'] = initial;
+  if (items) schema['items'] = { type: items.type };
+  if (minimum !== undefined) schema['minimum'] = minimum;
+  if (maximum !== undefined) schema['maximum'] = maximum;
+  return schema;
+}
+
+/** Returns ARGS as the handler of TOOL gets them: null counts as absent (S2.21). Throws a CallError
+ *  with the contract's text when they do not fit (S2.18). */
+export function validateArguments(tool: Tool, args: unknown): Arguments {
+  if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
+    throw new CallError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);
+  }
+  const given = Object.fromEntries(
+    Object.entries(args ?? {}).filter(([, value]) => value !== null && value !== undefined),
+  );
+  for (const name of tool.required) {
+    if (!(name in given)) throw new CallError(`Required parameter '${name}' missing`);
+  }
+  for (const [name, value] of Object.entries(given)) {
+    const parameter = tool.parameters.find((candidate) => candidate.name === name);
+    if (parameter === undefined) {
+      throw new CallError(
+        `Unknown parameter '${printable(name)}'; ${tool.name} takes ${tool.parameters.map((each) => each.name).join(', ') || 'none'}.`,
+      );
+    }
+    checkValue(parameter, value);
+  }
+  return given;
+}
+
+function checkValue(parameter: Parameter, value: unknown): void {
+  const { name, type, minimum, maximum } = parameter;
+  const fits =
+    type === 'integer'
+      ? Number.isInteger(value)
+      : type === 'number'
+        ? typeof value === 'number' && Number.isFinite(value)
+        : type === 'array'
+          ? Array.isArray(value)
+          : type === 'object'
+            ? typeof value === 'object' && !Array.isArray(value)
+            : typeof value === type;
+  const article = /^[aeiou]/.test(type) ? 'an' : 'a';
+  if (!fits) throw new CallError(`Parameter '${name}' must be ${article} ${type}, not ${kindOf(value)}.`);
+  if (typeof value === 'number' && minimum !== undefined && value < minimum) {
+    throw new CallError(`Parameter '${name}' must be at least ${minimum}, not ${value}.`);
+  }
+  if (typeof value === 'number' && maximum !== undefined && value > maximum) {
+    throw new CallError(`Parameter '${name}' must be at most ${maximum}, not ${value}.`);
+  }
+  if (parameter.enum && !parameter.openEnum && !parameter.enum.includes(String(value))) {
+    throw new CallError(`Parameter '${name}' must be one of ${parameter.enum.join(', ')}.`);
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'number') return `the number ${value}`;
+  if (typeof value === 'object') return 'an object';
+  return `a ${typeof value}`;
+}
+
+/** Returns TEXT, which a client sent, short and without control characters, for use within a sentence. */
+export function printable(text: string): string {
+  const plain = text.replace(/[\p{C}\p{Z}]/gu, ' ');
+  return plain.length > 80 ? `${plain.slice(0, 80)}...` : plain;
+}

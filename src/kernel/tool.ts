@@ -1,0 +1,81 @@
+// Decides what a tool is: the contract's seven parts, and how its data becomes text.
+
+import { CallError } from '../errors.ts';
+
+export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
+export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
+
+export const PARAMETER_TYPES = ['string', 'boolean', 'number', 'integer', 'object', 'array'] as const;
+export type ParameterType = (typeof PARAMETER_TYPES)[number];
+
+/** One parameter, as the contract's plist with what JSON Schema has besides. */
+export interface Parameter {
+  name: string;
+  type: ParameterType;
+  description: string;
+  enum?: readonly string[];
+  /** The handler answers for values outside `enum` itself (C8); they are not refused before. */
+  openEnum?: boolean;
+  default?: string | number | boolean;
+  items?: { type: ParameterType };
+  minimum?: number;
+  maximum?: number;
+}
+
+export type Arguments = { readonly [name: string]: unknown };
+
+/** How a call that runs can be watched and ended. */
+export interface CallContext {
+  signal?: AbortSignal;
+  /** Told, about once a second, what the call is doing. */
+  onProgress?: (message: string) => void;
+}
+
+/** What a handler gives back: DATA for code, and how it reads for a model. */
+export interface Result {
+  data: unknown;
+  text: string;
+  /** The call did not do what was asked, and TEXT says why (C8). */
+  failed?: boolean;
+}
+
+export interface Tool {
+  readonly name: string;
+  /** A few words for people, shown by clients. */
+  readonly title: string;
+  readonly description: string;
+  readonly parameters: readonly Parameter[];
+  readonly required: readonly string[];
+  readonly safetyLevel: SafetyLevel;
+  readonly categories: readonly string[];
+  readonly handler: (args: Arguments, context: CallContext) => Promise<Result>;
+}
+
+export type ToolDefinition = Pick<Tool, 'name' | 'title' | 'description' | 'parameters' | 'handler'> &
+  Partial<Pick<Tool, 'required' | 'safetyLevel' | 'categories'>>;
+
+const NAME = /^[a-z][a-z0-9_]*$/;
+
+/** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1). Throws a
+ *  CallError that names what is wrong (S2.2 to S2.6). */
+export function defineTool(definition: ToolDefinition): Tool {
+  const tool = { required: [], safetyLevel: 'safe', categories: [], ...definition } as const;
+  const culprit = (what: string) => new CallError(`Tool ${JSON.stringify(tool.name)} ${what}`);
+  if (typeof tool.name !== 'string' || !NAME.test(tool.name)) {
+    throw culprit('must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.');
+  }
+  if (!tool.description) throw culprit('must have a description.');
+  if (!Array.isArray(tool.parameters)) throw culprit('must have a list of parameters.');
+  if (typeof tool.handler !== 'function') throw culprit('must have a handler.');
+  if (!SAFETY_LEVELS.includes(tool.safetyLevel)) {
+    throw culprit(`has the safety level ${tool.safetyLevel}; valid are ${SAFETY_LEVELS.join(', ')}.`);
+  }
+  for (const { name, type } of tool.parameters) {
+    if (!PARAMETER_TYPES.includes(type)) {
+      throw culprit(`has a parameter '${name}' of type ${type}; valid are ${PARAMETER_TYPES.join(', ')}.`);
+    }
+  }
+  const stray = tool.required.find((name) => !tool.parameters.some((parameter) => parameter.name === name));
+  if (stray !== undefined) throw culprit(`requires '${stray}', which is not one of its parameters.`);
+  return Object.freeze(tool);
+}

@@ -1,0 +1,38 @@
+// Decides the life of the server process over stdio: when the image starts, and when all ends.
+
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { createServer, type ServerOptions } from './server.ts';
+import { StdioTransport } from './transport.ts';
+
+export interface StdioLife extends ServerOptions {
+  /** Called once the client has its first answer. */
+  onReady: () => void;
+  /** Called before the process exits. */
+  onEnd: () => void;
+}
+
+/** Serves MCP on this process's stdin and stdout, and exits when stdin ends. */
+export function serve(life: StdioLife): void {
+  const complain = (line: string) => process.stderr.write(`live-lisp: ${line}\n`);
+  const end = () => {
+    life.onEnd();
+    process.exit(0);
+  };
+  const transport = new StdioTransport({
+    stdin: process.stdin,
+    stdout: process.stdout,
+    complain,
+    onFirstAnswer: life.onReady,
+  });
+  serveStdio(() => createServer(life), {
+    transport,
+    onerror: (error) => complain(error.message.split('\n')[0] ?? ''),
+  });
+  // The SDK has set its own onclose by now; the process ends after it.
+  const closed = transport.onclose;
+  transport.onclose = () => {
+    closed?.();
+    setImmediate(end);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+}

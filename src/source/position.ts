@@ -1,0 +1,149 @@
+/** Decides where in a Lisp source file a form is that SBCL names by its offset and form number. */
+
+import { indexOfOffset, MARK, nextToken, placeOf, type SourcePosition, type Token } from './lexer.ts';
+
+export { offsetOfByte, positionAt, type SourcePosition } from './lexer.ts';
+
+type Features = ReadonlySet<string>;
+type Reader = ReturnType<typeof newReader>;
+
+/** What the reader would build; a comma has its form in CAR, and a label what it names. */
+interface Form {
+  kind: 'atom' | 'comma' | 'cons' | 'label';
+  start: number;
+  name?: string;
+  car?: Form | undefined;
+  cdr?: Form | undefined;
+}
+
+/** Forms nested deeper than this are taken for malformed, lest they overflow the stack. */
+const MAX_DEPTH = 500;
+
+/**
+ * Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the
+ * top-level form at or after OFFSET, which counts code points; FEATURES are names like 'SBCL'. Gives the
+ * position of the top-level form when it has no such sub-form, undefined when there is no form at all.
+ */
+export function positionOfForm(
+  source: string,
+  offset: number,
+  formNumber: number,
+  features: Features,
+): SourcePosition | undefined {
+  const form = readTopLevel(newReader(source, indexOfOffset(source, offset), features));
+  return form && placeOf(source, (numberedCons(form, formNumber) ?? form).start);
+}
+
+/** Gives the offset in code points of the INDEXth (0-based) top-level form, or undefined when there is none. */
+export function offsetOfTopLevelForm(source: string, index: number, features: Features): number | undefined {
+  const reader = newReader(source, 0, features);
+  let form = readTopLevel(reader);
+  for (let count = 0; form !== undefined && count < index; count++) form = readTopLevel(reader);
+  return form && Array.from(source.slice(0, form.start)).length;
+}
+
+function newReader(source: string, at: number, features: Features) {
+  return { source, at, features, depth: 0, suppressed: false, labels: new Map<number, Form>() };
+}
+
+/** Gives the next top-level form, as an atom when it is cut off or malformed. */
+function readTopLevel(reader: Reader): Form | undefined {
+  reader.labels.clear();
+  const token = next(reader);
+  const form = read(reader, token);
+  if (form !== undefined) return form;
+  reader.at = reader.source.length;
+  return token.kind === 'end' || token.kind === ')' ? undefined : { kind: 'atom', start: token.start };
+}
+
+/** Gives the next token that #+ and #- let through. */
+function next(reader: Reader): Token {
+  for (;;) {
+    const token = nextToken(reader.source, reader.at, reader.suppressed);
+    reader.at = token.end;
+    if (token.kind !== '#+' && token.kind !== '#-') return token;
+    const test = read(reader, undefined, false);
+    const kept = test && holds(test, reader.features) === (token.kind === '#+');
+    if (kept === undefined || (!kept && !read(reader, undefined, true))) return { ...token, kind: 'end' };
+  }
+}
+
+function read(reader: Reader, token?: Token, suppressed = reader.suppressed): Form | undefined {
+  if (reader.depth >= MAX_DEPTH) return undefined;
+  const outer = reader.suppressed;
+  reader.suppressed = suppressed;
+  reader.depth++;
+  const form = build(reader, token ?? next(reader));
+  reader.depth--;
+  reader.suppressed = outer;
+  return form;
+}
+
+function build(reader: Reader, { kind, start, name }: Token): Form | undefined {
+  const atom: Form = { kind: 'atom', start, name: kind === "'" ? 'QUOTE' : name };
+  if (kind === 'end' || kind === ')') return undefined;
+  if (kind === 'atom' || kind === '.') return atom;
+  if (kind === '##') return reader.labels.get(Number(name)) ?? atom;
+  if (kind === '(') return readList(reader, start);
+  if (kind === '#(') return readList(reader, start) && atom;
+  const label: Form = { kind: 'label', start };
+  if (kind === '#=') reader.labels.set(Number(name), label);
+  const car = read(reader);
+  if (car === undefined) return undefined;
+  if (kind === '#=' && resolve(car) !== label) label.car = resolve(car);
+  if (kind === '#=') return car;
+  if (kind === ',') return { kind: 'comma', start, car };
+  if (kind !== "'" && kind !== "#'" && kind !== '`') return atom;
+  return { kind: 'cons', start, car: atom, cdr: { kind: 'cons', start, car } };
+}
+
+function readList(reader: Reader, start: number): Form | undefined {
+  const elements: Form[] = [];
+  const tail: Form[] = [];
+  let part = elements;
+  for (let token = next(reader); token.kind !== ')'; token = next(reader)) {
+    const form = read(reader, token);
+    if (form === undefined) return undefined;
+    if (token.kind === '.') part = tail;
+    else part.push(form);
+  }
+  const cons = (cdr: Form | undefined, car: Form): Form => ({ kind: 'cons', start, car, cdr });
+  return elements.reduceRight<Form | undefined>(cons, tail[0]) ?? { kind: 'atom', start };
+}
+
+function holds(test: Form, features: Features): boolean {
+  const name = ((test.kind === 'cons' ? test.car : test)?.name ?? '').replace(MARK, '');
+  if (test.kind !== 'cons') return features.has(name);
+  for (let cell = test.cdr; cell?.kind === 'cons'; cell = cell.cdr) {
+    const value = cell.car !== undefined && holds(cell.car, features);
+    if (name === 'NOT') return !value;
+    if (value === (name === 'OR')) return value;
+  }
+  return name === 'AND';
+}
+
+function resolve(form: Form | undefined): Form | undefined {
+  return form?.kind === 'label' && form.car !== undefined ? resolve(form.car) : form;
+}
+
+/** Numbers conses as sb-di:form-number-translations does, and gives the one that gets number WANTED. */
+function numberedCons(form: Form, wanted: number): Form | undefined {
+  const numbered = new Set<Form>();
+  const pending = [form];
+  for (let list = pending.pop(); list !== undefined; list = pending.pop()) {
+    if (list.kind !== 'cons' || numbered.has(list)) continue;
+    if (numbered.size === wanted) return list;
+    numbered.add(list);
+    const elements: Form[] = [];
+    const cells = new Set<Form>();
+    for (let cell = resolve(list); cell?.kind === 'cons' && !cells.has(cell); cell = resolve(cell.cdr)) {
+      const element = resolve(cell.car);
+      const looked = element?.kind === 'comma' ? resolve(element.car) : element;
+      if (looked?.name === 'QUOTE') break;
+      if (looked?.kind === 'cons') elements.push(looked);
+      cells.add(cell);
+    }
+    for (const element of elements.reverse()) pending.push(element);
+  }
+  return undefined;
+}

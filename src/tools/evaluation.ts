@@ -1,0 +1,90 @@
+// Decides the tool that evaluates.
+
+import type { Image, Reply } from '../image/image.ts';
+import type { EvaluateData } from '../image/operations.ts';
+import { joinSections } from '../kernel/reply.ts';
+import { defineTool, type Parameter, type Result } from '../kernel/tool.ts';
+import { conditionText, endingText, lookupResult, outputSection } from './outcome.ts';
+import { redefinedSection, warningSection } from './remarks.ts';
+import { callOptions, stringArgument } from './symbols.ts';
+
+export const TIMEOUT: Parameter = {
+  name: 'timeout',
+  type: 'number',
+  description: 'Seconds after which the call is interrupted; the image is kept',
+  minimum: 0.1,
+  maximum: 86_400,
+};
+
+/** Returns the limit that the argument `timeout` sets. */
+export function limitOption(timeout: unknown): { limitMs?: number } {
+  return typeof timeout === 'number' ? { limitMs: timeout * 1000 } : {};
+}
+
+export function evalForm(image: Image) {
+  return defineTool({
+    name: 'eval_form',
+    title: 'Evaluate Lisp',
+    description:
+      'Evaluate Lisp forms in the running image, one after the other. Returns all values as printed by ~S, output, warnings with their form, or the condition with its restarts and frames. Definitions, *package* and * ** *** last between calls.',
+    parameters: [
+      { name: 'form', type: 'string', description: 'Lisp form to evaluate, or several' },
+      {
+        name: 'package',
+        type: 'string',
+        description: 'Package to evaluate in (defaults to the current package, CL-USER at the start)',
+      },
+      TIMEOUT,
+    ],
+    required: ['form'],
+    safetyLevel: 'cautious',
+    categories: ['execution'],
+    handler: async (args, context) => {
+      const packageName = stringArgument(args, 'package');
+      const reply = await image.call(
+        'evaluate',
+        { code: String(args['form']), ...(packageName && { package: packageName }) },
+        { ...callOptions(context), ...limitOption(args['timeout']) },
+      );
+      return evaluationResult(reply);
+    },
+  });
+}
+
+function evaluationResult({ ending, output, data }: Reply<'evaluate'>): Result {
+  if (data.value !== undefined) return { ...lookupResult(data.value), failed: true };
+  const failed = ending.kind !== 'done' || data.unreadable !== undefined;
+  const text = joinSections([
+    failureText(ending, data),
+    valuesText(data, failed),
+    outputSection(output),
+    warningSection(data),
+    redefinedSection(data),
+  ]);
+  return { data: { values: data.values ?? [], ending, output }, text, failed };
+}
+
+function failureText(ending: Reply<'evaluate'>['ending'], data: EvaluateData): string | undefined {
+  const { unreadable, formNumber = 1 } = data;
+  if (unreadable) {
+    const { text, number, line, column, atLine, atColumn } = unreadable;
+    return (
+      `Error: form ${number} cannot be read: ${text}\n` +
+      `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}. ` +
+      `${number === 1 ? 'Nothing was evaluated.' : `The ${number - 1} before it ${number === 2 ? 'was' : 'were'} evaluated.`}`
+    );
+  }
+  if (ending.kind === 'done') return undefined;
+  if (ending.kind !== 'condition') return `Error: ${endingText(ending)}`;
+  return conditionText(ending.condition, formNumber > 1 ? `form ${formNumber}` : undefined);
+}
+
+/** One form: its values, one a line, so that `(+ 1 2)` gives `3`. Several: the values of each behind its number. */
+function valuesText({ values = [] }: EvaluateData, failed: boolean): string | undefined {
+  const shown = values.map((list) => list.map(({ text, cut }) => (cut ? `${text}\n[... cut here ...]` : text)));
+  if (shown.length === 0) return failed ? undefined : 'No form to evaluate: the text holds only white space or comments.';
+  const [only] = shown;
+  if (shown.length === 1 && only && !failed) return only.length === 0 ? '; No values' : only.join('\n');
+  const lines = shown.map((list, index) => `[${index + 1}] ${list.length === 0 ? '; No values' : list.join('\n    ')}`);
+  return failed ? `Values of the forms before:\n${lines.join('\n')}` : lines.join('\n');
+}

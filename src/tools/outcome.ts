@@ -1,0 +1,99 @@
+// Decides how the endings of a call in the image read: what signalled, what was cut short, what was lost.
+
+import { CallError, ImageError } from '../errors.ts';
+import type { Condition, Ending, Output, Progress } from '../image/image.ts';
+import type { LookupFailure } from '../image/operations.ts';
+import { indent, joinSections } from '../kernel/reply.ts';
+import type { Result } from '../kernel/tool.ts';
+
+/** Returns the contract's text for a package or symbol that is not there (S0.9, S3.4, S3.5, C9). */
+export function lookupText(failure: LookupFailure): string {
+  return failure.failure === 'no-package'
+    ? `Package ${failure.package} not found`
+    : `Symbol ${failure.symbol} not found in package ${failure.package} (status: NIL)`;
+}
+
+/** Returns VALUE as found data, or the result that answers for what is not there (C8: no failure). */
+export function isLookupFailure(value: object): value is LookupFailure {
+  return 'failure' in value;
+}
+
+export function lookupResult(failure: LookupFailure): Result {
+  return { data: failure, text: lookupText(failure) };
+}
+
+/** Returns the value of an operation that only looks; throws an ImageError when it did not end well. */
+export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value } }): Value {
+  const { ending, data } = reply;
+  if (ending.kind === 'condition') {
+    throw new CallError(
+      `Looking failed because code of the image signalled ${ending.condition.type}: ${ending.condition.text}`,
+    );
+  }
+  if (ending.kind !== 'done' || data.value === undefined) throw new ImageError(endingText(ending));
+  return data.value;
+}
+
+/** Returns the sentence for an ENDING that is neither done nor a condition. */
+export function endingText(ending: Ending): string {
+  switch (ending.kind) {
+    case 'interrupted':
+      return joinSections([interruptionText(ending), framesText('It was at:', ending.frames)]);
+    case 'aborted':
+      return 'The call was ended by its ABORT restart before it had a value.';
+    case 'lost':
+      return `The Lisp image was lost during this call: ${ending.how}. The next call gets a new image.`;
+    default:
+      return '';
+  }
+}
+
+function interruptionText({ reason, afterMs }: Ending & { kind: 'interrupted' }): string {
+  const after = `${(afterMs / 1000).toFixed(1)} s`;
+  switch (reason) {
+    case 'timeout':
+      return `Interrupted after ${after}, the limit of this call; the image and what was done so far are kept. A longer timeout can be given in seconds.`;
+    case 'cancelled':
+      return `Interrupted after ${after} because the client cancelled it; the image is kept.`;
+    case 'heap':
+      return `Interrupted after ${after} because it was about to exhaust the heap; the image is kept. Make less at once, or ask the user for a larger --heap.`;
+    case 'terminated':
+      return `Its thread was ended after ${after} because it did not react to being interrupted; the image is kept.`;
+  }
+}
+
+/** Returns CONDITION as text: message first, then type, restarts and frames (S2.16). */
+export function conditionText(condition: Condition, where?: string): string {
+  const restarts = condition.restarts ?? [];
+  return joinSections([
+    `Error: ${condition.text}\nType: ${condition.type}${where ? `\nIn: ${where}` : ''}`,
+    restarts.length > 0 &&
+      `Restarts (none was invoked; the call was ended):\n${restarts.map(({ name, report }) => `  ${name}: ${report}`).join('\n')}`,
+    framesText('Frames:', condition.frames ?? []),
+  ]);
+}
+
+function framesText(header: string, frames: string[]): string | false {
+  return frames.length > 0 && `${header}\n${frames.map((frame, index) => `  ${index}: ${frame}`).join('\n')}`;
+}
+
+/** Returns the section with what a call wrote, or undefined when it wrote nothing. */
+export function outputSection(output: Output | undefined): string | undefined {
+  if (output === undefined) return undefined;
+  const { text, omitted, tail } = output;
+  const whole = omitted === undefined ? text : `${text}\n[... ${omitted} characters left out ...]\n${tail ?? ''}`;
+  return `Output:\n${whole.replace(/^\n+/, '').trimEnd()}`;
+}
+
+/** Returns how a running call is doing, as one line. */
+export function progressText({ milliseconds, characters, file, waiting }: Progress): string {
+  if (waiting) return 'waiting: as many evaluations run as may run side by side';
+  const parts = [`${(milliseconds / 1000).toFixed(1)} s`, file, characters > 0 && `${characters} characters of output`];
+  return parts.filter(Boolean).join(', ');
+}
+
+/** Returns TEXT as a paragraph under LABEL, or undefined without text. */
+export function labelled(label: string, text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  return text.includes('\n') ? `${label}:\n${indent(text, 2)}` : `${label}: ${text}`;
+}

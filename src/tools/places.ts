@@ -1,0 +1,65 @@
+// Decides how a place in a source file reads: file relative to the workspace, line and column from 1.
+
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import type { Place } from '../image/operations.ts';
+import { offsetOfTopLevelForm, positionAt, positionOfForm, type SourcePosition } from '../source/position.ts';
+
+export class Places {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Returns FILE as people name it: relative to the workspace root when it is inside. */
+  fileName(file: string): string {
+    const path = relative(this.#root, file);
+    return path === '' || path.startsWith('..') ? file : path;
+  }
+
+  /** Returns `FILE:LINE:COLUMN` for PLACE, as far as it is known. */
+  locate(place: Place, features: ReadonlySet<string>): string {
+    return this.site(place, features)?.at ?? 'no source';
+  }
+
+  /** Returns where PLACE is and the line of text there; undefined when its file is not known. FEATURES are
+   *  those of the image, in upper case. */
+  site(place: Place, features: ReadonlySet<string>): { at: string; text: string } | undefined {
+    if (place.file === undefined) return undefined;
+    const name = this.fileName(place.file);
+    const position = this.#position(place, features);
+    if (position === undefined) return { at: name, text: '' };
+    const changed = place.changed ? ' (the file changed since it was loaded)' : '';
+    return { at: `${name}:${position.line}:${position.column}`, text: position.text + changed };
+  }
+
+  /** Returns the line and column of the character OFFSET of FILE, or undefined when it cannot be read. */
+  at(file: string, offset: number): SourcePosition | undefined {
+    const source = readSource(file);
+    return source === undefined ? undefined : positionAt(source, offset);
+  }
+
+  #position(place: Place, features: ReadonlySet<string>): SourcePosition | undefined {
+    const source = place.file === undefined ? undefined : readSource(place.file);
+    if (source === undefined) return undefined;
+    const offset =
+      place.offset ??
+      (place.form === undefined ? undefined : offsetOfTopLevelForm(source, place.form, features));
+    return offset === undefined ? undefined : positionOfForm(source, offset, place.number ?? 0, features);
+  }
+}
+
+/** Returns the text of FILE, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
+function readSource(file: string): string | undefined {
+  try {
+    const octets = readFileSync(file);
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
+    } catch {
+      return octets.toString('latin1');
+    }
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+// Decides how warnings and redefinitions read.
+
+import type { Remarks, Warning } from '../image/operations.ts';
+import { indent } from '../kernel/reply.ts';
+import type { Places } from './places.ts';
+
+/** Returns the section that tells what an evaluation of several forms was warned about, each with its form. */
+export function warningSection(remarks: Remarks): string | undefined {
+  const warnings = remarks.warnings ?? [];
+  if (warnings.length === 0) return undefined;
+  return `${countLine(remarks)}:\n${warnings.map((warning) => indent(warningText(warning), 2)).join('\n')}`;
+}
+
+/** Returns the section that tells the same for loads, grouped by file and definition. */
+export function groupedWarnings(remarks: Remarks, places: Places): string | undefined {
+  const warnings = remarks.warnings ?? [];
+  if (warnings.length === 0) return undefined;
+  const files = groupBy(warnings, ({ file }) => file ?? '');
+  const sections = [...files].map(([file, inFile]) => {
+    const lines = inFile.map((warning) => indent(warningText(warning, placeOf(warning, places)), 4));
+    return `  ${file === '' ? 'No file' : places.fileName(file)}\n${lines.join('\n')}`;
+  });
+  return `${countLine(remarks)}:\n${sections.join('\n')}`;
+}
+
+function groupBy<Item>(items: Item[], key: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
+  return groups;
+}
+
+function placeOf({ file, offset }: Warning, places: Places): string {
+  const position = file !== undefined && offset !== undefined ? places.at(file, offset) : undefined;
+  return position === undefined ? '' : `line ${position.line}, `;
+}
+
+function countLine({ warnings = [], warningCount = warnings.length }: Remarks): string {
+  const shown = warningCount > warnings.length ? `, the first ${warnings.length} of them` : '';
+  return `Warnings (${warningCount}${shown})`;
+}
+
+function warningText({ severity, text, form, definition, formNumber }: Warning, place = ''): string {
+  const where = definition ?? (formNumber === undefined ? undefined : `form ${formNumber}`);
+  const head = `${severity.toUpperCase()}${where || place ? ` (${place}${where ?? ''})`.replace(', )', ')') : ''}: `;
+  return `${head}${text.trim()}${form ? `\n  in ${form}` : ''}`;
+}
+
+/** Returns the section that names what was redefined, or undefined. */
+export function redefinedSection({ redefined = [] }: Remarks): string | undefined {
+  if (redefined.length === 0) return undefined;
+  return `Redefined: ${redefined.map((text) => text.replace(/^redefining /i, '').replace(/\s+/g, ' ')).join('; ')}`;
+}

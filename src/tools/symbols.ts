@@ -1,0 +1,174 @@
+// Decides the tools that find and describe symbols.
+
+import type { CallOptions, Image } from '../image/image.ts';
+import type { DescribeData, LookupFailure, Thing } from '../image/operations.ts';
+import { indent, joinSections, listText } from '../kernel/reply.ts';
+import { type Arguments, type CallContext, defineTool, type Parameter, type Result } from '../kernel/tool.ts';
+import { foundValue, isLookupFailure, labelled, lookupResult, progressText } from './outcome.ts';
+import type { Places } from './places.ts';
+
+export const LIMIT: Parameter = {
+  name: 'limit',
+  type: 'integer',
+  description: 'How many lines to list at most (200 when absent)',
+  minimum: 1,
+  maximum: 2000,
+};
+export const OFFSET: Parameter = {
+  name: 'offset',
+  type: 'integer',
+  description: 'How many lines to leave out at the beginning, to reach the rest of a long answer',
+  minimum: 0,
+};
+
+/** Returns the argument NAME when it is a string with something in it; "" counts as absent (S0.11). */
+export function stringArgument(args: Arguments, name: string): string | undefined {
+  const value = args[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function pageArguments(args: Arguments): { offset: number; limit: number } {
+  return { offset: Number(args['offset'] ?? 0), limit: Number(args['limit'] ?? 200) };
+}
+
+/** Returns how CONTEXT watches a call in the image. */
+export function callOptions({ signal, onProgress }: CallContext): CallOptions {
+  return {
+    ...(signal && { signal }),
+    ...(onProgress && { onProgress: (progress) => onProgress(progressText(progress)) }),
+  };
+}
+
+const TYPES = ['function', 'macro', 'variable', 'class', 'generic-function'] as const;
+
+export function aproposSearch(image: Image) {
+  return defineTool({
+    name: 'apropos_search',
+    title: 'Search symbols',
+    description:
+      'Search for symbols matching a pattern. Returns symbol names, types, and packages. Useful for discovering available functions, variables, and classes.',
+    parameters: [
+      { name: 'pattern', type: 'string', description: 'Search pattern (case-insensitive substring)' },
+      { name: 'package', type: 'string', description: 'Limit search to this package (optional)' },
+      {
+        name: 'type',
+        type: 'string',
+        description: 'Filter by type: function, macro, variable, class, generic-function',
+        enum: TYPES,
+        openEnum: true,
+      },
+      {
+        name: 'inherited',
+        type: 'boolean',
+        description: 'With a package: also search the symbols it inherits from the packages it uses',
+      },
+      LIMIT,
+      OFFSET,
+    ],
+    required: ['pattern'],
+    categories: ['introspection'],
+    handler: async (args, context) => searchSymbols(image, args, context),
+  });
+}
+
+async function searchSymbols(image: Image, args: Arguments, context: CallContext): Promise<Result> {
+  const pattern = String(args['pattern']);
+  const packageName = stringArgument(args, 'package');
+  const type = stringArgument(args, 'type');
+  const validType = type === undefined || (TYPES as readonly string[]).includes(type);
+  const { offset, limit } = pageArguments(args);
+  const reply = await image.call(
+    'apropos',
+    {
+      pattern,
+      ...(packageName && { package: packageName }),
+      ...(type && validType && { type: type.toUpperCase() }),
+      inherited: args['inherited'] === true,
+      offset,
+      limit: validType ? limit : 0,
+    },
+    callOptions(context),
+  );
+  const found = foundValue(reply);
+  if (isLookupFailure(found)) return lookupResult(found);
+  if (!validType) {
+    return { data: { type }, text: `Invalid type: ${type}. Valid types: ${TYPES.join(', ')}` };
+  }
+  const { total, inherited } = found;
+  const rows = found.rows ?? [];
+  const header = `Found ${total} ${total === 1 ? 'symbol' : 'symbols'} matching '${pattern}':\n\n`;
+  const list = listText(
+    rows.map(([home, name, label]) => `${home}::${name} [${label}]`),
+    offset + rows.length < total,
+  );
+  const note =
+    total === 0 && inherited > 0
+      ? `Note: ${inherited} inherited symbols match; inherited: true lists them.`
+      : '';
+  return { data: { total, rows }, text: header + list + note };
+}
+
+export function describeSymbol(image: Image, places: Places) {
+  return defineTool({
+    name: 'describe_symbol',
+    title: 'Describe symbol',
+    description:
+      'Describe a Lisp symbol of the running image: everything it names (function, macro, generic function, class, type, variable, setf function), with argument list, type, value, documentation and where it is defined.',
+    parameters: [
+      {
+        name: 'symbol',
+        type: 'string',
+        description: 'Symbol to describe, for example mapcar, my-package::thing or |Mixed Case|',
+      },
+      { name: 'package', type: 'string', description: 'Package name (defaults to CL-USER)' },
+    ],
+    required: ['symbol'],
+    categories: ['introspection'],
+    handler: async (args, context) => {
+      const packageName = stringArgument(args, 'package');
+      const reply = await image.call(
+        'describe',
+        { name: String(args['symbol']), ...(packageName && { package: packageName }) },
+        callOptions(context),
+      );
+      const found: DescribeData | LookupFailure = foundValue(reply);
+      if (isLookupFailure(found)) return lookupResult(found);
+      return { data: found, text: describeText(found, places) };
+    },
+  });
+}
+
+function describeText(data: DescribeData, places: Places): string {
+  const things = data.things ?? [];
+  return joinSections([
+    `${data.symbol} [${data.natures?.join(', ') || data.label}]\n${statusLine(data)}`,
+    ...things.map((thing) => thingText(thing, places, new Set(data.features))),
+    things.length === 0 && 'It names nothing: no function, macro, variable, class or type.',
+    data.properties && `Property list keys: ${data.properties.join(', ')}`,
+  ]);
+}
+
+function statusLine({ home, status, homeStatus }: DescribeData): string {
+  if (home === undefined) return 'It has no home package.';
+  if (status === 'inherited' || homeStatus !== status) return `${homeStatus} in ${home}, ${status} here`;
+  return `${status} in ${home}`;
+}
+
+function thingText(thing: Thing, places: Places, features: ReadonlySet<string>): string {
+  const { value, methods, slots, supers } = thing;
+  const lines = [
+    labelled('Arguments', thing.arglist),
+    labelled('Type', thing.type),
+    labelled('Value', value && (value.type ? `${value.text}\nof type ${value.type}` : value.text)),
+    methods === undefined ? undefined : `Methods: ${methods}`,
+    supers && `Direct superclasses: ${supers.join(', ')}`,
+    slots && `Direct slots: ${slots.join(', ')}`,
+    thing.inline && `Declaimed: ${thing.inline}`,
+    thing.compilerMacro && 'Has a compiler macro.',
+    labelled('Documentation', thing.documentation),
+    ...(thing.sources ?? []).map(
+      (source) => `Defined: ${places.locate(source, features)}${source.description ? `  ${source.description}` : ''}`,
+    ),
+  ];
+  return [thing.nature, ...lines.filter(Boolean).map((line) => indent(String(line), 2))].join('\n');
+}

@@ -1,0 +1,101 @@
+// Decides the tools that answer from cross references.
+
+import type { Image } from '../image/image.ts';
+import type { Caller, WhoCallsData } from '../image/operations.ts';
+import { joinSections, listText } from '../kernel/reply.ts';
+import { defineTool } from '../kernel/tool.ts';
+import { foundValue, isLookupFailure, lookupResult } from './outcome.ts';
+import type { Places } from './places.ts';
+import { callOptions, LIMIT, OFFSET, pageArguments, stringArgument } from './symbols.ts';
+
+export function whoCalls(image: Image, places: Places) {
+  return defineTool({
+    name: 'who_calls',
+    title: 'Find callers',
+    description:
+      "Find all functions that call a given function. Uses SBCL's cross-reference database to discover callers.",
+    parameters: [
+      { name: 'name', type: 'string', description: 'Function name to find callers of' },
+      { name: 'package', type: 'string', description: 'Package name (defaults to CL-USER)' },
+      {
+        name: 'sites',
+        type: 'boolean',
+        description: 'Also show each place of a call: FILE:LINE:COLUMN and the line of text',
+      },
+      {
+        name: 'internals',
+        type: 'boolean',
+        description: "Also list SBCL's own transforms, VOPs and optimizers",
+      },
+      LIMIT,
+      OFFSET,
+    ],
+    required: ['name'],
+    categories: ['introspection', 'xref'],
+    handler: async (args, context) => {
+      const packageName = stringArgument(args, 'package');
+      const reply = await image.call(
+        'who-calls',
+        {
+          name: String(args['name']),
+          ...(packageName && { package: packageName }),
+          sites: args['sites'] === true,
+          internals: args['internals'] === true,
+          ...pageArguments(args),
+        },
+        callOptions(context),
+      );
+      const found = foundValue(reply);
+      if (isLookupFailure(found)) return lookupResult(found);
+      return { data: found, text: callersText(found, Number(args['offset'] ?? 0), places) };
+    },
+  });
+}
+
+function callersText(data: WhoCallsData, offset: number, places: Places): string {
+  const rows = data.rows ?? [];
+  const total = data.callers + data.others;
+  const more = offset + rows.length < total;
+  const features = new Set(data.features);
+  const lines = (callers: Caller[]) => callers.map((caller) => callerLines(caller, places, features));
+  const functions = lines(rows.filter(({ kind }) => kind === undefined));
+  const others = lines(rows.filter(({ kind }) => kind !== undefined));
+  const text =
+    total === 0
+      ? `No callers found for ${data.name}`
+      : joinSections([
+          data.callers > 0 &&
+            (functions.length > 0 || others.length === 0) &&
+            `Functions that call ${data.name}:\n\n${listText(functions, more && others.length === 0)}`,
+          others.length > 0 && `Other places that call ${data.name}:\n\n${listText(others, more)}`,
+        ]);
+  const notes = [
+    natureNote(data),
+    !data.kept &&
+      'Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so callers can be missing here.',
+    more && `Note: ${total} callers; limit and offset reach the rest.`,
+  ];
+  return [text, ...notes.filter(Boolean)].join('\n');
+}
+
+function callerLines({ name, kind, sites }: Caller, places: Places, features: ReadonlySet<string>): string {
+  const head = kind === undefined ? name : `${name} (${kind})`;
+  const shown = (sites ?? []).map((site) => {
+    const found = places.site(site, features);
+    const text = [found?.at ?? 'no source', found?.text, site.method && `[method ${site.method}]`];
+    return `\n    ${text.filter(Boolean).join('  ')}`;
+  });
+  return head + [...new Set(shown)].sort(bySite).join('');
+}
+
+function bySite(one: string, other: string): number {
+  return one.localeCompare(other, 'en', { numeric: true });
+}
+
+/** S3.16: what the name stands for when it is no function. */
+function natureNote({ name, natures }: WhoCallsData): string | false {
+  const all = natures ?? [];
+  if (all.some((nature) => ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].includes(nature))) return false;
+  const others = all.map((nature) => `a ${nature.toLowerCase()}`).join(' and ');
+  return others ? `Note: ${name} is ${others}, not a function.` : `Note: ${name} is not defined as a function.`;
+}
