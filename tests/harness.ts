@@ -1,0 +1,106 @@
+// A real MCP client over the built server over a real SBCL, for every test that is not about a pure function.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+
+export const PROJECT = join(import.meta.dirname, '..');
+export const SERVER = join(PROJECT, 'dist', 'live-lisp.js');
+export const FIXTURES = join(PROJECT, 'fixtures');
+
+/** The 2025 handshake, and the stateless protocol of 2026-07-28. */
+export const ERAS = ['legacy', 'modern'] as const;
+export type Era = (typeof ERAS)[number];
+
+export interface StartOptions {
+  era?: Era;
+  args?: string[];
+  env?: Record<string, string>;
+  cwd?: string;
+  /** The node to run the server on. */
+  node?: string;
+}
+
+export interface Answer {
+  /** The tool's own text. */
+  text: string;
+  /** What the server had to tell besides. */
+  notices: string[];
+  isError: boolean;
+}
+
+export class Session {
+  readonly client: Client;
+  readonly transport: StdioClientTransport;
+  #stderr = '';
+
+  constructor(client: Client, transport: StdioClientTransport) {
+    this.client = client;
+    this.transport = transport;
+    transport.stderr?.on('data', (chunk: Buffer) => {
+      this.#stderr += chunk.toString('utf8');
+    });
+  }
+
+  /** What the server wrote to its standard error so far. */
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  get pid(): number {
+    return this.transport.pid ?? -1;
+  }
+
+  /** Calls the tool NAME and returns its answer. */
+  async call(name: string, args: Record<string, unknown> = {}, options: object = {}): Promise<Answer> {
+    const result = await this.client.callTool({ name, arguments: args }, { timeout: 120_000, ...options });
+    const texts = (result.content as { type: string; text: string }[]).map(({ text }) => text);
+    return { text: texts[0] ?? '', notices: texts.slice(1), isError: result.isError === true };
+  }
+
+  /** Calls the tool NAME and returns its own text only. */
+  async text(name: string, args: Record<string, unknown> = {}): Promise<string> {
+    return (await this.call(name, args)).text;
+  }
+
+  /** Evaluates FORM and returns the answer's text. */
+  async eval(form: string, more: Record<string, unknown> = {}): Promise<string> {
+    return this.text('eval_form', { form, ...more });
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+  }
+}
+
+/** Starts the built server and connects a client to it. */
+export async function startSession(options: StartOptions = {}): Promise<Session> {
+  const transport = new StdioClientTransport({
+    command: options.node ?? process.execPath,
+    args: [SERVER, ...(options.args ?? [])],
+    cwd: options.cwd ?? PROJECT,
+    env: { ...stringEnvironment(), ...options.env },
+    stderr: 'pipe',
+  });
+  const client = new Client(
+    { name: 'live-lisp-test', version: '1.0.0' },
+    { versionNegotiation: { mode: options.era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
+  );
+  const session = new Session(client, transport);
+  await client.connect(transport);
+  return session;
+}
+
+function stringEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** Returns a new empty folder and a function that removes it. */
+export function temporaryFolder(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'live-lisp-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

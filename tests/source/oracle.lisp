@@ -1,0 +1,81 @@
+;;;; Prints what SBCL itself says about the places of forms, for tests/source/position.test.ts to compare with.
+
+(require :asdf)
+(require :sb-introspect)
+
+(defpackage :position-oracle
+  (:use :cl)
+  (:export #:report-file #:report-system #:report-callers #:point))
+
+(in-package :position-oracle)
+
+(defstruct point x y)
+
+(defvar *starts* nil "Maps each cons that was read to the offset of its first character.")
+
+(defun noting-start (reader width)
+  "Wraps the macro character function READER, whose character WIDTH characters name, to note where conses start."
+  (lambda (stream &rest arguments)
+    (let* ((start (- (file-position stream) width))
+           (form (apply reader stream arguments)))
+      (when (consp form)
+        (setf (gethash form *starts*) start))
+      form)))
+
+(defun noting-readtable ()
+  (let ((readtable (copy-readtable nil)))
+    (dolist (char '(#\( #\' #\`))
+      (set-macro-character char (noting-start (get-macro-character char nil) 1) nil readtable))
+    (set-dispatch-macro-character
+     #\# #\' (noting-start (get-dispatch-macro-character #\# #\' nil) 2) readtable)
+    readtable))
+
+(defun subform (form path)
+  "Gives the form that PATH of SB-DI:FORM-NUMBER-TRANSLATIONS leads to, seen through commas."
+  (dolist (index (rest (reverse (rest path))) form)
+    (let ((element (nth index form)))
+      (setf form (if (sb-int:comma-p element) (sb-int:comma-expr element) element)))))
+
+(defun file-text (file)
+  (with-open-file (stream file :external-format :utf-8)
+    (let ((text (make-string (file-length stream))))
+      (subseq text 0 (read-sequence text stream)))))
+
+(defun report-file (file)
+  "Prints for each top-level form of FILE where the one before it ends, and the offset of every numbered cons."
+  (format t "file ~A~%" (namestring file))
+  ;; A string stream counts characters; a file stream would count bytes.
+  (with-input-from-string (stream (file-text file))
+    (let ((*readtable* (noting-readtable))
+          (*package* (find-package :position-oracle))
+          (*starts* (make-hash-table :test #'eq)))
+      (loop for offset = (file-position stream)
+            for form = (read-preserving-whitespace stream nil stream)
+            until (eq form stream)
+            do (format t "form ~D~{ ~A~}~%" offset
+                       (map 'list
+                            (lambda (path) (gethash (subform form path) *starts* "-"))
+                            (sb-di:form-number-translations form 0)))
+               (when (typep form '(cons (eql in-package)))
+                 (eval form))))))
+
+(defun report-system (name)
+  "Loads the ASDF system NAME and reports the source files it is made of."
+  (let ((*standard-output* (make-broadcast-stream))
+        (*error-output* (make-broadcast-stream)))
+    (asdf:load-system name))
+  (dolist (component (asdf:required-components name :other-systems nil :component-type 'asdf:cl-source-file))
+    (report-file (asdf:component-pathname component))))
+
+(defun report-callers (file function)
+  "Compiles FILE and prints the offset and the form number of every call of FUNCTION that SBCL has on record."
+  (let ((*standard-output* (make-broadcast-stream)))
+    (uiop:with-temporary-file (:pathname fasl :type "fasl")
+      (load (compile-file file :output-file fasl))))
+  (format t "file ~A~%" (namestring file))
+  (loop for (nil . source) in (sb-introspect:who-calls (read-from-string function))
+        do (format t "call ~D ~D~%"
+                   (sb-introspect:definition-source-character-offset source)
+                   (sb-introspect:definition-source-form-number source))))
+
+(format t "features~{ ~A~}~%" *features*)
