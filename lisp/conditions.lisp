@@ -11,7 +11,7 @@
   `(let ((*print-pretty* nil) (*print-length* 5) (*print-level* 3) (*print-circle* nil)
          (*print-readably* nil) (*print-base* 10) (*print-radix* nil) (*print-case* :upcase)
          (*print-escape* t) (*print-gensym* t) (*print-array* t) (*print-lines* nil)
-         (*package* (find-package "KEYWORD")))
+         (*package* (or (find-package "COMMON-LISP") *package*)))
      ,@body))
 
 (defun print-safely (limit object &optional (format "~S"))
@@ -37,36 +37,63 @@ gives a text that says so."
                             (handler-case (internal-call ("SB-DEBUG" "FRAME-ARGS-AS-LIST") (frame))
                               (error () '()))))))
 
-(defparameter *machinery*
+(defparameter *signalling*
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
-    "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY" "INTERNAL-ERROR"
-    "INVOKE-INTERRUPTION" "RUN-INTERRUPTION" "SIGNAL-HANDLER" "SIGNAL-EMULATION-WRAPPER"
-    "INTERRUPT-THREAD" "CALL-WITH-SANE-IO-SYNTAX")
+    "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
+    "WITH-SIMPLE-CONDITION-RESTARTS")
   "Functions of the system between user code and the agent.")
 
+(defun name-symbols (name)
+  "Return the symbols in NAME, which may be a list such as (FLET X :IN Y)."
+  (cond ((consp name) (append (name-symbols (car name)) (name-symbols (cdr name))))
+        ((and name (symbolp name)) (list name))))
+
+(defun named-p (name names)
+  "True when a symbol of the system in NAME is called one of NAMES."
+  (loop for symbol in (name-symbols name)
+        for package = (symbol-package symbol)
+          thereis (and package
+                       (member (symbol-name symbol) names :test #'string=)
+                       (or (eq package (find-package "COMMON-LISP"))
+                           (eql 0 (search "SB-" (package-name package)))))))
+
+(defun ours-p (name)
+  "True when NAME is of a function of the agent."
+  (some (lambda (symbol) (eq (symbol-package symbol) #.*package*)) (name-symbols name)))
+
 (defun machinery-p (name)
-  "True when NAME belongs to the part of the system that signals or interrupts,
-which tells a reader nothing about their program."
-  (let* ((symbol (if (consp name) (find-if #'symbolp (reverse name)) name))
-         (package (and (symbolp symbol) symbol (symbol-package symbol))))
-    (or (stringp name)
-        (and package
-             (or (eq package #.*package*)
-                 (and (member (symbol-name symbol) *machinery* :test #'string=)
-                      (or (eq package (find-package "COMMON-LISP"))
-                          (eql 0 (search "SB-" (package-name package))))))))))
+  "True when NAME belongs to the part of the system that signals and evaluates, which
+tells a reader nothing about their program."
+  (or (stringp name) (ours-p name) (named-p name *signalling*)))
+
+(defparameter *entries*
+  '("INVOKE-INTERRUPTION" "RUN-HANDLER" "INTERNAL-ERROR" "CONTROL-STACK-EXHAUSTED-ERROR"
+    "HEAP-EXHAUSTED-ERROR" "CALL-HOOKS")
+  "Functions through which a signal, a trap or the collector enters Lisp.")
+
+(defun entry-p (name)
+  "True when the frames above one of NAME are the system's or the agent's."
+  (or (named-p name *entries*)
+      (member 'capture (name-symbols name))))
+
+(defun form-p (name)
+  "True when NAME is how SBCL names the function that it makes of a form to evaluate."
+  (equal name '(lambda ())))
 
 (defun user-frames ()
   "Return the frames of this thread from the newest down to where the agent called
 user code, without the machinery at both ends."
-  (let ((frames '()) (depth 0))
-    (loop for frame = (sb-di:top-frame) then (sb-di:frame-down frame)
-          while (and frame (< depth 2000) (not (eq (frame-name frame) 'call-user-code)))
-          do (incf depth)
-             (push frame frames))
+  (let ((frames (loop for frame = (sb-di:top-frame) then (sb-di:frame-down frame)
+                      for depth from 0 below 2000
+                      while (and frame (not (eq (frame-name frame) 'call-user-code)))
+                      collect frame)))
     (flet ((trim (frames)
-             (member-if-not (lambda (frame) (machinery-p (frame-name frame))) frames)))
-      (trim (reverse (trim frames))))))
+             (member-if-not (lambda (frame)
+                              (let ((name (frame-name frame)))
+                                (or (machinery-p name) (form-p name))))
+                            frames)))
+      (let ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t)))
+        (reverse (trim (reverse (trim (if entry (nthcdr (1+ entry) frames) frames)))))))))
 
 (defun frames-data ()
   "Return the newest frames as strings, at most *FRAME-LIMIT*."
@@ -81,7 +108,8 @@ user code, without the machinery at both ends."
 (defun restarts-data (condition)
   "Return the restarts that were active when CONDITION was signalled, without the
 agent's own."
-  (loop for restart in (ldiff (compute-restarts condition) (member *end-call* (compute-restarts condition)))
+  (loop for restart in (compute-restarts condition)
+        until (eq restart *end-call*)
         repeat 20
         collect (object "name" (let ((name (restart-name restart))) (if name (symbol-name name) "(no name)"))
                         "report" (print-safely 200 restart "~A"))))
@@ -93,11 +121,33 @@ agent's own."
         (format nil "~A::~A" (package-name package) (symbol-name symbol))
         (format nil "#:~A" (symbol-name symbol)))))
 
+(defun on-one-line (text)
+  "Return TEXT with each line break and the space around it replaced by one space."
+  (with-output-to-string (out)
+    (loop with gap = nil
+          for char across text
+          do (cond ((not (find char '(#\Space #\Newline #\Tab)))
+                    (when gap (write-char #\Space out))
+                    (setf gap nil)
+                    (write-char char out))
+                   (t (setf gap t))))))
+
+(defun report-text (limit condition)
+  "Return what CONDITION reports in at most LIMIT characters, without references to
+manuals: on one line where only the pretty printer broke it into several."
+  (let ((*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
+        (references (internal-symbol "SB-INT" "*PRINT-CONDITION-REFERENCES*")))
+    (flet ((report (pretty)
+             (let ((*print-pretty* pretty))
+               (progv (and references (list references)) '(nil)
+                 (print-safely limit condition "~A")))))
+      (let ((plain (report nil)))
+        (if (find #\Newline plain) plain (on-one-line (report t)))))))
+
 (defun condition-data (condition)
   "Return CONDITION as a JSON object: type, text, restarts, frames."
   (let ((type (type-of condition)))
     (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
-            "text" (let ((*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil))
-                     (print-safely 4000 condition "~A"))
+            "text" (report-text 4000 condition)
             "restarts" (restarts-data condition)
             "frames" (frames-data))))

@@ -5,17 +5,21 @@
 (defun plain-text (limit object)
   "Return OBJECT, code or a type, printed for a reader who has no current package."
   (printing-plainly
-    (let ((*print-length* 60) (*print-level* 8) (*package* (find-package "COMMON-LISP")))
+    (let ((*print-length* 60) (*print-level* 8))
       (print-safely limit object))))
+
+(defun without-packages (tree)
+  "Return TREE, an argument list, with its symbols replaced by ones that print bare; the
+packages of parameter names say nothing."
+  (cond ((consp tree) (cons (without-packages (car tree)) (without-packages (cdr tree))))
+        ((or (null tree) (keywordp tree) (not (symbolp tree))) tree)
+        (t (make-symbol (symbol-name tree)))))
 
 (defun arglist-text (arglist)
   "Return ARGLIST as text; () for none."
-  (if arglist
-      (printing-plainly
-        (let ((*print-length* 60) (*print-level* 8)
-              (*package* (usable-package (session-package))))
-          (print-safely 1000 arglist "~:@(~S~)")))
-      "()"))
+  (printing-plainly
+    (let ((*print-length* 60) (*print-level* 8) (*print-gensym* nil))
+      (if arglist (print-safely 1000 (without-packages arglist)) "()"))))
 
 (defun source-data (name type)
   "Return where NAME is defined as a TYPE of SB-INTROSPECT, a list of JSON objects."
@@ -102,7 +106,7 @@
            (object "text" (printing-plainly
                             (let ((*print-length* 20) (*package* (session-package)))
                               (print-safely 1000 value)))
-                   "type" (plain-text 200 (type-of value)))))))
+                   "type" (plain-text 200 (class-name (class-of value))))))))
 
 (defun variable-data (symbol)
   "Return what SYMBOL is as a variable, or NIL."
@@ -133,6 +137,7 @@
                  "status" (string-downcase (symbol-name status))
                  "homeStatus" (and home (string-downcase (symbol-name (nth-value 1 (find-symbol (symbol-name symbol) home)))))
                  "home" (and home (package-name home))
+                 "in" (package-name (named-package (or (split-prefix name) package "CL-USER")))
                  "natures" (natures symbol)
                  "features" (mapcar #'symbol-name *features*)
                  "things" (remove nil (list (callable-data symbol) (setf-data symbol) (class-data symbol)

@@ -10,6 +10,7 @@
 
 (defvar *warnings* nil "The warnings of this call, newest first.")
 (defvar *warning-count* 0 "How many there were.")
+(defvar *warning-keys* nil "What tells those that were kept apart.")
 (defvar *redefined* nil "The texts of the redefinitions of this call, newest first.")
 (defvar *form-number* nil "The number of the form that is evaluated, from 1.")
 
@@ -26,14 +27,15 @@
     (and path (ignore-errors (sb-ext:native-namestring path)))))
 
 (defun error-context ()
-  "Return the form that the compiler is about, and the offset in the file of the
-top-level form around it; both NIL when no compiler is at work."
+  "Return what the compiler is about, as far as it is known: the form, the names of the
+definitions around it, the offset in the file of the top-level form, and the file."
   (let ((context (ignore-errors (internal-call ("SB-C" "FIND-ERROR-CONTEXT") (nil)))))
     (when context
-      (values (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-ORIGINAL-FORM") (context))
-              (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION") (context))
-              (ignore-errors
-               (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-CONTEXT") (context)))))))
+      (let ((file (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-NAME") (context))))
+        (values (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-ORIGINAL-FORM") (context))
+                (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-CONTEXT") (context))
+                (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION") (context))
+                (and (pathnamep file) (ignore-errors (sb-ext:native-namestring (truename file)))))))))
 
 (defun definition-text (context)
   "Return the innermost definition that the compiler's CONTEXT names, or NIL."
@@ -41,34 +43,73 @@ top-level form around it; both NIL when no compiler is at work."
     (when (consp form)
       (printing-plainly (print-safely 120 form "~{~A~^ ~}")))))
 
-(defun record-warning (condition)
-  "Keep CONDITION with the form it is about."
-  (incf *warning-count*)
-  (when (< (length *warnings*) *warning-limit*)
-    (multiple-value-bind (form offset context) (error-context)
-      (push (object "severity" (severity condition)
-                    "text" (let ((*print-pretty* t) (*print-right-margin* 100)) (print-safely 1000 condition "~A"))
-                    "form" (and form (let ((*print-pretty* nil) (*print-length* 10) (*print-level* 4)) (print-safely 200 form)))
-                    "definition" (definition-text context)
-                    "formNumber" *form-number*
-                    "file" (compiling-file)
-                    "offset" offset)
-            *warnings*))))
+(defun reader-text (condition)
+  "Return what the reader's CONDITION says without the stream it names."
+  (typecase condition
+    (end-of-file "the text ends inside this form")
+    (simple-condition
+     (print-safely 500 (handler-case (apply #'format nil (simple-condition-format-control condition)
+                                            (simple-condition-format-arguments condition))
+                         (error () (princ-to-string condition)))
+                   "~A"))
+    (t (print-safely 500 condition "~A"))))
+
+(defun warning-text (condition)
+  "Return what CONDITION says; of a file that cannot be read, what the reader says and
+where the form begins."
+  (if (typep condition (internal-symbol "SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
+      (destructuring-bind (&optional line . column)
+          (internal-call ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE-LINE/COL") (condition))
+        (format nil "cannot be read: ~A~@[ (the form begins at line ~D, column ~D)~]"
+                (reader-text (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition))
+                line (and column (1+ column))))
+      (report-text 1000 condition)))
+
+(defun keep-warning (severity condition)
+  "Keep CONDITION, of SEVERITY, with the form that it is about. The compiler signals some
+more than once; those count once."
+  (multiple-value-bind (form context offset file) (error-context)
+    (let* ((text (warning-text condition))
+           (form (and form (printing-plainly (print-safely 200 form))))
+           (key (list severity text form *form-number*)))
+      (unless (member key *warning-keys* :test #'equal)
+        (incf *warning-count*)
+        (when (< (length *warnings*) *warning-limit*)
+          (push key *warning-keys*)
+          (push (object "severity" severity
+                        "text" text
+                        "form" form
+                        "definition" (definition-text context)
+                        "formNumber" *form-number*
+                        "file" (or file (compiling-file))
+                        "offset" offset)
+                *warnings*))))))
+
+(defun uninteresting-p (redefinition)
+  "True when the warning REDEFINITION is about a definition that comes from where the
+new one comes from, as when a file is loaded again."
+  (let ((type (internal-symbol "SB-KERNEL" "UNINTERESTING-REDEFINITION")))
+    (and type (ignore-errors (typep redefinition type)))))
 
 (defun note-warning (condition)
   "Handle a WARNING or a compiler note: keep it and go on. Redefinitions are told
 apart, because replacing a definition is what a redefining form is for."
-  (cond ((typep condition 'sb-kernel:redefinition-warning)
-         (when (< (length *redefined*) *warning-limit*)
-           (push (print-safely 200 condition "~A") *redefined*)))
-        (t (record-warning condition)))
+  (cond ((not (typep condition 'sb-kernel:redefinition-warning))
+         (keep-warning (severity condition) condition))
+        ((and (not (uninteresting-p condition)) (< (length *redefined*) *warning-limit*))
+         (pushnew (report-text 200 condition) *redefined* :test #'string=)))
   (let ((restart (find-restart 'muffle-warning condition)))
     (when restart (invoke-restart restart))))
+
+(defun note-compiler-error (condition)
+  "Keep CONDITION, an error that the compiler will turn into one at run time, and go on."
+  (keep-warning "error" (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition)))
 
 (defun call-collecting-warnings (function)
   "Call FUNCTION in one compilation unit with warnings kept and not printed."
   (handler-bind ((warning #'note-warning)
-                 (sb-ext:compiler-note #'note-warning))
+                 (sb-ext:compiler-note #'note-warning)
+                 (sb-c:compiler-error #'note-compiler-error))
     (let ((output *error-output*)
           (*error-output* (make-broadcast-stream)))
       (with-compilation-unit ()
@@ -96,46 +137,40 @@ NIL at the end."
         while (eql char #\;) do (read-line stream nil)
         finally (return (and char (file-position stream)))))
 
-(defun reader-text (condition)
-  "Return what the reader's CONDITION says without the stream it names."
-  (typecase condition
-    (end-of-file "the text ends inside this form")
-    (simple-condition
-     (print-safely 500 (handler-case (apply #'format nil (simple-condition-format-control condition)
-                                            (simple-condition-format-arguments condition))
-                         (error () (princ-to-string condition)))
-                   "~A"))
-    (t (print-safely 500 condition "~A"))))
+(defun present-symbols (&rest packages)
+  "Return, for each of PACKAGES, a list of it and copies of its symbol vectors; packages
+whose vectors this SBCL does not show are left out."
+  (loop for package in packages
+        for cells = (and package (package-cells package))
+        when (every #'simple-vector-p cells)
+          collect (cons package (mapcar #'copy-seq cells))))
 
-(defun present-cells (package)
-  "Return copies of the symbol vectors of PACKAGE, or NIL where this SBCL has none."
-  (loop for cells in (package-cells package)
-        when cells collect (copy-seq cells)))
-
-(defun unintern-new (package before)
-  "Take out of PACKAGE the symbols that are not in the vectors BEFORE: those that a
-form interned that then could not be read."
-  (let ((known (make-hash-table :test 'eq)))
-    (dolist (cells before)
-      (loop for cell across cells do (setf (gethash cell known) t)))
-    (with-package-iterator (next package :internal :external)
-      (loop
-        (multiple-value-bind (more symbol) (next)
-          (unless more (return))
-          (unless (or (gethash symbol known) (boundp symbol) (fboundp symbol))
-            (unintern symbol package)))))))
+(defun unintern-new (before)
+  "Take out of their packages the symbols that are not in BEFORE, what PRESENT-SYMBOLS
+returned: those that a form interned that then could not be read."
+  (loop for (package . vectors) in before
+        do (let ((known (make-hash-table :test 'eq)))
+             (dolist (cells vectors)
+               (loop for cell across cells do (setf (gethash cell known) t)))
+             (with-package-iterator (next package :internal :external)
+               (loop
+                 (multiple-value-bind (more symbol) (next)
+                   (unless more (return))
+                   (unless (or (gethash symbol known) (fboundp symbol)
+                               (and (boundp symbol) (not (keywordp symbol))))
+                     (unintern symbol package))))))))
 
 (defun read-form (stream text start)
   "Read the next form of STREAM, which begins at START in TEXT. A form that cannot be
 read ends the call with a text that says what is wrong and where (S2.16); the symbols it
 interned are taken out again."
-  (let* ((package *package*) (before (present-cells package)))
+  (let ((before (present-symbols *package* (find-package "KEYWORD"))))
     (handler-bind
         ((error
            (lambda (condition)
              (multiple-value-bind (line column) (line-and-column text start)
                (multiple-value-bind (at-line at-column) (line-and-column text (min (length text) (file-position stream)))
-                 (when before (unintern-new package before))
+                 (unintern-new before)
                  (throw 'unreadable
                    (object "text" (reader-text condition)
                            "number" *form-number* "line" line "column" column
@@ -177,7 +212,7 @@ Return the members of the answer that only tell what could not be read."
 (defun call-as-job-part (package function)
   "Call FUNCTION, which returns members, in the session in PACKAGE with warnings kept;
 return its members, or those that tell why it was left, with the warnings."
-  (let ((*warnings* '()) (*warning-count* 0) (*redefined* '()) (members '()))
+  (let ((*warnings* '()) (*warning-count* 0) (*warning-keys* '()) (*redefined* '()) (members '()))
     (call-in-session package
                      (lambda ()
                        (setf members (job-result *job* (lambda () (call-collecting-warnings function)))

@@ -73,9 +73,10 @@ thread prints it and ends, and the image lives on."
                                                     "text" "It was signalled while another condition was described."))
                           (let ((sb-ext:*invoke-debugger-hook* #'enter-debugger))
                             (list "condition" (condition-data condition))))))
-          (t (format **background** "~&Thread ~A ended by an unhandled condition: ~A~%"
-                     (print-safely 100 (sb-thread:thread-name sb-thread:*current-thread*) "~A")
-                     (print-safely 1000 condition "~A"))
+          (t (format **background** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
+                     (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A")
+                     (print-safely 100 (type-of condition))
+                     (report-text 1000 condition))
              (sb-thread:abort-thread)))))
 
 (defun debugger-hook (condition hook)

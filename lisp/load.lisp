@@ -2,24 +2,10 @@
 
 (in-package "LIVE-LISP.AGENT")
 
-(defun note-compiler-error (condition)
-  "Keep CONDITION, an error that the compiler will turn into one at run time, and go on."
-  (incf *warning-count*)
-  (let ((inner (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition)))
-    (multiple-value-bind (form offset context) (error-context)
-      (push (object "severity" "error"
-                    "text" (print-safely 1000 inner "~A")
-                    "form" (and form (printing-plainly (print-safely 200 form)))
-                    "definition" (definition-text context)
-                    "file" (compiling-file)
-                    "offset" offset)
-            *warnings*))))
-
 (defun call-with-quiet-compiler (function)
-  "Call FUNCTION with the chatter of COMPILE-FILE and LOAD off and errors in code noted."
+  "Call FUNCTION with the chatter of COMPILE-FILE and LOAD off and without compiler notes."
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
-    (handler-bind ((sb-ext:compiler-note #'muffle-warning)
-                   (sb-c:compiler-error #'note-compiler-error))
+    (handler-bind ((sb-ext:compiler-note #'muffle-warning))
       (funcall function))))
 
 (defun load-compiled (fasl source)

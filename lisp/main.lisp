@@ -29,14 +29,18 @@ The agent answers without them, only slower or with less."
           "without" (self-check)))
 
 (defun read-messages ()
-  "Take messages until the channel ends or breaks; either ends the image."
-  (unwind-protect
-       (handler-case
-           (loop for message = (receive)
-                 while message do (perform message))
-         (error (failure)
-           (send (object "fault" (print-safely 500 failure "~A")))))
-    (sb-ext:exit :code 0 :abort t)))
+  "Take messages until the channel ends or breaks; either ends the image. While the image
+exits by itself this thread is only unwound, so that the exit code stays."
+  (handler-case
+      (loop for message = (receive)
+            while message do (perform message))
+    (error (failure)
+      (send (object "fault" (print-safely 500 failure "~A")))))
+  (sb-ext:exit :code 0 :abort t))
+
+(sb-ext:defglobal **exiting** nil)
+(setf (documentation '**exiting** 'variable)
+      "True once the program asked for an exit; what SBCL knows of it is local to that thread.")
 
 (defun take-over ()
   "Make the image safe to talk to: nothing reads the terminal, nothing enters the
@@ -47,16 +51,22 @@ debugger, and what stray threads write is kept."
   (internal-call ("SB-EXT" "DISABLE-DEBUGGER") ())
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook)
   (push #'guard-heap sb-ext:*after-gc-hooks*)
+  (push (lambda () (setf **exiting** t)) sb-ext:*exit-hooks*)
   (setf sb-sys:*stdout* **background**
         sb-sys:*stderr* **background**)
   (start-session))
 
 (defun main ()
-  "Run the agent on file descriptor 3. Returns never."
+  "Run the agent on file descriptor 3. Returns never. An exit that the program asked for
+ends the reader first and this thread last, so this one waits for its turn."
   (open-channel 3)
   (take-over)
   (send (greeting))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
     (loop
-      (handler-case (progn (sb-thread:join-thread reader :default nil) (sb-ext:exit :abort t))
+      (handler-case
+          (progn
+            (sb-thread:join-thread reader :default nil)
+            (when **exiting** (sleep 5))
+            (sb-ext:exit :code 0 :abort t))
         (sb-sys:interactive-interrupt () nil)))))

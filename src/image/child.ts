@@ -11,6 +11,10 @@ const RAW_LIMIT = 8000;
 /** How long after its end the output of the process is still read. */
 const LAST_WORDS_MS = 20;
 
+/** What SBCL's runtime says about conditions that the agent reports in a better way. */
+const RUNTIME_CHATTER =
+  /^INFO: Control stack guard page .*\n|^Heap exhausted during allocation: [^]*?\*STOP-FOR-GC-PENDING\* = .*\n/gm;
+
 export interface Greeting {
   version: string;
   heap: number;
@@ -87,7 +91,7 @@ export class Child {
 
   /** Returns, once, what the process wrote past the agent. */
   takeRaw(): string {
-    const text = this.#raw;
+    const text = this.#raw.replace(RUNTIME_CHATTER, '');
     this.#raw = '';
     return text;
   }

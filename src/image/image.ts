@@ -9,6 +9,11 @@ export interface Output {
   tail?: string;
 }
 
+/** Returns OUTPUT as one text, saying how much was left out. */
+export function wholeText({ text, omitted, tail }: Output): string {
+  return omitted === undefined ? text : `${text}\n[... ${omitted} characters left out ...]\n${tail ?? ''}`;
+}
+
 /** A Lisp condition that nobody handled. */
 export interface Condition {
   type: string;

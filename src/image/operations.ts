@@ -65,6 +65,8 @@ export interface DescribeData {
   status: string;
   home?: string;
   homeStatus?: string;
+  /** The package in which it was looked up. */
+  in: string;
   natures?: string[];
   features?: string[];
   things?: Thing[];

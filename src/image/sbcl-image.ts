@@ -4,7 +4,17 @@ import { messageOf, SetupError } from '../errors.ts';
 import { type AgentOptions, agentArguments, agentEnvironment, cacheUsable } from './agent.ts';
 import { Child, type Death } from './child.ts';
 import { History } from './history.ts';
-import type { CallOptions, Condition, Ending, Image, Output, Progress, Reason, Reply } from './image.ts';
+import {
+  type CallOptions,
+  type Condition,
+  type Ending,
+  type Image,
+  type Output,
+  type Progress,
+  type Reason,
+  type Reply,
+  wholeText,
+} from './image.ts';
 import { watch } from './limits.ts';
 import type { Operations } from './operations.ts';
 import { Queue } from './queue.ts';
@@ -36,6 +46,7 @@ export class SbclImage implements Image {
   readonly #queue = new Queue(PLACES);
   readonly #history = new History();
   #notices: string[] = [];
+  #losses: string[] = [];
   #current: Promise<Child> | undefined;
   #child: Child | undefined;
   #closed = false;
@@ -80,6 +91,7 @@ export class SbclImage implements Image {
     }
     try {
       const child = await this.#ready();
+      this.#tellLoss();
       return await this.#perform(child, name, args, options);
     } finally {
       if (queued) this.#queue.leave();
@@ -212,18 +224,20 @@ export class SbclImage implements Image {
   #lost(child: Child, { lost }: Death): void {
     if (this.#child !== child || this.#closed) return;
     this.#current = undefined;
+    this.#losses.push(lost);
+  }
+
+  /** A loss is told with the first answer of the image that took its place. */
+  #tellLoss(): void {
+    if (this.#losses.length === 0) return;
     this.#notices.push(
-      `The Lisp image was lost: ${lost}. A new one takes its place. ${this.#history.lose()}`,
+      `This is a new Lisp image; the one before was lost: ${this.#losses.join('; then ')}. ${this.#history.lose()}`,
     );
+    this.#losses = [];
   }
 }
 
 const WAITING: Progress = { milliseconds: 0, characters: 0, waiting: true };
-
-/** Returns OUTPUT as one text, saying how much was left out. */
-export function wholeText({ text, omitted, tail }: Output): string {
-  return omitted === undefined ? text : `${text}\n[... ${omitted} characters left out ...]\n${tail ?? ''}`;
-}
 
 function interrupted(reason: Reason, frames: string[], afterMs: number): Ending {
   return { kind: 'interrupted', reason, frames, afterMs };

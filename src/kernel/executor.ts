@@ -31,7 +31,8 @@ export class Executor {
   /** Calls the tool NAME with ARGS as they came. Every failure is an outcome (S2.9, S4.13). */
   async execute(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
     const outcome = await this.#run(name, args, context);
-    const notices = (this.#options.takeNotices?.() ?? []).map(boundText);
+    // Nobody reads the answer of a cancelled call: what is to be told waits for the next.
+    const notices = context.signal?.aborted ? [] : (this.#options.takeNotices?.() ?? []).map(boundText);
     return { ...outcome, notices };
   }
 

@@ -18,11 +18,15 @@ export interface Token {
   name: string;
 }
 
-/** Stands in NAME for a package marker, so that |:quote| and :quote differ; CL: is left out of NAME. */
+/** Ends the package in NAME, which lacks it for CL and has it empty for KEYWORD: |:quote| is not :quote. */
 export const MARK = '\0';
 
-const COMMON_LISP = new RegExp(`^(CL|COMMON-LISP)${MARK}{1,2}(?=[^])`);
-const KEYWORD = new RegExp(`^(KEYWORD)?${MARK}{1,2}(?=[^])`);
+const PACKAGE = new RegExp(`^([^${MARK}]*)${MARK}{1,2}(?=[^])`);
+const PREFIXES = new Map([
+  ['CL', ''],
+  ['COMMON-LISP', ''],
+  ['KEYWORD', MARK],
+]);
 const DELIMITER = /[\t\n\f\r "'(),;`]/;
 const WHITESPACE = /[\t\n\f\r ]/;
 
@@ -115,7 +119,7 @@ function scanSymbol(source: string, start: number): { end: number; name: string 
     else name += char === ':' && !quoted ? MARK : char;
   }
   name += plain.normalize('NFKC').toUpperCase();
-  return { end: at, name: name.replace(COMMON_LISP, '').replace(KEYWORD, MARK) };
+  return { end: at, name: name.replace(PACKAGE, (_, home: string) => PREFIXES.get(home) ?? home + MARK) };
 }
 
 /** Gives the UTF-16 index of the character at OFFSET code points, or of the nearest end of SOURCE. */

@@ -16,13 +16,12 @@ interface Form {
   cdr?: Form | undefined;
 }
 
-/** Forms nested deeper than this are taken for malformed, lest they overflow the stack. */
-const MAX_DEPTH = 500;
+const MAX_DEPTH = 500; // A form nested deeper is taken for malformed, lest it overflow the stack.
 
 /**
  * Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the
- * top-level form at or after OFFSET, which counts code points; FEATURES are names like 'SBCL'. Gives the
- * position of the top-level form when it has no such sub-form, undefined when there is no form at all.
+ * top-level form at or after OFFSET, which counts code points. FEATURES has names like 'SBCL', or 'PACKAGE::NAME'
+ * when no keyword. Gives the place of the top-level form when it has no such sub-form, undefined without a form.
  */
 export function positionOfForm(
   source: string,
@@ -112,7 +111,8 @@ function readList(reader: Reader, start: number): Form | undefined {
 }
 
 function holds(test: Form, features: Features): boolean {
-  const name = ((test.kind === 'cons' ? test.car : test)?.name ?? '').replace(MARK, '');
+  const symbol = (test.kind === 'cons' ? test.car : test)?.name ?? '';
+  const name = symbol.replace(MARK, symbol.startsWith(MARK) ? '' : '::');
   if (test.kind !== 'cons') return features.has(name);
   for (let cell = test.cdr; cell?.kind === 'cons'; cell = cell.cdr) {
     const value = cell.car !== undefined && holds(cell.car, features);

@@ -71,12 +71,17 @@ function failureText(ending: Reply<'evaluate'>['ending'], data: EvaluateData): s
     return (
       `Error: form ${number} cannot be read: ${text}\n` +
       `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}. ` +
-      `${number === 1 ? 'Nothing was evaluated.' : `The ${number - 1} before it ${number === 2 ? 'was' : 'were'} evaluated.`}`
+      evaluatedBefore(number)
     );
   }
   if (ending.kind === 'done') return undefined;
   if (ending.kind !== 'condition') return `Error: ${endingText(ending)}`;
   return conditionText(ending.condition, formNumber > 1 ? `form ${formNumber}` : undefined);
+}
+
+function evaluatedBefore(number: number): string {
+  if (number === 1) return 'Nothing was evaluated.';
+  return number === 2 ? 'Form 1 was evaluated.' : `Forms 1 to ${number - 1} were evaluated.`;
 }
 
 /** One form: its values, one a line, so that `(+ 1 2)` gives `3`. Several: the values of each behind its number. */

@@ -1,7 +1,7 @@
 // Decides how the endings of a call in the image read: what signalled, what was cut short, what was lost.
 
 import { CallError, ImageError } from '../errors.ts';
-import type { Condition, Ending, Output, Progress } from '../image/image.ts';
+import { type Condition, type Ending, type Output, type Progress, wholeText } from '../image/image.ts';
 import type { LookupFailure } from '../image/operations.ts';
 import { indent, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
@@ -77,12 +77,14 @@ function framesText(header: string, frames: string[]): string | false {
   return frames.length > 0 && `${header}\n${frames.map((frame, index) => `  ${index}: ${frame}`).join('\n')}`;
 }
 
+/** What SBCL prints about errors in code, which warnings tell already. */
+const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ERROR:\n(?:;.*(?:\n|$))*\n?/g;
+
 /** Returns the section with what a call wrote, or undefined when it wrote nothing. */
 export function outputSection(output: Output | undefined): string | undefined {
   if (output === undefined) return undefined;
-  const { text, omitted, tail } = output;
-  const whole = omitted === undefined ? text : `${text}\n[... ${omitted} characters left out ...]\n${tail ?? ''}`;
-  return `Output:\n${whole.replace(/^\n+/, '').trimEnd()}`;
+  const written = wholeText(output).replace(COMPILER_CHATTER, '').replace(/^\n+/, '').trimEnd();
+  return written === '' ? undefined : `Output:\n${written}`;
 }
 
 /** Returns how a running call is doing, as one line. */

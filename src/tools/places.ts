@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Place } from '../image/operations.ts';
-import { offsetOfTopLevelForm, positionAt, positionOfForm, type SourcePosition } from '../source/position.ts';
+import { offsetOfTopLevelForm, positionOfForm, type SourcePosition } from '../source/position.ts';
 
 export class Places {
   readonly #root: string;
@@ -34,10 +34,11 @@ export class Places {
     return { at: `${name}:${position.line}:${position.column}`, text: position.text + changed };
   }
 
-  /** Returns the line and column of the character OFFSET of FILE, or undefined when it cannot be read. */
-  at(file: string, offset: number): SourcePosition | undefined {
+  /** Returns where the top-level form at or after the character OFFSET of FILE begins, or undefined when
+   *  the file cannot be read. */
+  formAt(file: string, offset: number): SourcePosition | undefined {
     const source = readSource(file);
-    return source === undefined ? undefined : positionAt(source, offset);
+    return source === undefined ? undefined : positionOfForm(source, offset, 0, new Set());
   }
 
   #position(place: Place, features: ReadonlySet<string>): SourcePosition | undefined {

@@ -30,7 +30,7 @@ function groupBy<Item>(items: Item[], key: (item: Item) => string): Map<string, 
 }
 
 function placeOf({ file, offset }: Warning, places: Places): string {
-  const position = file !== undefined && offset !== undefined ? places.at(file, offset) : undefined;
+  const position = file !== undefined && offset !== undefined ? places.formAt(file, offset) : undefined;
   return position === undefined ? '' : `line ${position.line}, `;
 }
 

@@ -148,10 +148,10 @@ function describeText(data: DescribeData, places: Places): string {
   ]);
 }
 
-function statusLine({ home, status, homeStatus }: DescribeData): string {
-  if (home === undefined) return 'It has no home package.';
-  if (status === 'inherited' || homeStatus !== status) return `${homeStatus} in ${home}, ${status} here`;
-  return `${status} in ${home}`;
+function statusLine({ home, status, homeStatus, in: where }: DescribeData): string {
+  const here = status === 'inherited' ? `inherited by ${where}` : `${status} in ${where}`;
+  if (home === undefined) return `${here}, without a home package`;
+  return home === where ? here : `${homeStatus} in ${home}, ${here}`;
 }
 
 function thingText(thing: Thing, places: Places, features: ReadonlySet<string>): string {
@@ -159,7 +159,8 @@ function thingText(thing: Thing, places: Places, features: ReadonlySet<string>):
   const lines = [
     labelled('Arguments', thing.arglist),
     labelled('Type', thing.type),
-    labelled('Value', value && (value.type ? `${value.text}\nof type ${value.type}` : value.text)),
+    labelled('Value', value?.text),
+    value?.type && `Class of the value: ${value.type}`,
     methods === undefined ? undefined : `Methods: ${methods}`,
     supers && `Direct superclasses: ${supers.join(', ')}`,
     slots && `Direct slots: ${slots.join(', ')}`,

@@ -41,9 +41,17 @@
     (let ((text (make-string (file-length stream))))
       (subseq text 0 (read-sequence text stream)))))
 
+(defun features-line ()
+  "Names *FEATURES*, which the loading of a system may change."
+  (flet ((name (feature)
+           (format nil "~@[~A::~]~A"
+                   (unless (keywordp feature) (package-name (symbol-package feature)))
+                   feature)))
+    (format nil "features~{ ~A~}" (mapcar #'name *features*))))
+
 (defun report-file (file)
   "Prints for each top-level form of FILE where the one before it ends, and the offset of every numbered cons."
-  (format t "file ~A~%" (namestring file))
+  (format t "file ~A~%~A~%" (namestring file) (features-line))
   ;; A string stream counts characters; a file stream would count bytes.
   (with-input-from-string (stream (file-text file))
     (let ((*readtable* (noting-readtable))
@@ -64,18 +72,16 @@
   (let ((*standard-output* (make-broadcast-stream))
         (*error-output* (make-broadcast-stream)))
     (asdf:load-system name))
-  (dolist (component (asdf:required-components name :other-systems nil :component-type 'asdf:cl-source-file))
+  (dolist (component (asdf/component:sub-components (asdf:find-system name) :type 'asdf:cl-source-file))
     (report-file (asdf:component-pathname component))))
 
 (defun report-callers (file function)
-  "Compiles FILE and prints the offset and the form number of every call of FUNCTION that SBCL has on record."
+  "Loads FILE and prints the offset and the form number of every call of FUNCTION that SBCL has on record."
   (let ((*standard-output* (make-broadcast-stream)))
     (uiop:with-temporary-file (:pathname fasl :type "fasl")
       (load (compile-file file :output-file fasl))))
-  (format t "file ~A~%" (namestring file))
+  (format t "file ~A~%~A~%" (namestring file) (features-line))
   (loop for (nil . source) in (sb-introspect:who-calls (read-from-string function))
         do (format t "call ~D ~D~%"
                    (sb-introspect:definition-source-character-offset source)
                    (sb-introspect:definition-source-form-number source))))
-
-(format t "features~{ ~A~}~%" *features*)

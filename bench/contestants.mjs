@@ -1,0 +1,77 @@
+// Decides what is measured: a copy of the built program, so that a run is about one state of it even when
+// it is changed meanwhile, and the floor, bundled with the options of scripts/build.mjs.
+
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+/** @typedef {import('./client.mjs').Contestant} Contestant */
+
+/**
+ * @typedef {object} Stage
+ * @property {Contestant} floor
+ * @property {Contestant} ours with the user's own caches
+ * @property {Contestant} warm with a cache that holds the agent after one start
+ * @property {() => { contestant: Contestant, remove: () => void }} cold with a cache of its own that is empty
+ * @property {() => void} remove
+ */
+
+const PROJECT = join(import.meta.dirname, '..');
+
+/**
+ * Returns the contestants, ready to run in a new temporary folder.
+ * @returns {Promise<Stage>}
+ */
+export async function setStage() {
+  if (!existsSync(join(PROJECT, 'dist', 'live-lisp.js'))) {
+    throw new Error('The server is not built: run node scripts/build.mjs first.');
+  }
+  const stage = mkdtempSync(join(tmpdir(), 'live-lisp-bench-'));
+  const folder = join(stage, 'workspace');
+  mkdirSync(folder);
+  for (const part of ['dist', 'lisp', 'package.json']) {
+    cpSync(join(PROJECT, part), join(stage, part), { recursive: true });
+  }
+  await bundleFloor(join(stage, 'dist', 'floor.js'));
+  const ours = { script: join(stage, 'dist', 'live-lisp.js'), folder };
+  return {
+    floor: { script: join(stage, 'dist', 'floor.js'), folder },
+    ours,
+    warm: withCache(ours, join(stage, 'cache')),
+    cold: () => {
+      const cache = mkdtempSync(join(stage, 'cold-'));
+      return { contestant: withCache(ours, cache), remove: () => removeFolder(cache) };
+    },
+    remove: () => removeFolder(stage),
+  };
+}
+
+/**
+ * @param {Contestant} contestant
+ * @param {string} cache
+ * @returns {Contestant}
+ */
+function withCache(contestant, cache) {
+  return { ...contestant, env: { XDG_CACHE_HOME: cache } };
+}
+
+/** @param {string} folder */
+function removeFolder(folder) {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** @param {string} outfile */
+async function bundleFloor(outfile) {
+  await build({
+    entryPoints: [join(import.meta.dirname, 'floor.mjs')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    legalComments: 'eof',
+    minifySyntax: true,
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+  });
+}

@@ -1,0 +1,108 @@
+// Decides how memory at rest is measured, and the size of what every client reads first.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, connect } from './client.mjs';
+import { runRounds } from './rounds.mjs';
+import { summarize } from './statistics.mjs';
+
+const REST_MS = 2000;
+
+/** @type {import('./statistics.mjs').Measure[]} */
+const MEASURES = [
+  { id: 'floor', title: 'floor: its node process', unit: 'MB' },
+  { id: 'node', title: 'live-lisp: its node process', unit: 'MB', baseline: 'floor' },
+  { id: 'sbcl', title: 'live-lisp: its SBCL process', unit: 'MB' },
+  { id: 'both', title: 'live-lisp: both processes', unit: 'MB', goal: { of: 'p50', atMost: 110 } },
+];
+
+/** @type {import('./statistics.mjs').Measure[]} */
+const SIZES = [
+  { id: 'tools', title: 'result of `tools/list`', unit: 'bytes' },
+  { id: 'instructions', title: 'instructions', unit: 'bytes' },
+];
+
+/**
+ * Measures the resident memory of processes at rest in ROUNDS rounds.
+ * @param {import('./contestants.mjs').Stage} stage
+ * @param {number} rounds
+ * @returns {Promise<import('./statistics.mjs').Section>}
+ */
+export async function measureMemory(stage, rounds) {
+  const samples = await runRounds(rounds, [
+    async () => {
+      const floor = await rested(stage.floor, 'echo', { text: '(+ 1 2)' });
+      return { floor: [floor.own] };
+    },
+    async () => {
+      const ours = await rested(stage.warm, 'eval_form', { form: '(+ 1 2)' });
+      return { node: [ours.own], sbcl: [ours.children], both: [ours.own + ours.children] };
+    },
+  ]);
+  return {
+    title: 'Memory at rest',
+    note: 'Resident memory (VmRSS; 1 MB is 1,000,000 bytes) 2 s after the first call of a new process was answered.',
+    figures: summarize(MEASURES, samples),
+  };
+}
+
+/**
+ * Measures what a client gets before its first call.
+ * @param {import('./contestants.mjs').Stage} stage
+ * @returns {Promise<import('./statistics.mjs').Section>}
+ */
+export async function measureSizes(stage) {
+  const client = new Client(stage.warm);
+  const { instructions } = await client.initialize();
+  const { tools } = await client.request('tools/list', {});
+  await client.close();
+  return {
+    title: 'What a model reads',
+    note: `In UTF-8, for ${tools.length} tools.`,
+    figures: summarize(SIZES, {
+      tools: [Buffer.byteLength(JSON.stringify({ tools }))],
+      instructions: [Buffer.byteLength(instructions ?? '')],
+    }),
+  };
+}
+
+/**
+ * Starts CONTESTANT, calls TOOL once, and returns the MB that its processes hold when they have rested.
+ * @param {import('./client.mjs').Contestant} contestant
+ * @param {string} tool
+ * @param {object} args
+ */
+async function rested(contestant, tool, args) {
+  const client = await connect(contestant);
+  await client.call(tool, args);
+  await sleep(REST_MS);
+  const own = residentMegabytes(client.pid);
+  const children = childrenOf(client.pid).reduce((sum, pid) => sum + residentMegabytes(pid), 0);
+  await client.close();
+  return { own, children };
+}
+
+/** @param {number} pid */
+function residentMegabytes(pid) {
+  const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return (Number(match?.[1]) * 1024) / 1e6;
+}
+
+/**
+ * Returns the ids of the processes that PID started.
+ * @param {number} pid
+ */
+function childrenOf(pid) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
+    .map(Number);
+}
+
+/** @param {string} pid */
+function parentOf(pid) {
+  try {
+    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return undefined;
+  }
+}

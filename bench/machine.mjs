@@ -1,0 +1,25 @@
+// Decides how the machine of a run is named: enough to judge the figures, nothing that tells whose it is.
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { arch, availableParallelism, release, type } from 'node:os';
+
+/** Returns the machine, the versions and the date in one line. */
+export function describeMachine() {
+  const cores = availableParallelism();
+  return [
+    `${cores} CPU${cores === 1 ? '' : 's'} (${arch()})`,
+    systemName(),
+    `Node.js ${process.versions.node}`,
+    execFileSync(process.env.LIVE_LISP_SBCL || 'sbcl', ['--version'], { encoding: 'utf8' }).trim(),
+    new Date().toISOString().slice(0, 10),
+  ].join(', ');
+}
+
+function systemName() {
+  try {
+    return /^PRETTY_NAME="?(.*?)"?$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? type();
+  } catch {
+    return `${type()} ${release()}`;
+  }
+}

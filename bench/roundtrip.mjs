@@ -1,0 +1,102 @@
+// Decides how round trips are measured: calls one after the other, in blocks that alternate with the floor's.
+
+import { connect } from './client.mjs';
+import { runRounds, timeCalls } from './rounds.mjs';
+import { summarize } from './statistics.mjs';
+
+/** @typedef {import('./client.mjs').Client} Client */
+
+/**
+ * @typedef {object} Trip
+ * @property {string} id
+ * @property {string} tool
+ * @property {object} args
+ */
+
+/** @type {Trip[]} */
+const PLAIN = [
+  { id: 'eval', tool: 'eval_form', args: { form: '(+ 1 2)' } },
+  { id: 'describe', tool: 'describe_symbol', args: { symbol: 'mapcar' } },
+];
+
+/** @type {Trip[]} */
+const LARGE = [
+  { id: 'apropos', tool: 'apropos_search', args: { pattern: 'list' } },
+  { id: 'callers.user', tool: 'who_calls', args: { name: 'alexandria:ensure-list' } },
+  { id: 'callers.cl', tool: 'who_calls', args: { name: 'mapcar' } },
+];
+
+/** @type {import('./statistics.mjs').Measure[]} */
+const MEASURES = [
+  { id: 'echo', title: 'floor: `echo`', unit: 'ms' },
+  {
+    id: 'eval',
+    title: '`eval_form` of `(+ 1 2)`',
+    unit: 'ms',
+    baseline: 'echo',
+    goal: { of: 'ratio', atMost: 3 },
+  },
+  { id: 'describe', title: '`describe_symbol` of `mapcar`', unit: 'ms', baseline: 'echo' },
+];
+
+/** @type {import('./statistics.mjs').Measure[]} */
+const LARGE_MEASURES = [
+  { id: 'echo', title: 'floor: `echo`', unit: 'ms' },
+  { id: 'apropos', title: '`apropos_search` for `list`', unit: 'ms', baseline: 'echo' },
+  { id: 'callers.user', title: '`who_calls` of `alexandria:ensure-list`', unit: 'ms', baseline: 'echo' },
+  { id: 'callers.cl', title: '`who_calls` of `mapcar`', unit: 'ms', baseline: 'echo' },
+];
+
+/**
+ * Measures round trips to a bare image in ROUNDS blocks of COUNT calls.
+ * @param {import('./contestants.mjs').Stage} stage
+ * @param {{ rounds: number, count: number }} size
+ * @returns {Promise<import('./statistics.mjs').Section>}
+ */
+export async function measureRoundTrips(stage, size) {
+  const ours = await connect(stage.warm);
+  try {
+    return {
+      title: 'Round trips, bare image',
+      note: `Calls one after the other in blocks of ${size.count}, which alternate between the contestants.`,
+      figures: summarize(MEASURES, await timeTrips(stage, ours, PLAIN, size)),
+    };
+  } finally {
+    await ours.close();
+  }
+}
+
+/**
+ * Measures round trips of searches to the image of CLIENT, which holds libraries.
+ * @param {import('./contestants.mjs').Stage} stage
+ * @param {Client} client
+ * @param {{ rounds: number, count: number }} size
+ * @returns {Promise<import('./statistics.mjs').Section>}
+ */
+export async function measureSearches(stage, client, size) {
+  return {
+    title: 'Round trips, image with libraries',
+    note: 'The same in the image of the section before.',
+    figures: summarize(LARGE_MEASURES, await timeTrips(stage, client, LARGE, size)),
+  };
+}
+
+/**
+ * @param {import('./contestants.mjs').Stage} stage
+ * @param {Client} ours
+ * @param {Trip[]} trips
+ * @param {{ rounds: number, count: number }} size
+ */
+async function timeTrips(stage, ours, trips, { rounds, count }) {
+  const floor = await connect(stage.floor);
+  try {
+    return await runRounds(rounds, [
+      async () => ({ echo: await timeCalls(count, () => floor.call('echo', { text: '(+ 1 2)' })) }),
+      ...trips.map(({ id, tool, args }) => async () => ({
+        [id]: await timeCalls(count, () => ours.call(tool, args)),
+      })),
+    ]);
+  } finally {
+    await floor.close();
+  }
+}

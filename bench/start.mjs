@@ -1,0 +1,72 @@
+// Decides how starts are measured: from spawn to the answer of initialize, and on to the first tool's answer.
+
+import { Client } from './client.mjs';
+import { runRounds } from './rounds.mjs';
+import { summarize } from './statistics.mjs';
+
+/** @typedef {import('./client.mjs').Contestant} Contestant */
+
+/** @type {import('./statistics.mjs').Measure[]} */
+const MEASURES = [
+  { id: 'floor.start', title: 'floor: start to `initialize` answered', unit: 'ms' },
+  {
+    id: 'warm.start',
+    title: 'live-lisp: start to `initialize` answered',
+    unit: 'ms',
+    baseline: 'floor.start',
+    goal: { of: 'ratio', atMost: 1.15 },
+  },
+  { id: 'floor.first', title: 'floor: start to first `echo` answered', unit: 'ms' },
+  {
+    id: 'warm.first',
+    title: 'live-lisp: start to first `(+ 1 2)` answered, agent in the cache',
+    unit: 'ms',
+    baseline: 'floor.first',
+    goal: { of: 'ratio', atMost: 1.5 },
+  },
+  {
+    id: 'cold.first',
+    title: 'live-lisp: start to first `(+ 1 2)` answered, empty cache',
+    unit: 'ms',
+    baseline: 'floor.first',
+  },
+];
+
+/**
+ * Measures starts in ROUNDS rounds.
+ * @param {import('./contestants.mjs').Stage} stage
+ * @param {number} rounds
+ * @returns {Promise<import('./statistics.mjs').Section>}
+ */
+export async function measureStarts(stage, rounds) {
+  const evaluate = (/** @type {Client} */ client) => client.call('eval_form', { form: '(+ 1 2)' });
+  const samples = await runRounds(rounds, [
+    () => timeStart('floor', stage.floor, (client) => client.call('echo', { text: 'hello' })),
+    () => timeStart('warm', stage.warm, evaluate),
+    async () => {
+      const { contestant, remove } = stage.cold();
+      return timeStart('cold', contestant, evaluate).finally(remove);
+    },
+  ]);
+  return {
+    title: 'Start',
+    note: 'Each sample is a new process, timed from its spawn; the first call is sent when `initialize` is answered.',
+    figures: summarize(MEASURES, samples),
+  };
+}
+
+/**
+ * Starts CONTESTANT once and returns its samples under ids that begin with NAME.
+ * @param {string} name
+ * @param {Contestant} contestant
+ * @param {(client: Client) => Promise<string>} firstCall
+ */
+async function timeStart(name, contestant, firstCall) {
+  const client = new Client(contestant);
+  await client.initialize();
+  const started = performance.now();
+  await firstCall(client);
+  const answered = performance.now();
+  await client.close();
+  return { [`${name}.start`]: [started - client.began], [`${name}.first`]: [answered - client.began] };
+}

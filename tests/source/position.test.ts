@@ -1,0 +1,169 @@
+/** Holds positionOfForm against SBCL's own reader and numbering, and against text that is no Lisp at all. */
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { offsetOfByte, offsetOfTopLevelForm, positionAt, positionOfForm } from '../../src/source/position.ts';
+
+const HERE = import.meta.dirname;
+const LIBRARIES = '/usr/share/common-lisp/source';
+const SBCL = new Set(['SBCL']);
+
+/** What SBCL says about a file: the numbers of each line it printed, NaN for a cons that #. made. */
+interface Report {
+  source: string;
+  features: Set<string>;
+  lines: number[][];
+}
+
+function askSbcl(question: string): Report[] {
+  const flags = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger'];
+  const script = ['--load', join(HERE, 'oracle.lisp'), '--eval', `(position-oracle:${question})`, '--quit'];
+  const run = spawnSync('sbcl', [...flags, ...script], { encoding: 'utf8', maxBuffer: 1 << 28 });
+  if (run.status !== 0) throw new Error(`SBCL failed: ${run.stderr.slice(0, 2000)}`);
+  return run.stdout.split(/^file /m).flatMap((text) => {
+    const [file = '', features = '', ...lines] = text.trimEnd().split('\n');
+    if (file === '') return [];
+    const numbers = lines.map((line) => line.split(' ').slice(1).map(Number));
+    return { source: readFileSync(file, 'utf8'), features: new Set(features.split(' ')), lines: numbers };
+  });
+}
+
+/** Counts the forms whose place and number agree, those that #. makes, and those whose number it moves. */
+function compare(reports: Report[]) {
+  const count = { atoms: 0, agreed: 0, made: 0, moved: 0 };
+  for (const { source, features, lines } of reports) {
+    for (const [index, [offset = 0, ...starts]] of lines.entries()) {
+      let made = 0;
+      for (const [number, start] of starts.entries()) {
+        if (Number.isNaN(start)) {
+          if (number === 0) count.atoms++;
+          else made++;
+          continue;
+        }
+        // The conses that #. makes take numbers of which the text cannot tell.
+        expect(positionOfForm(source, offset, number - made, features)).toEqual(positionAt(source, start));
+        if (number === 0) expect(offsetOfTopLevelForm(source, index, features)).toBe(start);
+        count[made === 0 ? 'agreed' : 'moved']++;
+      }
+      count.made += made;
+    }
+  }
+  return count;
+}
+
+describe('positionOfForm, held against SBCL', { timeout: 600_000 }, () => {
+  it('agrees on every number in a file of every construct', () => {
+    const reports = askSbcl(`report-file "${join(HERE, 'nasty.lisp')}"`);
+    expect(compare(reports)).toEqual({ atoms: 8, agreed: 366, made: 0, moved: 0 });
+  });
+
+  it.each(['alexandria', 'hunchentoot'])('agrees on every number in %s', (system) => {
+    const { agreed, ...others } = compare(askSbcl(`report-system "${system}"`));
+    expect(agreed).toBeGreaterThan(3000);
+    expect(others).toEqual({ atoms: 0, made: 0, moved: 0 });
+  });
+
+  it('agrees in cl-ppcre up to the lists that #. makes, and behind them but for their number', () => {
+    const { agreed, made, moved } = compare(askSbcl('report-system "cl-ppcre"'));
+    expect(agreed).toBeGreaterThan(2000);
+    expect(Math.min(made, moved)).toBeGreaterThan(1000);
+  });
+
+  it('finds the calls that SBCL has on record, in a file of characters of several bytes', () => {
+    const [report] = askSbcl(`report-callers "${join(HERE, 'callers.lisp')}" "position-oracle::callee"`);
+    const { source = '', features = SBCL, lines = [] } = report ?? {};
+    const places = lines.map(([bytes = 0, number = 0]) => {
+      const place = positionOfForm(source, offsetOfByte(source, bytes), number, features);
+      return `${place?.line}:${place?.column}`;
+    });
+    expect(places.sort()).toEqual(['11:32', '13:19', '13:32']);
+  });
+});
+
+describe('positionOfForm', () => {
+  it('skips white space, comments and removed forms before the form', () => {
+    const source = ';;; 😀 (a)\n #| (b) |# #-sbcl (c)\r\n\t#+sbcl (d (e))  \n';
+    expect(positionOfForm(source, 0, 1, SBCL)).toEqual({ line: 3, column: 12, text: '#+sbcl (d (e))' });
+    expect(positionOfForm(source, 9, 0, SBCL)).toEqual({ line: 3, column: 9, text: '#+sbcl (d (e))' });
+  });
+
+  it.each(['atom', '"(a)"', '#\\(', '#(v (a))', '#.(list (a))', '12'])('gives the place of %s', (atom) => {
+    for (const number of [0, 7])
+      expect(positionOfForm(`😀 ${atom}`, 1, number, SBCL)).toEqual({
+        line: 1,
+        column: 3,
+        text: `😀 ${atom}`,
+      });
+  });
+
+  it('gives the top-level form when it has no such number, or is cut off', () => {
+    for (const number of [2, -1, 0.5, Number.NaN])
+      for (const source of ['\n(a (b)\n)', '\n(a (b)\n'])
+        expect(positionOfForm(source, 0, number, SBCL)).toEqual({ line: 2, column: 1, text: '(a (b)' });
+  });
+
+  it('gives nothing when there is no form', () => {
+    for (const source of ['', ' ; (a)', '#| (a)', '#-sbcl (a)', '#+sbcl', ') (a)', '#-sbcl (a'])
+      expect(positionOfForm(source, 0, 0, SBCL) ?? offsetOfTopLevelForm(source, 0, SBCL)).toBeUndefined();
+    for (const offset of [3, 99, Infinity]) expect(positionOfForm('(a)', offset, 0, SBCL)).toBeUndefined();
+    expect(offsetOfTopLevelForm('(a) b', 2, SBCL)).toBeUndefined();
+  });
+});
+
+describe('positionOfForm, on any text', { timeout: 120_000 }, () => {
+  function expectSane(source: string, offset: number, number: number) {
+    const index = offsetOfTopLevelForm(source, number, SBCL) ?? 0;
+    for (const place of [positionOfForm(source, offset, number, SBCL), positionAt(source, index)]) {
+      if (place === undefined) continue;
+      const line = source.split('\n')[place.line - 1] ?? '';
+      expect(place.text).toBe(line.trim());
+      expect(place.column).toBeLessThanOrEqual(Array.from(line).length + 1);
+    }
+  }
+
+  it('gives a place inside the text for random text', () => {
+    const pieces =
+      "( ) ' ` , ,@ #+ #- #1= #1# #2= #2# #( #. #' #\\ #S #? \" | \\ ; #| |# . quote or sbcl x:: 😀 \ud83d";
+    const lispy = fc.array(fc.constantFrom(' ', '\n', ...pieces.split(' ')), { maxLength: 60 });
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      lispy.map((parts) => parts.join('')),
+    );
+    fc.assert(fc.property(text, fc.integer(), fc.nat(20), expectSane), { numRuns: 5000 });
+    fc.assert(fc.property(text, fc.nat(40), fc.nat(20), expectSane), { numRuns: 5000 });
+  });
+
+  it('gives a place inside the text for what is left of a real file', () => {
+    const files = readdirSync(LIBRARIES, { recursive: true, encoding: 'utf8' });
+    const file = fc.constantFrom(...files.filter((name) => name.endsWith('.lisp')));
+    const check = (name: string, from: number, length: number, number: number) => {
+      const source = readFileSync(join(LIBRARIES, name), 'utf8').slice(from, from + length);
+      expectSane(source, from % (length + 1), number);
+    };
+    fc.assert(fc.property(file, fc.nat(40_000), fc.nat(10_000), fc.nat(300), check), { numRuns: 500 });
+  });
+
+  it('survives text nested deeper than the stack', () => {
+    const pieces = [
+      '(',
+      "'",
+      '#(',
+      '#+',
+      '#+(',
+      '#-a ',
+      '#1=',
+      '`,',
+      '#(a . ',
+      'a::',
+      '#|',
+      '(not ',
+      '#1=(#1# ',
+    ];
+    for (const piece of [...pieces, '#+(not '])
+      for (const end of ['', ')', ')'.repeat(100_000)]) expectSane(piece.repeat(100_000) + end, 0, 3);
+    expectSane(`(${'(a) '.repeat(100_000)})`, 0, 99_999);
+  });
+});
