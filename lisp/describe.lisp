@@ -139,7 +139,7 @@ packages of parameter names say nothing."
                  "home" (and home (package-name home))
                  "in" (package-name (named-package (or (split-prefix name) package "CL-USER")))
                  "natures" (natures symbol)
-                 "features" (mapcar #'symbol-name *features*)
+                 "features" (feature-names)
                  "things" (remove nil (list (callable-data symbol) (setf-data symbol) (class-data symbol)
                                             (variable-data symbol) (named-package-data symbol)))
                  "properties" (loop for (key) on (symbol-plist symbol) by #'cddr

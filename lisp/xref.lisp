@@ -102,7 +102,7 @@ templates and optimizers (S3.10)."
     (if path (sb-ext:native-namestring path) namestring)))
 
 (defun function-place (function)
-  "Return the file of FUNCTION, the character offset and the number of the top-level
+  "Return the file of FUNCTION, the offset in octets and the number of the top-level
 form that made it, and the file's date when it was compiled; or NIL."
   (ignore-errors
    (let* ((info (internal-call ("SB-KERNEL" "%CODE-DEBUG-INFO") ((internal-call ("SB-KERNEL" "FUN-CODE-HEADER") (function)))))
@@ -116,6 +116,12 @@ form that made it, and the file's date when it was compiled; or NIL."
              (and form starts (< form (length starts)) (elt starts form))
              form
              (internal-call ("SB-C" "DEBUG-SOURCE-CREATED") (source)))))))
+
+(defun feature-names ()
+  "Return the names of the keywords in *FEATURES*, and of other symbols PACKAGE::NAME."
+  (loop for feature in *features*
+        when (symbolp feature)
+          collect (if (keywordp feature) (symbol-name feature) (symbol-text feature))))
 
 (defun site-data (use)
   "Return the place of USE as a JSON object."
@@ -186,7 +192,7 @@ then the users of a macro, then what SBCL has for itself, with INTERNALS."
                               (and (fboundp target) '("FUNCTION"))
                               (natures symbol))
                 "kept" (json-boolean (kept-p symbol))
-                "features" (and sites (mapcar #'symbol-name *features*))
+                "features" (and sites (feature-names))
                 "rows" (loop for (kind . group) in (page all offset limit)
                              collect (if (stringp (first group))
                                          (object "name" (first group) "kind" kind)

@@ -17,7 +17,9 @@ export async function callTool(
 ): Promise<number> {
   const [name, json = '{}', ...rest] = operands;
   if (name === undefined || rest.length > 0) {
-    throw new UsageError(`The command call takes a tool's name and its arguments: live-lisp call NAME '{"json": ...}'.`);
+    throw new UsageError(
+      `The command call takes a tool's name and its arguments: live-lisp call NAME '{"json": ...}'.`,
+    );
   }
   const tool = name.replaceAll('-', '_');
   if (registry.getTool(tool) === null) {

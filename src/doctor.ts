@@ -6,8 +6,8 @@ import { type Config, searchesTree } from './config.ts';
 import { messageOf } from './errors.ts';
 import { cacheUsable } from './image/agent.ts';
 import { libraryManagers } from './image/libraries.ts';
-import { SbclImage, type SbclOptions } from './image/sbcl-image.ts';
 import { findSbcl } from './image/sbcl.ts';
+import { SbclImage, type SbclOptions } from './image/sbcl-image.ts';
 
 type Check = { ok: boolean; text: string };
 
@@ -18,7 +18,12 @@ export async function diagnose(
   config: Config,
   print: (text: string) => void,
 ): Promise<number> {
-  const checks = [checkNode(), ...(await checkImage(options)), checkCache(options), ...checkLibraries(config)];
+  const checks = [
+    checkNode(),
+    ...(await checkImage(options)),
+    checkCache(options),
+    ...checkLibraries(config),
+  ];
   for (const { ok, text } of checks) print(`${ok ? 'ok  ' : 'FAIL'} ${text}`);
   print(`\n${clientConfigurations(join(import.meta.dirname, 'live-lisp.js'))}`);
   return checks.every(({ ok }) => ok) ? 0 : 1;
@@ -43,7 +48,10 @@ async function checkImage(options: SbclOptions): Promise<Check[]> {
   try {
     const { data } = await image.call('evaluate', { code: '(lisp-implementation-version)' });
     const value = data.values?.[0]?.[0]?.text ?? 'no value';
-    checks.push({ ok: true, text: `image: evaluates, ${Math.round(performance.now() - began)} ms after its start (${value})` });
+    checks.push({
+      ok: true,
+      text: `image: evaluates, ${Math.round(performance.now() - began)} ms after its start (${value})`,
+    });
     checks.push(...abilityChecks(await image.missingAbilities()));
   } catch (error) {
     checks.push({ ok: false, text: `image: ${messageOf(error)}` });
@@ -79,7 +87,9 @@ function checkCache({ cacheFolder }: SbclOptions): Check {
   const usable = cacheUsable(cacheFolder);
   return {
     ok: true,
-    text: usable ? `cache: ${cacheFolder}` : `cache: ${cacheFolder} cannot be written; each start takes about 0.3 s longer`,
+    text: usable
+      ? `cache: ${cacheFolder}`
+      : `cache: ${cacheFolder} cannot be written; each start takes about 0.3 s longer`,
   };
 }
 

@@ -26,7 +26,11 @@ function imageOptions(config: Config): SbclOptions {
     limitMs: config.evalTimeoutMs,
     searchTree: searchesTree(config),
     startFiles: () => [
-      ...(config.quicklisp ? libraryManagers(config.root).slice(0, 1).map(({ file }) => file) : []),
+      ...(config.quicklisp
+        ? libraryManagers(config.root)
+            .slice(0, 1)
+            .map(({ file }) => file)
+        : []),
       ...(config.init === undefined ? [] : [config.init]),
     ],
   };

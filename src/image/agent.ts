@@ -1,9 +1,9 @@
 // Decides how SBCL is started with the agent in it: command line, environment, and where its fasl is kept.
 
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 export interface AgentOptions {
   /** The folder with the agent's Lisp source. */
@@ -27,7 +27,7 @@ export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): strin
 /** Returns whether compiled files can be kept in FOLDER, making it when needed. */
 export function cacheUsable(folder: string): boolean {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     accessSync(folder, constants.W_OK);
     return true;
   } catch {
@@ -35,10 +35,21 @@ export function cacheUsable(folder: string): boolean {
   }
 }
 
+/** Makes FOLDER with its parents. Not by `recursive`, which never returns where the system says ENOENT for
+ *  a folder whose parent exists, as below /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) makeFolder(parent);
+  mkdirSync(folder);
+}
+
 /** Returns what identifies the agent's source in FOLDER: any change of it gives another. */
 function sourceDigest(folder: string): string {
   const hash = createHash('sha256');
-  for (const name of readdirSync(folder).filter((file) => file.endsWith('.lisp')).sort()) {
+  for (const name of readdirSync(folder)
+    .filter((file) => file.endsWith('.lisp'))
+    .sort()) {
     hash.update(name).update(readFileSync(join(folder, name)));
   }
   return hash.digest('hex').slice(0, 16);

@@ -43,7 +43,12 @@ export class Child {
   readonly ended: Promise<Death>;
 
   constructor(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv) {
-    this.#process = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true });
+    this.#process = spawn(command, args, {
+      cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
     this.#channel = this.#process.stdio[3] as Duplex;
     this.#channel.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#channel.on('error', () => {});
@@ -107,7 +112,9 @@ export class Child {
   #dispatch(message: Message): void {
     if ('hello' in message) {
       if (message['hello'] !== PROTOCOL_VERSION) {
-        this.kill(`its agent speaks version ${String(message['hello'])} of the protocol, not ${PROTOCOL_VERSION}`);
+        this.kill(
+          `its agent speaks version ${String(message['hello'])} of the protocol, not ${PROTOCOL_VERSION}`,
+        );
       }
       this.#greet({
         version: String(message['version']),

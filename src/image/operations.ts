@@ -7,7 +7,7 @@ export interface LookupFailure {
   symbol?: string;
 }
 
-/** A place in a source file: character offset and number of a top-level form, and of a form within it. */
+/** A place in a source file: offset in octets and number of a top-level form, and of a form within it. */
 export interface Place {
   file?: string;
   offset?: number;
@@ -40,6 +40,7 @@ export interface WhoCallsData {
   natures?: string[];
   /** Whether this SBCL keeps cross references to the symbol. */
   kept: boolean;
+  /** Names of keyword features; of others PACKAGE::NAME. */
   features?: string[];
   rows?: Caller[];
 }

@@ -71,7 +71,9 @@ export class SbclImage implements Image {
 
   takeNotices(): string[] {
     const raw = this.#child?.takeRaw().trim();
-    const notices = raw ? [...this.#notices, `Written to the image's own stdout or stderr:\n${raw}`] : this.#notices;
+    const notices = raw
+      ? [...this.#notices, `Written to the image's own stdout or stderr:\n${raw}`]
+      : this.#notices;
     this.#notices = [];
     return notices;
   }
@@ -146,7 +148,8 @@ export class SbclImage implements Image {
 
   #note(message: Message): void {
     const background = message['background'] as Output | undefined;
-    if (background) this.#notices.push(`Written by other threads since the last answer:\n${wholeText(background)}`);
+    if (background)
+      this.#notices.push(`Written by other threads since the last answer:\n${wholeText(background)}`);
   }
 
   #noteCancelled(ending: Ending & { kind: 'interrupted' }, output: Output | undefined): void {

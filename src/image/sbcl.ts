@@ -49,10 +49,7 @@ const INSTALL_COMMANDS: [RegExp, string][] = [
 ];
 
 /** Returns the sentence that says how a person installs SBCL on this system. */
-export function installHint(
-  platform: string = process.platform,
-  release: string = readRelease(),
-): string {
+export function installHint(platform: string = process.platform, release: string = readRelease()): string {
   if (platform === 'darwin') return 'Ask the user to install it: brew install sbcl.';
   const names = [...release.matchAll(/^(?:ID|ID_LIKE)=(.*)$/gm)].map((match) => match[1]).join(' ');
   const command = INSTALL_COMMANDS.find(([system]) => system.test(names))?.[1];

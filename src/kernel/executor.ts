@@ -49,7 +49,9 @@ export class Executor {
   }
 }
 
-type Settled = { success: true; text: string; data: unknown } | { success: false; error: string; data?: unknown };
+type Settled =
+  | { success: true; text: string; data: unknown }
+  | { success: false; error: string; data?: unknown };
 
 function settle({ text, data, failed }: Result): Settled {
   const bounded = boundText(text);

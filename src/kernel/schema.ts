@@ -20,7 +20,15 @@ export function inputSchema(tool: Tool): InputSchema {
     : { type: 'object', properties };
 }
 
-function propertySchema({ type, description, enum: values, default: initial, items, minimum, maximum }: Parameter) {
+function propertySchema({
+  type,
+  description,
+  enum: values,
+  default: initial,
+  items,
+  minimum,
+  maximum,
+}: Parameter) {
   const schema: { [key: string]: Json } = { type, description };
   if (values) schema['enum'] = [...values];
   if (initial !== undefined) schema['default'] = initial;

@@ -2,7 +2,12 @@
 // without a word and ends the connection at 10 MB; this one reports the first and takes longer lines.
 
 import type { Readable, Writable } from 'node:stream';
-import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/server';
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/server';
 import { messageOf } from '../errors.ts';
 
 /** Octets of one line; a longer one is passed over. */
@@ -99,8 +104,11 @@ export class StdioTransport implements Transport {
     try {
       message = deserializeMessage(line);
     } catch (error) {
-      const problem = error instanceof SyntaxError ? `is no JSON (${messageOf(error)})` : 'is no JSON-RPC message';
-      this.#options.complain(`A line on stdin ${problem}; it was passed over: ${line.slice(0, 80)}`.replace(/\s+/g, ' '));
+      const problem =
+        error instanceof SyntaxError ? `is no JSON (${messageOf(error)})` : 'is no JSON-RPC message';
+      this.#options.complain(
+        `A line on stdin ${problem}; it was passed over: ${line.slice(0, 80)}`.replace(/\s+/g, ' '),
+      );
       return;
     }
     if ('method' in message && 'id' in message) this.#unanswered.add(message.id);

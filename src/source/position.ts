@@ -7,9 +7,10 @@ export { offsetOfByte, positionAt, type SourcePosition } from './lexer.ts';
 type Features = ReadonlySet<string>;
 type Reader = ReturnType<typeof newReader>;
 
-/** What the reader would build; a comma has its form in CAR, and a label what it names. */
+/** What the reader would build; a comma has its form in CAR, and a label what it names. Of what `#.` makes,
+ *  only the place is known. */
 interface Form {
-  kind: 'atom' | 'comma' | 'cons' | 'label';
+  kind: 'atom' | 'comma' | 'cons' | 'label' | 'made';
   start: number;
   name?: string;
   car?: Form | undefined;
@@ -22,15 +23,18 @@ const MAX_DEPTH = 500; // A form nested deeper is taken for malformed, lest it o
  * Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the
  * top-level form at or after OFFSET, which counts code points. FEATURES has names like 'SBCL', or 'PACKAGE::NAME'
  * when no keyword. Gives the place of the top-level form when it has no such sub-form, undefined without a form.
+ * Where `#.` made conses before it, the numbers of the text are too low by an unknown count; then the last form
+ * up to that number that names CALLEE is taken.
  */
 export function positionOfForm(
   source: string,
   offset: number,
   formNumber: number,
   features: Features,
+  callee?: string,
 ): SourcePosition | undefined {
   const form = readTopLevel(newReader(source, indexOfOffset(source, offset), features));
-  return form && placeOf(source, (numberedCons(form, formNumber) ?? form).start);
+  return form && placeOf(source, (numberedCons(form, formNumber, callee) ?? form).start);
 }
 
 /** Gives the offset in code points of the INDEXth (0-based) top-level form, or undefined when there is none. */
@@ -92,6 +96,7 @@ function build(reader: Reader, { kind, start, name }: Token): Form | undefined {
   if (kind === '#=' && resolve(car) !== label) label.car = resolve(car);
   if (kind === '#=') return car;
   if (kind === ',') return { kind: 'comma', start, car };
+  if (kind === '#.') return { kind: 'made', start };
   if (kind !== "'" && kind !== "#'" && kind !== '`') return atom;
   return { kind: 'cons', start, car: atom, cdr: { kind: 'cons', start, car } };
 }
@@ -126,24 +131,40 @@ function resolve(form: Form | undefined): Form | undefined {
   return form?.kind === 'label' && form.car !== undefined ? resolve(form.car) : form;
 }
 
-/** Numbers conses as sb-di:form-number-translations does, and gives the one that gets number WANTED. */
-function numberedCons(form: Form, wanted: number): Form | undefined {
+/** Numbers conses as sb-di:form-number-translations does, and gives the one that gets number WANTED, or what
+ *  comes nearest to it when `#.` makes the numbers uncertain. */
+function numberedCons(form: Form, wanted: number, callee: string | undefined): Form | undefined {
   const numbered = new Set<Form>();
   const pending = [form];
+  let uncertain = false;
+  let naming: Form | undefined;
   for (let list = pending.pop(); list !== undefined; list = pending.pop()) {
     if (list.kind !== 'cons' || numbered.has(list)) continue;
-    if (numbered.size === wanted) return list;
+    const { elements, names, made } = elementsOf(list);
+    if (callee !== undefined && names.some((name) => name === callee || name.endsWith(MARK + callee)))
+      naming = list;
+    if (numbered.size === wanted) return uncertain && callee !== undefined ? naming : list;
+    uncertain ||= made;
     numbered.add(list);
-    const elements: Form[] = [];
-    const cells = new Set<Form>();
-    for (let cell = resolve(list); cell?.kind === 'cons' && !cells.has(cell); cell = resolve(cell.cdr)) {
-      const element = resolve(cell.car);
-      const looked = element?.kind === 'comma' ? resolve(element.car) : element;
-      if (looked?.name === 'QUOTE') break;
-      if (looked?.kind === 'cons') elements.push(looked);
-      cells.add(cell);
-    }
     for (const element of elements.reverse()) pending.push(element);
   }
-  return undefined;
+  return uncertain ? naming : undefined;
+}
+
+/** Gives the conses in LIST that are looked into, the names in it, and whether `#.` made something in it. */
+function elementsOf(list: Form): { elements: Form[]; names: string[]; made: boolean } {
+  const elements: Form[] = [];
+  const names: string[] = [];
+  const cells = new Set<Form>();
+  let made = false;
+  for (let cell = resolve(list); cell?.kind === 'cons' && !cells.has(cell); cell = resolve(cell.cdr)) {
+    const element = resolve(cell.car);
+    const looked = element?.kind === 'comma' ? resolve(element.car) : element;
+    if (looked?.name === 'QUOTE') break;
+    if (looked?.kind === 'cons') elements.push(looked);
+    if (looked?.name) names.push(looked.name);
+    made ||= looked?.kind === 'made';
+    cells.add(cell);
+  }
+  return { elements, names, made };
 }

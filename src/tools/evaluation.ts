@@ -86,10 +86,15 @@ function evaluatedBefore(number: number): string {
 
 /** One form: its values, one a line, so that `(+ 1 2)` gives `3`. Several: the values of each behind its number. */
 function valuesText({ values = [] }: EvaluateData, failed: boolean): string | undefined {
-  const shown = values.map((list) => list.map(({ text, cut }) => (cut ? `${text}\n[... cut here ...]` : text)));
-  if (shown.length === 0) return failed ? undefined : 'No form to evaluate: the text holds only white space or comments.';
+  const shown = values.map((list) =>
+    list.map(({ text, cut }) => (cut ? `${text}\n[... cut here ...]` : text)),
+  );
+  if (shown.length === 0)
+    return failed ? undefined : 'No form to evaluate: the text holds only white space or comments.';
   const [only] = shown;
   if (shown.length === 1 && only && !failed) return only.length === 0 ? '; No values' : only.join('\n');
-  const lines = shown.map((list, index) => `[${index + 1}] ${list.length === 0 ? '; No values' : list.join('\n    ')}`);
+  const lines = shown.map(
+    (list, index) => `[${index + 1}] ${list.length === 0 ? '; No values' : list.join('\n    ')}`,
+  );
   return failed ? `Values of the forms before:\n${lines.join('\n')}` : lines.join('\n');
 }

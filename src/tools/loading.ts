@@ -55,7 +55,8 @@ function sourceFile(root: string, path: string): string {
 }
 
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {
-  if (data.value?.notLoaded) return `Not loaded: ${name} could not be compiled; the image has what it had before.`;
+  if (data.value?.notLoaded)
+    return `Not loaded: ${name} could not be compiled; the image has what it had before.`;
   if (ending.kind !== 'done') return `${name} was not loaded to its end; the forms before were.`;
   return data.value?.failed
     ? `Loaded ${name}, but some forms have errors (below) and will signal when they run.`
@@ -67,7 +68,7 @@ export function loadSystem(image: Image, places: Places) {
     name: 'load_system',
     title: 'Load ASDF system',
     description:
-      'Load an ASDF system, and what it depends on, into the running image. Any system that ASDF can find: in the workspace, installed by the distribution, or in the user\'s source registry. Returns what was loaded and warnings by file.',
+      "Load an ASDF system, and what it depends on, into the running image. Any system that ASDF can find: in the workspace, installed by the distribution, or in the user's source registry. Returns what was loaded and warnings by file.",
     parameters: [
       { name: 'system', type: 'string', description: 'System name, for example alexandria or my-app/tests' },
       { name: 'force', type: 'boolean', description: 'Compile and load the system itself again' },
@@ -95,7 +96,10 @@ async function loadNamedSystem(
   const { value } = reply.data;
   if (value?.missing !== undefined) {
     const known = value.known ?? [];
-    const hint = known.length > 0 ? `Systems with a similar name: ${known.join(', ')}.` : 'No system has a similar name.';
+    const hint =
+      known.length > 0
+        ? `Systems with a similar name: ${known.join(', ')}.`
+        : 'No system has a similar name.';
     return {
       data: value,
       text: `System ${value.missing} not found by ASDF. ${hint} It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`,

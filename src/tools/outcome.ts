@@ -90,7 +90,11 @@ export function outputSection(output: Output | undefined): string | undefined {
 /** Returns how a running call is doing, as one line. */
 export function progressText({ milliseconds, characters, file, waiting }: Progress): string {
   if (waiting) return 'waiting: as many evaluations run as may run side by side';
-  const parts = [`${(milliseconds / 1000).toFixed(1)} s`, file, characters > 0 && `${characters} characters of output`];
+  const parts = [
+    `${(milliseconds / 1000).toFixed(1)} s`,
+    file,
+    characters > 0 && `${characters} characters of output`,
+  ];
   return parts.filter(Boolean).join(', ');
 }
 

@@ -3,7 +3,12 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Place } from '../image/operations.ts';
-import { offsetOfTopLevelForm, positionOfForm, type SourcePosition } from '../source/position.ts';
+import {
+  offsetOfByte,
+  offsetOfTopLevelForm,
+  positionOfForm,
+  type SourcePosition,
+} from '../source/position.ts';
 
 export class Places {
   readonly #root: string;
@@ -23,31 +28,42 @@ export class Places {
     return this.site(place, features)?.at ?? 'no source';
   }
 
-  /** Returns where PLACE is and the line of text there; undefined when its file is not known. FEATURES are
-   *  those of the image, in upper case. */
-  site(place: Place, features: ReadonlySet<string>): { at: string; text: string } | undefined {
+  /** Returns where PLACE is, a use of CALLEE when given, and the line of text there; undefined when its file
+   *  is not known. FEATURES are those of the image. */
+  site(
+    place: Place,
+    features: ReadonlySet<string>,
+    callee?: string,
+  ): { at: string; text: string } | undefined {
     if (place.file === undefined) return undefined;
     const name = this.fileName(place.file);
-    const position = this.#position(place, features);
+    const position = this.#position(place, features, callee);
     if (position === undefined) return { at: name, text: '' };
     const changed = place.changed ? ' (the file changed since it was loaded)' : '';
     return { at: `${name}:${position.line}:${position.column}`, text: position.text + changed };
   }
 
-  /** Returns where the top-level form at or after the character OFFSET of FILE begins, or undefined when
-   *  the file cannot be read. */
+  /** Returns where the top-level form at or after OFFSET octets of FILE begins, or undefined when the file
+   *  cannot be read. */
   formAt(file: string, offset: number): SourcePosition | undefined {
     const source = readSource(file);
-    return source === undefined ? undefined : positionOfForm(source, offset, 0, new Set());
+    return source === undefined
+      ? undefined
+      : positionOfForm(source, offsetOfByte(source, offset), 0, new Set());
   }
 
-  #position(place: Place, features: ReadonlySet<string>): SourcePosition | undefined {
+  #position(place: Place, features: ReadonlySet<string>, callee?: string): SourcePosition | undefined {
     const source = place.file === undefined ? undefined : readSource(place.file);
     if (source === undefined) return undefined;
     const offset =
-      place.offset ??
-      (place.form === undefined ? undefined : offsetOfTopLevelForm(source, place.form, features));
-    return offset === undefined ? undefined : positionOfForm(source, offset, place.number ?? 0, features);
+      place.offset === undefined
+        ? place.form === undefined
+          ? undefined
+          : offsetOfTopLevelForm(source, place.form, features)
+        : offsetOfByte(source, place.offset);
+    return offset === undefined
+      ? undefined
+      : positionOfForm(source, offset, place.number ?? 0, features, callee);
   }
 }
 

@@ -168,7 +168,8 @@ function thingText(thing: Thing, places: Places, features: ReadonlySet<string>):
     thing.compilerMacro && 'Has a compiler macro.',
     labelled('Documentation', thing.documentation),
     ...(thing.sources ?? []).map(
-      (source) => `Defined: ${places.locate(source, features)}${source.description ? `  ${source.description}` : ''}`,
+      (source) =>
+        `Defined: ${places.locate(source, features)}${source.description ? `  ${source.description}` : ''}`,
     ),
   ];
   return [thing.nature, ...lines.filter(Boolean).map((line) => indent(String(line), 2))].join('\n');

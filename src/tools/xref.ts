@@ -57,7 +57,8 @@ function callersText(data: WhoCallsData, offset: number, places: Places): string
   const total = data.callers + data.others;
   const more = offset + rows.length < total;
   const features = new Set(data.features);
-  const lines = (callers: Caller[]) => callers.map((caller) => callerLines(caller, places, features));
+  const callee = data.name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
+  const lines = (callers: Caller[]) => callers.map((caller) => callerLines(caller, places, features, callee));
   const functions = lines(rows.filter(({ kind }) => kind === undefined));
   const others = lines(rows.filter(({ kind }) => kind !== undefined));
   const text =
@@ -78,10 +79,15 @@ function callersText(data: WhoCallsData, offset: number, places: Places): string
   return [text, ...notes.filter(Boolean)].join('\n');
 }
 
-function callerLines({ name, kind, sites }: Caller, places: Places, features: ReadonlySet<string>): string {
+function callerLines(
+  { name, kind, sites }: Caller,
+  places: Places,
+  features: ReadonlySet<string>,
+  callee: string,
+): string {
   const head = kind === undefined ? name : `${name} (${kind})`;
   const shown = (sites ?? []).map((site) => {
-    const found = places.site(site, features);
+    const found = places.site(site, features, callee);
     const text = [found?.at ?? 'no source', found?.text, site.method && `[method ${site.method}]`];
     return `\n    ${text.filter(Boolean).join('  ')}`;
   });
@@ -97,5 +103,7 @@ function natureNote({ name, natures }: WhoCallsData): string | false {
   const all = natures ?? [];
   if (all.some((nature) => ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].includes(nature))) return false;
   const others = all.map((nature) => `a ${nature.toLowerCase()}`).join(' and ');
-  return others ? `Note: ${name} is ${others}, not a function.` : `Note: ${name} is not defined as a function.`;
+  return others
+    ? `Note: ${name} is ${others}, not a function.`
+    : `Note: ${name} is not defined as a function.`;
 }
