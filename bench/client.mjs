@@ -25,6 +25,8 @@ export class Client {
   #rest = '';
   #nextId = 1;
   #ending = false;
+  /** @type {Error | undefined} */
+  #gone;
   /** @type {Map<number, Waiting>} */
   #waiting = new Map();
 
@@ -39,9 +41,8 @@ export class Client {
     this.#process.stdout.setEncoding('utf8').on('data', (text) => this.#receive(text));
     this.#process.stdin.on('error', () => {});
     this.#process.on('exit', (code) => {
-      for (const { reject } of this.#waiting.values()) {
-        reject(new Error(`The server exited with code ${code} before it answered.`));
-      }
+      this.#gone = new Error(`The server exited with code ${code} before it answered.`);
+      for (const { reject } of this.#waiting.values()) reject(this.#gone);
     });
   }
 
@@ -76,6 +77,7 @@ export class Client {
    * @returns {Promise<any>}
    */
   request(method, params) {
+    if (this.#gone) return Promise.reject(this.#gone);
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
@@ -85,7 +87,7 @@ export class Client {
 
   /** Ends the server as clients do, by the end of its stdin, and waits until it is gone. */
   async close() {
-    if (this.#ending || this.#process.exitCode !== null) return;
+    if (this.#ending || this.#gone) return;
     this.#ending = true;
     await new Promise((resolve) => {
       const timer = setTimeout(() => this.#process.kill('SIGKILL'), EXIT_LIMIT_MS);

@@ -1,10 +1,11 @@
 // Decides what is measured: a copy of the built program, so that a run is about one state of it even when
-// it is changed meanwhile, and the floor, bundled with the options of scripts/build.mjs.
+// it is changed meanwhile, and the floor, bundled with the same options.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { BUNDLE } from '../scripts/bundle.mjs';
 
 /** @typedef {import('./client.mjs').Contestant} Contestant */
 
@@ -63,15 +64,5 @@ function removeFolder(folder) {
 
 /** @param {string} outfile */
 async function bundleFloor(outfile) {
-  await build({
-    entryPoints: [join(import.meta.dirname, 'floor.mjs')],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    legalComments: 'eof',
-    minifySyntax: true,
-    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
-  });
+  await build({ ...BUNDLE, entryPoints: [join(import.meta.dirname, 'floor.mjs')], outfile });
 }

@@ -1,6 +1,6 @@
 // Decides how memory at rest is measured, and the size of what every client reads first.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, connect } from './client.mjs';
 import { runRounds } from './rounds.mjs';
@@ -23,12 +23,13 @@ const SIZES = [
 ];
 
 /**
- * Measures the resident memory of processes at rest in ROUNDS rounds.
+ * Measures the resident memory of processes at rest in ROUNDS rounds; nothing where there is no /proc.
  * @param {import('./contestants.mjs').Stage} stage
  * @param {number} rounds
- * @returns {Promise<import('./statistics.mjs').Section>}
+ * @returns {Promise<import('./statistics.mjs').Section | undefined>}
  */
 export async function measureMemory(stage, rounds) {
+  if (!existsSync('/proc/self/status')) return undefined;
   const samples = await runRounds(rounds, [
     async () => {
       const floor = await rested(stage.floor, 'echo', { text: '(+ 1 2)' });

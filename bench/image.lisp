@@ -52,7 +52,7 @@
 (let ((changing (intern "CHANGING")) (exported nil))
   (defun change-exports ()
     "Export a symbol, or take the export back."
-    (if (setf exported (not exported)) (export changing) (unexport changing))))
+    (funcall (if (setf exported (not exported)) #'export #'unexport) changing "LIVE-LISP.BENCH")))
 
 (defun samples-after-changes (count)
   "Return the nanoseconds of COUNT searches, each the first after a change of the exports."
@@ -82,7 +82,7 @@ for SBCL's own transforms and templates, which answers leave out."
                   caller)))
     (cond ((null name) nil)
           ((symbolp name) (format nil "~A::~A" (package-text name) (symbol-name name)))
-          ((and (consp name) (= (length name) 2) (every #'symbolp name))
+          ((and (sb-int:valid-function-name-p name) (= (length name) 2) (every #'symbolp name))
            (format nil "~A::(~A ~A)" (package-text (second name))
                    (symbol-name (first name)) (symbol-name (second name)))))))
 

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { arch, availableParallelism, release, type } from 'node:os';
+import { arch, availableParallelism, loadavg, release, type } from 'node:os';
 
 /** Returns the machine, the versions and the date in one line. */
 export function describeMachine() {
@@ -11,9 +11,26 @@ export function describeMachine() {
     `${cores} CPU${cores === 1 ? '' : 's'} (${arch()})`,
     systemName(),
     `Node.js ${process.versions.node}`,
-    execFileSync(process.env.LIVE_LISP_SBCL || 'sbcl', ['--version'], { encoding: 'utf8' }).trim(),
+    sbclVersion(),
     new Date().toISOString().slice(0, 10),
   ].join(', ');
+}
+
+/** Returns the line that tells that the machine has other work, or an empty one. */
+export function busyLine() {
+  const [load = 0] = loadavg();
+  return load < availableParallelism() / 4
+    ? ''
+    : `The machine has other work (load ${load.toFixed(1)}): expect noise.\n`;
+}
+
+function sbclVersion() {
+  const sbcl = process.env.LIVE_LISP_SBCL || 'sbcl';
+  try {
+    return execFileSync(sbcl, ['--version'], { encoding: 'utf8' }).trim();
+  } catch (error) {
+    throw new Error(`The bench needs SBCL, and ${sbcl} could not be run.`, { cause: error });
+  }
 }
 
 function systemName() {

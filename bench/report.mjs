@@ -47,7 +47,8 @@ Machine: ${machine}.
 
 Made in one run by \`${command}\`, after \`node scripts/build.mjs\`. Contestants take turns, so that a noisy spell meets
 all of them. The ratio is that of the medians, to the baseline of its row. The floor is a server with one tool, \`echo\`,
-on the same SDK, bundled in the same way; its client is the same too. No test depends on these times.
+on the same SDK, bundled in the same way; its client is the same too. With fewer than 100 samples p99 is the greatest.
+No test depends on these times.
 
 ${sections.map(markdownSection).join('\n')}`;
 }

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { setStage } from './contestants.mjs';
 import { measureMemory, measureSizes } from './footprint.mjs';
 import { measureImage, openLibraryImage } from './image.mjs';
-import { describeMachine } from './machine.mjs';
+import { busyLine, describeMachine } from './machine.mjs';
 import { terminalTable, writeDocuments } from './report.mjs';
 import { measureRoundTrips, measureSearches } from './roundtrip.mjs';
 import { measureStarts } from './start.mjs';
@@ -39,7 +39,8 @@ async function measure(sizes) {
   const stage = await setStage();
   /** @type {import('./statistics.mjs').Section[]} */
   const sections = [];
-  const add = (/** @type {import('./statistics.mjs').Section} */ section) => {
+  const add = (/** @type {import('./statistics.mjs').Section | undefined} */ section) => {
+    if (section === undefined) return;
     sections.push(section);
     console.log(terminalTable(section));
   };
@@ -72,7 +73,7 @@ async function main() {
   });
   if (values.help) return console.log(USAGE);
   const machine = describeMachine();
-  console.log(`${machine}\n`);
+  console.log(`${machine}\n${busyLine()}`);
   const sections = await measure(values.quick ? QUICK : FULL);
   const run = { machine, command: `node bench/run.mjs${values.quick ? ' --quick' : ''} --write`, sections };
   if (values.json) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`);

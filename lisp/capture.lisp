@@ -4,9 +4,11 @@
 (in-package "LIVE-LISP.AGENT")
 
 (defclass capture (sb-gray:fundamental-character-output-stream)
-  ((head :initarg :head :reader capture-head :documentation "The first characters.")
+  ((head :initform (make-string 128) :accessor capture-head :documentation "The first characters; grows up to its limit.")
+   (head-limit :initarg :head-limit :reader head-limit)
    (head-fill :initform 0 :accessor head-fill)
-   (tail :initarg :tail :reader capture-tail :documentation "A ring of the last characters.")
+   (tail :initform nil :accessor capture-tail :documentation "A ring of the last characters, made when the head is full.")
+   (tail-limit :initarg :tail-limit :reader tail-limit)
    (total :initform 0 :accessor capture-total :documentation "All characters ever written.")
    (column :initform 0 :accessor capture-column)
    (on-full :initarg :on-full :initform nil :reader on-full
@@ -16,25 +18,37 @@
 
 (defun make-capture (head tail &key on-full)
   "Return a stream that keeps the first HEAD and the last TAIL characters."
-  (make-instance 'capture :head (make-string head) :tail (make-string tail) :on-full on-full))
+  (make-instance 'capture :head-limit head :tail-limit tail :on-full on-full))
 
 (defun keep-in-tail (capture string start end)
   "Put the part of STRING from START to END into the ring of CAPTURE."
   (declare (type simple-string string) (type fixnum start end))
-  (let* ((tail (capture-tail capture)) (size (length tail)))
+  (let* ((size (tail-limit capture))
+         (tail (or (capture-tail capture) (setf (capture-tail capture) (make-string size)))))
+    (declare (type (simple-array character (*)) tail) (type fixnum size))
     (unless (zerop size)
-      (loop with offset of-type fixnum = (- (capture-total capture) (length (capture-head capture)))
+      (loop with offset of-type fixnum = (- (capture-total capture) (head-limit capture))
             for i of-type fixnum from (max start (- end size)) below end
             do (setf (char tail (mod (+ offset (- i start)) size)) (char string i))))))
+
+(defun keep-in-head (capture string start count)
+  "Append COUNT characters of STRING from START to the head of CAPTURE, which has room for them."
+  (declare (type simple-string string) (type fixnum start count))
+  (let* ((fill (head-fill capture)) (needed (+ fill count)) (head (capture-head capture)))
+    (declare (type fixnum fill needed) (type (simple-array character (*)) head))
+    (when (> needed (length head))
+      (let ((larger (make-string (min (head-limit capture) (max needed (* 4 (length head)))))))
+        (setf head (replace larger head :end2 fill)
+              (capture-head capture) larger)))
+    (replace head string :start1 fill :start2 start :end2 (+ start count))
+    (setf (head-fill capture) needed)))
 
 (defun keep (capture string start end)
   "Add the part of STRING from START to END to CAPTURE."
   (sb-thread:with-recursive-lock ((capture-lock capture))
-    (let* ((head (capture-head capture))
-           (count (min (- end start) (- (length head) (head-fill capture))))
-           (newline (position #\Newline string :start start :end end :from-end t)))
-      (replace head string :start1 (head-fill capture) :start2 start :end2 (+ start count))
-      (incf (head-fill capture) count)
+    (let ((count (min (- end start) (- (head-limit capture) (head-fill capture))))
+          (newline (position #\Newline string :start start :end end :from-end t)))
+      (keep-in-head capture string start count)
       (incf (capture-total capture) count)
       (when (< count (- end start))
         (when (on-full capture) (funcall (on-full capture)))
@@ -63,7 +77,7 @@
 (defun tail-string (capture)
   "Return the characters in the ring of CAPTURE, oldest first."
   (let* ((tail (capture-tail capture)) (size (length tail))
-         (written (- (capture-total capture) (length (capture-head capture)))))
+         (written (- (capture-total capture) (head-limit capture))))
     (cond ((or (zerop size) (<= written 0)) "")
           ((<= written size) (subseq tail 0 written))
           (t (let ((start (mod written size)))

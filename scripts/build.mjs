@@ -2,17 +2,8 @@
 
 import { chmodSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
+import { BUNDLE } from './bundle.mjs';
 
 rmSync('dist', { recursive: true, force: true });
-await build({
-  entryPoints: ['src/main.ts'],
-  outfile: 'dist/live-lisp.js',
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  legalComments: 'eof',
-  minifySyntax: true,
-  banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
-});
+await build({ ...BUNDLE, entryPoints: ['src/main.ts'], outfile: 'dist/live-lisp.js' });
 chmodSync('dist/live-lisp.js', 0o755);

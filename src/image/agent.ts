@@ -21,7 +21,7 @@ export interface AgentOptions {
 /** Returns the folder for compiled files that ENVIRONMENT means. */
 export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const base = environment['XDG_CACHE_HOME'];
-  return join(base !== undefined && base.startsWith('/') ? base : join(homedir(), '.cache'), 'live-lisp');
+  return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'live-lisp');
 }
 
 /** Returns whether compiled files can be kept in FOLDER, making it when needed. */

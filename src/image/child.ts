@@ -13,7 +13,7 @@ const LAST_WORDS_MS = 20;
 
 /** What SBCL's runtime says about conditions that the agent reports in a better way. */
 const RUNTIME_CHATTER =
-  /^INFO: Control stack guard page .*\n|^Heap exhausted during allocation: [^]*?\*STOP-FOR-GC-PENDING\* = .*\n/gm;
+  /^INFO: Control stack guard page .*\n|^Heap exhausted during allocation: [\s\S]*?\*STOP-FOR-GC-PENDING\* = .*\n/gm;
 
 export interface Greeting {
   version: string;

@@ -1,0 +1,53 @@
+// Checks the package as a user gets it: packs it, installs the tarball in an empty folder, and evaluates
+// through the live-lisp command that is there then.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { callTool, inTemporaryFolder, PROJECT, withServer } from './session.mjs';
+
+function npm(cwd, ...args) {
+  execFileSync('npm', [...args, '--loglevel=error'], { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** Packs the project into FOLDER and returns the tarball's path. */
+function pack(folder) {
+  npm(PROJECT, 'pack', '--ignore-scripts', '--pack-destination', folder);
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
+  if (tarball === undefined) throw new Error('npm pack made no tarball');
+  return join(folder, tarball);
+}
+
+/** Installs TARBALL in FOLDER: without the network, unless the package has dependencies. */
+function install(tarball, folder) {
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+  const { dependencies = {} } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+  const needed = Object.keys(dependencies);
+  npm(folder, 'install', needed.length === 0 ? '--offline' : '--prefer-offline', tarball);
+  return needed;
+}
+
+/** Throws when the live-lisp that is installed in FOLDER does not list its tools or evaluate; returns how many
+ *  tools there are. */
+async function use(folder) {
+  const command = join(folder, 'node_modules', '.bin', 'live-lisp');
+  return withServer({ command, folder }, async (client) => {
+    const { tools } = await client.listTools();
+    const { text } = await callTool(client, 'eval_form', { form: '(+ 1 2)' });
+    if (text !== '3') throw new Error(`(+ 1 2) gave ${text}`);
+    return tools.length;
+  });
+}
+
+try {
+  await inTemporaryFolder(async (temporary) => {
+    const folder = join(temporary, 'user');
+    const needed = install(pack(temporary), folder);
+    const tools = await use(folder);
+    console.log(`${tools} tools; dependencies: ${needed.join(', ') || 'none'}`);
+  });
+} catch (error) {
+  console.error(`The packed program does not work: ${error.message}`);
+  process.exitCode = 1;
+}

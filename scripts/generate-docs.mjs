@@ -1,0 +1,55 @@
+// Writes what the docs show of the running server: docs/tools.md, and the marked parts of README.md and
+// CONTRIBUTING.md; with --check writes nothing and fails when one of them is stale.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT, SERVER, withDemo } from './session.mjs';
+import { toolsPage } from './tools-page.mjs';
+import { shortTranscript } from './transcript.mjs';
+
+/** Returns what `live-lisp` with WORD prints. */
+function output(word) {
+  return execFileSync(process.execPath, [SERVER, word], { encoding: 'utf8' }).trimEnd();
+}
+
+/** Returns PAGE with TEXT, fenced, between its markers NAME, if it has them. */
+function withMarked(page, name, text) {
+  const marked = new RegExp(`(<!-- ${name}:start -->\n)[\\s\\S]*?(<!-- ${name}:end -->)`, 'g');
+  return page.replace(marked, (_, start, end) => `${start}\`\`\`text\n${text}\n\`\`\`\n${end}`);
+}
+
+function readPage(file) {
+  const path = join(PROJECT, file);
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
+/** Returns the text that each generated file should have. */
+async function freshPages() {
+  const pages = new Map([['docs/tools.md', await toolsPage(output('tools'))]]);
+  const transcript = await withDemo(shortTranscript);
+  const help = output('--help');
+  for (const file of ['README.md', 'CONTRIBUTING.md']) {
+    const page = readPage(file);
+    if (page !== undefined)
+      pages.set(file, withMarked(withMarked(page, 'transcript', transcript), 'help', help));
+  }
+  return pages;
+}
+
+async function main() {
+  const check = process.argv.includes('--check');
+  const stale = [...(await freshPages())].filter(([file, text]) => readPage(file) !== text);
+  for (const [file, text] of stale) {
+    console.log(check ? `${file} is stale; npm run build && npm run docs writes it.` : `Wrote ${file}`);
+    if (!check) writeFileSync(join(PROJECT, file), text);
+  }
+  if (check && stale.length > 0) process.exitCode = 1;
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`generate-docs: ${error.message}`);
+  process.exitCode = 1;
+}

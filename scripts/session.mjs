@@ -1,0 +1,56 @@
+// Decides how the scripts talk to a server: a real MCP client, in a temporary copy of fixtures/demo.
+
+import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+
+export const PROJECT = join(import.meta.dirname, '..');
+export const SERVER = join(PROJECT, 'dist', 'live-lisp.js');
+
+/** Makes an empty temporary folder, calls USE with its path, removes it, and returns what USE returned. */
+export async function inTemporaryFolder(use) {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'live-lisp-'));
+  try {
+    return await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Starts COMMAND with ARGS as an MCP server in FOLDER, calls USE with a client of it, and ends both. */
+export async function withServer({ command, args = [], folder, env = {} }, use) {
+  const transport = new StdioClientTransport({
+    command,
+    args,
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stderr: 'inherit',
+  });
+  const client = new Client({ name: 'live-lisp-scripts', version: '1.0.0' });
+  await client.connect(transport);
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Starts the built server in a temporary copy of fixtures/demo, which paths are then relative to, and calls
+ *  USE with a client of it. What ASDF compiles stays in a temporary folder too. */
+export async function withDemo(use) {
+  return inTemporaryFolder(async (temporary) => {
+    const folder = join(temporary, 'demo');
+    cpSync(join(PROJECT, 'fixtures', 'demo'), folder, { recursive: true });
+    const compiled = `(:output-translations :ignore-inherited-configuration (t ("${temporary}/compiled/" :implementation)))`;
+    const env = { ASDF_OUTPUT_TRANSLATIONS: compiled, CL_SOURCE_REGISTRY: '' };
+    return withServer({ command: process.execPath, args: [SERVER, '--root', '.'], folder, env }, use);
+  });
+}
+
+/** Calls TOOL with ARGS through CLIENT and returns its whole text and whether it failed. */
+export async function callTool(client, tool, args) {
+  const { content, isError } = await client.callTool({ name: tool, arguments: args });
+  return { text: content.map(({ text }) => text).join('\n\n'), failed: isError === true };
+}

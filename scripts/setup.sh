@@ -1,0 +1,75 @@
+#!/bin/sh
+# Makes sure that this machine has what live-lisp needs: node and SBCL, and with the argument `test` the Lisp
+# libraries that the tests load. Installs only what is missing, and says so.
+set -eu
+
+fail() {
+  printf 'setup: %s\n' "$@" >&2
+  exit 1
+}
+
+check_node() {
+  command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 ||
+    fail 'node or npm is missing. Install Node 20.19 or newer: https://nodejs.org/en/download'
+  version=$(node --version)
+  numbers=${version#v}
+  major=${numbers%%.*}
+  rest=${numbers#*.}
+  minor=${rest%%.*}
+  if [ "$major" -lt 20 ] || { [ "$major" -eq 20 ] && [ "$minor" -lt 19 ]; }; then
+    fail "node is $version, too old. Install Node 20.19 or newer: https://nodejs.org/en/download"
+  fi
+}
+
+# Adds to $missing the Debian packages that are not there.
+find_missing() {
+  missing=''
+  if [ -n "${LIVE_LISP_SBCL:-}" ]; then
+    command -v "$LIVE_LISP_SBCL" >/dev/null 2>&1 ||
+      fail "LIVE_LISP_SBCL names $LIVE_LISP_SBCL, which is no program. Correct it, or unset it to use sbcl on PATH."
+  elif ! command -v sbcl >/dev/null 2>&1; then
+    missing=' sbcl'
+  fi
+  [ "$1" = test ] || return 0
+  for library in alexandria cl-ppcre hunchentoot; do
+    [ -e "/usr/share/common-lisp/source/$library/$library.asd" ] || missing="$missing cl-${library#cl-}"
+  done
+}
+
+# Prints the command that installs what is missing where this script cannot.
+install_command() {
+  case $missing in
+    *cl-*) echo "apt-get install$missing (Debian packages; the tests load them from /usr/share/common-lisp)" && return ;;
+  esac
+  names=$(uname -s)
+  if [ -r /etc/os-release ]; then names="$names $(. /etc/os-release && echo "${ID:-} ${ID_LIKE:-}")"; fi
+  case $names in
+    *Darwin*) echo 'brew install sbcl' ;;
+    *debian* | *ubuntu*) echo 'apt-get install sbcl' ;;
+    *fedora* | *rhel* | *centos*) echo 'dnf install sbcl' ;;
+    *arch*) echo 'pacman -S sbcl' ;;
+    *suse*) echo 'zypper install sbcl' ;;
+    *alpine*) echo 'apk add sbcl' ;;
+    *) echo 'install SBCL as https://www.sbcl.org/platform-table.html says' ;;
+  esac
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+install_missing() {
+  command -v apt-get >/dev/null 2>&1 || fail "Missing:$missing. Install with:" "  $(install_command)"
+  if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null 2>&1; then
+    fail "Missing:$missing, and there is no sudo. Run as root:" "  $(install_command)"
+  fi
+  echo "setup: installing$missing"
+  as_root apt-get update -qq || echo 'setup: apt-get update failed; trying with the package lists that are there' >&2
+  # shellcheck disable=SC2086 # one word a package
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null ||
+    fail "Could not install. Run as root and see why:" "  $(install_command)"
+}
+
+check_node
+find_missing "${1:-run}"
+[ -z "$missing" ] || install_missing

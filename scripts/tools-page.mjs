@@ -1,0 +1,86 @@
+// Decides how docs/tools.md reads: every tool as the running server lists it, with real calls.
+
+import { EXAMPLES, needsInventory } from './examples.mjs';
+import { callTool, withDemo } from './session.mjs';
+import { callText, LOAD, perform } from './transcript.mjs';
+
+const INTRODUCTION = `# The tools
+
+The tools in the order of \`tools/list\`. The level says what a call may do: safe tools only look, cautious tools
+run code, dangerous tools are refused. The examples are real answers over \`fixtures/demo\`.
+
+\`npm run docs\` writes this page from the running server; do not edit it.`;
+
+/** What would differ between two machines or two runs: an object's address, a temporary folder, a duration. */
+const VARIABLE = /\{[0-9A-F]{6,}\}|\/(?:tmp|var)\/|\b\d+\.\d+ s\b/;
+
+/** Returns the page; LEVELS is what \`live-lisp tools\` prints. */
+export async function toolsPage(levels) {
+  const { tools } = await withDemo((client) => client.listTools());
+  const sections = [];
+  for (const tool of tools) sections.push(await toolSection(tool, levelOf(tool.name, levels)));
+  const page = `${[INTRODUCTION, ...sections].join('\n\n')}\n`;
+  const [variable] = VARIABLE.exec(page) ?? [];
+  if (variable !== undefined) throw new Error(`an example has ${variable}, which differs from run to run`);
+  return page;
+}
+
+function levelOf(name, levels) {
+  const [, level] = new RegExp(`^${name} +(\\w+)`, 'm').exec(levels) ?? [];
+  if (level === undefined) throw new Error(`live-lisp tools does not list ${name}`);
+  return level;
+}
+
+async function toolSection({ name, title, description, inputSchema }, level) {
+  const calls = await exampleCalls(name);
+  return `## ${name}
+
+${title} · ${level}
+
+${escaped(description)}
+
+${parameterTable(inputSchema)}
+
+\`\`\`text
+${calls.join('\n\n')}
+\`\`\``;
+}
+
+async function exampleCalls(tool) {
+  const examples = EXAMPLES[tool];
+  if (examples === undefined) throw new Error(`scripts/examples.mjs has no example of ${tool}; add one`);
+  return withDemo(async (client) => {
+    if (needsInventory(tool)) await perform(client, LOAD);
+    const calls = [];
+    for (const args of examples) {
+      const { text } = await callTool(client, tool, args);
+      calls.push(callText({ tool, args }, text));
+    }
+    return calls;
+  });
+}
+
+function parameterTable({ properties, required = [] }) {
+  const rows = Object.entries(properties).map(([name, schema]) => {
+    const need = required.includes(name) ? 'yes' : 'no';
+    return `| \`${name}\` | ${typeText(schema)} | ${need} | ${escaped(schema.description)} |`;
+  });
+  if (rows.length === 0) return 'It takes no parameters.';
+  return ['| Parameter | Type | Required | Description |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+/** Returns TEXT so that Markdown shows it as it is. */
+function escaped(text) {
+  return text.replace(/[\\*~<|`]/g, '\\$&');
+}
+
+function typeText({ type, items, enum: values, default: initial, minimum, maximum }) {
+  const parts = [
+    items ? `${type} of ${items.type}` : type,
+    values && `one of ${values.join(', ')}`,
+    minimum !== undefined && `from ${minimum}`,
+    maximum !== undefined && `up to ${maximum}`,
+    initial !== undefined && `default ${initial}`,
+  ];
+  return parts.filter(Boolean).join(', ');
+}
