@@ -54,6 +54,15 @@ definitions around it, the offset in the file of the top-level form, and the fil
                    "~A"))
     (t (print-safely 500 condition "~A"))))
 
+(defun whole-definition-p (form context)
+  "True when FORM is all of the definition that CONTEXT names, so that showing it too says
+nothing new."
+  (let ((operator (and (consp form) (car form))) (definition (first (last context))))
+    (and (symbolp operator)
+         (or (eq operator 'sb-int:named-lambda)
+             (and (consp definition)
+                  (string= (symbol-name operator) (princ-to-string (first definition))))))))
+
 (defun warning-text (condition)
   "Return what CONDITION says; of a file that cannot be read, what the reader says and
 where the form begins."
@@ -70,8 +79,11 @@ where the form begins."
 more than once; those count once."
   (multiple-value-bind (form context offset file) (error-context)
     (let* ((text (warning-text condition))
-           (form (and form (printing-plainly (print-safely 200 form))))
-           (key (list severity text form *form-number*)))
+           (form (and form
+                      (not (whole-definition-p form context))
+                      (printing-plainly (print-safely 200 form))))
+           (definition (definition-text context))
+           (key (list severity text form definition *form-number*)))
       (unless (member key *warning-keys* :test #'equal)
         (incf *warning-count*)
         (when (< (length *warnings*) *warning-limit*)
@@ -79,7 +91,7 @@ more than once; those count once."
           (push (object "severity" severity
                         "text" text
                         "form" form
-                        "definition" (definition-text context)
+                        "definition" definition
                         "formNumber" *form-number*
                         "file" (or file (compiling-file))
                         "offset" offset)

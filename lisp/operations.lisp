@@ -61,6 +61,10 @@ start is its answer."
       (error (failure)
         (send (object "id" id "fault" (print-safely 500 failure "~A")))))))
 
+(defun page (list offset limit)
+  "Return the part of LIST from OFFSET on (NIL: from the beginning), at most LIMIT long."
+  (loop for element in (nthcdr (or offset 0) list) repeat limit collect element))
+
 (define-operation ("ping" :inline t) ()
   "Tell that the reader lives."
   t)

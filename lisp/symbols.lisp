@@ -186,6 +186,5 @@ OFFSET on, at most LIMIT, each a list of home package, name and label."
           (setf found (sort (if inherited (nconc inheritable found) found) #'symbol-before-p)))
         (object "total" (length found)
                 "inherited" (length inheritable)
-                "rows" (loop for symbol in (nthcdr (or offset 0) found)
-                             repeat limit
+                "rows" (loop for symbol in (page found offset limit)
                              collect (list (package-text symbol) (symbol-name symbol) (or type (label symbol)))))))))

@@ -149,10 +149,6 @@ the order of answers."
               (cond ((eq key-1 key-2) (and (symbolp (car one)) (not (symbolp (car other)))))
                     (t (symbol-before-p key-1 key-2))))))))
 
-(defun page (list offset limit)
-  "Return the part of LIST from OFFSET on, at most LIMIT long."
-  (loop for element in (nthcdr offset list) repeat limit collect element))
-
 (defun caller-data (group kind sites)
   "Return GROUP as a JSON object, with its places when SITES is true."
   (object "name" (name-text (car group))
