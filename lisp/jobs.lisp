@@ -18,11 +18,11 @@
 
 (defvar *job* nil "The job that this thread works for, or NIL.")
 
-(sb-ext:defglobal **jobs** (make-hash-table :synchronized t))
+(sb-ext:defglobal **jobs** (make-hash-table :synchronized t)
+  "The jobs that run, by the id of their request.")
 
-(sb-ext:defglobal **background** (make-capture 4000 4000))
-(setf (documentation '**background** 'variable)
-      "What threads that no job waits for have written since the last answer.")
+(sb-ext:defglobal **background** (make-capture 4000 4000)
+  "What threads that no job waits for have written since the last answer.")
 
 (defun answer (job members)
   "Send the answer of JOB, once: MEMBERS is a property list."

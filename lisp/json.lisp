@@ -3,7 +3,9 @@
 
 (in-package "LIVE-LISP.AGENT")
 
-(deftype octets () '(simple-array (unsigned-byte 8) (*)))
+(deftype octets ()
+  "A simple vector of octets."
+  '(simple-array (unsigned-byte 8) (*)))
 
 (defstruct (json-object (:constructor make-json-object (members)))
   "A JSON object to be written: MEMBERS is a property list of strings and values."

@@ -38,9 +38,8 @@ exits by itself this thread is only unwound, so that the exit code stays."
       (send (object "fault" (print-safely 500 failure "~A")))))
   (sb-ext:exit :code 0 :abort t))
 
-(sb-ext:defglobal **exiting** nil)
-(setf (documentation '**exiting** 'variable)
-      "True once the program asked for an exit; what SBCL knows of it is local to that thread.")
+(sb-ext:defglobal **exiting** nil
+  "True once the program asked for an exit; what SBCL knows of it is local to that thread.")
 
 (defun take-over ()
   "Make the image safe to talk to: nothing reads the terminal, nothing enters the
@@ -61,6 +60,8 @@ debugger, and what stray threads write is kept."
 ends the reader first and this thread last, so this one waits for its turn."
   (open-channel 3)
   (take-over)
+  ;; Loaded now, because no lookup may intern anything later.
+  (ignore-errors (require "SB-INTROSPECT"))
   (send (greeting))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
     (loop

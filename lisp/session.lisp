@@ -13,10 +13,10 @@
     * ** *** + ++ +++ / // /// -)
   "What an evaluation binds and what lasts until the next one.")
 
-(sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session"))
+(sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
+  "Held while **SESSION** is read or changed.")
 
-(sb-ext:defglobal **session** nil)
-(setf (documentation '**session** 'variable) "The values of *SESSION-VARIABLES*, in that order.")
+(sb-ext:defglobal **session** nil "The values of *SESSION-VARIABLES*, in that order.")
 
 (defun start-session ()
   "Set the session to the standard values, with bounds that keep one careless

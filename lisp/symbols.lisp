@@ -4,8 +4,9 @@
 
 (in-package "LIVE-LISP.AGENT")
 
-;;; Names as octets: UTF-8 of the characters folded by CHAR-DOWNCASE, which is
-;;; what CHAR-EQUAL compares. 255 never occurs in UTF-8, so it separates names.
+;;; Names as octets: UTF-8 of the characters folded by CHAR-DOWNCASE. Whatever
+;;; CHAR-EQUAL takes for each other is folded to the same octets. 255 never occurs in
+;;; UTF-8, so it separates names.
 
 (defun put-folded (string buffer)
   "Append STRING to BUFFER as folded UTF-8; lone surrogates are characters as any other."
@@ -48,7 +49,8 @@ OCTETS. SNAPSHOT tells whether it is still true."
   (octets (error "required") :type octets)
   snapshot)
 
-(sb-ext:defglobal **name-index** nil)
+(sb-ext:defglobal **name-index** nil
+  "The index of external symbols that was built last, or NIL.")
 
 (defun external-cells (package)
   "Return the vector that holds the external symbols of PACKAGE, or NIL where this
@@ -134,7 +136,16 @@ alone miss an export that takes the place of another."
     low))
 
 (defun matching-externals (pattern)
-  "Return the external symbols of all packages whose names contain PATTERN."
+  "Return the external symbols of all packages whose names contain PATTERN. Of a few
+characters beyond ASCII, CHAR-EQUAL says other things one way than the other, which no
+folding can, so it has the last word on patterns with such."
+  (let ((found (indexed-externals pattern)))
+    (if (every (lambda (char) (< (char-code char) 128)) pattern)
+        found
+        (delete-if-not (lambda (symbol) (search pattern (symbol-name symbol) :test #'char-equal)) found))))
+
+(defun indexed-externals (pattern)
+  "Return the external symbols of all packages whose folded names contain PATTERN folded."
   (let* ((index (name-index)) (symbols (name-index-symbols index)) (starts (name-index-starts index))
          (octets (name-index-octets index)) (wanted (folded pattern)))
     (if (zerop (length wanted))
@@ -145,6 +156,17 @@ alone miss an export that takes the place of another."
               while offset
               do (setf last (owner starts offset last))
               collect (svref symbols last)))))
+
+(defun order-namesakes (symbols)
+  "Return SYMBOLS, which are in the order of their names, with those of one name in the
+order of their packages as they are now: a symbol can change its home without any change
+that the index notices."
+  (loop while symbols
+        append (let* ((name (symbol-name (first symbols)))
+                      (end (member-if-not (lambda (symbol) (string= name (symbol-name symbol))) symbols))
+                      (namesakes (ldiff symbols end)))
+                 (setf symbols end)
+                 (if (rest namesakes) (sort namesakes #'symbol-before-p) namesakes))))
 
 ;;; One package
 
@@ -160,7 +182,8 @@ those that it inherits (C11)."
             (if (eq status :inherited)
                 (push symbol inherited)
                 (push symbol present))))))
-    (values present inherited)))
+    ;; A symbol that is imported and inherited comes twice.
+    (values present (set-difference (remove-duplicates inherited) present))))
 
 ;;; The operation
 
@@ -182,8 +205,9 @@ OFFSET on, at most LIMIT, each a list of home package, name and label."
                  (delete-if-not (lambda (symbol) (of-type-p symbol type)) symbols)
                  symbols)))
       (let ((found (typed found)) (inheritable (typed inheritable)))
-        (when package
-          (setf found (sort (if inherited (nconc inheritable found) found) #'symbol-before-p)))
+        (setf found (cond ((not package) (order-namesakes found))
+                          (inherited (sort (append inheritable found) #'symbol-before-p))
+                          (t (sort found #'symbol-before-p))))
         (object "total" (length found)
                 "inherited" (length inheritable)
                 "rows" (loop for symbol in (page found offset limit)

@@ -10,7 +10,8 @@
 (defvar *frames-in* nil "The binary input stream of the channel.")
 (defvar *frames-out* nil "The binary output stream of the channel.")
 
-(sb-ext:defglobal **send-lock** (sb-thread:make-mutex :name "live-lisp send"))
+(sb-ext:defglobal **send-lock** (sb-thread:make-mutex :name "live-lisp send")
+  "Held while a frame is written.")
 
 (defun open-channel (descriptor)
   "Open the channel on the file DESCRIPTOR."

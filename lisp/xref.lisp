@@ -91,8 +91,6 @@ templates and optimizers (S3.10)."
 
 (defun introspect (name &rest arguments)
   "Call the function NAME of SB-INTROSPECT with ARGUMENTS; NIL when it fails or is missing."
-  (unless (find-package "SB-INTROSPECT")
-    (ignore-errors (require "SB-INTROSPECT")))
   (let ((function (internal-function "SB-INTROSPECT" name)))
     (and function (ignore-errors (apply function arguments)))))
 
@@ -165,7 +163,9 @@ the order of answers."
 
 (defun kept-p (symbol)
   "True when this SBCL keeps cross references to SYMBOL (S3.12)."
-  (not (internal-call ("SB-C" "INTERNAL-NAME-P") (symbol))))
+  ;; SBCL's predicate takes NIL for an empty list of names.
+  (or (null symbol)
+      (not (internal-call ("SB-C" "INTERNAL-NAME-P") (symbol)))))
 
 (define-operation "who-calls" (name package sites internals offset limit)
   "Find the callers of NAME, of which LIMIT are told from OFFSET on: functions first,

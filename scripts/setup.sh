@@ -3,8 +3,11 @@
 # libraries that the tests load. Installs only what is missing, and says so.
 set -eu
 
+# Prints the problem $1 and, in lines of their own, what to do about it.
 fail() {
-  printf 'setup: %s\n' "$@" >&2
+  printf 'setup: %s\n' "$1" >&2
+  shift
+  [ $# -eq 0 ] || printf '  %s\n' "$@" >&2
   exit 1
 }
 
@@ -59,15 +62,15 @@ as_root() {
 }
 
 install_missing() {
-  command -v apt-get >/dev/null 2>&1 || fail "Missing:$missing. Install with:" "  $(install_command)"
+  command -v apt-get >/dev/null 2>&1 || fail "Missing:$missing. Install with:" "$(install_command)"
   if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null 2>&1; then
-    fail "Missing:$missing, and there is no sudo. Run as root:" "  $(install_command)"
+    fail "Missing:$missing, and there is no sudo. Run as root:" "$(install_command)"
   fi
   echo "setup: installing$missing"
   as_root apt-get update -qq || echo 'setup: apt-get update failed; trying with the package lists that are there' >&2
   # shellcheck disable=SC2086 # one word a package
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null ||
-    fail "Could not install. Run as root and see why:" "  $(install_command)"
+    fail "Could not install. Run as root and see why:" "$(install_command)"
 }
 
 check_node

@@ -1,14 +1,15 @@
 // Decides which tools there are, under which name.
 
 import { distance } from 'fastest-levenshtein';
-import type { Tool } from './tool.ts';
+import { checkTool, type Tool } from './tool.ts';
 
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
 
-  /** Adds TOOL under its name and returns it; a tool of that name is replaced and keeps its place (S4.1). */
+  /** Adds TOOL under its name and returns it; a tool of that name is replaced and keeps its place (S4.1).
+   *  Throws a CallError when it is not valid (S4.2). */
   register(tool: Tool): Tool {
-    this.#tools.set(tool.name, tool);
+    this.#tools.set(tool.name, checkTool(tool));
     return tool;
   }
 

@@ -2,6 +2,8 @@
 
 /** Characters of one text; clients begin to cut or to store away at about 50,000. */
 const TEXT_LIMIT = 40_000;
+/** Characters of the lines of a list; the rest is for what stands around it. */
+const LIST_LIMIT = 38_000;
 
 /** Returns TEXT, or its first and last parts with a line between them that says how much is missing. */
 export function boundText(text: string): string {
@@ -14,6 +16,16 @@ export function boundText(text: string): string {
 /** Returns TEXT without halves of characters at its ends, where it was cut. */
 function wellFormed(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
+}
+
+/** Returns as many of ROWS as one answer has room for; there is always room for the first. */
+export function fittingRows(rows: string[]): string[] {
+  let left = LIST_LIMIT;
+  const end = rows.findIndex((row, index) => {
+    left -= row.length + 3;
+    return left < 0 && index > 0;
+  });
+  return end === -1 ? rows : rows.slice(0, end);
 }
 
 /** Returns ROWS as a list, two spaces before each, with a last `...` when there are MORE (C13). */

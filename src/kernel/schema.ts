@@ -48,7 +48,7 @@ export function validateArguments(tool: Tool, args: unknown): Arguments {
     Object.entries(args ?? {}).filter(([, value]) => value !== null && value !== undefined),
   );
   for (const name of tool.required) {
-    if (!(name in given)) throw new CallError(`Required parameter '${name}' missing`);
+    if (!Object.hasOwn(given, name)) throw new CallError(`Required parameter '${name}' missing`);
   }
   for (const [name, value] of Object.entries(given)) {
     const parameter = tool.parameters.find((candidate) => candidate.name === name);

@@ -59,7 +59,12 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 /** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1). Throws a
  *  CallError that names what is wrong (S2.2 to S2.6). */
 export function defineTool(definition: ToolDefinition): Tool {
-  const tool = { required: [], safetyLevel: 'safe', categories: [], ...definition } as const;
+  const { required = [], safetyLevel = 'safe', categories = [] } = definition;
+  return Object.freeze(checkTool({ ...definition, required, safetyLevel, categories }));
+}
+
+/** Returns TOOL when it is valid. Throws a CallError that names what is wrong (S2.2 to S2.6, S4.2). */
+export function checkTool(tool: Tool): Tool {
   const culprit = (what: string) => new CallError(`Tool ${JSON.stringify(tool.name)} ${what}`);
   if (typeof tool.name !== 'string' || !NAME.test(tool.name)) {
     throw culprit('must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.');
@@ -77,5 +82,5 @@ export function defineTool(definition: ToolDefinition): Tool {
   }
   const stray = tool.required.find((name) => !tool.parameters.some((parameter) => parameter.name === name));
   if (stray !== undefined) throw culprit(`requires '${stray}', which is not one of its parameters.`);
-  return Object.freeze(tool);
+  return tool;
 }

@@ -1,6 +1,6 @@
 // Decides how a place in a source file reads: file relative to the workspace, line and column from 1.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Place } from '../image/operations.ts';
 import {
@@ -12,6 +12,7 @@ import {
 
 export class Places {
   readonly #root: string;
+  readonly #sources = new Sources();
 
   constructor(root: string) {
     this.#root = root;
@@ -46,14 +47,14 @@ export class Places {
   /** Returns where the top-level form at or after OFFSET octets of FILE begins, or undefined when the file
    *  cannot be read. */
   formAt(file: string, offset: number): SourcePosition | undefined {
-    const source = readSource(file);
+    const source = this.#sources.read(file);
     return source === undefined
       ? undefined
       : positionOfForm(source, offsetOfByte(source, offset), 0, new Set());
   }
 
   #position(place: Place, features: ReadonlySet<string>, callee?: string): SourcePosition | undefined {
-    const source = place.file === undefined ? undefined : readSource(place.file);
+    const source = place.file === undefined ? undefined : this.#sources.read(place.file);
     if (source === undefined) return undefined;
     const offset =
       place.offset === undefined
@@ -67,16 +68,34 @@ export class Places {
   }
 }
 
-/** Returns the text of FILE, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
-function readSource(file: string): string | undefined {
-  try {
-    const octets = readFileSync(file);
+/** Files of which the text is kept, so that a hundred places in one file read it once. */
+const KEPT_FILES = 16;
+
+class Sources {
+  readonly #kept = new Map<string, { version: string; text: string }>();
+
+  /** Returns the text of FILE as it is now, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
+  read(file: string): string | undefined {
     try {
-      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
+      const { mtimeMs, size } = statSync(file);
+      const version = `${mtimeMs} ${size}`;
+      const kept = this.#kept.get(file);
+      if (kept?.version === version) return kept.text;
+      const text = decode(readFileSync(file));
+      const [oldest] = this.#kept.keys();
+      if (oldest !== undefined && this.#kept.size >= KEPT_FILES) this.#kept.delete(oldest);
+      this.#kept.set(file, { version, text });
+      return text;
     } catch {
-      return octets.toString('latin1');
+      return undefined;
     }
+  }
+}
+
+function decode(octets: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
   } catch {
-    return undefined;
+    return octets.toString('latin1');
   }
 }

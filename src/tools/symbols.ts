@@ -2,7 +2,7 @@
 
 import type { CallOptions, Image } from '../image/image.ts';
 import type { DescribeData, LookupFailure, Thing } from '../image/operations.ts';
-import { indent, joinSections, listText } from '../kernel/reply.ts';
+import { fittingRows, indent, joinSections, listText } from '../kernel/reply.ts';
 import { type Arguments, type CallContext, defineTool, type Parameter, type Result } from '../kernel/tool.ts';
 import { foundValue, isLookupFailure, labelled, lookupResult, progressText } from './outcome.ts';
 import type { Places } from './places.ts';
@@ -96,11 +96,9 @@ async function searchSymbols(image: Image, args: Arguments, context: CallContext
   }
   const { total, inherited } = found;
   const rows = found.rows ?? [];
+  const lines = fittingRows(rows.map(([home, name, label]) => `${home}::${name} [${label}]`));
   const header = `Found ${total} ${total === 1 ? 'symbol' : 'symbols'} matching '${pattern}':\n\n`;
-  const list = listText(
-    rows.map(([home, name, label]) => `${home}::${name} [${label}]`),
-    offset + rows.length < total,
-  );
+  const list = listText(lines, offset + lines.length < total);
   const note =
     total === 0 && inherited > 0
       ? `Note: ${inherited} inherited symbols match; inherited: true lists them.`

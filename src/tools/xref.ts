@@ -2,11 +2,28 @@
 
 import type { Image } from '../image/image.ts';
 import type { Caller, WhoCallsData } from '../image/operations.ts';
-import { joinSections, listText } from '../kernel/reply.ts';
-import { defineTool } from '../kernel/tool.ts';
+import { fittingRows, joinSections, listText } from '../kernel/reply.ts';
+import { defineTool, type Parameter } from '../kernel/tool.ts';
 import { foundValue, isLookupFailure, lookupResult } from './outcome.ts';
 import type { Places } from './places.ts';
 import { callOptions, LIMIT, OFFSET, pageArguments, stringArgument } from './symbols.ts';
+
+const PARAMETERS: Parameter[] = [
+  { name: 'name', type: 'string', description: 'Function name to find callers of' },
+  { name: 'package', type: 'string', description: 'Package name (defaults to CL-USER)' },
+  {
+    name: 'sites',
+    type: 'boolean',
+    description: 'Also show each place of a call: FILE:LINE:COLUMN and the line of text',
+  },
+  {
+    name: 'internals',
+    type: 'boolean',
+    description: "Also list SBCL's own transforms, VOPs and optimizers",
+  },
+  LIMIT,
+  OFFSET,
+];
 
 export function whoCalls(image: Image, places: Places) {
   return defineTool({
@@ -14,22 +31,7 @@ export function whoCalls(image: Image, places: Places) {
     title: 'Find callers',
     description:
       "Find all functions that call a given function. Uses SBCL's cross-reference database to discover callers.",
-    parameters: [
-      { name: 'name', type: 'string', description: 'Function name to find callers of' },
-      { name: 'package', type: 'string', description: 'Package name (defaults to CL-USER)' },
-      {
-        name: 'sites',
-        type: 'boolean',
-        description: 'Also show each place of a call: FILE:LINE:COLUMN and the line of text',
-      },
-      {
-        name: 'internals',
-        type: 'boolean',
-        description: "Also list SBCL's own transforms, VOPs and optimizers",
-      },
-      LIMIT,
-      OFFSET,
-    ],
+    parameters: PARAMETERS,
     required: ['name'],
     categories: ['introspection', 'xref'],
     handler: async (args, context) => {
@@ -53,30 +55,32 @@ export function whoCalls(image: Image, places: Places) {
 }
 
 function callersText(data: WhoCallsData, offset: number, places: Places): string {
-  const rows = data.rows ?? [];
   const total = data.callers + data.others;
-  const more = offset + rows.length < total;
   const features = new Set(data.features);
   const callee = data.name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
-  const lines = (callers: Caller[]) => callers.map((caller) => callerLines(caller, places, features, callee));
-  const functions = lines(rows.filter(({ kind }) => kind === undefined));
-  const others = lines(rows.filter(({ kind }) => kind !== undefined));
-  const text =
-    total === 0
-      ? `No callers found for ${data.name}`
-      : joinSections([
-          data.callers > 0 &&
-            (functions.length > 0 || others.length === 0) &&
-            `Functions that call ${data.name}:\n\n${listText(functions, more && others.length === 0)}`,
-          others.length > 0 && `Other places that call ${data.name}:\n\n${listText(others, more)}`,
-        ]);
+  const rows = data.rows ?? [];
+  const lines = fittingRows(rows.map((caller) => callerLines(caller, places, features, callee)));
+  const more = offset + lines.length < total;
   const notes = [
     natureNote(data),
     !data.kept &&
       'Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so callers can be missing here.',
     more && `Note: ${total} callers; limit and offset reach the rest.`,
   ];
+  const text = total === 0 ? `No callers found for ${data.name}` : blocksText(data, lines, more);
   return [text, ...notes.filter(Boolean)].join('\n');
+}
+
+/** The functions, then whatever else calls (S3.10); the last block ends in `...` when there are MORE. */
+function blocksText({ name, callers, rows = [] }: WhoCallsData, lines: string[], more: boolean): string {
+  const functions = lines.filter((_, index) => rows[index]?.kind === undefined);
+  const others = lines.slice(functions.length);
+  return joinSections([
+    callers > 0 &&
+      (functions.length > 0 || others.length === 0) &&
+      `Functions that call ${name}:\n\n${listText(functions, more && others.length === 0)}`,
+    others.length > 0 && `Other places that call ${name}:\n\n${listText(others, more)}`,
+  ]);
 }
 
 function callerLines(

@@ -31,7 +31,8 @@ const EXAMPLES = [...DOCUMENT.matchAll(/^→ (.*)\n← (.*)$/gm)].map(
 /** Replaces in EXPECTED each "..." by what ACTUAL has there. */
 function filled(expected: unknown, actual: unknown): unknown {
   if (expected === '...') return actual;
-  if (Array.isArray(expected)) return expected.map((each, index) => filled(each, (actual as unknown[])?.[index]));
+  if (Array.isArray(expected))
+    return expected.map((each, index) => filled(each, (actual as unknown[])?.[index]));
   if (typeof expected !== 'object' || expected === null) return expected;
   return Object.fromEntries(
     Object.entries(expected).map(([key, value]) => [key, filled(value, (actual as Message)?.[key])]),

@@ -1,0 +1,45 @@
+# The commands of a developer; `make` alone lists them. Each installs what it needs first.
+
+.PHONY: help demo test check bench build setup machine test-machine
+.SILENT:
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+# npm writes this file last, so it is as old as what is installed.
+INSTALLED := node_modules/.package-lock.json
+
+help:
+	echo 'make demo    build the server and print a session with it'
+	echo 'make test    run the tests'
+	echo 'make check   run every other check: types, format, generated docs, the package'
+	echo 'make bench   measure, and write docs/benchmarks.md'
+	echo 'make build   bundle the server into dist/'
+	echo 'make setup   install what is missing: SBCL (asks for sudo only then) and the npm packages'
+
+demo: setup build
+	node scripts/demo.mjs
+
+# The tests build the server themselves.
+test: test-machine $(INSTALLED)
+	npx --no-install vitest run
+
+check: setup
+	node scripts/check.mjs
+
+bench: setup build
+	node bench/run.mjs --write
+
+build: $(INSTALLED)
+	node scripts/build.mjs
+
+setup: machine $(INSTALLED)
+
+machine:
+	sh scripts/setup.sh
+
+test-machine:
+	sh scripts/setup.sh test
+
+$(INSTALLED): package-lock.json
+	npm ci --loglevel=error --no-update-notifier || { echo 'npm ci failed; its own message is above.' >&2; exit 1; }
+	touch $@

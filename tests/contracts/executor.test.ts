@@ -1,0 +1,178 @@
+// S2 and S4 below the protocol: what becomes of a call.
+
+import { describe, expect, test } from 'vitest';
+import { decide } from '../../src/kernel/decision.ts';
+import { Executor, type ExecutorOptions, type Outcome } from '../../src/kernel/executor.ts';
+import { ToolRegistry } from '../../src/kernel/registry.ts';
+import { SAFETY_LEVELS } from '../../src/kernel/tool.ts';
+import { type Probe, probe } from './tools.ts';
+
+function executor(probes: Probe[], options: ExecutorOptions = {}): Executor {
+  const registry = new ToolRegistry();
+  for (const { tool } of probes) registry.register(tool);
+  return new Executor(registry, options);
+}
+
+function failed(error: string): Outcome {
+  return { success: false, error, notices: [] };
+}
+
+describe('arguments', () => {
+  const parameters = [
+    { name: 'symbol', type: 'string', description: 'A name' },
+    { name: 'package', type: 'string', description: 'Another' },
+  ] as const;
+
+  test('S2.7 the handler gets what was given under the names of the parameters', async () => {
+    const one = probe({ parameters, required: ['symbol'] });
+    await executor([one]).execute('probe', { symbol: 'car', package: 'CL' });
+    expect(one.runs).toEqual([{ symbol: 'car', package: 'CL' }]);
+  });
+
+  test.each([{ symbol: 'car' }, { symbol: 'car', package: null }, { symbol: 'car', package: undefined }])(
+    'S2.7 of %j the absent option is absent in the map',
+    async (args) => {
+      const one = probe({ parameters, required: ['symbol'] });
+      await executor([one]).execute('probe', args);
+      expect(one.runs.map((got) => Object.keys(got))).toEqual([['symbol']]);
+    },
+  );
+
+  test.each([{}, undefined, null, { symbol: null }, { package: 'CL' }])(
+    'S2.18 in %j the symbol is missing: the handler is not run',
+    async (args) => {
+      const one = probe({ parameters, required: ['symbol'] });
+      expect(await executor([one]).execute('probe', args)).toEqual(
+        failed("Required parameter 'symbol' missing"),
+      );
+      expect(one.runs).toEqual([]);
+    },
+  );
+
+  test.each(['constructor', 'toString', '__proto__'])(
+    'S2.18 a required parameter named %s can be missing too',
+    async (name) => {
+      const one = probe({ parameters: [{ name, type: 'string', description: 'Odd' }], required: [name] });
+      expect(await executor([one]).execute('probe', {})).toEqual(
+        failed(`Required parameter '${name}' missing`),
+      );
+      expect(one.runs).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['string', [5, true, ['a'], { a: 1 }]],
+    ['boolean', ['true', 0, []]],
+    ['number', ['5', true, Number.NaN, Number.POSITIVE_INFINITY, []]],
+    ['integer', [5.5, '5', Number.NaN, []]],
+    ['object', [[], 'a', 5]],
+    ['array', [{}, 'a', 5]],
+  ] as const)(
+    'S2.18 S2.5 C24 what is no %s is told by the name of its parameter: the handler is not run',
+    async (type, values) => {
+      const one = probe({
+        parameters: [{ name: 'value', type, description: 'A value' }],
+        required: ['value'],
+      });
+      for (const value of values) {
+        const outcome = await executor([one]).execute('probe', { value });
+        expect(outcome).toEqual(failed(expect.stringContaining("'value'")));
+      }
+      expect(one.runs).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['string', ['', 'a', '5']],
+    ['boolean', [true, false]],
+    ['number', [0, 5, -5.5]],
+    ['integer', [0, -5, 5.0]],
+    ['object', [{}, { a: { b: 1 } }]],
+    ['array', [[], [1, 'a']]],
+  ] as const)('S2.5 S2.7 C24 every %s reaches the handler as it is', async (type, values) => {
+    const one = probe({ parameters: [{ name: 'value', type, description: 'A value' }], required: ['value'] });
+    for (const value of values) await executor([one]).execute('probe', { value });
+    expect(one.runs).toEqual(values.map((value) => ({ value })));
+  });
+});
+
+describe('outcomes', () => {
+  test('S2.9 a handler that throws is a failure with its message', async () => {
+    const thrower = probe({}, () => {
+      throw new Error('MSG');
+    });
+    expect(await executor([thrower]).execute('probe', {})).toEqual(failed('Tool error: MSG'));
+  });
+
+  test.each(['a string', 5, null, undefined, { message: 'no error' }])(
+    'S2.9 a handler that throws %j does not break the executor',
+    async (thrown) => {
+      const thrower = probe({}, () => Promise.reject(thrown));
+      expect(await executor([thrower]).execute('probe', {})).toEqual(failed(`Tool error: ${String(thrown)}`));
+    },
+  );
+
+  test('S2.10 C17 a handler that returns "Error: …" succeeded', async () => {
+    const one = probe({}, () => ({ data: null, text: 'Error: Invalid input' }));
+    const outcome = await executor([one]).execute('probe', {});
+    expect(outcome).toEqual({ success: true, text: 'Error: Invalid input', data: null, notices: [] });
+  });
+
+  test('S2.14 S4.13 a tool that is defined but not registered does not run', async () => {
+    const { tool, runs } = probe({ name: 'nope' });
+    expect(await executor([probe()]).execute(tool.name, {})).toEqual(failed('Unknown tool: nope'));
+    expect(runs).toEqual([]);
+  });
+
+  test('S4.13 calls side by side have each their own result, in the order of the calls', async () => {
+    const slow = probe(
+      { name: 'slow' },
+      () => new Promise((done) => setTimeout(() => done({ data: 1, text: 'slow' }), 50)),
+    );
+    const quick = probe({ name: 'quick' }, () => ({ data: 2, text: 'quick' }));
+    const both = executor([slow, quick]);
+    const outcomes = await Promise.all(
+      ['slow', 'nope', 'quick', 'slow'].map((name) => both.execute(name, {})),
+    );
+    expect(outcomes.map((each) => (each.success ? each.text : each.error))).toEqual([
+      'slow',
+      'Unknown tool: nope',
+      'quick',
+      'slow',
+    ]);
+  });
+});
+
+describe('approval', () => {
+  test('S2.11 C3 the table of levels and policies', () => {
+    const decisions = (policy: 'dangerous' | 'cautious') =>
+      SAFETY_LEVELS.map((level) => decide(level, policy));
+    expect(decisions('dangerous')).toEqual(['run', 'run', 'ask']);
+    expect(decisions('cautious')).toEqual(['run', 'ask', 'ask']);
+  });
+
+  test.each(['safe', 'cautious'] as const)('S2.11 a %s tool runs without asking', async (safetyLevel) => {
+    const one = probe({ safetyLevel });
+    expect(await executor([one]).execute('probe', {})).toMatchObject({ success: true, text: 'ran' });
+    expect(one.runs.length).toBe(1);
+  });
+
+  test('S2.11 C20 a dangerous tool with nobody to ask is refused and does not run', async () => {
+    const one = probe({ safetyLevel: 'dangerous' });
+    expect(await executor([one]).execute('probe', {})).toEqual(failed(expect.stringMatching(/approval/i)));
+    expect(one.runs).toEqual([]);
+  });
+
+  test('S2.11 where the human wants to be asked from cautious on, a cautious tool is refused as well', async () => {
+    const probes = [probe({ name: 'looks' }), probe({ name: 'changes', safetyLevel: 'cautious' })];
+    const strict = executor(probes, { ask: 'cautious' });
+    expect(await strict.execute('looks', {})).toMatchObject({ success: true });
+    expect(await strict.execute('changes', {})).toEqual(failed(expect.stringMatching(/approval/i)));
+    expect(probes.map(({ runs }) => runs.length)).toEqual([1, 0]);
+  });
+
+  test('S2.18 S2.11 wrong arguments of a dangerous tool are told before anybody is asked', async () => {
+    const one = probe({ safetyLevel: 'dangerous', required: ['symbol'] });
+    expect(await executor([one]).execute('probe', {})).toEqual(failed("Required parameter 'symbol' missing"));
+  });
+});

@@ -1,0 +1,119 @@
+// S0.19: looking never changes what there is to look at.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Session } from '../harness.ts';
+import { type Fixture, startFixture } from '../oracle.ts';
+
+let fixture: Fixture;
+let session: Session;
+beforeAll(async () => {
+  fixture = await startFixture();
+  session = fixture.session;
+});
+afterAll(() => fixture.close());
+
+const ODD_NAMES = [
+  ...[
+    '',
+    ' ',
+    '|',
+    '||',
+    '|a',
+    'a|b c|',
+    '\\',
+    'a\\',
+    ':',
+    '::',
+    ':new-keyword',
+    'cl:',
+    'cl::',
+    'cl:new-name',
+    'cl::new-name',
+  ],
+  ...[
+    'app::new-name',
+    'app:helper',
+    'a:b:c',
+    'a::b',
+    '#:new-name',
+    "#'new-name",
+    "'new-name",
+    '#.(intern "X")',
+    '(setf new-name)',
+  ],
+  ...[
+    '(setf app::new-name)',
+    '(setf',
+    '()',
+    '(setf )',
+    '(lambda ())',
+    'new name',
+    '|new Name|',
+    'a\0b',
+    'x\ud800y',
+    '😀',
+  ],
+  ...[
+    'straße',
+    'ǅ',
+    '1',
+    '1.5e3',
+    '~a',
+    '.*',
+    '%s',
+    'nil',
+    'keyword:new-name',
+    '; comment',
+    '"string"',
+    '#\\a',
+  ],
+];
+const TOOLS: [string, string][] = [
+  ['apropos_search', 'pattern'],
+  ['apropos-search', 'pattern'],
+  ['who_calls', 'name'],
+  ['who-calls', 'name'],
+  ['describe_symbol', 'symbol'],
+];
+
+/** Evaluates the oracle's list of packages with new symbols; its own symbols are known from the first time on. */
+function newSymbols(): Promise<string> {
+  return session.eval('(contract-oracle::new-symbols)');
+}
+
+test('S0.19 the first lookup of each tool interns nothing', async () => {
+  await session.eval('(contract-oracle::remember-symbols)');
+  expect(await newSymbols()).toBe('NIL');
+  await session.text('apropos_search', { pattern: 'helper' });
+  await session.text('who_calls', { name: 'helper', package: 'APP', sites: true, internals: true });
+  await session.text('describe_symbol', { symbol: 'helper', package: 'APP' });
+  expect(await newSymbols()).toBe('NIL');
+});
+
+test.each(TOOLS)(
+  'S0.19 no lookup by %s of an odd or unknown %s interns anything',
+  async (tool, parameter) => {
+    await session.eval('(contract-oracle::remember-symbols)');
+    expect(await newSymbols()).toBe('NIL');
+    for (const name of ODD_NAMES) {
+      for (const more of [{}, { package: 'APP' }, { package: 'app.client' }, { package: name }]) {
+        const { isError, text } = await session.call(tool, { [parameter]: name, ...more });
+        expect(isError, `${tool} ${JSON.stringify(name)}: ${text}`).toBe(false);
+      }
+    }
+    expect(await newSymbols()).toBe('NIL');
+  },
+);
+
+test('S0.19 no lookup with an odd type or page interns anything', async () => {
+  await session.eval('(contract-oracle::remember-symbols)');
+  for (const more of [
+    { type: 'new-type' },
+    { type: ':new-type' },
+    { limit: -1 },
+    { inherited: true, package: 'new-package' },
+  ]) {
+    await session.text('apropos_search', { pattern: 'new', ...more });
+  }
+  expect(await newSymbols()).toBe('NIL');
+});

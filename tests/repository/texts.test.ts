@@ -1,0 +1,48 @@
+// Things that no file of the project may hold, and links that must lead somewhere.
+
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { PROJECT } from '../harness.ts';
+import { FILES, filesOf, hitLines, hitsIn, textOf } from './files.ts';
+
+const PAGES = FILES.filter((path) => path.endsWith('.md'));
+
+function hitsInAll(paths: string[], pattern: RegExp): string[] {
+  return hitLines(paths.flatMap((path) => hitsIn(path, pattern)));
+}
+
+test('Biome forbids `any` and `!`, and nothing in src/ is exempt from it or from the compiler', () => {
+  const { linter } = JSON.parse(textOf('biome.json')) as {
+    linter: { rules: { [group: string]: { [rule: string]: string } } };
+  };
+  expect(linter.rules['suspicious']?.['noExplicitAny']).toBe('error');
+  expect(linter.rules['style']?.['noNonNullAssertion']).toBe('error');
+  expect(hitsInAll(filesOf('src', '.ts'), /biome-ignore|@ts-(?:ignore|expect-error|nocheck)/g)).toEqual([]);
+});
+
+test('no test is left out', () => {
+  const left = /\.(?:only|skip|todo|skipIf|runIf|fails)(?=[.(])|\bx(?:it|describe)\(/g;
+  expect(hitsInAll(filesOf('tests', '.ts'), left)).toEqual([]);
+});
+
+test('no file names a path of somebody’s machine', () => {
+  expect(hitsInAll(FILES, /\/work\/\w*|\/(?:home|Users)\/\w+/g)).toEqual([]);
+});
+
+test('every relative link leads to a file', () => {
+  const links = PAGES.flatMap((path) => hitsIn(path, /\]\((?!\w+:|#)([^)\s#]+)/g));
+  const dead = links.filter(({ path, found }) => !existsSync(join(PROJECT, dirname(path), found)));
+  expect(PAGES.length).toBeGreaterThan(0);
+  expect(hitLines(dead)).toEqual([]);
+});
+
+test('package.json names exact versions', () => {
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(textOf('package.json')) as {
+    [kind: string]: { [name: string]: string } | undefined;
+  };
+  const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+    ([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version),
+  );
+  expect(loose).toEqual([]);
+});

@@ -1,0 +1,184 @@
+// When the server starts an image, and what is left when it ends.
+
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ERAS } from '../harness.ts';
+import { childrenOf, gone, imageOf, marked, until } from './processes.ts';
+import { type RawOptions, RawServer, textOf } from './raw.ts';
+
+/** The issue's bound: it exits within a second when stdin ends. */
+const EXIT_MS = 1000;
+/** The same where the start of node is part of it. */
+const START_AND_EXIT_MS = 2 * EXIT_MS;
+/** How soon the image follows a server that was killed. */
+const CHILD_MS = 3000;
+
+let servers: RawServer[] = [];
+afterEach(async () => {
+  const started = servers;
+  servers = [];
+  await Promise.all(started.map((server) => server.kill()));
+});
+
+function start(options: RawOptions = {}): RawServer {
+  const server = new RawServer(options);
+  servers.push(server);
+  return server;
+}
+
+/** Starts a server with an image that has answered. */
+async function startWithImage(options: RawOptions = {}): Promise<{ server: RawServer; image: number }> {
+  const server = await start(options).connect();
+  expect(await server.eval('(+ 1 2)')).toBe('3');
+  return { server, image: await imageOf(server.pid) };
+}
+
+/** Sends a call that evaluates FORM, which never ends, and resolves when the image is busy with it. */
+async function occupy(server: RawServer, form: string): Promise<void> {
+  server.write(server.callLine('eval_form', { form: `(defvar *busy* t) ${form}` }).line);
+  await until(
+    'the form being evaluated',
+    10_000,
+    async () => (await server.eval("(boundp '*busy*)")) === 'T',
+  );
+}
+
+describe('stdin ends', () => {
+  test.each(ERAS)(
+    'an idle server in the %s era exits within a second, and its image with it',
+    async (era) => {
+      const { server, image } = await startWithImage({ era });
+      const ended = performance.now();
+      server.end();
+      const { code, at } = await server.exited;
+      expect(code).toBe(0);
+      expect(at - ended).toBeLessThan(EXIT_MS);
+      await gone(image, CHILD_MS);
+    },
+  );
+
+  test.each([
+    '(loop)',
+    '(sleep 1000)',
+    '(unwind-protect (loop) (loop))',
+    '(sb-sys:without-interrupts (loop))',
+  ])('while %s is evaluated: the same', async (form) => {
+    const { server, image } = await startWithImage();
+    await occupy(server, form);
+    const ended = performance.now();
+    server.end();
+    expect((await server.exited).at - ended).toBeLessThan(EXIT_MS);
+    await gone(image, CHILD_MS);
+  });
+
+  test('before any message: it exits, and there never was an image', async () => {
+    const mark = randomUUID();
+    const began = performance.now();
+    const server = start({ env: { LIVE_LISP_TEST: mark } });
+    server.end();
+    const { code, at } = await server.exited;
+    expect(code).toBe(0);
+    expect(at - began).toBeLessThan(START_AND_EXIT_MS);
+    expect(server.messages).toEqual([]);
+    expect(server.complaints).toEqual([]);
+    expect(marked(mark)).toEqual([]);
+  });
+
+  test('right after the handshake, while the image starts: nothing is left', async () => {
+    const mark = randomUUID();
+    const server = start({ env: { LIVE_LISP_TEST: mark } });
+    const greeting = server.greeting();
+    server.write(greeting.line);
+    server.end();
+    expect((await server.answer(greeting.id)).error).toBeUndefined();
+    expect((await server.exited).code).toBe(0);
+    await until('the end of all its processes', CHILD_MS, () => marked(mark).length === 0);
+  });
+
+  test.each(ERAS)('a short call that was piped with it in the %s era is still answered', async (era) => {
+    const server = start({ era });
+    const call = server.callLine('eval_form', { form: '(* 6 7)' });
+    server.write(server.greeting().line + call.line);
+    server.end();
+    expect(textOf(await server.answer(call.id))).toBe('42');
+    expect((await server.exited).code).toBe(0);
+  });
+
+  test('several calls piped with it are all answered', async () => {
+    const server = start();
+    const calls = [1, 2, 3].map((n) => server.callLine('eval_form', { form: `(* ${n} ${n})` }));
+    server.write(server.greeting().line + calls.map(({ line }) => line).join(''));
+    server.end();
+    const answers = await Promise.all(calls.map(({ id }) => server.answer(id)));
+    expect(answers.map(textOf)).toEqual(['1', '4', '9']);
+  });
+});
+
+describe('the server is killed', () => {
+  test.each(['idle', '(loop)', '(sb-sys:without-interrupts (loop))', '(sb-sys:without-gcing (loop))'])(
+    'with -9, the image being at %s: the image is gone soon',
+    async (doing) => {
+      const { server, image } = await startWithImage();
+      if (doing !== 'idle') await occupy(server, doing);
+      server.process.kill('SIGKILL');
+      expect((await server.exited).signal).toBe('SIGKILL');
+      await gone(image, CHILD_MS);
+    },
+  );
+
+  test('with -9 while the image starts: nothing is left', async () => {
+    const mark = randomUUID();
+    const server = start({ env: { LIVE_LISP_TEST: mark } });
+    server.write(server.greeting().line);
+    await imageOf(server.pid);
+    server.process.kill('SIGKILL');
+    await until('the end of all its processes', CHILD_MS, () => marked(mark).length === 0);
+  });
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'by %s: it exits with 0, and its image with it',
+    async (signal) => {
+      const { server, image } = await startWithImage();
+      await occupy(server, '(loop)');
+      const sent = performance.now();
+      server.process.kill(signal);
+      const { code, at } = await server.exited;
+      expect(code).toBe(0);
+      expect(at - sent).toBeLessThan(EXIT_MS);
+      await gone(image, CHILD_MS);
+    },
+  );
+});
+
+describe('the image starts', () => {
+  test.each(ERAS)('in the %s era only once the first message was answered', async (era) => {
+    const server = start({ era });
+    // The complaint shows that the server is up and reads.
+    server.write('no message\n');
+    await until('a complaint', 10_000, () => server.complaints.length === 1);
+    expect(childrenOf(server.pid)).toEqual([]);
+    expect((await server.send(server.greeting())).error).toBeUndefined();
+    expect(await imageOf(server.pid)).toBeGreaterThan(0);
+  });
+
+  test('once, however many calls wait for it', async () => {
+    const server = await start().connect();
+    const calls = Array.from({ length: 5 }, () =>
+      server.callLine('eval_form', { form: '(sb-unix:unix-getpid)' }),
+    );
+    server.write(calls.map(({ line }) => line).join(''));
+    const pids = await Promise.all(calls.map(async ({ id }) => Number(textOf(await server.answer(id)))));
+    expect(new Set(pids).size).toBe(1);
+    expect(childrenOf(server.pid)).toEqual([pids[0]]);
+  });
+});
+
+test('two servers at once have an image each, and the end of one is nothing to the other', async () => {
+  const [one, other] = await Promise.all([startWithImage(), startWithImage()]);
+  expect(one.image).not.toBe(other.image);
+  expect(await one.server.eval('(defvar *whose* 1)')).toBe('*WHOSE*');
+  expect(await other.server.eval("(boundp '*whose*)")).toBe('NIL');
+  one.server.end();
+  await gone(one.image, CHILD_MS);
+  expect(await other.server.eval('(+ 2 2)')).toBe('4');
+});

@@ -1,0 +1,71 @@
+// What /proc tells about processes: the tests of starts, ends and losses look at them from outside.
+
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Returns the parts of /proc/PID/stat after the name, or undefined when the process is gone. */
+function statOf(pid: number): string[] | undefined {
+  try {
+    const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(/\) (?=[A-Za-z] )/);
+    return rest.split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+/** True while the process PID runs; one that ended and that nobody waited for counts as gone. */
+export function runs(pid: number): boolean {
+  const [state = 'X'] = statOf(pid) ?? [];
+  return !['Z', 'X'].includes(state);
+}
+
+function allPids(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** Returns the processes that run and whose parent is PID. */
+export function childrenOf(pid: number): number[] {
+  return allPids().filter((each) => runs(each) && statOf(each)?.[1] === String(pid));
+}
+
+/** Returns the processes that run and whose environment has the value MARK, whoever their parent is. */
+export function marked(mark: string): number[] {
+  return allPids().filter((pid) => {
+    try {
+      return runs(pid) && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Resolves with what LOOK returns once that is neither undefined nor false. Throws, naming WHAT, when it
+ *  still is after MS milliseconds. */
+export async function until<T>(
+  what: string,
+  ms: number,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> {
+  const end = performance.now() + ms;
+  for (;;) {
+    const seen = await look();
+    if (seen !== undefined && seen !== false) return seen;
+    if (performance.now() > end) throw new Error(`Not seen within ${ms} ms: ${what}.`);
+    await pause(10);
+  }
+}
+
+/** Resolves with the process of the image that the server PID has started. */
+export async function imageOf(pid: number): Promise<number> {
+  return until(`an image of the server ${pid}`, 10_000, () => childrenOf(pid)[0]);
+}
+
+/** Resolves when the process PID is gone; throws after MS milliseconds. */
+export async function gone(pid: number, ms: number): Promise<void> {
+  await until(`the end of the process ${pid}`, ms, () => !runs(pid));
+}
