@@ -95,9 +95,12 @@ templates and optimizers (S3.10)."
     (and function (ignore-errors (apply function arguments)))))
 
 (defun translated (namestring)
-  "Return NAMESTRING, of a source file, as a native one."
-  (let ((path (ignore-errors (translate-logical-pathname (parse-namestring namestring)))))
-    (if path (sb-ext:native-namestring path) namestring)))
+  "Return NAMESTRING, of a source file, as a native one; a logical one whose file is not
+on this machine stays as it is."
+  (let ((path (ignore-errors (probe-file (translate-logical-pathname (parse-namestring namestring))))))
+    (cond (path (sb-ext:native-namestring path))
+          ((search "SYS:" namestring) namestring)
+          (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring))) namestring)))))
 
 (defun function-place (function)
   "Return the file of FUNCTION, the offset in octets and the number of the top-level

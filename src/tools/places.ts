@@ -30,7 +30,7 @@ export class Places {
   }
 
   /** Returns where PLACE is, a use of CALLEE when given, and the line of text there; undefined when its file
-   *  is not known. FEATURES are those of the image. */
+   *  is not known. A file that is not on this machine is named behind `no source`. FEATURES are the image's. */
   site(
     place: Place,
     features: ReadonlySet<string>,
@@ -39,7 +39,9 @@ export class Places {
     if (place.file === undefined) return undefined;
     const name = this.fileName(place.file);
     const position = this.#position(place, features, callee);
-    if (position === undefined) return { at: name, text: '' };
+    if (position === undefined) {
+      return { at: this.#sources.read(place.file) === undefined ? `no source (${name})` : name, text: '' };
+    }
     const changed = place.changed ? ' (the file changed since it was loaded)' : '';
     return { at: `${name}:${position.line}:${position.column}`, text: position.text + changed };
   }
