@@ -21,18 +21,34 @@ packages of parameter names say nothing."
     (let ((*print-length* 60) (*print-level* 8) (*print-gensym* nil))
       (if arglist (print-safely 1000 (without-packages arglist)) "()"))))
 
+(defun place-data (source &optional description)
+  "Return where SOURCE, a definition source of SB-INTROSPECT, is as a JSON object with
+DESCRIPTION, or NIL without a file."
+  (let ((path (introspect "DEFINITION-SOURCE-PATHNAME" source)))
+    (when path
+      (object "file" (translated (namestring path))
+              "offset" (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
+              "form" (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
+              "number" (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
+              "description" description))))
+
 (defun source-data (name type)
   "Return where NAME is defined as a TYPE of SB-INTROSPECT, a list of JSON objects."
-  (loop for source in (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type)
-        for path = (introspect "DEFINITION-SOURCE-PATHNAME" source)
-        repeat 10
-        when path
-          collect (object "file" (translated (namestring path))
-                          "offset" (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
-                          "form" (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
-                          "number" (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
-                          "description" (let ((description (introspect "DEFINITION-SOURCE-DESCRIPTION" source)))
-                                          (and description (plain-text 200 description))))))
+  (remove nil (mapcar #'place-data (page (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type) 0 10))))
+
+(defun method-data (method)
+  "Return where METHOD is defined as a JSON object with its qualifiers and specializers."
+  (let ((description (format nil "~{~S ~}(~{~A~^ ~})" (method-qualifiers method)
+                             (loop for specializer in (sb-mop:method-specializers method)
+                                   collect (specializer-text specializer)))))
+    (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description)
+        (object "description" description))))
+
+(defun specializer-text (specializer)
+  "Return SPECIALIZER as in a DEFMETHOD form, with packages."
+  (if (typep specializer 'class)
+      (qualified-text (class-name specializer))
+      (plain-text 100 (list 'eql (sb-mop:eql-specializer-object specializer)))))
 
 (defun doc-text (name type)
   "Return the documentation of NAME as TYPE, at most 4000 characters, or NIL."
@@ -44,13 +60,15 @@ packages of parameter names say nothing."
   (when (fboundp symbol)
     (let ((type (and (not (macro-function symbol)) (not (special-operator-p symbol))
                      (introspect "FUNCTION-TYPE" symbol)))
-          (nature (callable-nature symbol)))
+          (nature (callable-nature symbol))
+          (methods (and (equal (callable-nature symbol) "GENERIC-FUNCTION")
+                        (sb-mop:generic-function-methods (fdefinition symbol)))))
       (object "nature" (if (special-operator-p symbol) "SPECIAL OPERATOR" nature)
               "arglist" (arglist-text (introspect "FUNCTION-LAMBDA-LIST" symbol))
               "type" (and (not (member type '(nil function))) (plain-text 500 type))
               "documentation" (doc-text symbol 'function)
-              "methods" (and (equal nature "GENERIC-FUNCTION")
-                             (length (sb-mop:generic-function-methods (fdefinition symbol))))
+              "methodCount" (and methods (length methods))
+              "methods" (mapcar #'method-data (page methods 0 20))
               "compilerMacro" (and (compiler-macro-function symbol) t)
               "inline" (let ((inline (internal-call ("SB-INT" "INFO") (:function :inlinep symbol))))
                          (and (member inline '(inline notinline)) (symbol-name inline)))

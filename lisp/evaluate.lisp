@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.AGENT")
 
 (defparameter *value-limit* 10000 "Characters of one printed value.")
-(defparameter *warning-limit* 50 "Warnings that are kept; the rest is counted.")
+(defparameter *warning-limit* 40 "Warnings of each severity that are kept; the rest is counted.")
 
 ;;; Warnings
 
@@ -15,9 +15,10 @@
 (defvar *form-number* nil "The number of the form that is evaluated, from 1.")
 
 (defun severity (condition)
-  "Return how CONDITION is classed: warning, style-warning or note."
+  "Return how CONDITION is classed: warning, undefined (a style warning about something
+that is used and not defined), style-warning or note."
   (typecase condition
-    (style-warning "style-warning")
+    (style-warning (if (eql 0 (search "undefined " (warning-text condition))) "undefined" "style-warning"))
     (warning "warning")
     (t "note")))
 
@@ -86,7 +87,7 @@ more than once; those count once."
            (key (list severity text form definition *form-number*)))
       (unless (member key *warning-keys* :test #'equal)
         (incf *warning-count*)
-        (when (< (length *warnings*) *warning-limit*)
+        (when (< (count severity *warning-keys* :key #'first :test #'string=) *warning-limit*)
           (push key *warning-keys*)
           (push (object "severity" severity
                         "text" text

@@ -54,18 +54,12 @@
   "Return the names of the systems that are loaded."
   (asdf-call "ALREADY-LOADED-SYSTEMS"))
 
-(defun known-systems (name)
-  "Return names of systems that ASDF can find and that contain NAME or are contained in it."
-  (let ((found '()))
-    (maphash (lambda (system file)
-               (declare (ignore file))
-               (when (or (search name system :test #'char-equal) (search system name :test #'char-equal))
-                 (push system found)))
-             (let ((registry (internal-symbol "ASDF" "*SOURCE-REGISTRY*")))
-               (if (and registry (hash-table-p (symbol-value registry)))
-                   (symbol-value registry)
-                   (make-hash-table))))
-    (sort found #'string<)))
+(defun known-systems ()
+  "Return names of systems that ASDF can find, at most 5000."
+  (let ((registry (internal-symbol "ASDF" "*SOURCE-REGISTRY*")))
+    (when (and registry (hash-table-p (symbol-value registry)))
+      (page (sort (loop for name being the hash-keys of (symbol-value registry) collect name) #'string<)
+            0 5000))))
 
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
@@ -73,7 +67,7 @@
   (asdf-call "ENSURE-SOURCE-REGISTRY")
   (let ((system (call-user-code (lambda () (asdf-call "FIND-SYSTEM" name nil)))))
     (if (null system)
-        (list "value" (object "missing" name "known" (page (known-systems name) 0 10)))
+        (list "value" (object "missing" name "known" (known-systems)))
         (let ((before (loaded-systems)))
           (call-user-code (lambda ()
                             (if force

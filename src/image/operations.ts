@@ -51,7 +51,9 @@ export interface Thing {
   arglist?: string;
   type?: string;
   documentation?: string;
-  methods?: number;
+  methodCount?: number;
+  /** Where the first methods are, with their qualifiers and specializers as description. */
+  methods?: Place[];
   compilerMacro?: boolean;
   inline?: string;
   supers?: string[];
@@ -75,7 +77,7 @@ export interface DescribeData {
 }
 
 export interface Warning {
-  severity: 'error' | 'warning' | 'style-warning' | 'note';
+  severity: 'error' | 'warning' | 'undefined' | 'style-warning' | 'note';
   text: string;
   form?: string;
   definition?: string;
@@ -113,7 +115,14 @@ export interface LoadFileData extends Remarks {
 }
 
 export interface LoadSystemData extends Remarks {
-  value?: { system?: string; already?: boolean; loaded?: string[]; missing?: string; known?: string[] };
+  value?: {
+    system?: string;
+    already?: boolean;
+    loaded?: string[];
+    /** The name, when ASDF has no such system; then KNOWN are those it has. */
+    missing?: string;
+    known?: string[];
+  };
 }
 
 export interface Operations {

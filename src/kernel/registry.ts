@@ -1,6 +1,6 @@
 // Decides which tools there are, under which name.
 
-import { distance } from 'fastest-levenshtein';
+import { nearest } from './nearest.ts';
 import { checkTool, type Tool } from './tool.ts';
 
 export class ToolRegistry {
@@ -30,15 +30,6 @@ export class ToolRegistry {
 
   /** Returns the names that look most like NAME, at most three, the nearest first. */
   nearest(name: string): string[] {
-    const wanted = name.toLowerCase();
-    return this.listRegisteredTools()
-      .map((candidate) => ({
-        candidate,
-        far: candidate.includes(wanted) && wanted !== '' ? 0 : distance(candidate, wanted) / candidate.length,
-      }))
-      .filter(({ far }) => far <= 0.7)
-      .sort((one, other) => one.far - other.far)
-      .slice(0, 3)
-      .map(({ candidate }) => candidate);
+    return nearest(name, this.listRegisteredTools());
   }
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CallError } from '../errors.ts';
 import type { Image, Reply } from '../image/image.ts';
+import { nearest } from '../kernel/nearest.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { type Arguments, type CallContext, defineTool, type Result } from '../kernel/tool.ts';
 import { limitOption, TIMEOUT } from './evaluation.ts';
@@ -95,11 +96,9 @@ async function loadNamedSystem(
   );
   const { value } = reply.data;
   if (value?.missing !== undefined) {
-    const known = value.known ?? [];
+    const similar = nearest(value.missing, value.known ?? []);
     const hint =
-      known.length > 0
-        ? `Systems with a similar name: ${known.join(', ')}.`
-        : 'No system has a similar name.';
+      similar.length > 0 ? `Similar names: ${similar.join(', ')}.` : 'No system has a similar name.';
     return {
       data: value,
       text: `System ${value.missing} not found by ASDF. ${hint} It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`,

@@ -4,16 +4,24 @@ import type { Remarks, Warning } from '../image/operations.ts';
 import { indent } from '../kernel/reply.ts';
 import type { Places } from './places.ts';
 
+/** The order in which they are told: what keeps code from working first. */
+const SEVERITIES: readonly Warning['severity'][] = ['error', 'warning', 'undefined', 'style-warning', 'note'];
+
+function sorted(warnings: Warning[]): Warning[] {
+  const rank = ({ severity }: Warning) => SEVERITIES.indexOf(severity);
+  return [...warnings].sort((one, other) => rank(one) - rank(other));
+}
+
 /** Returns the section that tells what an evaluation of several forms was warned about, each with its form. */
 export function warningSection(remarks: Remarks): string | undefined {
-  const warnings = remarks.warnings ?? [];
+  const warnings = sorted(remarks.warnings ?? []);
   if (warnings.length === 0) return undefined;
   return `${countLine(remarks)}:\n${warnings.map((warning) => indent(warningText(warning), 2)).join('\n')}`;
 }
 
-/** Returns the section that tells the same for loads, grouped by file and definition. */
+/** Returns the section that tells the same for loads, grouped by file, with line and definition. */
 export function groupedWarnings(remarks: Remarks, places: Places): string | undefined {
-  const warnings = remarks.warnings ?? [];
+  const warnings = sorted(remarks.warnings ?? []);
   if (warnings.length === 0) return undefined;
   const files = groupBy(warnings, ({ file }) => file ?? '');
   const sections = [...files].map(([file, inFile]) => {
@@ -35,13 +43,14 @@ function placeOf({ file, offset }: Warning, places: Places): string {
 }
 
 function countLine({ warnings = [], warningCount = warnings.length }: Remarks): string {
-  const shown = warningCount > warnings.length ? `, the first ${warnings.length} of them` : '';
+  const shown = warningCount > warnings.length ? `, ${warnings.length} of them shown` : '';
   return `Warnings (${warningCount}${shown})`;
 }
 
 function warningText({ severity, text, form, definition, formNumber }: Warning, place = ''): string {
   const where = definition ?? (formNumber === undefined ? undefined : `form ${formNumber}`);
-  const head = `${severity.toUpperCase()}${where || place ? ` (${place}${where ?? ''})`.replace(', )', ')') : ''}: `;
+  const kind = severity === 'undefined' ? 'STYLE-WARNING' : severity.toUpperCase();
+  const head = `${kind}${where || place ? ` (${place}${where ?? ''})`.replace(', )', ')') : ''}: `;
   return `${head}${text.trim()}${form ? `\n  in ${form}` : ''}`;
 }
 

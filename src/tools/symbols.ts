@@ -153,22 +153,23 @@ function statusLine({ home, status, homeStatus, in: where }: DescribeData): stri
 }
 
 function thingText(thing: Thing, places: Places, features: ReadonlySet<string>): string {
-  const { value, methods, slots, supers } = thing;
+  const { value, methods = [], methodCount = 0, slots, supers } = thing;
   const lines = [
     labelled('Arguments', thing.arglist),
     labelled('Type', thing.type),
     labelled('Value', value?.text),
     value?.type && `Class of the value: ${value.type}`,
-    methods === undefined ? undefined : `Methods: ${methods}`,
     supers && `Direct superclasses: ${supers.join(', ')}`,
     slots && `Direct slots: ${slots.join(', ')}`,
     thing.inline && `Declaimed: ${thing.inline}`,
     thing.compilerMacro && 'Has a compiler macro.',
     labelled('Documentation', thing.documentation),
-    ...(thing.sources ?? []).map(
-      (source) =>
-        `Defined: ${places.locate(source, features)}${source.description ? `  ${source.description}` : ''}`,
-    ),
+    ...(thing.sources ?? []).map((source) => `Defined: ${places.locate(source, features)}`),
+    methodCount > 0 &&
+      `Methods (${methodCount}):\n${listText(
+        methods.map((method) => `${method.description}  ${places.locate(method, features)}`),
+        methods.length < methodCount,
+      )}`,
   ];
   return [thing.nature, ...lines.filter(Boolean).map((line) => indent(String(line), 2))].join('\n');
 }

@@ -1,0 +1,109 @@
+// For each tool, what it answers in the usual, the empty, the over-long and the bad case, frozen as text.
+
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FIXTURES, type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const ROOT = join(FIXTURES, 'transcripts');
+const CASES = ['usual', 'empty', 'over-long', 'bad'] as const;
+type Calls = Record<(typeof CASES)[number], Record<string, unknown>[]>;
+
+const TOOLS: Record<string, Calls> = {
+  load_file: {
+    usual: [{ path: 'shop.lisp' }],
+    empty: [{ path: 'nothing.lisp' }],
+    'over-long': [{ path: 'noisy.lisp' }],
+    bad: [{}, { path: 'no-such-file.lisp' }, { path: 'broken.lisp' }, { path: 7 }, { path: '.' }],
+  },
+  apropos_search: {
+    usual: [
+      { pattern: 'price', package: 'SHOP' },
+      { pattern: 'MapCar', package: 'CL' },
+    ],
+    empty: [{ pattern: 'xyznonexistent' }, { pattern: 'mapcar', package: 'SHOP' }],
+    'over-long': [
+      { pattern: 'make', package: 'CL', limit: 3 },
+      { pattern: 'make', package: 'CL', limit: 2, offset: 3 },
+    ],
+    bad: [
+      {},
+      { pattern: 5 },
+      { pattern: 'x', package: 'NOWHERE' },
+      { pattern: 'x', type: 'bogus' },
+      { pattern: 'x', limit: 0 },
+    ],
+  },
+  who_calls: {
+    usual: [
+      { name: 'price', package: 'SHOP' },
+      { name: 'shop:price', sites: true },
+      { name: 'with-price', package: 'SHOP' },
+    ],
+    empty: [{ name: 'idle', package: 'SHOP' }, { name: 'shop:*currency*' }],
+    'over-long': [{ name: 'price', package: 'SHOP', limit: 1 }],
+    bad: [{}, { name: 'nonexistent' }, { name: 'price', package: 'NOWHERE' }, { name: ['price'] }],
+  },
+  describe_symbol: {
+    usual: [{ symbol: 'shop:price' }, { symbol: 'total', package: 'SHOP' }, { symbol: 'shop:*currency*' }],
+    empty: [{ symbol: 'shop::cents' }],
+    'over-long': [{ symbol: 'shop::*long*' }],
+    bad: [{}, { symbol: 'nonexistent' }, { symbol: 'price', package: 'NOWHERE' }, { symbol: false }],
+  },
+  eval_form: {
+    usual: [
+      { form: '(+ 1 2)' },
+      { form: '(floor 7 2)' },
+      { form: '(defun twice (x) (* 2 x)) (format t "working~%") (twice 21)' },
+      { form: '(price :lamp :count 2)', package: 'SHOP' },
+    ],
+    empty: [{ form: '' }, { form: '(values)' }],
+    'over-long': [{ form: '(dotimes (i 4000) (format t "line ~4d~%" i))' }, { form: '(make-list 5000)' }],
+    bad: [
+      {},
+      { form: '(car 1)' },
+      { form: '(shop:price)' },
+      { form: '(list 1)\n(list 2' },
+      { form: '(nowhere:thing)' },
+      { form: '1', package: 'NOWHERE' },
+      { form: '1', timeout: 'soon' },
+      { form: '(loop)', timeout: 0.3 },
+    ],
+  },
+  load_system: {
+    usual: [{ system: 'shop' }],
+    empty: [{ system: 'shop/nothing' }, { system: 'shop' }],
+    'over-long': [{ system: 'shop/noisy' }],
+    bad: [{}, { system: 'shoe' }, { system: 'shop', force: 'yes' }],
+  },
+};
+
+let session: Session;
+const cache = temporaryFolder();
+beforeAll(async () => {
+  // A cache of its own for ASDF, so that the systems are compiled here and warn.
+  session = await startSession({
+    args: ['--root', ROOT],
+    env: { XDG_CACHE_HOME: cache.path },
+  });
+});
+afterAll(async () => {
+  await session.close();
+  cache.remove();
+});
+
+/** How long a call ran differs from run to run, and where the fixtures are, from machine to machine. */
+function stable(text: string): string {
+  return text.replace(/after \d+\.\d s/g, 'after N s').replaceAll(ROOT, '/ROOT');
+}
+
+test.each(Object.entries(TOOLS))('%s', async (name, calls) => {
+  const parts: string[] = [];
+  for (const kind of CASES) {
+    for (const args of calls[kind]) {
+      const { text, notices, isError } = await session.call(name, args);
+      const head = `${kind}: ${name} ${JSON.stringify(args)}${isError ? '  (isError)' : ''}`;
+      parts.push(`${head}\n${[text, ...notices].join('\n')}\n`);
+    }
+  }
+  await expect(stable(parts.join('\n'))).toMatchFileSnapshot(`${name}.txt`);
+});
