@@ -192,11 +192,19 @@ interned are taken out again."
 
 ;;; Evaluating
 
+(defun hidden-length (value)
+  "Return the length of VALUE, a list or a vector, when *PRINT-LENGTH* hides a part of it."
+  (let ((length (typecase value
+                  (list (ignore-errors (list-length value)))
+                  (string nil)
+                  (vector (length value)))))
+    (and length *print-length* (> length *print-length*) length)))
+
 (defun value-data (value)
-  "Return VALUE printed as by ~S, bounded."
+  "Return VALUE printed as by ~S, bounded, and its true length where only a part is shown."
   (multiple-value-bind (text cut)
       (bounded-string *value-limit* (lambda (stream) (prin1 value stream)))
-    (if cut (object "text" text "cut" t) (object "text" text))))
+    (object "text" text "cut" cut "length" (hidden-length value))))
 
 (defun evaluate-form (form)
   "Evaluate FORM as a REPL does, and return the list of its values printed."

@@ -94,9 +94,16 @@ export interface Remarks {
   package?: string;
 }
 
+/** A value as ~S prints it; CUT when that was too long, LENGTH when *PRINT-LENGTH* hid a part. */
+export interface PrintedValue {
+  text: string;
+  cut?: boolean;
+  length?: number;
+}
+
 export interface EvaluateData extends Remarks {
   /** The printed values of each form that was evaluated. */
-  values?: { text: string; cut?: boolean }[][];
+  values?: PrintedValue[][];
   /** The number of the form that was read or evaluated last, from 1. */
   formNumber?: number;
   unreadable?: {

@@ -1,7 +1,7 @@
 // Decides the tool that evaluates.
 
 import type { Image, Reply } from '../image/image.ts';
-import type { EvaluateData } from '../image/operations.ts';
+import type { EvaluateData, PrintedValue } from '../image/operations.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { defineTool, type Parameter, type Result } from '../kernel/tool.ts';
 import { conditionText, endingText, lookupResult, outputSection } from './outcome.ts';
@@ -79,6 +79,13 @@ function failureText(ending: Reply<'evaluate'>['ending'], data: EvaluateData): s
   return conditionText(ending.condition, formNumber > 1 ? `form ${formNumber}` : undefined);
 }
 
+function valueText({ text, cut, length }: PrintedValue): string {
+  if (cut) return `${text}\n[... cut here ...]`;
+  return length === undefined
+    ? text
+    : `${text}\n[... it has ${length} elements; *print-length* limits what is shown ...]`;
+}
+
 function evaluatedBefore(number: number): string {
   if (number === 1) return 'Nothing was evaluated.';
   return number === 2 ? 'Form 1 was evaluated.' : `Forms 1 to ${number - 1} were evaluated.`;
@@ -86,9 +93,7 @@ function evaluatedBefore(number: number): string {
 
 /** One form: its values, one a line, so that `(+ 1 2)` gives `3`. Several: the values of each behind its number. */
 function valuesText({ values = [] }: EvaluateData, failed: boolean): string | undefined {
-  const shown = values.map((list) =>
-    list.map(({ text, cut }) => (cut ? `${text}\n[... cut here ...]` : text)),
-  );
+  const shown = values.map((list) => list.map(valueText));
   if (shown.length === 0)
     return failed ? undefined : 'No form to evaluate: the text holds only white space or comments.';
   const [only] = shown;
