@@ -72,8 +72,9 @@ export class Child {
     this.greeting.catch(() => {});
   }
 
-  get alive(): boolean {
-    return this.#death === undefined;
+  /** Whether requests wait for an answer. */
+  get busy(): boolean {
+    return this.#pending.size > 0;
   }
 
   /** Sends the request OP and returns its id and the promise of its answer, which is a Death when

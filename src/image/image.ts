@@ -38,6 +38,8 @@ export interface Reply<Name extends keyof Operations> {
   ending: Ending;
   output?: Output;
   data: Operations[Name]['data'];
+  /** How long it waited until fewer evaluations ran. */
+  waitedMs?: number;
 }
 
 /** How a running call is doing. */

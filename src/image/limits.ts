@@ -1,4 +1,5 @@
-// Decides how a running call is ended: interrupt, interrupt again, end its thread, replace the image.
+// Decides how a running call is ended (interrupt, interrupt again, end its thread, replace the image), and when
+// an image counts as frozen.
 
 import type { Reason } from './image.ts';
 
@@ -34,4 +35,35 @@ export function watch(job: Endable, limitMs: number, signal: AbortSignal | undef
     for (const timer of timers) clearTimeout(timer);
     signal?.removeEventListener('abort', cancel);
   };
+}
+
+/** What can be asked whether it lives. */
+export interface Beating {
+  /** Whether calls wait for it. */
+  busy(): boolean;
+  ping(): Promise<unknown>;
+  kill(): void;
+}
+
+const BEAT_MS = 1000;
+
+/** Pings HEART each second while calls wait for it, and kills it when a ping is not answered within FROZEN_MS.
+ *  That is long, because a garbage collection of a large heap stops everything. Returns the function that
+ *  ends this. */
+export function listenToHeart(heart: Beating, frozenMs: number): () => void {
+  let silentSince: number | undefined;
+  const beat = () => {
+    if (silentSince !== undefined) {
+      if (performance.now() - silentSince > frozenMs) heart.kill();
+      return;
+    }
+    if (!heart.busy()) return;
+    silentSince = performance.now();
+    void heart.ping().then(() => {
+      silentSince = undefined;
+    });
+  };
+  const timer = setInterval(beat, BEAT_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }

@@ -15,7 +15,7 @@ import {
   type Reply,
   wholeText,
 } from './image.ts';
-import { watch } from './limits.ts';
+import { listenToHeart, watch } from './limits.ts';
 import type { Operations } from './operations.ts';
 import { Queue } from './queue.ts';
 import { findSbcl } from './sbcl.ts';
@@ -36,6 +36,8 @@ const PROGRESS_MS = 1000;
 /** Milliseconds for the user's own start files, and for any load. */
 const LOAD_LIMIT_MS = 600_000;
 const START_LIMIT_MS = 60_000;
+const FROZEN_MS = 15_000;
+const FROZEN_MS_PER_GB = 1_000;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(['evaluate', 'load-file', 'load-source', 'load-system']);
 
@@ -84,6 +86,7 @@ export class SbclImage implements Image {
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
     const queued = RUNS_CODE.has(name);
+    const began = performance.now();
     if (queued) {
       try {
         await this.#queue.enter(options.signal, () => options.onProgress?.(WAITING));
@@ -92,9 +95,10 @@ export class SbclImage implements Image {
       }
     }
     try {
+      const waitedMs = performance.now() - began;
       const child = await this.#ready();
       this.#tellLoss();
-      return await this.#perform(child, name, args, options);
+      return { ...(await this.#perform(child, name, args, options)), ...(queued && { waitedMs }) };
     } finally {
       if (queued) this.#queue.leave();
     }
@@ -187,7 +191,18 @@ export class SbclImage implements Image {
       return this.#spawn(sbcl, false);
     });
     this.#child = child;
-    void child.ended.then((death) => this.#lost(child, death));
+    const stopListening = listenToHeart(
+      {
+        busy: () => child.busy,
+        ping: () => child.request('ping', {}).answer,
+        kill: () => child.kill('it was frozen: it did not react any more'),
+      },
+      FROZEN_MS + FROZEN_MS_PER_GB * (this.#options.heapMb / 1024),
+    );
+    void child.ended.then((death) => {
+      stopListening();
+      this.#lost(child, death);
+    });
     await this.#loadStartFiles(child);
     return child;
   }

@@ -4,7 +4,7 @@ import type { Image, Reply } from '../image/image.ts';
 import type { EvaluateData, PrintedValue } from '../image/operations.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { defineTool, type Parameter, type Result } from '../kernel/tool.ts';
-import { conditionText, endingText, lookupResult, outputSection } from './outcome.ts';
+import { conditionText, endingText, lookupResult, outputSection, waitedSection } from './outcome.ts';
 import { redefinedSection, warningSection } from './remarks.ts';
 import { callOptions, stringArgument } from './symbols.ts';
 
@@ -51,7 +51,7 @@ export function evalForm(image: Image) {
   });
 }
 
-function evaluationResult({ ending, output, data }: Reply<'evaluate'>): Result {
+function evaluationResult({ ending, output, data, waitedMs }: Reply<'evaluate'>): Result {
   if (data.value !== undefined) return { ...lookupResult(data.value), failed: true };
   const failed = ending.kind !== 'done' || data.unreadable !== undefined;
   const text = joinSections([
@@ -60,6 +60,7 @@ function evaluationResult({ ending, output, data }: Reply<'evaluate'>): Result {
     outputSection(output),
     warningSection(data),
     redefinedSection(data),
+    waitedSection(waitedMs),
   ]);
   return { data: { values: data.values ?? [], ending, output }, text, failed };
 }

@@ -9,7 +9,7 @@ import { nearest } from '../kernel/nearest.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { type Arguments, type CallContext, defineTool, type Result } from '../kernel/tool.ts';
 import { limitOption, TIMEOUT } from './evaluation.ts';
-import { conditionText, endingText, outputSection } from './outcome.ts';
+import { conditionText, endingText, outputSection, waitedSection } from './outcome.ts';
 import type { Places } from './places.ts';
 import { groupedWarnings, redefinedSection } from './remarks.ts';
 import { callOptions } from './symbols.ts';
@@ -116,7 +116,7 @@ function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): s
 }
 
 function loadResult(
-  { ending, output, data }: Reply<'load-file'> | Reply<'load-system'>,
+  { ending, output, data, waitedMs }: Reply<'load-file'> | Reply<'load-system'>,
   headline: string,
   places: Places,
 ): Result {
@@ -127,6 +127,7 @@ function loadResult(
     groupedWarnings(data, places),
     redefinedSection(data),
     outputSection(output),
+    waitedSection(waitedMs),
   ]);
   return { data: { ...data.value, ending }, text, failed };
 }
