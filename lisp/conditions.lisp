@@ -80,6 +80,23 @@ tells a reader nothing about their program."
   "True when NAME is how SBCL names the function that it makes of a form to evaluate."
   (equal name '(lambda ())))
 
+(defun without-machinery (frames)
+  "Return FRAMES from the first that is of user code."
+  (member-if-not (lambda (frame)
+                   (let ((name (frame-name frame)))
+                     (or (machinery-p name) (form-p name))))
+                 frames))
+
+(defun below-entry (frames)
+  "Return FRAMES without those above the oldest entry of a signal, a trap or the collector,
+nor the foreign ones through which it came, which can be a few frames down."
+  (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
+         (below (if entry (nthcdr (1+ entry) frames) frames))
+         (foreign (and entry
+                       (position-if (lambda (frame) (stringp (frame-name frame)))
+                                    below :end (min 6 (length below)) :from-end t))))
+    (if foreign (nthcdr (1+ foreign) below) below)))
+
 (defun user-frames ()
   "Return the frames of this thread from the newest down to where the agent called
 user code, without the machinery at both ends."
@@ -87,13 +104,7 @@ user code, without the machinery at both ends."
                       for depth from 0 below 2000
                       while (and frame (not (eq (frame-name frame) 'call-user-code)))
                       collect frame)))
-    (flet ((trim (frames)
-             (member-if-not (lambda (frame)
-                              (let ((name (frame-name frame)))
-                                (or (machinery-p name) (form-p name))))
-                            frames)))
-      (let ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t)))
-        (reverse (trim (reverse (trim (if entry (nthcdr (1+ entry) frames) frames)))))))))
+    (reverse (without-machinery (reverse (without-machinery (below-entry frames)))))))
 
 (defun frames-data ()
   "Return the newest frames as strings, at most *FRAME-LIMIT*."
@@ -136,6 +147,8 @@ agent's own."
   "Return what CONDITION reports in at most LIMIT characters, without references to
 manuals: on one line where only the pretty printer broke it into several."
   (let ((*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
+        (*print-case* :upcase) (*print-base* 10) (*print-radix* nil) (*print-array* t)
+        (*print-gensym* t) (*print-lines* nil) (*print-right-margin* nil)
         (references (internal-symbol "SB-INT" "*PRINT-CONDITION-REFERENCES*")))
     (flet ((report (pretty)
              (let ((*print-pretty* pretty))

@@ -150,7 +150,18 @@ NIL at the end."
         while (eql char #\;) do (read-line stream nil)
         finally (return (and char (file-position stream)))))
 
-(defun present-symbols (&rest packages)
+(defun packages-in (text)
+  "Return the packages that TEXT names before two colons: what it reads can intern there."
+  (let ((packages '()))
+    (loop for colon = (search "::" text) then (search "::" text :start2 (+ colon 2))
+          while colon
+          do (let* ((start (position-if (lambda (char) (find char '(#\Space #\Newline #\Tab #\( #\) #\' #\` #\, #\@ #\")))
+                                        text :end colon :from-end t))
+                    (package (find-package (string-upcase (subseq text (if start (1+ start) 0) colon)))))
+               (when package (pushnew package packages))))
+    packages))
+
+(defun present-symbols (packages)
   "Return, for each of PACKAGES, a list of it and copies of its symbol vectors; packages
 whose vectors this SBCL does not show are left out."
   (loop for package in packages
@@ -173,11 +184,12 @@ returned: those that a form interned that then could not be read."
                                (and (boundp symbol) (not (keywordp symbol))))
                      (unintern symbol package))))))))
 
-(defun read-form (stream text start)
-  "Read the next form of STREAM, which begins at START in TEXT. A form that cannot be
+(defun read-form (stream text start packages)
+  "Read the next form of STREAM, which begins at START in TEXT and can intern symbols in
+PACKAGES too. A form that cannot be
 read ends the call with a text that says what is wrong and where (S2.16); the symbols it
 interned are taken out again."
-  (let ((before (present-symbols *package* (find-package "KEYWORD"))))
+  (let ((before (present-symbols (adjoin *package* packages))))
     (handler-bind
         ((error
            (lambda (condition)
@@ -200,11 +212,25 @@ interned are taken out again."
                   (vector (length value)))))
     (and length *print-length* (> length *print-length*) length)))
 
+(defvar *value-budget* 0 "How many characters the printed values of this call may still take.")
+
 (defun value-data (value)
   "Return VALUE printed as by ~S, bounded, and its true length where only a part is shown."
   (multiple-value-bind (text cut)
-      (bounded-string *value-limit* (lambda (stream) (prin1 value stream)))
+      (bounded-string (min *value-limit* *value-budget*) (lambda (stream) (prin1 value stream)))
+    (decf *value-budget* (length text))
     (object "text" text "cut" cut "length" (hidden-length value))))
+
+(defun values-data (values)
+  "Return VALUES, a list, printed, or :EMPTY; those for which the call has no more room are
+only counted."
+  (loop for rest on values
+        for index from 0
+        while (and (plusp *value-budget*) (< index 100))
+        collect (value-data (first rest)) into printed
+        finally (return (cond (rest (append printed (list (object "omitted" (length rest)))))
+                              (printed)
+                              (t :empty)))))
 
 (defun evaluate-form (form)
   "Evaluate FORM as a REPL does, and return the list of its values printed."
@@ -213,22 +239,23 @@ interned are taken out again."
     (setf /// // // / / values
           *** ** ** * * (first values)
           +++ ++ ++ + + form)
-    (call-user-code (lambda () (mapcar #'value-data values)))))
+    (call-user-code (lambda () (values-data values)))))
 
 (defvar *done* nil "The printed values of the forms that were evaluated, newest first.")
 
 (defun evaluate-text (text)
   "Read and evaluate the forms of TEXT one by one, adding the values of each to *DONE*.
 Return the members of the answer that only tell what could not be read."
-  (let ((stream (make-string-input-stream text)))
+  (let ((stream (make-string-input-stream text))
+        (packages (cons (find-package "KEYWORD") (packages-in text))))
     (list "unreadable"
           (catch 'unreadable
             (loop for start = (skip-to-form stream)
                   while start
                   do (incf *form-number*)
-                     (let ((form (read-form stream text start)))
+                     (let ((form (read-form stream text start packages)))
                        (when (eq form stream) (decf *form-number*) (return))
-                       (push (or (evaluate-form form) :empty) *done*)))))))
+                       (push (evaluate-form form) *done*)))))))
 
 (defun call-as-job-part (package function)
   "Call FUNCTION, which returns members, in the session in PACKAGE with warnings kept;
@@ -245,6 +272,7 @@ return its members, or those that tell why it was left, with the warnings."
 the values of each form that was evaluated, also when a later one signals."
   (let* ((package (and package (named-package package)))
          (*form-number* 0)
+         (*value-budget* (* 3 *value-limit*))
          (*done* '())
          (members (call-as-job-part package (lambda () (evaluate-text code)))))
     (list* "formNumber" *form-number*

@@ -14,6 +14,7 @@
   (interruptible nil)
   (frames nil)
   (looking nil)
+  (terminating nil)
   (answered nil))
 
 (defvar *job* nil "The job that this thread works for, or NIL.")
@@ -60,6 +61,7 @@ frames can itself run user code that never ends, so a second interrupt skips it.
   "End the thread of the job ID, which ignored being interrupted."
   (let ((job (gethash id **jobs**)))
     (when job
+      (setf (job-terminating job) t)
       (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
 
 (defun enter-debugger (condition hook)
@@ -114,7 +116,7 @@ that tell why it was left."
   "Runs when the thread of JOB ends, however: it is answered in any case."
   (answer job (if (internal-value ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
                   (list "exiting" t)
-                  (interruption job "terminated")))
+                  (interruption job (if (job-terminating job) "terminated" "ended"))))
   (remhash (job-id job) **jobs**))
 
 (defun run-job (job function)

@@ -2,8 +2,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
-import { messageOf } from '../errors.ts';
-import { encodeFrame, FrameReader, type Message, PROTOCOL_VERSION } from './wire.ts';
+import { CallError, messageOf } from '../errors.ts';
+import { encodeFrame, FRAME_LIMIT, FrameReader, type Message, PROTOCOL_VERSION } from './wire.ts';
 
 /** Kept of what the process itself writes to its standard output and error. */
 const RAW_LIMIT = 8000;
@@ -78,14 +78,20 @@ export class Child {
   }
 
   /** Sends the request OP and returns its id and the promise of its answer, which is a Death when
-   *  the process ended first. */
+   *  the process ended first. Throws a CallError when ARGS are too large. */
   request(op: string, args: object): { id: number; answer: Promise<Message> } {
     const id = this.#nextId++;
+    const frame = encodeFrame({ id, op, args });
+    if (frame.length > FRAME_LIMIT) {
+      throw new CallError(
+        `The arguments are too large: they take ${frame.length} octets on the wire to the image, of ${FRAME_LIMIT} at most. Put the text into a file and load that.`,
+      );
+    }
     const answer = new Promise<Message>((resolve) => {
       if (this.#death !== undefined) resolve(this.#death);
       else this.#pending.set(id, resolve);
     });
-    if (this.#death === undefined) this.#channel.write(encodeFrame({ id, op, args }));
+    if (this.#death === undefined) this.#channel.write(frame);
     return { id, answer };
   }
 

@@ -22,8 +22,8 @@ export interface Condition {
   frames?: string[];
 }
 
-/** Why a call was interrupted: its limit, the client, the heap, or because its thread was ended. */
-export type Reason = 'timeout' | 'cancelled' | 'heap' | 'terminated';
+/** Why a call was interrupted: its limit, the client, the heap, because its thread was ended, or ended itself. */
+export type Reason = 'timeout' | 'cancelled' | 'heap' | 'terminated' | 'ended';
 
 /** How a call ended. Whatever happens in the image is an ending, not an exception. */
 export type Ending =

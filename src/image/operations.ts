@@ -94,9 +94,11 @@ export interface Remarks {
   package?: string;
 }
 
-/** A value as ~S prints it; CUT when that was too long, LENGTH when *PRINT-LENGTH* hid a part. */
+/** A value as ~S prints it; CUT when that was too long, LENGTH when *PRINT-LENGTH* hid a part. Or how many
+ *  values there was no room for. */
 export interface PrintedValue {
-  text: string;
+  text?: string;
+  omitted?: number;
   cut?: boolean;
   length?: number;
 }

@@ -1,5 +1,6 @@
 // Decides how lines on stdin and stdout become messages. The SDK's own transport drops lines that are no JSON
-// without a word and ends the connection at 10 MB; this one reports the first and takes longer lines.
+// without a word and ends the connection at 10 MB; this one reports the first and takes longer lines. Null for
+// the arguments of a call, which the SDK refuses, counts as none (S2.21).
 
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -112,6 +113,7 @@ export class StdioTransport implements Transport {
       return;
     }
     if ('method' in message && 'id' in message) this.#unanswered.add(message.id);
+    if ('method' in message && message.params?.['arguments'] === null) delete message.params['arguments'];
     this.onmessage?.(message);
   }
 }

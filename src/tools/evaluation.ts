@@ -80,7 +80,8 @@ function failureText(ending: Reply<'evaluate'>['ending'], data: EvaluateData): s
   return conditionText(ending.condition, formNumber > 1 ? `form ${formNumber}` : undefined);
 }
 
-function valueText({ text, cut, length }: PrintedValue): string {
+function valueText({ text = '', cut, length, omitted }: PrintedValue): string {
+  if (omitted !== undefined) return `[... ${omitted} more ${omitted === 1 ? 'value' : 'values'} ...]`;
   if (cut) return `${text}\n[... cut here ...]`;
   return length === undefined
     ? text

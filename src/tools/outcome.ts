@@ -57,6 +57,8 @@ function interruptionText({ reason, afterMs }: Ending & { kind: 'interrupted' })
       return `Interrupted after ${after} because the client cancelled it; the image is kept.`;
     case 'heap':
       return `Interrupted after ${after} because it was about to exhaust the heap; the image is kept. Make less at once, or ask the user for a larger --heap.`;
+    case 'ended':
+      return 'Its thread was ended by the code that ran in it, so the call has no value; the image is kept.';
     case 'terminated':
       return `Its thread was ended after ${after} because it did not react to being interrupted; the image is kept.`;
   }
