@@ -42,4 +42,5 @@
     (handler-case (compile-agent (sb-ext:parse-native-namestring
                                   (format nil "~A-~A.fasl" base (lisp-implementation-version))))
       (error ()
-        (dolist (name *files*) (load (source name)))))))
+        (handler-bind ((error (lambda (condition) (format sb-sys:*stderr* "~&~A~%" condition))))
+          (dolist (name *files*) (load (source name))))))))

@@ -30,12 +30,11 @@ gives a text that says so."
   "Return the name of the function of FRAME."
   (sb-di:debug-fun-name (sb-di:frame-debug-fun frame)))
 
-(defun describe-frame (frame)
-  "Return FRAME as a call with its arguments, as far as they are known."
-  (printing-plainly
-    (print-safely 240 (cons (frame-name frame)
-                            (handler-case (internal-call ("SB-DEBUG" "FRAME-ARGS-AS-LIST") (frame))
-                              (error () '()))))))
+(defun frame-call (frame)
+  "Return FRAME as a list: the function's name and its arguments, as far as they are known."
+  (cons (frame-name frame)
+        (handler-case (internal-call ("SB-DEBUG" "FRAME-ARGS-AS-LIST") (frame))
+          (error () '()))))
 
 (defparameter *signalling*
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
@@ -106,13 +105,18 @@ user code, without the machinery at both ends."
                       collect frame)))
     (reverse (without-machinery (reverse (without-machinery (below-entry frames)))))))
 
-(defun frames-data ()
-  "Return the newest frames as strings, at most *FRAME-LIMIT*."
+(defun calls-on-stack ()
+  "Return the newest calls of user code on the stack as lists, at most *FRAME-LIMIT*."
   (handler-case
       (loop for frame in (user-frames)
             repeat *frame-limit*
-            collect (describe-frame frame))
+            collect (frame-call frame))
     (error () '())))
+
+(defun frames-data (&optional (calls (calls-on-stack)))
+  "Return CALLS, from CALLS-ON-STACK, as strings."
+  (printing-plainly
+    (loop for call in calls collect (print-safely 240 call))))
 
 (defvar *end-call* nil "The agent's own restart, below every restart of user code.")
 
@@ -157,10 +161,10 @@ manuals: on one line where only the pretty printer broke it into several."
       (let ((plain (report nil)))
         (if (find #\Newline plain) plain (on-one-line (report t)))))))
 
-(defun condition-data (condition)
-  "Return CONDITION as a JSON object: type, text, restarts, frames."
+(defun condition-data (condition &optional (calls (calls-on-stack)))
+  "Return CONDITION, signalled below CALLS, as a JSON object: type, text, restarts, frames."
   (let ((type (type-of condition)))
     (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
             "text" (report-text 4000 condition)
             "restarts" (restarts-data condition)
-            "frames" (frames-data))))
+            "frames" (frames-data calls))))

@@ -64,31 +64,41 @@ frames can itself run user code that never ends, so a second interrupt skips it.
       (setf (job-terminating job) t)
       (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
 
-(defun enter-debugger (condition hook)
-  "Stands in for the debugger: in a job the CONDITION becomes its answer; any other
-thread prints it and ends, and the image lives on."
-  (declare (ignore hook))
-  (let ((job *job*))
-    (cond ((and job (job-interruptible job))
-           (throw job (if (shiftf (job-looking job) t)
-                          (list "condition" (object "type" (symbol-text (type-of condition))
-                                                    "text" "It was signalled while another condition was described."))
-                          (let ((sb-ext:*invoke-debugger-hook* #'enter-debugger))
-                            (list "condition" (condition-data condition))))))
-          (t (format **background** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
-                     (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A")
-                     (print-safely 100 (type-of condition))
-                     (report-text 1000 condition))
-             (sb-thread:abort-thread)))))
+(defun leave-by-condition (job condition)
+  "Throw to the end of JOB with what tells of CONDITION. When the stack or the heap is
+exhausted there is no room here to describe anything, so that is done after the throw."
+  (throw job
+    (cond ((shiftf (job-looking job) t)
+           (list "condition" (object "type" (symbol-text (type-of condition))
+                                     "text" "It was signalled while another condition was described.")))
+          ((and (typep condition 'storage-condition) (not (typep condition 'sb-kernel::heap-exhausted-error)))
+           (let ((calls (calls-on-stack)))
+             (lambda () (list "condition" (condition-data condition calls)))))
+          (t
+           (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook))
+             (list "condition" (condition-data condition)))))))
+
+(defun end-thread (condition)
+  "Print CONDITION, which nobody handled in a thread that is no job, and end the thread."
+  (format **background** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
+          (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A")
+          (print-safely 100 (type-of condition))
+          (report-text 1000 condition))
+  (sb-thread:abort-thread))
 
 (defun debugger-hook (condition hook)
-  "The global *INVOKE-DEBUGGER-HOOK*. A debugger hook that user code bound is asked first."
+  "The global *INVOKE-DEBUGGER-HOOK*: in a job the CONDITION becomes its answer, any other
+thread prints it and ends, and the image lives on. A debugger hook that user code bound is
+asked first."
+  (declare (ignore hook))
   (let ((user *debugger-hook*))
     (when (and user *job*)
       (let ((*debugger-hook* nil)
             (sb-ext:*invoke-debugger-hook* #'debugger-hook))
         (funcall user condition user)))
-    (enter-debugger condition hook)))
+    (if (and *job* (job-interruptible *job*))
+        (leave-by-condition *job* condition)
+        (end-thread condition))))
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output going to CAPTURE and every input stream at its end."
@@ -100,17 +110,35 @@ thread prints it and ends, and the image lives on."
             (*query-io* ,terminal) (*debug-io* ,terminal) (*terminal-io* ,terminal))
        ,@body)))
 
+(defun protect-stack-again ()
+  "Protect the guard page of this thread's stack when exhausting the stack unprotected it.
+SBCL does that only when the stack grows back to there; it gives the stack of a thread that
+ended before to a new one, which then dies with the whole image when it grows so far."
+  (let ((slot (internal-value ("SB-VM" "THREAD-STATE-WORD-SLOT")))
+        (this (internal-value ("SB-VM" "THREAD-THIS-SLOT"))))
+    (when (and slot this (sb-sys:find-foreign-symbol-address "reset_thread_control_stack_guard_page"))
+      (let ((thread (internal-call ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (this) (sb-sys:int-sap 0))))
+        (when (and (plusp (sb-sys:sap-int thread))
+                   (zerop (sb-sys:sap-ref-8 thread (* sb-vm:n-word-bytes slot))))
+          (sb-alien:alien-funcall
+           (sb-alien:extern-alien "reset_thread_control_stack_guard_page"
+                                  (function sb-alien:void sb-sys:system-area-pointer))
+           thread))))))
+
 (defun job-result (job function)
   "Call FUNCTION, which returns the members of the answer, and return them, or those
 that tell why it was left."
-  (catch job
-    (unwind-protect
-         (progn
-           (setf (job-interruptible job) t)
-           (restart-case (let ((*end-call* (find-restart 'abort)))
-                           (funcall function))
-             (abort () :report "End this call." (list "aborted" t))))
-      (setf (job-interruptible job) nil))))
+  (let ((members
+          (catch job
+            (unwind-protect
+                 (progn
+                   (setf (job-interruptible job) t)
+                   (restart-case (let ((*end-call* (find-restart 'abort)))
+                                   (funcall function))
+                     (abort () :report "End this call." (list "aborted" t))))
+              (setf (job-interruptible job) nil)))))
+    (protect-stack-again)
+    (if (functionp members) (job-result job members) members)))
 
 (defun end-job (job)
   "Runs when the thread of JOB ends, however: it is answered in any case."

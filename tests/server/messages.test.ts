@@ -189,11 +189,18 @@ describe('arguments', () => {
   test.each([
     ['null', null, "Required parameter 'form' missing"],
     ['absent', undefined, "Required parameter 'form' missing"],
-    ['an array', ['1'], 'The arguments of eval_form must be an object, not an array.'],
-    ['a string', '(+ 1 2)', 'The arguments of eval_form must be an object, not a string.'],
-    ['a number', 5, 'The arguments of eval_form must be an object, not the number 5.'],
   ])('that are %s: %j', async (_, args, text) => {
     expect(await call('eval_form', args)).toEqual(error(text));
+  });
+
+  test.each([
+    ['an array', ['1']],
+    ['a string', '(+ 1 2)'],
+    ['a number', 5],
+  ])('that are %s are a protocol error that names them', async (_, args) => {
+    const reply = await server.send(server.callLine('eval_form', args));
+    expect(reply.error?.code).toBe(-32602);
+    expect(reply.error?.message).toContain('"arguments"');
   });
 
   test.each([

@@ -1,6 +1,5 @@
 // What a client can see and do while a call runs: progress, and its cancellation.
 
-import { existsSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERAS, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { pause, until } from './processes.ts';
@@ -11,27 +10,36 @@ interface Heard {
   message?: string;
 }
 
-/** Calls the tool NAME of SESSION with ARGS and returns its text and the progress that was told. */
+/** Calls the tool NAME of SESSION with ARGS and returns its answer and the progress that was told. */
 async function heard(session: Session, name: string, args: Record<string, unknown>) {
   const progress: Heard[] = [];
   const answer = await session.call(name, args, { onprogress: (each: Heard) => progress.push(each) });
   return { ...answer, progress };
 }
 
-/** Begins to evaluate FORM in SESSION and returns the function that cancels it and waits for its end. */
-function beginEvaluation(session: Session, form: string): () => Promise<void> {
+/** Begins to evaluate FORM in SESSION, waits until that has set *BEGUN*, cancels the call, and waits for
+ *  its end at the client. */
+async function cancelOnceBegun(session: Session, form: string): Promise<void> {
+  await session.eval('(defvar *begun*) (setf *begun* nil)');
   const controller = new AbortController();
   const call = session.call('eval_form', { form }, { signal: controller.signal });
   const rejected = expect(call).rejects.toThrow();
-  return async () => {
-    controller.abort();
-    await rejected;
-  };
+  await untilTrue(session, '*begun*');
+  controller.abort();
+  await rejected;
 }
 
 /** Resolves when FORM is true in the image of SESSION. */
 async function untilTrue(session: Session, form: string): Promise<void> {
   await until(form, 10_000, async () => (await session.eval(form)) !== 'NIL');
+}
+
+/** Calls until an answer has notices, and returns those. */
+function noticesOf(session: Session): Promise<string[]> {
+  return until('a notice', 5000, async () => {
+    const { notices } = await session.call('eval_form', { form: '1' });
+    return notices.length > 0 && notices;
+  });
 }
 
 describe.each(ERAS)('in the %s era', (era) => {
@@ -42,97 +50,144 @@ describe.each(ERAS)('in the %s era', (era) => {
   });
   afterAll(() => session.close());
 
-  test('progress is told about once a second, strictly increasing, with time and output so far', async () => {
+  test('progress comes about once a second, strictly increasing, with time and output so far', async () => {
     const form = '(progn (write-string "twelve chars") (sleep 2.5) :done)';
     const { text, progress } = await heard(session, 'eval_form', { form });
-    expect(text).toMatch(/^:DONE\n/);
+    expect(text).toBe(':DONE\n\nOutput:\ntwelve chars');
     expect(progress.length).toBeGreaterThanOrEqual(2);
     for (const { message } of progress) expect(message).toMatch(/^\d+\.\d s, 12 characters of output$/);
     const values = progress.map((each) => each.progress);
     expect(values.every((value, index) => value > (values[index - 1] ?? 0))).toBe(true);
   });
 
-  test('a short call tells none', async () => {
-    expect((await heard(session, 'eval_form', { form: '1' })).progress).toEqual([]);
-  });
-
   test('a cancelled evaluation is interrupted, the image is kept, and its output comes as a notice', async () => {
     await session.eval('(defvar *left* nil)');
-    const cancel = beginEvaluation(
+    await cancelOnceBegun(
       session,
-      '(unwind-protect (progn (write-string "half of it") (setf *begun* t) (loop)) (setf *left* t))'.replace(
-        '(progn',
-        '(progn (defvar *begun*)',
+      '(unwind-protect (progn (write-string "half of it") (setf *begun* t) (loop)) (setf *left* t))',
+    );
+    expect(await noticesOf(session)).toEqual([
+      expect.stringMatching(
+        /^A call that the client cancelled was interrupted after \d+\.\d s\.( It was at .*\.)? It had written:\nhalf of it$/,
       ),
-    );
-    await untilTrue(session, "(boundp '*begun*)");
-    await cancel();
-    await untilTrue(session, '*left*');
-    const notices = await noticesOf(session);
-    expect(notices).toHaveLength(1);
-    expect(notices[0]).toMatch(
-      /^A call that the client cancelled was interrupted after \d+\.\d s\.( It was at .*\.)? It had written:\nhalf of it$/,
-    );
-    expect(await session.call('eval_form', { form: '*kept*' })).toEqual({ text: ':KEPT', notices: [], isError: false });
+    ]);
+    const after = await session.call('eval_form', { form: '(list *kept* *left*)' });
+    expect(after).toEqual({ text: '(:KEPT T)', notices: [], isError: false });
   });
 
   test('the notice says so when it had written nothing', async () => {
-    const cancel = beginEvaluation(session, '(progn (defvar *asleep* t) (sleep 1000))');
-    await untilTrue(session, "(boundp '*asleep*)");
-    await cancel();
+    await cancelOnceBegun(session, '(progn (setf *begun* t) (sleep 1000))');
     expect(await noticesOf(session)).toEqual([
       expect.stringMatching(
         /^A call that the client cancelled was interrupted after \d+\.\d s\. It was at .*SLEEP.*\. It had written nothing\.$/,
       ),
     ]);
   });
+});
 
-  test('a cancelled cleanup form that loops is interrupted too', async () => {
-    const cancel = beginEvaluation(session, '(unwind-protect (loop) (defvar *cleaning* t) (loop))');
-    await pause(200);
-    await cancel();
-    await untilTrue(session, "(boundp '*cleaning*)");
+describe('cancelling', () => {
+  let session: Session;
+  beforeAll(async () => {
+    session = await startSession();
+    await session.eval('(defvar *kept* :kept)');
+  });
+  afterAll(() => session.close());
+
+  test.each([
+    '(handler-case (progn (setf *begun* t) (loop)) (t () :caught))',
+    '(unwind-protect (progn (setf *begun* t) (loop)) (loop))',
+    '(sb-ext:run-program "/bin/sleep" (list (progn (setf *begun* t) "1000")))',
+  ])('interrupts %s and keeps the image', async (form) => {
+    await cancelOnceBegun(session, form);
     expect(await noticesOf(session)).toHaveLength(1);
     expect(await session.eval('*kept*')).toBe(':KEPT');
   });
 
-  /** Calls until an answer has notices, and returns those. */
-  function noticesOf(from: Session): Promise<string[]> {
-    return until('a notice', 5000, async () => {
-      const { notices } = await from.call('eval_form', { form: '1' });
-      return notices.length > 0 && notices;
-    });
-  }
+  test('a long output is bounded in the notice', async () => {
+    await cancelOnceBegun(
+      session,
+      '(progn (dotimes (i 100000) (write-string "0123456789")) (setf *begun* t) (loop))',
+    );
+    const [notice = ''] = await noticesOf(session);
+    expect(notice).toMatch(
+      /It had written:\n(0123456789){600}\n\[\.\.\. 988000 characters left out \.\.\.\]\n/,
+    );
+  });
+
+  test('what was done before it is kept: definitions, package, and the forms before', async () => {
+    await cancelOnceBegun(
+      session,
+      '(defpackage :halfway (:use :cl)) (in-package :halfway) (defun f () :defined) (setf cl-user::*begun* t) (loop)',
+    );
+    expect(await noticesOf(session)).toHaveLength(1);
+    expect(await session.eval('(list (package-name *package*) (f)) (in-package :cl-user)')).toMatch(
+      /^\[1\] \("HALFWAY" :DEFINED\)\n/,
+    );
+  });
 });
 
-describe('the queue', () => {
-  const BUSY = '(progn (incf *running*) (loop until *free* do (sleep 0.02)) (incf *through*) :ran)';
-
-  /** Starts a session in which eight evaluations run until FREE is called. */
-  async function fullSession() {
-    const session = await startSession();
-    await session.eval('(defvar *running* 0) (defvar *free* nil) (defvar *through* 0)');
-    const calls = Array.from({ length: 8 }, () => session.call('eval_form', { form: BUSY }));
-    // Lookups need no place, so they can tell when all run.
-    await until('eight evaluations', 10_000, async () => {
-      return (await session.text('describe_symbol', { symbol: '*running*' })).includes('Value: 8');
-    });
-    return { session, calls };
-  }
-
-  test('a call that waits in it is told so, and runs when there is a place', async () => {
-    const { session, calls } = await fullSession();
-    const waiting = heard(session, 'eval_form', { form: '(list :ninth (setf *free* t))', timeout: 5 });
-    // The ninth cannot free the others, so cancel one of them by ending the session's first call.
-    const raced = await Promise.race([waiting.then(() => 'ran'), pause(500).then(() => 'waits')]);
-    expect(raced).toBe('waits');
-    const file = temporaryFolder();
-    try {
-      await session.text('describe_symbol', { symbol: '*free*' });
-    } finally {
-      file.remove();
-    }
-    await session.close();
-    await Promise.allSettled([waiting, ...calls]);
+describe('on the wire', () => {
+  let server: RawServer;
+  beforeAll(async () => {
+    server = await new RawServer().connect();
   });
+  afterAll(() => server.kill());
+
+  const progressOf = (token: string | number) =>
+    server.messages.filter(
+      ({ method, params }) => method === 'notifications/progress' && params?.['progressToken'] === token,
+    );
+  const slow = (token?: string | number) => ({
+    name: 'eval_form',
+    arguments: { form: '(sleep 1.3)' },
+    ...(token !== undefined && { _meta: { progressToken: token } }),
+  });
+
+  test('a client that asks for no progress gets none, one that asks gets its own', async () => {
+    const calls = [slow(), slow('a token'), slow(0)].map((params) => server.request('tools/call', params));
+    await Promise.all(calls.map((call) => server.send(call)));
+    const all = server.messages.filter(({ method }) => method !== undefined);
+    expect(progressOf('a token').length).toBeGreaterThan(0);
+    expect(progressOf(0).length).toBeGreaterThan(0);
+    expect(all).toHaveLength(progressOf('a token').length + progressOf(0).length);
+  });
+
+  test('a cancelled call is not answered', async () => {
+    const { id, line } = server.callLine('eval_form', { form: '(loop)' });
+    server.write(line);
+    await pause(200);
+    const params = { requestId: id, reason: 'enough' };
+    server.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params })}\n`);
+    await until('the notice', 5000, async () => {
+      const reply = await server.send(server.callLine('eval_form', { form: '1' }));
+      return reply.result?.content?.[1]?.text.startsWith('A call that the client cancelled');
+    });
+    expect(server.messages.filter((each) => each.id === id)).toEqual([]);
+  });
+
+  test('a cancellation that comes after the answer changes nothing', async () => {
+    const { id, line } = server.callLine('eval_form', { form: '(defvar *late* 1)' });
+    await server.send({ id, line });
+    server.write(
+      `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })}\n`,
+    );
+    const after = await server.send(server.callLine('eval_form', { form: '*late*' }));
+    expect([textOf(after), after.result?.content?.length]).toEqual(['1', 1]);
+  });
+});
+
+test('loading a system that has to be compiled tells the file it is at, and where it is none', async () => {
+  const cache = temporaryFolder();
+  const session = await startSession({ env: { XDG_CACHE_HOME: cache.path } });
+  try {
+    const { text, progress } = await heard(session, 'load_system', { system: 'cl-ppcre' });
+    expect(text).toMatch(/^Loaded system cl-ppcre\b/);
+    const messages = progress.map(({ message = '' }) => message);
+    for (const message of messages)
+      expect(message).toMatch(/^\d+\.\d s(, \/\S+)?(, \d+ characters of output)?$/);
+    expect(messages.some((message) => /, \/\S+\/cl-ppcre\/\S+\.lisp/.test(message))).toBe(true);
+  } finally {
+    await session.close();
+    cache.remove();
+  }
 });

@@ -16,7 +16,9 @@ export interface Reply {
 export interface RawOptions {
   era?: Era;
   args?: string[];
-  env?: Record<string, string>;
+  /** Added to this process's environment; undefined takes a variable out. */
+  env?: Record<string, string | undefined>;
+  cwd?: string;
 }
 
 /** How long an answer may take before the test fails. */
@@ -31,10 +33,10 @@ export class RawServer {
   #stderr = '';
   #nextId = 1;
 
-  constructor({ era = 'legacy', args = [], env = {} }: RawOptions = {}) {
+  constructor({ era = 'legacy', args = [], env = {}, cwd = PROJECT }: RawOptions = {}) {
     this.#era = era;
     this.process = spawn(process.execPath, [SERVER, ...args], {
-      cwd: PROJECT,
+      cwd,
       env: { ...process.env, ...env },
       stdio: 'pipe',
     });

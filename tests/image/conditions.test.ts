@@ -1,0 +1,238 @@
+// Conditions: each becomes an answer that says what happened, and the image lives.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession } from '../harness.ts';
+
+let session: Session;
+beforeAll(async () => {
+  session = await startSession();
+  await session.eval('(defvar *before* :kept)');
+});
+afterAll(() => session.close());
+
+afterEach(async () => {
+  expect(await session.eval('*before*')).toBe(':KEPT');
+});
+
+async function failure(form: string): Promise<string> {
+  const { text, isError } = await session.call('eval_form', { form, timeout: 10 });
+  expect(isError).toBe(true);
+  return text;
+}
+
+describe('the whole text', () => {
+  const RESTARTS = '\n\nRestarts (none was invoked; the call was ended):\n';
+
+  test.each([
+    ['(error "boom ~a" 3)', 'Error: boom 3\nType: COMMON-LISP::SIMPLE-ERROR'],
+    ['(break)', `Error: break\nType: COMMON-LISP::SIMPLE-CONDITION${RESTARTS}  CONTINUE: Return from BREAK.`],
+    [
+      '(break "at ~d" 5)',
+      `Error: at 5\nType: COMMON-LISP::SIMPLE-CONDITION${RESTARTS}  CONTINUE: Return from BREAK.`,
+    ],
+    [
+      '(undefined-here 1 2)',
+      'Error: The function COMMON-LISP-USER::UNDEFINED-HERE is undefined.\n' +
+        `Type: COMMON-LISP::UNDEFINED-FUNCTION${RESTARTS}` +
+        '  CONTINUE: Retry calling UNDEFINED-HERE.\n' +
+        '  USE-VALUE: Call specified function.\n' +
+        '  RETURN-VALUE: Return specified values.\n' +
+        '  RETURN-NOTHING: Return zero values.',
+    ],
+    [
+      '*unbound-here*',
+      'Error: The variable *UNBOUND-HERE* is unbound.\n' +
+        `Type: COMMON-LISP::UNBOUND-VARIABLE${RESTARTS}` +
+        '  CONTINUE: Retry using *UNBOUND-HERE*.\n' +
+        '  USE-VALUE: Use specified value.\n' +
+        '  STORE-VALUE: Set specified value and use it.',
+    ],
+    [
+      '(cerror "Go on ~a." "stop ~a" 1)',
+      `Error: stop 1\nType: COMMON-LISP::SIMPLE-ERROR${RESTARTS}  CONTINUE: Go on 1.`,
+    ],
+    ['(abort)', 'Error: The call was ended by its ABORT restart before it had a value.'],
+    ["(invoke-restart 'abort)", 'Error: The call was ended by its ABORT restart before it had a value.'],
+  ])('of %s', async (form, text) => {
+    expect(await failure(form)).toBe(text);
+  });
+});
+
+describe('the beginning of the text', () => {
+  test.each([
+    ['(car 1)', 'The value 1 is not of type LIST when binding LIST', 'COMMON-LISP::TYPE-ERROR'],
+    ['(assert (= 1 2))', 'The assertion (= 1 2) failed.', 'COMMON-LISP::SIMPLE-ERROR'],
+    ['(let ((x 1)) (assert (= x 2) (x) "x is ~a" x))', 'x is 1', 'COMMON-LISP::SIMPLE-ERROR'],
+    ['(/ 1 0)', 'arithmetic error DIVISION-BY-ZERO signalled', 'COMMON-LISP::DIVISION-BY-ZERO'],
+    [
+      "(throw 'nowhere 1)",
+      'attempt to THROW to a tag that does not exist: NOWHERE',
+      'SB-INT::SIMPLE-CONTROL-ERROR',
+    ],
+    [
+      '(sb-sys:sap-ref-8 (sb-sys:int-sap 0) 0)',
+      'Unhandled memory fault at #x0.',
+      'SB-SYS::MEMORY-FAULT-ERROR',
+    ],
+    ['(aref (vector 1 2) 7)', 'Invalid index 7 for (SIMPLE-VECTOR 2)', 'SB-INT::INVALID-ARRAY-INDEX-ERROR'],
+    [
+      "(invoke-debugger (make-condition 'warning))",
+      'Condition WARNING was signalled.',
+      'COMMON-LISP::WARNING',
+    ],
+  ])('of %s is what it says and its type', async (form, says, type) => {
+    const text = await failure(form);
+    expect(text.startsWith(`Error: ${says}`)).toBe(true);
+    expect(text.match(/^Type: .*$/m)?.[0]).toBe(`Type: ${type}`);
+  });
+
+  test.each(['(make-array 100000000000)', '(make-string 10000000000 :initial-element #\\a)'])(
+    'of the exhausted heap: %s',
+    async (form) => {
+      const text = await failure(form);
+      expect(text).toMatch(/^Error: Heap exhausted\b/);
+      expect(text).toContain('\nType: SB-KERNEL::HEAP-EXHAUSTED-ERROR');
+    },
+  );
+});
+
+describe('conditions that cannot be shown', () => {
+  test('a report function that fails', async () => {
+    await session.eval(
+      '(define-condition bad-report (error) () (:report (lambda (c s) (declare (ignore c s)) (error "inner"))))',
+    );
+    expect(await failure("(error 'bad-report)")).toBe(
+      'Error: #<BAD-REPORT: printing it signalled SIMPLE-ERROR>\nType: COMMON-LISP-USER::BAD-REPORT',
+    );
+  });
+
+  test('a report function that never ends: its call is interrupted', async () => {
+    await session.eval(
+      '(define-condition endless-report (error) () (:report (lambda (c s) (declare (ignore c s)) (loop))))',
+    );
+    const answer = await session.call('eval_form', { form: "(error 'endless-report)", timeout: 0.4 });
+    expect(answer.isError).toBe(true);
+    expect(answer.text).toMatch(/^Error: Interrupted after \d\.\d s, the limit of this call/);
+  });
+
+  test('a report function that writes without end is bounded', async () => {
+    await session.eval(
+      '(define-condition long-report (error) () (:report (lambda (c s) (declare (ignore c)) (loop (princ "long " s)))))',
+    );
+    const text = await failure("(error 'long-report)");
+    expect(text.length).toBeLessThan(10_000);
+    expect(text).toMatch(/^Error: long long .*\.\.\.\nType: COMMON-LISP-USER::LONG-REPORT$/s);
+  });
+
+  test('a print-object that fails, of the value', async () => {
+    await session.eval(
+      '(defclass sour () ()) (defmethod print-object ((x sour) s) (declare (ignore s)) (error "cannot print"))',
+    );
+    for (const form of ["(make-instance 'sour)", "(list 1 (make-instance 'sour))"]) {
+      const text = await failure(form);
+      expect(text).toMatch(/^Error: cannot print\nType: COMMON-LISP::SIMPLE-ERROR\n/);
+    }
+    // The value is there although it could not be shown.
+    await session.call('eval_form', { form: "(make-instance 'sour)" });
+    expect(await session.eval("(typep * 'sour)")).toBe('T');
+  });
+
+  test('a print-object that fails, of an argument in a frame', async () => {
+    await session.eval(
+      '(defclass acid () ()) (defmethod print-object ((x acid) s) (declare (ignore s)) (error "no")) (defun takes (x) (error "taken") x)',
+    );
+    const text = await failure("(takes (make-instance 'acid))");
+    expect(text).toMatch(/^Error: taken\n/);
+    expect(text).toContain('COMMON-LISP-USER::TAKES');
+  });
+
+  test('an error in a restart’s report', async () => {
+    const text = await failure(
+      '(restart-case (error "outer") (odd () :report (lambda (s) (declare (ignore s)) (error "inner")) 1))',
+    );
+    expect(text).toMatch(/^Error: outer\n/);
+    expect(text).toContain('\n  ODD: ');
+  });
+});
+
+describe('frames', () => {
+  test('are those of the program, newest first, with their arguments', async () => {
+    await session.eval(
+      '(defun inner (x) (error "at ~a" x) x) (defun middle (x) (inner (1+ x)) x) (defun outer (x) (middle (* 2 x)) x)',
+    );
+    expect(await failure('(outer 3)')).toBe(
+      'Error: at 7\nType: COMMON-LISP::SIMPLE-ERROR\n\nFrames:\n' +
+        '  0: (COMMON-LISP-USER::INNER 7)\n  1: (COMMON-LISP-USER::MIDDLE 6)\n  2: (COMMON-LISP-USER::OUTER 3)',
+    );
+  });
+
+  test('of the agent itself are not shown', async () => {
+    for (const form of [
+      '(error "plain")',
+      '(outer 1)',
+      '(car 1)',
+      '(read)',
+      '(mapcar (function car) (list 1))',
+    ]) {
+      expect(await failure(form)).not.toContain('LIVE-LISP');
+    }
+  });
+
+  test('have short arguments', async () => {
+    await session.eval('(defun takes-much (x) (cerror "Go on." "much") x)');
+    const text = await failure('(takes-much (make-list 100000))');
+    expect(text).toContain('(COMMON-LISP-USER::TAKES-MUCH (NIL NIL NIL NIL NIL ...))');
+  });
+});
+
+describe('half way', () => {
+  test('the forms before stay done, and their values are shown', async () => {
+    const text = await failure(
+      '(defun kept-one () 1) (values 1 2) (values) (error "fourth") (defun never () 1)',
+    );
+    expect(text).toBe(
+      'Error: fourth\nType: COMMON-LISP::SIMPLE-ERROR\nIn: form 4\n\n' +
+        'Values of the forms before:\n[1] KEPT-ONE\n[2] 1\n    2\n[3] ; No values',
+    );
+    expect(await session.eval("(list (kept-one) (fboundp 'never))")).toBe('(1 NIL)');
+  });
+
+  test('a debugger hook of the program is asked first', async () => {
+    const form =
+      '(let ((*debugger-hook* (lambda (c h) (declare (ignore h)) (throw :out (princ-to-string c))))) (catch :out (error "hooked")))';
+    expect(await session.eval(form)).toBe('"hooked"');
+  });
+
+  test('a restart that the program invokes itself is no condition', async () => {
+    const form = '(handler-bind ((error (lambda (c) (use-value 5 c)))) (list *never-bound*))';
+    expect(await session.eval(form)).toMatch(/^\(5\)/);
+  });
+
+  test.each(['(sb-thread:abort-thread)', '(sb-thread:terminate-thread sb-thread:*current-thread*)'])(
+    '%s ends the call, and its text does not claim that it was interrupted',
+    async (form) => {
+      const text = await failure(form);
+      expect(text).toMatch(/^Error: /);
+      expect(text).not.toContain('did not react');
+    },
+  );
+});
+
+test('the control stack can be exhausted again and again', async () => {
+  const other = await startSession();
+  try {
+    await other.eval('(defun deeper (n) (+ 1 (deeper n)))');
+    for (const round of [1, 2, 3, 4]) {
+      const text = await other.eval(`(progn ${round} (deeper 1))`);
+      expect(text).toMatch(/^Error: Control stack exhausted\b/);
+      expect(text).toContain('\nType: SB-KERNEL::CONTROL-STACK-EXHAUSTED\n');
+      expect(text).toContain('(COMMON-LISP-USER::DEEPER 1)\n');
+    }
+    expect(await other.eval('(handler-case (deeper 1) (storage-condition () :handled))')).toMatch(
+      /^:HANDLED/,
+    );
+    expect(await other.eval("(fboundp 'deeper)")).not.toBe('NIL');
+  } finally {
+    await other.close();
+  }
+});

@@ -1,0 +1,260 @@
+// What an evaluation keeps, shows and bounds.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, type Session, startSession } from '../harness.ts';
+
+/** What clients show whole; longer answers are cut or stored away. */
+const ANSWER_LIMIT = 50_000;
+
+let session: Session;
+beforeAll(async () => {
+  session = await startSession();
+});
+afterAll(() => session.close());
+
+function answer(form: string, more: Record<string, unknown> = {}): Promise<Answer> {
+  return session.call('eval_form', { form, ...more });
+}
+
+function good(text: string): Answer {
+  return { text, notices: [], isError: false };
+}
+
+describe('between calls', () => {
+  test('* ** *** / // + ++ last, and - is the form', async () => {
+    for (const form of ['(values 1 10)', '(values 2 20)', '(values 3 30)']) await answer(form);
+    expect(await answer('(list * ** *** / // + ++ -)')).toEqual(
+      good('(3 2 1 (3 30) (2 20) (VALUES 3 30) (VALUES 2 20) (LIST * ** *** / // + ++ -))'),
+    );
+  });
+
+  test('within a call each form has the values of the one before', async () => {
+    expect(await answer('(+ 1 1) (* * 3) (list * **)')).toEqual(good('[1] 2\n[2] 6\n[3] (6 2)'));
+  });
+
+  test('no values leave * as NIL; an error leaves it as it was', async () => {
+    await answer('42');
+    await answer('(error "no value")');
+    expect(await answer('*')).toEqual(good('42'));
+    await answer('(values)');
+    expect(await answer('(list * /)')).toEqual(good('(NIL NIL)'));
+  });
+
+  test('definitions and values last', async () => {
+    await answer('(defvar *n* 1) (defun next-n () (incf *n*)) (defmacro twice (form) `(progn ,form ,form))');
+    expect(await answer('(twice (next-n))')).toEqual(good('3'));
+    expect(await answer('*n*')).toEqual(good('3'));
+  });
+
+  test('IN-PACKAGE counts for the rest of the call and for the next', async () => {
+    const text = await session.eval(
+      '(defpackage :stays (:use :cl)) (in-package :stays) (defun here () 1) (here)',
+    );
+    expect(text).toBe('[1] #<PACKAGE "STAYS">\n[2] #<PACKAGE "STAYS">\n[3] HERE\n[4] 1');
+    expect(await answer("(list (here) (package-name *package*) 'cl-user::x)")).toEqual(
+      good('(1 "STAYS" COMMON-LISP-USER::X)'),
+    );
+    expect(await answer('(in-package :cl-user)')).toEqual(good('#<PACKAGE "COMMON-LISP-USER">'));
+  });
+
+  test('the argument package is for its call only, unless that changes the package itself', async () => {
+    await answer('(defpackage :visited (:use :cl)) (defpackage :settled (:use :cl))');
+    expect(await answer("'x", { package: 'visited' })).toEqual(good('X'));
+    expect(await answer("'visited::x")).toEqual(good('VISITED::X'));
+    await answer('(in-package :settled)', { package: 'VISITED' });
+    expect(await answer('(package-name *package*)')).toEqual(good('"SETTLED"'));
+    await answer('(in-package :cl-user)');
+  });
+
+  test('a deleted package is left, and the next call works', async () => {
+    await answer('(defpackage :doomed (:use :cl)) (in-package :doomed)');
+    await answer('(delete-package *package*)');
+    expect(await answer('(package-name *package*)')).toEqual(good('"COMMON-LISP-USER"'));
+  });
+
+  test('the printer and the reader stay as they were set', async () => {
+    await answer('(setf *print-base* 2 *print-radix* t)');
+    expect(await answer('10')).toEqual(good('#b1010'));
+    await answer('(setf *print-base* 10 *print-radix* nil *read-base* 16)');
+    expect(await answer('ff')).toEqual(good('255'));
+    await answer('(setf *read-base* 10.)');
+    await answer('(setf *print-length* 2 *print-case* :downcase)');
+    expect(await answer("'((a b c))")).toEqual(good('((a b ...))'));
+    await answer('(setf *print-length* 1000 *print-case* :upcase)');
+    expect(await answer("'(a b 10)")).toEqual(good('(A B 10)'));
+  });
+
+  test('a reader macro lasts, and goes when the readtable is put back', async () => {
+    await answer(
+      '(set-macro-character #\\$ (lambda (s c) (declare (ignore c)) (list (quote list) (read s))))',
+    );
+    expect(await answer('$5')).toEqual(good('(5)'));
+    await answer('(setf *readtable* (copy-readtable nil))');
+    expect((await answer('$five')).text).toMatch(/^Error: The variable \$FIVE is unbound\.\n/);
+  });
+
+  test('no setting of printer or reader changes what the other tools tell', async () => {
+    const asked: [string, Record<string, unknown>][] = [
+      ['describe_symbol', { symbol: 'car' }],
+      ['describe_symbol', { symbol: '*print-base*' }],
+      ['apropos_search', { pattern: 'mapc', package: 'cl' }],
+      ['who_calls', { name: 'next-n' }],
+      ['eval_form', { form: '(cl:error "text")' }],
+      ['eval_form', { form: '(cl:defun unused-one (x) :one)' }],
+    ];
+    const ask = () => Promise.all(asked.map(([name, args]) => session.call(name, args)));
+    await answer('(defun unused-one () :one)');
+    const before = await ask();
+    await answer(
+      `(setf *print-base* 2 *print-radix* t *print-case* :downcase *print-readably* t *print-length* 1
+         *print-level* 1 *print-escape* nil *print-pretty* nil *print-array* nil *print-gensym* nil *read-base* 3)`,
+    );
+    const after = await ask();
+    await answer('(setf *print-readably* nil *print-escape* t *read-base* 10.)');
+    await answer(
+      '(setf *print-base* 10 *print-radix* nil *print-case* :upcase *print-length* 1000 *print-level* 50)',
+    );
+    await answer('(setf *print-pretty* t *print-array* t *print-gensym* t)');
+    // The value itself is printed as the session says.
+    const remarks = (texts: Answer[]) => texts.map(({ text }) => text.replace(/^unused-one/i, ''));
+    expect(remarks(after)).toEqual(remarks(before));
+  });
+});
+
+describe('package-local nicknames', () => {
+  beforeAll(async () => {
+    await answer('(defpackage :nick-target (:use :cl) (:export #:thing))');
+    await answer('(defpackage :nick-user (:use :cl) (:local-nicknames (:nt :nick-target)))');
+    await answer('(in-package :nick-user)');
+  });
+  afterAll(() => answer('(cl:in-package :cl-user)'));
+
+  test('work in eval_form', async () => {
+    expect(await answer('(defun nt:thing () "Does it." :done) (nt:thing)')).toEqual(
+      good('[1] NT:THING\n[2] :DONE'),
+    );
+  });
+
+  test('work in describe_symbol, in the name and as the package', async () => {
+    await answer('(defun nt:thing () "Does it." :done)');
+    for (const args of [
+      { symbol: 'nt:thing', package: 'nick-user' },
+      { symbol: 'thing', package: 'nt' },
+    ]) {
+      const text = await session.text('describe_symbol', args);
+      expect(text).toMatch(/^NICK-TARGET::THING \[FUNCTION\]\n/);
+    }
+  });
+
+  test('work in apropos_search', async () => {
+    expect(await session.text('apropos_search', { pattern: 'thing', package: 'nt' })).toBe(
+      "Found 1 symbol matching 'thing':\n\n  NICK-TARGET::THING [FUNCTION]",
+    );
+  });
+
+  test('work in who_calls', async () => {
+    await answer('(defun nt::user () (nt:thing))');
+    expect(await session.text('who_calls', { name: 'thing', package: 'nt' })).toBe(
+      'Functions that call NICK-TARGET::THING:\n\n  NICK-TARGET::USER',
+    );
+  });
+});
+
+describe('values', () => {
+  test.each([
+    ['(values)', '; No values'],
+    ['(values nil)', 'NIL'],
+    ['(values 1 :two "three")', '1\n:TWO\n"three"'],
+    ['(values 1 2) (values) 3', '[1] 1\n    2\n[2] ; No values\n[3] 3'],
+    ['', 'No form to evaluate: the text holds only white space or comments.'],
+    [' ; nothing\n #| here |# ', 'No form to evaluate: the text holds only white space or comments.'],
+    ['1 ; one\n#| two |# 2 #+(or) 3', '[1] 1\n[2] 2'],
+    ['#+(or) 3', 'No form to evaluate: the text holds only white space or comments.'],
+    ['(let ((l (list 1 2))) (setf (cddr l) l) l)', '#1=(1 2 . #1#)'],
+    ['(let ((v (vector 1 nil))) (setf (aref v 1) v) v)', '#1=#(1 #1#)'],
+  ])('of %j are %j', async (form, text) => {
+    expect(await answer(form)).toEqual(good(text));
+  });
+
+  test.each([
+    ['(make-list 1000000)', '1000000'],
+    ['(make-array 1000000 :initial-element 0)', '1000000'],
+    ['(make-string 1000000 :initial-element #\\x)', '[... cut here ...]'],
+    ['(expt 7 300000)', '[... cut here ...]'],
+    ['(loop repeat 3000 collect (make-string 100))', '[... cut here ...]'],
+  ])('of %s are bounded, and it is said that there is more', async (form, said) => {
+    const { text, isError } = await answer(form);
+    expect(isError).toBe(false);
+    expect(text.length).toBeLessThan(ANSWER_LIMIT);
+    expect(text.slice(-200)).toContain(said);
+  });
+
+  test('a value a million levels deep is bounded', async () => {
+    const { text, isError } = await answer('(let ((x nil)) (dotimes (i 1000000) (setf x (list x))) x)');
+    expect([isError, text.length < ANSWER_LIMIT, text.startsWith('((((')]).toEqual([false, true, true]);
+  });
+
+  test('many long values are bounded, and the image is kept', async () => {
+    await answer('(defvar *still* :here)');
+    const { text } = await answer('(values-list (make-list 8000 :initial-element (make-string 9000)))');
+    expect(text.length).toBeLessThan(ANSWER_LIMIT);
+    expect(await answer('*still*')).toEqual(good(':HERE'));
+  });
+});
+
+describe('warnings', () => {
+  test('come with their definition and form', async () => {
+    expect(
+      await answer('(defun adds (x) (+ x "a")) (defun calls () (never-defined 1)) (defun drops (y) 1)'),
+    ).toEqual(
+      good(
+        '[1] ADDS\n[2] CALLS\n[3] DROPS\n\n' +
+          'Warnings (3):\n' +
+          '  WARNING (DEFUN ADDS): Constant "a" conflicts with its asserted type NUMBER.\n' +
+          '    in (+ COMMON-LISP-USER::X "a")\n' +
+          '  STYLE-WARNING (DEFUN CALLS): undefined function: COMMON-LISP-USER::NEVER-DEFINED\n' +
+          '    in (COMMON-LISP-USER::NEVER-DEFINED 1)\n' +
+          '  STYLE-WARNING (DEFUN DROPS): The variable Y is defined but never used.',
+      ),
+    );
+  });
+
+  test('a function that a later form of the call defines is no undefined one', async () => {
+    expect(await answer('(defun early () (defined-later)) (defun defined-later () 1)')).toEqual(
+      good('[1] EARLY\n[2] DEFINED-LATER'),
+    );
+  });
+
+  test('of the program itself come with the number of the form', async () => {
+    expect(await answer('1 (warn "careful with ~a" 2)')).toEqual(
+      good('[1] 1\n[2] NIL\n\nWarnings (1):\n  WARNING (form 2): careful with 2'),
+    );
+  });
+
+  test('one that the program handles is not told', async () => {
+    expect(await answer('(handler-case (warn "handled") (warning () :handled))')).toEqual(good(':HANDLED'));
+    expect(await answer('(handler-bind ((warning (function muffle-warning))) (warn "x"))')).toEqual(
+      good('NIL'),
+    );
+  });
+
+  test('many are bounded, and their number is told', async () => {
+    const { text } = await answer('(dotimes (i 1000) (warn "number ~d" i))');
+    expect(text).toContain('Warnings (1000');
+    expect(text.length).toBeLessThan(ANSWER_LIMIT);
+  });
+});
+
+describe('redefinitions', () => {
+  test.each([
+    ['(defun redefined-f () 1)', 'REDEFINED-F'],
+    ['(defmacro redefined-m () 1)', 'REDEFINED-M'],
+    ['(defgeneric redefined-g (x) (:method ((x integer)) 1))', 'REDEFINED-G'],
+  ])('of %s are told in one line', async (form, name) => {
+    expect((await answer(form)).text).not.toContain('Redefined');
+    const { text, isError } = await answer(form);
+    expect(isError).toBe(false);
+    expect(text.match(/^Redefined: .*$/m)?.[0]).toContain(name);
+    expect(text).not.toContain('Warnings');
+  });
+});

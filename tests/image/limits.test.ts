@@ -1,0 +1,250 @@
+// Limits: what runs too long is ended, and the image is kept wherever that can be.
+
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { pause, until } from '../server/processes.ts';
+
+const INTERRUPTED =
+  /^Error: Interrupted after (\d+\.\d) s, the limit of this call; the image and what was done so far are kept\. A longer timeout can be given in seconds\./;
+
+/** Forms that never end, each in its own way. */
+const ENDLESS = [
+  '(loop)',
+  '(handler-case (loop) (t () 1))',
+  '(handler-bind ((t (lambda (c) (declare (ignore c)) (loop)))) (loop))',
+  '(unwind-protect (loop) (loop))',
+  '(sleep 100)',
+  '(sb-ext:run-program "/bin/sleep" (list "100"))',
+  "(make-instance 'never-printed)",
+  '(never-expanded)',
+  '#.(loop)',
+  '(let ((m (sb-thread:make-mutex))) (sb-thread:with-mutex (m) (sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:with-mutex (m) 1))))))',
+  '(sb-thread:wait-on-semaphore (sb-thread:make-semaphore))',
+];
+
+const DEFINITIONS = `(defvar *before* :kept)
+  (defclass never-printed () ())
+  (defmethod print-object ((x never-printed) s) (declare (ignore s)) (loop))
+  (defmacro never-expanded () (loop))`;
+
+async function isKept(session: Session): Promise<void> {
+  expect(await session.call('eval_form', { form: '*before*' })).toEqual({
+    text: ':KEPT',
+    notices: [],
+    isError: false,
+  });
+}
+
+describe('the argument timeout', () => {
+  let session: Session;
+  beforeAll(async () => {
+    session = await startSession();
+    await session.eval(DEFINITIONS);
+  });
+  afterAll(() => session.close());
+
+  test.each(ENDLESS)('interrupts %s and keeps the image', async (form) => {
+    const { text, isError, notices } = await session.call('eval_form', { form, timeout: 0.3 });
+    expect([isError, notices]).toEqual([true, []]);
+    expect(text).toMatch(INTERRUPTED);
+    await isKept(session);
+  });
+
+  test('ends the thread of what does not react, and keeps the image', async () => {
+    const form = '(unwind-protect (unwind-protect (loop) (loop)) (loop))';
+    const { text } = await session.call('eval_form', { form, timeout: 0.2 });
+    expect(text).toMatch(/^Error: .*; the image is kept\.$/m);
+    await isKept(session);
+  });
+
+  test('is for its call only', async () => {
+    await session.call('eval_form', { form: '(loop)', timeout: 0.1 });
+    expect(await session.eval('(sleep 0.3)')).toBe('NIL');
+  });
+
+  test('what was done and written so far is kept and shown', async () => {
+    const { text } = await session.call('eval_form', {
+      form: '(defvar *half* 1) (progn (setf *half* 2) (princ "half way") (loop))',
+      timeout: 0.3,
+    });
+    expect(text).toMatch(INTERRUPTED);
+    expect(text).toMatch(/\n\nValues of the forms before:\n\[1\] \*HALF\*\n\nOutput:\nhalf way$/);
+    expect(await session.eval('*half*')).toBe('2');
+  });
+
+  test('it is told where the call was', async () => {
+    await session.eval('(defun waits (n) (sleep n) n)');
+    const { text } = await session.call('eval_form', { form: '(waits 50)', timeout: 0.3 });
+    expect(text).toMatch(/\n\nIt was at:\n[\s\S]*\(COMMON-LISP-USER::WAITS 50\)/);
+  });
+
+  test('interrupts a load too', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(`${folder.path}/slow.lisp`, '(defvar *slow-began* t)\n(sleep 100)\n');
+    const { text, isError } = await session.call('load_file', {
+      path: `${folder.path}/slow.lisp`,
+      timeout: 0.5,
+    });
+    folder.remove();
+    expect(isError).toBe(true);
+    expect(text).toMatch(/was not loaded to its end; the forms before were\.\n\nInterrupted after 0\.\d s/);
+    expect(await session.eval('*slow-began*')).toBe('T');
+    await isKept(session);
+  });
+
+  test('a heap that fills up is noticed before the image dies', async () => {
+    const small = await startSession({ args: ['--heap', '512MB'] });
+    await small.eval('(defvar *before* :kept)');
+    const { text, isError } = await small.call('eval_form', {
+      form: '(let ((all nil)) (loop (push (make-array 1000) all)))',
+      timeout: 60,
+    });
+    expect(isError).toBe(true);
+    expect(text).toMatch(
+      /^Error: (Interrupted after .* because it was about to exhaust the heap|Heap exhausted)/,
+    );
+    await isKept(small);
+    await small.close();
+  });
+});
+
+describe('--eval-timeout', () => {
+  let session: Session;
+  beforeAll(async () => {
+    session = await startSession({ args: ['--eval-timeout', '0.4'] });
+    await session.eval(DEFINITIONS);
+  });
+  afterAll(() => session.close());
+
+  test.each(['(loop)', '(unwind-protect (loop) (loop))', '(never-expanded)'])(
+    'interrupts %s',
+    async (form) => {
+      expect(await session.eval(form)).toMatch(INTERRUPTED);
+      await isKept(session);
+    },
+  );
+
+  test('a longer timeout of the call wins', async () => {
+    expect(await session.eval('(sleep 0.8)', { timeout: 5 })).toBe('NIL');
+  });
+
+  test('holds for lookups that run code of the program', async () => {
+    await session.eval("(defvar *shown* (make-instance 'never-printed))");
+    const { text, isError } = await session.call('describe_symbol', { symbol: '*shown*' });
+    if (isError) expect(text).toMatch(/^Interrupted after /);
+    else expect(text).toContain('COMMON-LISP-USER::*SHOWN*');
+    await isKept(session);
+  });
+
+  test('does not hold for loads', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(`${folder.path}/slower.lisp`, '(sleep 0.8)\n(defvar *slower* t)\n');
+    const { text } = await session.call('load_file', { path: `${folder.path}/slower.lisp` });
+    folder.remove();
+    expect(text).toMatch(/^Loaded /);
+    expect(await session.eval('*slower*')).toBe('T');
+  });
+});
+
+describe('side by side', () => {
+  /** Returns a form that runs until the file FLAG exists. */
+  const busy = (flag: string) =>
+    `(loop until (probe-file "${flag}") do (sleep 0.02) finally (return :through))`;
+
+  let session: Session;
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeAll(async () => {
+    session = await startSession();
+    folder = temporaryFolder();
+    await session.eval('(defun helper (x) x) (defun user-of-helper (x) (helper x)) (defvar *running* 0)');
+  });
+  afterAll(async () => {
+    await session.close();
+    folder.remove();
+  });
+
+  /** Starts COUNT evaluations that end when the returned function is called. */
+  async function occupy(count: number, name: string) {
+    const flag = `${folder.path}/${name}`;
+    await session.eval('(setf *running* 0)');
+    const form = `(progn (sb-ext:atomic-update (symbol-value '*running*) #'1+) ${busy(flag)})`;
+    const calls = Array.from({ length: count }, () => session.call('eval_form', { form }));
+    await until('all run', 10_000, async () => (await running()) === count);
+    return { calls, free: () => writeFileSync(flag, '') };
+  }
+
+  /** A lookup needs no place, so it can tell how many run. */
+  async function running(): Promise<number> {
+    const text = await session.text('describe_symbol', { symbol: '*running*' });
+    return Number(/Value: (\d+)/.exec(text)?.[1]);
+  }
+
+  test('lookups answer while an evaluation runs', async () => {
+    const { calls, free } = await occupy(1, 'one');
+    expect(await session.text('who_calls', { name: 'helper' })).toContain('COMMON-LISP-USER::USER-OF-HELPER');
+    expect(await session.text('apropos_search', { pattern: 'user-of-h', package: 'cl-user' })).toContain(
+      'Found 1 ',
+    );
+    expect(await session.text('describe_symbol', { symbol: 'helper' })).toContain('[FUNCTION]');
+    expect(await session.eval('(+ 1 2)')).toBe('3');
+    free();
+    expect((await Promise.all(calls)).map(({ text }) => text)).toEqual([':THROUGH']);
+  });
+
+  test('the ninth waits, is told so by progress, runs when there is a place, and is told that it waited', async () => {
+    const { calls, free } = await occupy(8, 'eight');
+    const messages: (string | undefined)[] = [];
+    let ninth: Answer | undefined;
+    const waiting = session
+      .call(
+        'eval_form',
+        { form: '(list :ninth)' },
+        { onprogress: (each: { message?: string }) => messages.push(each.message) },
+      )
+      .then((answer) => {
+        ninth = answer;
+      });
+    await until('the progress', 5000, () => messages.length > 0);
+    expect(messages[0]).toMatch(/^waiting: /);
+    await pause(300);
+    expect(ninth).toBeUndefined();
+    expect(await session.text('who_calls', { name: 'helper' })).toContain('COMMON-LISP-USER::USER-OF-HELPER');
+    free();
+    await waiting;
+    expect(ninth?.text).toMatch(/^\(:NINTH\)/);
+    for (const { text } of await Promise.all(calls)) expect(text).toBe(':THROUGH');
+  });
+
+  test('the time in the queue is not part of the limit', async () => {
+    const { calls, free } = await occupy(8, 'limit');
+    const waiting = session.call('eval_form', { form: '(list :in-time)', timeout: 0.2 });
+    await pause(600);
+    free();
+    expect((await waiting).text).toMatch(/^\(:IN-TIME\)/);
+    await Promise.all(calls);
+  });
+
+  test('a call that is cancelled while it waits never runs, and the rest keep their places', async () => {
+    const { calls, free } = await occupy(8, 'cancel');
+    const controller = new AbortController();
+    const cancelled = session.call(
+      'eval_form',
+      { form: '(defvar *never* 1)' },
+      { signal: controller.signal },
+    );
+    const rejected = expect(cancelled).rejects.toThrow();
+    const last = session.call('eval_form', { form: '(list :last)' });
+    await pause(100);
+    controller.abort();
+    await rejected;
+    free();
+    expect((await last).text).toMatch(/^\(:LAST\)/);
+    await Promise.all(calls);
+    expect(await session.call('eval_form', { form: "(boundp '*never*)" })).toEqual({
+      text: 'NIL',
+      notices: [],
+      isError: false,
+    });
+  });
+});

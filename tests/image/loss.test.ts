@@ -1,0 +1,230 @@
+// An image that dies: the call that ran says so, the next gets a new one and is told once what was lost.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { childrenOf, gone, imageOf, pause, until } from '../server/processes.ts';
+
+function lost(how: string): Answer {
+  return {
+    text: `Error: The Lisp image was lost during this call: ${how}. The next call gets a new image.`,
+    notices: [],
+    isError: true,
+  };
+}
+
+function notice(how: string, what: string): string {
+  return `This is a new Lisp image; the one before was lost: ${how}. ${what}`;
+}
+
+function evaluations(count: number): string {
+  const made = `everything that ${count} evaluation${count === 1 ? '' : 's'} made (definitions, values, packages, the current package)`;
+  return `Lost with it: ${made}. Load or define again what you need.`;
+}
+
+/** Kills the image of SESSION from outside, and waits until the server can have seen it. */
+async function killImage(session: Session): Promise<void> {
+  const image = await imageOf(session.pid);
+  process.kill(image, 'SIGKILL');
+  await gone(image, 3000);
+  await pause(200);
+}
+
+/** Starts a session, hands it to USE, and ends it. */
+async function withSession(args: string[], use: (session: Session) => Promise<void>): Promise<void> {
+  const session = await startSession({ args });
+  try {
+    await use(session);
+  } finally {
+    await session.close();
+  }
+}
+
+describe('in one session', () => {
+  let session: Session;
+  beforeAll(async () => {
+    session = await startSession();
+    await session.eval('1');
+  });
+  afterAll(() => session.close());
+
+  function answer(form: string, more: Record<string, unknown> = {}): Promise<Answer> {
+    return session.call('eval_form', { form, ...more });
+  }
+
+  /** Expects that the image just lost is told with the next answer, and with no other. */
+  async function expectTold(told: string): Promise<void> {
+    expect(await answer('(+ 1 2)')).toEqual({ text: '3', notices: [told], isError: false });
+    expect(await answer('(+ 1 2)')).toEqual({ text: '3', notices: [], isError: false });
+  }
+
+  // Each evaluates twice after a loss: these two and the definition are what the next can lose.
+  test.each([
+    ['(exit)', 'it exited with code 0'],
+    ['(sb-ext:quit)', 'it exited with code 0'],
+    ['(exit :code 3)', 'it exited with code 3'],
+    ['(exit :abort t)', 'it exited with code 1'],
+    ['(exit :code 5 :abort t)', 'it exited with code 5'],
+    ['(sb-unix:unix-kill (sb-unix:unix-getpid) sb-unix:sigkill)', 'it was ended by SIGKILL'],
+    ['(unwind-protect (exit :code 4) (princ "cleaned"))', 'it exited with code 4'],
+  ])('by %s: the texts are exact', async (form, how) => {
+    await answer('(defvar *mine* 1)');
+    const { text, isError } = await answer(form);
+    expect({ text: text.replace(/\n\nOutput:\ncleaned$/, ''), notices: [], isError }).toEqual(lost(how));
+    const next = await answer("(boundp '*mine*)");
+    expect([next.text, next.notices.length]).toEqual(['NIL', 1]);
+    expect(next.notices[0]).toMatch(
+      new RegExp(
+        `^This is a new Lisp image; the one before was lost: ${how}\\. Lost with it: everything that \\d+ evaluation`,
+      ),
+    );
+    expect((await answer('2')).notices).toEqual([]);
+  });
+
+  test('the evaluations are counted for each image', async () => {
+    await answer('(exit)');
+    for (const form of ['1', '2', '3']) await answer(form);
+    await answer('(exit)');
+    await expectTold(notice('it exited with code 0', evaluations(3)));
+    await answer('(exit)');
+    await expectTold(notice('it exited with code 0', evaluations(2)));
+  });
+
+  test('killed from outside while idle', async () => {
+    await answer('(defvar *mine* 1)');
+    await killImage(session);
+    const next = await answer("(boundp '*mine*)");
+    expect([next.text, next.isError, next.notices.length]).toEqual(['NIL', false, 1]);
+    expect(next.notices[0]).toContain(
+      'the one before was lost: it was ended by SIGKILL. Lost with it: everything that',
+    );
+    expect((await answer('2')).notices).toEqual([]);
+  });
+
+  test('killed from outside while it evaluates, with others beside it', async () => {
+    await answer('(defvar *busy* 0)');
+    const busy = '(progn (incf *busy*) (loop))';
+    const calls = [answer(busy), answer(busy)];
+    await until('both run', 5000, async () => (await answer('(= *busy* 2)')).text === 'T');
+    process.kill(await imageOf(session.pid), 'SIGKILL');
+    expect(await Promise.all(calls)).toEqual([
+      lost('it was ended by SIGKILL'),
+      lost('it was ended by SIGKILL'),
+    ]);
+    const next = await Promise.all([answer('1'), answer('2')]);
+    expect(next.flatMap(({ notices }) => notices)).toHaveLength(1);
+    expect(childrenOf(session.pid)).toHaveLength(1);
+  });
+
+  test('during a lookup: that says so too', async () => {
+    await answer(
+      '(defclass deadly () ()) (defmethod print-object ((x deadly) s) (declare (ignore s)) (exit :abort t)) (defvar *deadly* (make-instance (quote deadly)))',
+    );
+    const { text, isError } = await session.call('describe_symbol', { symbol: '*deadly*' });
+    // A value that cannot be shown safely may also be left out.
+    if (isError) expect(text).toMatch(/^The Lisp image was lost during this call: it exited with code 1\./);
+    else expect(text).toContain('*DEADLY*');
+    await answer('1');
+    expect((await answer('2')).notices).toEqual([]);
+  });
+
+  test('what cannot be interrupted costs the image, which is told once', async () => {
+    const how = 'a call could not be interrupted, so the image had to be replaced';
+    await answer('1');
+    await answer('(exit)');
+    await answer('1');
+    expect(await answer('(sb-sys:without-interrupts (loop))', { timeout: 0.2 })).toEqual(lost(how));
+    await expectTold(notice(how, evaluations(1)));
+  });
+
+  test('after a loss every tool works', async () => {
+    await answer('(exit)');
+    expect(await session.text('who_calls', { name: 'helper-of-nobody' })).toBe(
+      'Symbol HELPER-OF-NOBODY not found in package CL-USER (status: NIL)',
+    );
+    await answer('(defun helper (x) x) (defun user-of-helper (x) (helper x))');
+    expect(await session.text('who_calls', { name: 'helper' })).toBe(
+      'Functions that call COMMON-LISP-USER::HELPER:\n\n  COMMON-LISP-USER::USER-OF-HELPER',
+    );
+    expect(await session.text('describe_symbol', { symbol: 'helper' })).toContain('[FUNCTION]');
+    expect(await session.text('apropos_search', { pattern: 'mapcar', package: 'cl' })).toContain('Found 1 ');
+    expect(await session.text('load_system', { system: 'alexandria' })).toMatch(/^Loaded system alexandria/);
+  });
+});
+
+describe('what was lost', () => {
+  const folder = temporaryFolder();
+  afterAll(folder.remove);
+  const file = join(folder.path, 'some.lisp');
+  mkdirSync(join(folder.path, 'lost-system'));
+  writeFileSync(file, '(defvar *some* 1)\n');
+  writeFileSync(join(folder.path, 'init.lisp'), '(defvar cl-user::*init* :loaded)\n');
+  writeFileSync(join(folder.path, 'bad-init.lisp'), '(defvar cl-user::*half* 1)\n(error "bad init")\n');
+  writeFileSync(join(folder.path, 'lost-system', 'lost-system.asd'), '(asdf:defsystem "lost-system")\n');
+
+  test('files and systems are named', async () => {
+    await withSession(['--root', folder.path], async (session) => {
+      await session.eval('1');
+      await session.call('load_file', { path: 'some.lisp' });
+      await session.call('load_system', { system: 'lost-system' });
+      await session.eval('(exit)');
+      const { notices } = await session.call('describe_symbol', { symbol: 'car' });
+      expect(notices).toHaveLength(1);
+      expect(notices[0]).toContain('everything that 1 evaluation made');
+      expect(notices[0]).toMatch(/; the loaded systems (asdf, )?lost-system(, \S+)*; the loaded files /);
+      expect(notices[0]).toContain(`the loaded files ${file}. Load or define again what you need.`);
+      // They are lost only once.
+      await session.eval('(exit)');
+      expect((await session.call('eval_form', { form: '1' })).notices).toEqual([
+        notice('it exited with code 0', 'Nothing was lost with it.'),
+      ]);
+    });
+  });
+
+  test('an image in which nothing was done is told so', async () => {
+    await withSession([], async (session) => {
+      await session.text('describe_symbol', { symbol: 'car' });
+      await killImage(session);
+      expect((await session.call('eval_form', { form: '1' })).notices).toEqual([
+        notice('it was ended by SIGKILL', 'Nothing was lost with it.'),
+      ]);
+    });
+  });
+
+  test('two losses in a row are told in one notice', async () => {
+    await withSession([], async (session) => {
+      await session.eval('1');
+      await session.eval('(exit :code 1)');
+      await session.eval('(exit :code 2)');
+      const { notices } = await session.call('eval_form', { form: '1' });
+      expect(notices.filter((text) => text.includes('it exited with code 2'))).toHaveLength(1);
+      expect((await session.call('eval_form', { form: '1' })).notices).toEqual([]);
+    });
+  });
+
+  test('--init is loaded into the new image too', async () => {
+    await withSession(['--init', join(folder.path, 'init.lisp')], async (session) => {
+      expect(await session.eval('(list *init* (makunbound (quote *init*)))')).toBe('(:LOADED *INIT*)');
+      await session.eval('(exit)');
+      const { text, notices } = await session.call('eval_form', { form: '*init*' });
+      expect(text).toBe(':LOADED');
+      expect(notices).toEqual([notice('it exited with code 0', evaluations(1))]);
+    });
+  });
+
+  test('an error in the --init file is told once for each image, and the image is used', async () => {
+    const init = join(folder.path, 'bad-init.lisp');
+    await withSession(['--init', init], async (session) => {
+      const told = `The start file ${init} was not loaded to its end: bad init\n`;
+      const first = await session.call('eval_form', { form: '*half*' });
+      expect([first.text, first.isError, first.notices.length]).toEqual(['1', false, 1]);
+      expect(first.notices[0]?.startsWith(told)).toBe(true);
+      expect((await session.call('eval_form', { form: '2' })).notices).toEqual([]);
+      await session.eval('(exit)');
+      const { notices } = await session.call('eval_form', { form: '*half*' });
+      expect(notices.filter((text) => text.startsWith(told))).toHaveLength(1);
+      expect((await session.call('eval_form', { form: '2' })).notices).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,155 @@
+// What evaluated code writes, and where it can read from.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, type Session, startSession } from '../harness.ts';
+
+let session: Session;
+beforeAll(async () => {
+  session = await startSession();
+});
+afterAll(() => session.close());
+
+function answer(form: string): Promise<Answer> {
+  return session.call('eval_form', { form });
+}
+
+describe('output', () => {
+  test.each([
+    '*standard-output*',
+    '*error-output*',
+    '*trace-output*',
+    '*terminal-io*',
+    '*debug-io*',
+    '*query-io*',
+  ])('to %s is shown under the values', async (stream) => {
+    expect(await answer(`(progn (format ${stream} "one~%two") :value)`)).toEqual({
+      text: ':VALUE\n\nOutput:\none\ntwo',
+      notices: [],
+      isError: false,
+    });
+  });
+
+  test('before an error is shown too', async () => {
+    const { text } = await answer('(progn (princ "so far") (error "stopped"))');
+    expect(text).toMatch(/^Error: stopped\n[\s\S]*\n\nOutput:\nso far$/);
+  });
+
+  test('of a million characters is bounded: its head, how many are left out, its tail', async () => {
+    const { text, isError } = await answer(
+      '(progn (write-string "begin") (dotimes (i 100000) (write-string "0123456789")) (write-string "end") nil)',
+    );
+    expect(isError).toBe(false);
+    const [head = '', omitted = '', tail = ''] = text.split(
+      /\n\[\.\.\. (\d+) characters left out \.\.\.\]\n/,
+    );
+    expect(head).toMatch(/^NIL\n\nOutput:\nbegin(0123456789)+\d*$/);
+    expect(tail).toMatch(/^\d*(0123456789)+end$/);
+    const shown = head.length - 'NIL\n\nOutput:\n'.length + tail.length;
+    expect(shown + Number(omitted)).toBe(1_000_008);
+    expect(text.length).toBeLessThan(20_000);
+  });
+
+  test('that never ends does not fill the memory', async () => {
+    const { text } = await session.call('eval_form', { form: '(loop (print 1))', timeout: 0.5 });
+    expect(text).toMatch(/^Error: Interrupted after 0\.\d s/);
+    expect(text).toMatch(/characters left out/);
+    expect(text.length).toBeLessThan(20_000);
+  });
+
+  test('of a trace is shown', async () => {
+    await answer('(defun traced (n) (* 2 n)) (trace traced)');
+    const { text } = await answer('(traced 21)');
+    await answer('(untrace)');
+    expect(text).toMatch(/^42\n\nOutput:\n\s*0: \(TRACED 21\)\n\s*0: TRACED returned 42$/);
+  });
+});
+
+describe('output of others', () => {
+  const THREAD =
+    '(nth-value 0 (sb-thread:join-thread (sb-thread:make-thread (lambda () FORM)) :default :ended))';
+
+  test('a thread that an evaluation left behind: shown once, with the next answer', async () => {
+    await answer('(defvar *go* nil) (defvar *done* nil)');
+    await answer(
+      '(sb-thread:make-thread (lambda () (loop until *go* do (sleep 0.01)) (princ "from behind") (setf *done* t)))',
+    );
+    expect((await answer('(+ 1 2)')).notices).toEqual([]);
+    const { text, notices } = await answer('(progn (setf *go* t) (loop until *done* do (sleep 0.01)) :next)');
+    expect(text).toBe(':NEXT');
+    expect(notices).toEqual(['Written by other threads since the last answer:\nfrom behind']);
+    expect((await answer('(+ 1 2)')).notices).toEqual([]);
+  });
+
+  test('a thread that writes a million characters: bounded', async () => {
+    const form = THREAD.replace('FORM', '(dotimes (i 100000) (write-string "0123456789"))');
+    const { notices } = await answer(form);
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toMatch(/\n\[\.\.\. \d+ characters left out \.\.\.\]\n/);
+    expect(notices[0]?.length).toBeLessThan(20_000);
+  });
+
+  test('an error in a thread of its own is told, and the image lives', async () => {
+    const { text, notices } = await answer(THREAD.replace('FORM', '(error "in a thread")'));
+    expect(text).toBe(':ENDED');
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toMatch(/The thread .* was ended by an unhandled SIMPLE-ERROR: in a thread/);
+    expect((await answer('(+ 1 2)')).text).toBe('3');
+  });
+
+  test.each([
+    ['(sb-ext:run-program "/bin/echo" (list "from a child") :output t)', 'from a child'],
+    ['(sb-ext:run-program "/bin/sh" (list "-c" "echo to stderr >&2") :error t)', 'to stderr'],
+  ])('a child process, %s: shown once', async (form, written) => {
+    const first = await answer(`(progn ${form} 1)`);
+    // It comes through a pipe, so it may be one answer late.
+    const second = await answer('2');
+    const told = [...first.notices, ...second.notices];
+    expect(told).toEqual([`Written to the image's own stdout or stderr:\n${written}`]);
+    expect([first.text, second.text]).toEqual(['1', '2']);
+  });
+
+  test('a child process whose output is captured is captured', async () => {
+    const form = '(with-output-to-string (s) (sb-ext:run-program "/bin/echo" (list "caught") :output s))';
+    expect(await answer(form)).toEqual({ text: '"caught\n"', notices: [], isError: false });
+  });
+
+  test.each(['sb-sys:*stdout*', 'sb-sys:*stderr*'])('what goes to %s is shown', async (stream) => {
+    const { text, notices } = await answer(
+      `(progn (format ${stream} "past the agent") (finish-output ${stream}) 1)`,
+    );
+    const later = await answer('2');
+    expect([text, ...notices, ...later.notices].join('\n')).toContain('past the agent');
+  });
+});
+
+describe('input', () => {
+  test.each([
+    '(read)',
+    '(read-line)',
+    '(read-char)',
+    '(read-char *terminal-io*)',
+    '(read *debug-io*)',
+    '(read-line *query-io*)',
+    '(read-char sb-sys:*stdin*)',
+    '(y-or-n-p "Really?")',
+    '(yes-or-no-p "Really?")',
+    '(let ((x 1)) (check-type x string) x)',
+  ])('%s does not wait', async (form) => {
+    const { text, isError } = await session.call('eval_form', { form, timeout: 5 });
+    expect(isError).toBe(true);
+    expect(text).not.toContain('Interrupted');
+    expect(text).toMatch(
+      form.includes('check-type') ? /\nType: COMMON-LISP::SIMPLE-TYPE-ERROR\n/ : /^Error: end of file/,
+    );
+  });
+
+  test.each([
+    ['(read-line *standard-input* nil :eof)', ':EOF\nT'],
+    ['(read-char-no-hang *standard-input* nil :eof)', ':EOF'],
+    ['(listen)', 'NIL'],
+    ['(read nil nil :eof)', ':EOF'],
+    ['(with-input-from-string (*standard-input* "(1 2)") (read))', '(1 2)'],
+  ])('%s gives %j', async (form, text) => {
+    expect(await answer(form)).toEqual({ text, notices: [], isError: false });
+  });
+});
