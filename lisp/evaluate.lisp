@@ -64,15 +64,25 @@ nothing new."
              (and (consp definition)
                   (string= (symbol-name operator) (princ-to-string (first definition))))))))
 
+(defun unreadable-place (condition)
+  "Return where the form begins that CONDITION, of a file that cannot be read, is about, or
+where reading stopped, as far as SBCL knows; NIL when it knows neither."
+  (destructuring-bind (&optional line . column)
+      (internal-call ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE-LINE/COL") (condition))
+    (if line
+        (format nil "the form begins at line ~D, column ~D" line (1+ column))
+        (let ((info (ignore-errors (internal-call ("SB-KERNEL" "STREAM-ERROR-POSITION-INFO")
+                                                  ((stream-error-stream condition))))))
+          (when (assoc :line info)
+            (format nil "reading stopped at line ~D" (second (assoc :line info))))))))
+
 (defun warning-text (condition)
   "Return what CONDITION says; of a file that cannot be read, what the reader says and
-where the form begins."
+where."
   (if (typep condition (internal-symbol "SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
-      (destructuring-bind (&optional line . column)
-          (internal-call ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE-LINE/COL") (condition))
-        (format nil "cannot be read: ~A~@[ (the form begins at line ~D, column ~D)~]"
-                (reader-text (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition))
-                line (and column (1+ column))))
+      (format nil "cannot be read: ~A~@[ (~A)~]"
+              (reader-text (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition))
+              (unreadable-place condition))
       (report-text 1000 condition)))
 
 (defun keep-warning (severity condition)

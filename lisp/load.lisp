@@ -15,25 +15,41 @@
           (*load-pathname* (pathname source)) (*load-truename* (truename source)))
       (internal-call ("SB-FASL" "LOAD-AS-FASL") (stream nil nil) (load stream)))))
 
+(defun readtable-for (source)
+  "Return the readtable for the file SOURCE: the current one, or, when the file begins
+with a byte order mark, a copy that takes the mark for white space."
+  (with-open-file (stream source :element-type '(unsigned-byte 8))
+    (if (equal '(#xef #xbb #xbf) (loop repeat 3 collect (read-byte stream nil)))
+        (let ((readtable (copy-readtable)))
+          (set-syntax-from-char (code-char #xfeff) #\Space readtable)
+          readtable)
+        *readtable*)))
+
+(defvar *phase* nil "What LOAD-FILE is at: \"compile\" or \"load\".")
+
 (defun compile-and-load (source fasl)
   "Compile the file SOURCE into FASL, load that, and return the members of the answer."
   (multiple-value-bind (made warnings failed)
-      (call-user-code (lambda () (compile-file source :output-file fasl)))
+      (let ((*readtable* (readtable-for source)))
+        (call-user-code (lambda () (compile-file source :output-file fasl))))
     (declare (ignore warnings))
-    (cond (made
-           (call-user-code (lambda () (load-compiled made source)))
-           (list "value" (object "file" (sb-ext:native-namestring (truename source))
-                                 "failed" (and failed t))))
-          (t (list "value" (object "file" (sb-ext:native-namestring (truename source))
-                                   "notLoaded" t))))))
+    (setf *phase* "load")
+    (when made
+      (call-user-code (lambda () (load-compiled made source))))
+    (list "value" (object "file" (sb-ext:native-namestring (truename source))
+                          "failed" (and made failed t)
+                          "notLoaded" (null made)))))
 
 (define-operation ("load-file" :members t) (file fasl)
   "Compile FILE into FASL, both native names, and load it."
-  (let ((source (sb-ext:parse-native-namestring file)))
-    (call-as-job-part nil
-                      (lambda ()
-                        (call-with-quiet-compiler
-                         (lambda () (compile-and-load source (sb-ext:parse-native-namestring fasl))))))))
+  (let* ((source (sb-ext:parse-native-namestring file))
+         (*phase* "compile")
+         (members (call-as-job-part nil
+                                    (lambda ()
+                                      (call-with-quiet-compiler
+                                       (lambda ()
+                                         (compile-and-load source (sb-ext:parse-native-namestring fasl))))))))
+    (list* "phase" *phase* members)))
 
 (define-operation ("load-source" :members t) (file)
   "Load FILE, a native name, as a person's own start file."
@@ -61,11 +77,18 @@
       (page (sort (loop for name being the hash-keys of (symbol-value registry) collect name) #'string<)
             0 5000))))
 
+(defun find-system (name)
+  "Return the system NAME, or NIL when there is none; ASDF looks again for one that was
+written after it first looked."
+  (or (asdf-call "FIND-SYSTEM" name nil)
+      (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+             (asdf-call "FIND-SYSTEM" name nil))))
+
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
   (require "ASDF")
   (asdf-call "ENSURE-SOURCE-REGISTRY")
-  (let ((system (call-user-code (lambda () (asdf-call "FIND-SYSTEM" name nil)))))
+  (let ((system (call-user-code (lambda () (find-system name)))))
     (if (null system)
         (list "value" (object "missing" name "known" (known-systems)))
         (let ((before (loaded-systems)))

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { homedir, userInfo } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
 
 export interface AgentOptions {
   /** The folder with the agent's Lisp source. */
@@ -21,7 +21,9 @@ export interface AgentOptions {
 /** Returns the folder for compiled files that ENVIRONMENT means. */
 export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const base = environment['XDG_CACHE_HOME'];
-  return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'live-lisp');
+  if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
+  const home = isAbsolute(homedir()) ? homedir() : userInfo().homedir;
+  return join(home, '.cache', 'live-lisp');
 }
 
 /** Returns whether compiled files can be kept in FOLDER, making it when needed. */
@@ -92,13 +94,22 @@ export function agentEnvironment(options: AgentOptions): NodeJS.ProcessEnv {
   };
 }
 
-/** Returns the value of CL_SOURCE_REGISTRY that puts ROOT before what the user has EXISTING: the
- *  string syntax where it can say so, else the s-expression syntax. */
+/** Returns the value of CL_SOURCE_REGISTRY that puts ROOT before what the user has EXISTING: in the string
+ *  syntax where that can name ROOT, else in the s-expression syntax. */
 export function sourceRegistry(root: string, tree: boolean, existing: string | undefined): string {
   const users = existing ?? '';
-  const rest = users.trimStart();
-  const entry = `(${tree ? ':tree' : ':directory'} "${root.replace(/[\\"]/g, '\\$&')}/")`;
-  if (rest.startsWith('(')) return rest.replace(/^\(\s*:source-registry/i, `(:source-registry ${entry}`);
+  const entry = registryEntry(root, tree);
+  if (users.trimStart().startsWith('(')) {
+    return users.trimStart().replace(/^\(\s*:source-registry/i, () => `(:source-registry ${entry}`);
+  }
   if (!/[:"\\;]/.test(root)) return `${root}${tree ? '//' : '/'}:${users}`;
-  return `(:source-registry ${entry} :inherit-configuration)`;
+  const folders = users.split(':').filter((folder) => folder !== '');
+  const entries = folders.map((folder) => registryEntry(folder.replace(/\/+$/, ''), folder.endsWith('//')));
+  const inherits = users === '' || users.split(':').includes('');
+  const rest = inherits ? ':inherit-configuration' : ':ignore-inherited-configuration';
+  return `(:source-registry ${[entry, ...entries, rest].join(' ')})`;
+}
+
+function registryEntry(folder: string, tree: boolean): string {
+  return `(${tree ? ':tree' : ':directory'} "${folder.replace(/[\\"]/g, '\\$&')}/")`;
 }

@@ -120,6 +120,8 @@ export interface EvaluateData extends Remarks {
 }
 
 export interface LoadFileData extends Remarks {
+  /** What it was at when it ended. */
+  phase?: 'compile' | 'load';
   value?: { file: string; failed?: boolean; notLoaded?: boolean };
 }
 

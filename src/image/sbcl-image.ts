@@ -220,6 +220,7 @@ export class SbclImage implements Image {
       await child.greeting;
       return child;
     } catch (error) {
+      child.takeRaw(); // The error's message has it.
       throw new SetupError(
         `The Lisp image did not start: ${messageOf(error)}. Run live-lisp doctor to find the step that fails.`,
       );

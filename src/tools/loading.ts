@@ -32,6 +32,8 @@ export function loadFile(image: Image, places: Places, root: string) {
     handler: async (args, context) => {
       const file = sourceFile(root, String(args['path']));
       const folder = mkdtempSync(join(tmpdir(), 'live-lisp-'));
+      const remove = () => rmSync(folder, { recursive: true, force: true });
+      process.once('exit', remove);
       try {
         const reply = await image.call(
           'load-file',
@@ -40,7 +42,8 @@ export function loadFile(image: Image, places: Places, root: string) {
         );
         return loadResult(reply, fileHeadline(reply, places.fileName(file)), places);
       } finally {
-        rmSync(folder, { recursive: true, force: true });
+        process.off('exit', remove);
+        remove();
       }
     },
   });
@@ -58,6 +61,8 @@ function sourceFile(root: string, path: string): string {
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {
   if (data.value?.notLoaded)
     return `Not loaded: ${name} could not be compiled; the image has what it had before.`;
+  if (ending.kind !== 'done' && data.phase === 'compile')
+    return `Not loaded: the compilation of ${name} was left early; the image has what it had before, and what was done at compile time.`;
   if (ending.kind !== 'done') return `${name} was not loaded to its end; the forms before were.`;
   return data.value?.failed
     ? `Loaded ${name}, but some forms have errors (below) and will signal when they run.`

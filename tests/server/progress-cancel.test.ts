@@ -1,5 +1,7 @@
 // What a client can see and do while a call runs: progress, and its cancellation.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERAS, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { pause, until } from './processes.ts';
@@ -176,18 +178,27 @@ describe('on the wire', () => {
   });
 });
 
-test('loading a system that has to be compiled tells the file it is at, and where it is none', async () => {
-  const cache = temporaryFolder();
-  const session = await startSession({ env: { XDG_CACHE_HOME: cache.path } });
+test('loading a system tells the file it is at, while that is compiled and while it is loaded', async () => {
+  const root = temporaryFolder();
+  const session = await startSession({
+    args: ['--root', root.path],
+    env: { XDG_CACHE_HOME: join(root.path, 'cache') },
+  });
   try {
-    const { text, progress } = await heard(session, 'load_system', { system: 'cl-ppcre' });
-    expect(text).toMatch(/^Loaded system cl-ppcre\b/);
+    const components = '((:file "slow-to-compile") (:file "slow-to-load"))';
+    writeFileSync(join(root.path, 'big.asd'), `(asdf:defsystem "big" :serial t :components ${components})\n`);
+    writeFileSync(join(root.path, 'slow-to-compile.lisp'), '(eval-when (:compile-toplevel) (sleep 1.6))\n');
+    writeFileSync(join(root.path, 'slow-to-load.lisp'), '(sleep 1.6)\n');
+    const { text, progress } = await heard(session, 'load_system', { system: 'big' });
+    expect(text).toBe('Loaded system big');
     const messages = progress.map(({ message = '' }) => message);
     for (const message of messages)
-      expect(message).toMatch(/^\d+\.\d s(, \/\S+)?(, \d+ characters of output)?$/);
-    expect(messages.some((message) => /, \/\S+\/cl-ppcre\/\S+\.lisp/.test(message))).toBe(true);
+      expect(message).toMatch(/^\d+\.\d s, \/\S+\/slow-to-(compile|load)\.(lisp|fasl)$/);
+    for (const name of ['slow-to-compile', 'slow-to-load']) {
+      expect(messages.some((message) => message.includes(name))).toBe(true);
+    }
   } finally {
     await session.close();
-    cache.remove();
+    root.remove();
   }
 });

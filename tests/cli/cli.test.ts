@@ -1,0 +1,292 @@
+// The command line: what each command prints, where, and with which exit code.
+
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { PROJECT, SERVER, temporaryFolder } from '../harness.ts';
+import { marked } from '../server/processes.ts';
+
+interface Run {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+const folder = temporaryFolder();
+afterAll(folder.remove);
+
+/** Runs live-lisp with ARGS to its end; its stdin stays open. */
+function run(args: string[], env: Record<string, string> = {}, cwd = PROJECT): Promise<Run> {
+  return new Promise((resolve) => {
+    const options = { cwd, env: { ...process.env, ...env } };
+    const child = execFile(process.execPath, [SERVER, ...args], options, (_, stdout, stderr) => {
+      resolve({ code: child.exitCode ?? -1, stdout, stderr });
+    });
+  });
+}
+
+function write(name: string, text: string): string {
+  const path = join(folder.path, name);
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+describe('what is wrong with the words is one sentence on stderr, exit 2', () => {
+  const CALL = `The command call takes a tool's name and its arguments: live-lisp call NAME '{"json": ...}'.`;
+  const HEAP = (value: string) =>
+    `--heap must be a size from 128MB to 1024GB, such as 512MB or 8GB, not ${value}.`;
+  const TIMEOUT = (value: string) =>
+    `--eval-timeout must be a number of seconds from 0.1 to 86400, not ${value}.`;
+
+  test.each([
+    [['bogus'], 'Unknown command bogus; the commands are serve, call, tools, doctor.'],
+    [['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
+    [['--bogus=5'], 'Unknown flag --bogus; see live-lisp --help.'],
+    [['-x'], 'Unknown flag -x; see live-lisp --help.'],
+    [['--Heap', '1GB'], 'Unknown flag --Heap; see live-lisp --help.'],
+    [['--heap'], 'The flag --heap needs a value: --heap SIZE.'],
+    [['--heap='], 'The flag --heap needs a value: --heap SIZE.'],
+    [['--root', ''], 'The flag --root needs a value: --root DIR.'],
+    [['--sbcl'], 'The flag --sbcl needs a value: --sbcl PATH.'],
+    [['--init'], 'The flag --init needs a value: --init FILE.'],
+    [['--version=1'], 'The flag --version takes no value.'],
+    [['--quicklisp=yes'], 'The flag --quicklisp takes no value.'],
+    [['--heap', '5'], HEAP('5')],
+    [['--heap', 'much'], HEAP('much')],
+    [['--heap', '0GB'], HEAP('0GB')],
+    [['--heap', '-1GB'], HEAP('-1GB')],
+    [['--heap', '1.5GB'], HEAP('1.5GB')],
+    [['--heap', '127MB'], HEAP('127MB')],
+    [['--heap', '2000GB'], HEAP('2000GB')],
+    [['--heap', '512MB '], HEAP('512MB ')],
+    [['--heap', '--quicklisp'], HEAP('--quicklisp')],
+    [['--eval-timeout', '0'], TIMEOUT('0')],
+    [['--eval-timeout', '-5'], TIMEOUT('-5')],
+    [['--eval-timeout', '30s'], TIMEOUT('30s')],
+    [['--eval-timeout', '1e3'], TIMEOUT('1e3')],
+    [['--eval-timeout', '86401'], TIMEOUT('86401')],
+    [['--eval-timeout', 'NaN'], TIMEOUT('NaN')],
+    [['--root', '/no/such/folder'], '--root must be an existing directory, and /no/such/folder is none.'],
+    [['--root', SERVER], `--root must be an existing directory, and ${SERVER} is none.`],
+    [['--init', '/no/such/file.lisp'], '--init must be an existing file, and /no/such/file.lisp is none.'],
+    [['--init', PROJECT], `--init must be an existing file, and ${PROJECT} is none.`],
+    [['--tool-names', 'kebab'], '--tool-names must be snake or contract, not kebab.'],
+    [['tools', 'extra'], 'The command tools takes no extra; see live-lisp --help.'],
+    [['doctor', 'extra'], 'The command doctor takes no extra; see live-lisp --help.'],
+    [['serve', 'extra'], 'The command serve takes no extra; see live-lisp --help.'],
+    [['call'], CALL],
+    [['call', 'eval_form', '{}', 'more'], CALL],
+    [['call', 'no_such_tool'], 'Unknown tool: no_such_tool; live-lisp tools lists them.'],
+  ])('%j', async (args, sentence) => {
+    expect(await run(args)).toEqual({ code: 2, stdout: '', stderr: `live-lisp: ${sentence}\n` });
+  });
+
+  test.each(['{bad', '', "{'form':'1'}", '{"form":"1"'])('arguments that are no JSON: %j', async (json) => {
+    const { code, stdout, stderr } = await run(['call', 'eval_form', json]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^live-lisp: The tool's arguments must be JSON: .*\.\n$/);
+  });
+});
+
+describe('call', () => {
+  test('prints the text of the tool, exit 0, and leaves nothing running', async () => {
+    const mark = randomUUID();
+    const form = '{"form":"(+ 1 2)"}';
+    expect(await run(['call', 'eval_form', form], { LIVE_LISP_TEST: mark })).toEqual({
+      code: 0,
+      stdout: '3\n',
+      stderr: '',
+    });
+    expect(marked(mark)).toEqual([]);
+  });
+
+  test.each([
+    ['who-calls', '{"name":"nope"}', 'Symbol NOPE not found in package CL-USER (status: NIL)\n'],
+    ['who_calls', '{"name":"nope"}', 'Symbol NOPE not found in package CL-USER (status: NIL)\n'],
+    [
+      'apropos-search',
+      '{"pattern":"mapcar","package":"CL"}',
+      /^Found 1 symbol matching 'mapcar':\n\n {2}COMMON-LISP::MAPCAR \[FUNCTION\]\n$/,
+    ],
+  ])('of %s with %s prints the answer', async (name, json, text) => {
+    const { code, stdout, stderr } = await run(['call', name, json]);
+    expect([code, stderr]).toEqual([0, '']);
+    if (typeof text === 'string') expect(stdout).toBe(text);
+    else expect(stdout).toMatch(text);
+  });
+
+  test.each([
+    [
+      'an error',
+      ['call', 'eval_form', '{"form":"(error \\"boom\\")"}'],
+      /^Error: boom\nType: COMMON-LISP::SIMPLE-ERROR\n$/,
+    ],
+    ['a missing argument', ['call', 'eval_form'], /^Required parameter 'form' missing\n$/],
+    ['null', ['call', 'eval_form', 'null'], /^Required parameter 'form' missing\n$/],
+    [
+      'an array',
+      ['call', 'eval_form', '[1]'],
+      /^The arguments of eval_form must be an object, not an array\.\n$/,
+    ],
+    ['an unknown argument', ['call', 'eval_form', '{"fom":"1"}'], /'form' missing|Unknown parameter 'fom'/],
+    [
+      'a lost image',
+      ['call', 'eval_form', '{"form":"(exit)"}'],
+      /^Error: The Lisp image was lost during this call: it exited with code 0\./,
+    ],
+    [
+      'no SBCL',
+      ['call', '--sbcl', '/no/sbcl', 'eval_form', '{"form":"1"}'],
+      /^There is no executable SBCL at \/no\/sbcl\. /,
+    ],
+    [
+      'a limit',
+      ['call', 'eval_form', '{"form":"(loop)"}', '--eval-timeout', '0.3'],
+      /^Error: Interrupted after 0\.\d s/,
+    ],
+  ])('that fails by %s prints why, exit 1', async (_, args, text) => {
+    const { code, stdout, stderr } = await run(args);
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout).toMatch(text);
+  });
+
+  test('of a long answer prints all of it into a pipe', async () => {
+    const { stdout, code } = await run(['call', 'apropos_search', '{"pattern":"","limit":500}']);
+    expect(code).toBe(0);
+    expect(stdout.split('\n').length).toBeGreaterThan(500);
+  });
+
+  test('prints what there is to tell besides under the text', async () => {
+    const init = write('bad-init.lisp', '(error "bad init")\n');
+    const { code, stdout } = await run(['call', 'eval_form', '{"form":"(+ 1 2)"}', '--init', init]);
+    expect(code).toBe(0);
+    expect(stdout.startsWith(`3\n\nThe start file ${init} was not loaded to its end: bad init`)).toBe(true);
+  });
+
+  test('starts in --root, else where it is called', async () => {
+    write('there.lisp', '(defvar *there* 1)\n');
+    const json = '{"path":"there.lisp"}';
+    expect((await run(['call', 'load_file', json, '--root', folder.path])).stdout).toBe(
+      'Loaded there.lisp\n',
+    );
+    expect((await run(['call', 'load_file', json], {}, folder.path)).stdout).toBe('Loaded there.lisp\n');
+  });
+});
+
+describe('what needs no image', () => {
+  const version = (JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string })
+    .version;
+
+  test('--version prints the version of the package, whatever else is asked', async () => {
+    for (const args of [['--version'], ['doctor', '--version'], ['--version', '--heap', '1GB']]) {
+      expect(await run(args)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    }
+  });
+
+  test('--help names every command and flag', async () => {
+    const { code, stdout, stderr } = await run(['--help']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^live-lisp: /);
+    expect([...stdout.matchAll(/^ {2}(\S+)/gm)].map((match) => match[1])).toEqual([
+      'serve',
+      'call',
+      'tools',
+      'doctor',
+      '--root',
+      '--sbcl',
+      '--heap',
+      '--eval-timeout',
+      '--init',
+      '--quicklisp',
+      '--tool-names',
+      '--help',
+      '--version',
+    ]);
+    expect((await run(['call', '--help'])).stdout).toBe(stdout);
+  });
+
+  test('tools lists each with its level, without an SBCL too', async () => {
+    const { code, stdout, stderr } = await run(['tools'], { PATH: '/nowhere', LIVE_LISP_SBCL: '' });
+    expect([code, stderr]).toEqual([0, '']);
+    const rows = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
+    expect(rows.map(([name, level]) => [name, level?.trim()])).toEqual([
+      ['apropos_search', 'safe'],
+      ['who_calls', 'safe'],
+      ['describe_symbol', 'safe'],
+      ['eval_form', 'cautious'],
+      ['load_system', 'cautious'],
+      ['load_file', 'cautious'],
+    ]);
+    for (const [, , sentence] of rows) expect(sentence).toMatch(/^[A-Z].*\.$/);
+  });
+});
+
+describe('doctor', () => {
+  const home = {
+    HOME: folder.path,
+    XDG_CACHE_HOME: join(folder.path, 'cache'),
+    XDG_DATA_HOME: join(folder.path, 'data'),
+  };
+
+  test('where all is well says so of each, and how to set up the clients; exit 0', async () => {
+    const { code, stdout, stderr } = await run(['doctor'], home);
+    expect([code, stderr]).toEqual([0, '']);
+    const [checks = '', clients = ''] = stdout.split('\n\n');
+    for (const line of checks.split('\n')) expect(line).toMatch(/^ok {3}\S/);
+    expect(checks).toContain(`node ${process.versions.node}`);
+    expect(checks).toMatch(/^ok {3}sbcl \/\S+: SBCL \d/m);
+    expect(checks).toMatch(/^ok {3}image: evaluates, \d+ ms after its start \("[^"]+"\)$/m);
+    expect(checks).toMatch(/^ok {3}cross references: /m);
+    expect(checks).toContain(`cache: ${folder.path}/cache/live-lisp`);
+    expect(checks).toContain(`ASDF looks in ${PROJECT}`);
+    expect(checks).toContain('Quicklisp, qlot, ocicl: none set up');
+    for (const client of ['Claude Code:', 'Codex:', 'VS Code:', 'Cursor:']) expect(clients).toContain(client);
+    expect(clients).toContain(`claude mcp add live-lisp -- node ${SERVER}`);
+  });
+
+  test('what it prints for Cursor and VS Code is JSON that starts this server', async () => {
+    const { stdout } = await run(['doctor'], home);
+    const cursor = JSON.parse(/Cursor: .*?(\{.*\})$/m.exec(stdout)?.[1] ?? '') as unknown;
+    const code = JSON.parse(/--add-mcp '(\{.*\})'$/m.exec(stdout)?.[1] ?? '') as unknown;
+    expect(cursor).toEqual({ mcpServers: { 'live-lisp': { command: 'node', args: [SERVER] } } });
+    expect(code).toEqual({ name: 'live-lisp', command: 'node', args: [SERVER] });
+  });
+
+  test('without an SBCL says how to get one; exit 1', async () => {
+    const { code, stdout } = await run(['doctor'], { ...home, PATH: '/nowhere', LIVE_LISP_SBCL: '' });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAIL sbcl: There is no sbcl on this machine's PATH.* install it.*$/m);
+    expect(stdout).toContain('Claude Code:');
+  });
+
+  test('with an SBCL that does not start says what it wrote; exit 1', async () => {
+    const sbcl = write('broken-sbcl', '#!/bin/sh\necho "cannot find core" >&2\nexit 3\n');
+    const { code, stdout } = await run(['doctor', '--sbcl', sbcl], home);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAIL image: .*it exited with code 3\b/m);
+    expect(stdout).toContain('cannot find core');
+  });
+
+  test('tells of a cache that cannot be written, which is no failure', async () => {
+    const { code, stdout } = await run(['doctor'], { ...home, XDG_CACHE_HOME: '/proc/nothing' });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ok {3}cache: \/proc\/nothing\/live-lisp cannot be written/m);
+  });
+
+  test('tells of Quicklisp when it is there, and whether it is loaded', async () => {
+    mkdirSync(join(folder.path, 'quicklisp'));
+    const setup = write('quicklisp/setup.lisp', '(error "not run by the doctor")\n');
+    expect((await run(['doctor'], home)).stdout).toContain(
+      `ok   Quicklisp is set up (${setup}); --quicklisp loads it into the image`,
+    );
+    expect((await run(['doctor', '--quicklisp'], home)).stdout).toContain(
+      `Quicklisp is set up (${setup}); it is loaded into the image`,
+    );
+  });
+});

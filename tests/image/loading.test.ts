@@ -1,0 +1,273 @@
+// What load_file does with files of all kinds.
+
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+import { RawServer } from '../server/raw.ts';
+
+/** What a reader is told to have happened when nothing of FILE was loaded. */
+const NOT_LOADED = 'could not be compiled; the image has what it had before.';
+
+const root = temporaryFolder();
+const temporary = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({ args: ['--root', root.path], env: { TMPDIR: temporary.path } });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+  temporary.remove();
+});
+
+/** The files in the root, which a load must leave as they were. */
+let written: string[] = [];
+afterEach(() => {
+  expect(readdirSync(root.path).sort()).toEqual([...written].sort());
+  expect(readdirSync(temporary.path)).toEqual([]);
+  for (const name of written) rmSync(join(root.path, name), { recursive: true });
+  written = [];
+});
+
+function write(name: string, text: string | Buffer): string {
+  const path = join(root.path, name);
+  writeFileSync(path, text);
+  if (!written.includes(name)) written.push(name);
+  return path;
+}
+
+function load(path: string): Promise<Answer> {
+  return session.call('load_file', { path });
+}
+
+/** Writes TEXT as the file NAME, loads it and returns the answer. */
+function loadText(name: string, text: string | Buffer): Promise<Answer> {
+  write(name, text);
+  return load(name);
+}
+
+function good(text: string): Answer {
+  return { text, notices: [], isError: false };
+}
+
+function bad(text: string): Answer {
+  return { text, notices: [], isError: true };
+}
+
+describe('the path', () => {
+  test('may be relative to the root, absolute, or lead through other folders', async () => {
+    const path = write('plain.lisp', '(defun plain () 1)\n');
+    mkdirSync(join(root.path, 'sub'));
+    written.push('sub');
+    for (const each of ['plain.lisp', './plain.lisp', 'sub/../plain.lisp', path]) {
+      expect(await load(each)).toEqual(good('Loaded plain.lisp'));
+    }
+    expect(await session.eval('(plain)')).toBe('1');
+  });
+
+  test('may have a space, a star, a bracket, a backslash, or characters beyond ASCII', async () => {
+    for (const [index, name] of [
+      'a b.lisp',
+      'st*r.lisp',
+      'br[a]c?.lisp',
+      'b\\s.lisp',
+      'äλ𝄞.lisp',
+      'no-type',
+    ].entries()) {
+      expect(await loadText(name, `(defun named-${index} () ${index})\n`)).toEqual(good(`Loaded ${name}`));
+      expect(await session.eval(`(named-${index})`)).toBe(String(index));
+    }
+  });
+
+  test('may be a link', async () => {
+    const other = temporaryFolder();
+    writeFileSync(join(other.path, 'target.lisp'), '(defun linked () :linked)\n');
+    symlinkSync(join(other.path, 'target.lisp'), join(root.path, 'link.lisp'));
+    written.push('link.lisp');
+    expect((await load('link.lisp')).text).toBe('Loaded link.lisp');
+    other.remove();
+    expect(await session.eval('(linked)')).toBe(':LINKED');
+  });
+
+  test('that leads nowhere, to a folder, or has a NUL is an error that says so', async () => {
+    mkdirSync(join(root.path, 'folder'));
+    written.push('folder');
+    expect(await load('missing.lisp')).toEqual(
+      bad(`There is no file ${root.path}/missing.lisp. Relative paths start at ${root.path}.`),
+    );
+    expect(await load('/no/such/file.lisp')).toEqual(
+      bad(`There is no file /no/such/file.lisp. Relative paths start at ${root.path}.`),
+    );
+    expect(await load('folder')).toEqual(bad(`${root.path}/folder is not a file. Name a Lisp source file.`));
+    expect(await load('a\0b.lisp')).toEqual(bad('The path must not contain a NUL character.'));
+    expect(await load('')).toEqual(bad(`${root.path} is not a file. Name a Lisp source file.`));
+  });
+});
+
+describe('what is told', () => {
+  test('warnings by file, line and definition', async () => {
+    const answer = await loadText(
+      'warns.lisp',
+      '(defun fine (x)\n  x)\n\n(defun adds (x)\n  (+ x "a"))\n\n(defun calls ()\n  (never-defined 1))\n\n(defun drops (y)\n  1)\n',
+    );
+    expect(answer).toEqual(
+      good(
+        'Loaded warns.lisp\n\nWarnings (3):\n  warns.lisp\n' +
+          '    WARNING (line 4, DEFUN ADDS): Constant "a" conflicts with its asserted type NUMBER.\n' +
+          '      in (+ COMMON-LISP-USER::X "a")\n' +
+          '    STYLE-WARNING (line 7, DEFUN CALLS): undefined function: COMMON-LISP-USER::NEVER-DEFINED\n' +
+          '      in (COMMON-LISP-USER::NEVER-DEFINED 1)\n' +
+          '    STYLE-WARNING (line 10, DEFUN DROPS): The variable Y is defined but never used.',
+      ),
+    );
+  });
+
+  test('what the file writes while it is loaded', async () => {
+    const { text } = await loadText(
+      'writes.lisp',
+      '(eval-when (:compile-toplevel) (princ "compiling "))\n(princ "loading")\n',
+    );
+    expect(text).toBe('Loaded writes.lisp\n\nOutput:\ncompiling loading');
+  });
+
+  test('a form with an error in it: the file is loaded, and the error is told by line', async () => {
+    const { text } = await loadText('wrong-form.lisp', '(defun right () 1)\n(defun wrong () (let 5))\n');
+    expect(text).toMatch(
+      /^Loaded wrong-form\.lisp, but some forms have errors \(below\) and will signal when they run\.\n/,
+    );
+    expect(text).toMatch(/\n {4}ERROR \(line 2, DEFUN WRONG\): /);
+    expect(await session.eval('(right)')).toBe('1');
+    expect((await session.call('eval_form', { form: '(wrong)' })).isError).toBe(true);
+  });
+
+  test.each([
+    ['(defun kept () 1)\n\n(defun open (x)\n  (list x\n', 'the text ends inside this form', 3],
+    [
+      '(defun kept () 1)\n(defun r ()\n  (list no-such-package::x))\n',
+      'Package NO-SUCH-PACKAGE does not exist',
+      3,
+    ],
+    ['(defun kept () 1)\n(list #<a>)\n', 'illegal sharp macro character', 2],
+    ['(defun kept () 1)\n(list cl:no-such)\n', 'NO-SUCH', 2],
+    ['(defun kept () 1)\n)\n', 'unmatched close parenthesis', 2],
+  ])('of %j that it cannot be read, why, and at which line; nothing is loaded', async (text, why, line) => {
+    await session.eval("(fmakunbound 'kept)");
+    const answer = await loadText('unreadable.lisp', text);
+    expect(answer.isError).toBe(true);
+    expect(answer.text).toMatch(new RegExp(`^Not loaded: unreadable\\.lisp ${NOT_LOADED}`));
+    expect(answer.text).toContain('cannot be read: ');
+    expect(answer.text).toContain(why);
+    expect(answer.text).toMatch(new RegExp(`line ${line}\\b`));
+    expect(await session.eval("(fboundp 'kept)")).toBe('NIL');
+  });
+
+  test('an error while it is loaded: the condition, and that the forms before are there', async () => {
+    const { text, isError } = await loadText(
+      'stops.lisp',
+      '(defun before-it () 1)\n(error "at ~a" :load)\n(defun after-it () 2)\n',
+    );
+    expect(isError).toBe(true);
+    expect(text).toMatch(
+      /^stops\.lisp was not loaded to its end; the forms before were\.\n\nError: at LOAD\nType: COMMON-LISP::SIMPLE-ERROR\b/,
+    );
+    expect(await session.eval("(list (before-it) (fboundp 'after-it))")).toBe('(1 NIL)');
+  });
+
+  test.each([
+    ['(defvar *loaded-before* 1)\n(in-package :no-such-package)\n', 'NO-SUCH-PACKAGE'],
+    [
+      '(defvar *loaded-before* 1)\n(eval-when (:compile-toplevel) (error "at compile time"))\n',
+      'at compile time',
+    ],
+  ])(
+    'an error while it is compiled, as in %j: no form was loaded, and none is said to be',
+    async (text, why) => {
+      const answer = await loadText('early.lisp', text);
+      expect(answer.isError).toBe(true);
+      expect(answer.text).toContain(why);
+      expect(await session.eval("(boundp '*loaded-before*)")).toBe('NIL');
+      expect(answer.text).not.toContain('the forms before were');
+    },
+  );
+
+  test('an error in a macro: the file is loaded, and the error is told by line', async () => {
+    const { text } = await loadText(
+      'macro.lisp',
+      '(defmacro fails () (error "in the macro"))\n\n(defun uses () (fails))\n',
+    );
+    expect(text).toMatch(/\n {4}ERROR \(line 3, DEFUN USES\): [\s\S]*in the macro/);
+  });
+
+  test('many warnings are bounded', async () => {
+    const definitions = Array.from({ length: 2000 }, (_, n) => `(defun many-${n} (x) ${n})`);
+    const { text } = await loadText('many.lisp', `${definitions.join('\n')}\n`);
+    expect(text).toMatch(/^Loaded many\.lisp\n\nWarnings \(2000\b/);
+    expect(text.length).toBeLessThan(50_000);
+  });
+});
+
+describe('what a load means', () => {
+  test('*load-truename* and *load-pathname* are the source', async () => {
+    const path = write('truename.lisp', '(defvar *here* (list *load-truename* *load-pathname*))\n');
+    await load('truename.lisp');
+    const same = `(loop for each in *here* collect (equal (sb-ext:native-namestring each) "${path}"))`;
+    expect(await session.eval(same)).toBe('(T T)');
+  });
+
+  test('definitions know their source', async () => {
+    await loadText('sourced.lisp', '\n\n(defun sourced () 1)\n');
+    expect(await session.text('describe_symbol', { symbol: 'sourced' })).toContain(
+      'Defined: sourced.lisp:3:1',
+    );
+  });
+
+  test('the package of the file is its own', async () => {
+    await loadText(
+      'packaged.lisp',
+      '(defpackage :packaged (:use :cl))\n(in-package :packaged)\n(defun f () :in)\n',
+    );
+    expect(await session.eval('(list (package-name *package*) (packaged::f))')).toBe(
+      '("COMMON-LISP-USER" :IN)',
+    );
+  });
+
+  test('after an edit, a load brings the new definition and does not speak of redefinitions', async () => {
+    await loadText('edited.lisp', '(defun edited () :old)\n');
+    expect(await session.eval('(edited)')).toBe(':OLD');
+    expect(await loadText('edited.lisp', '(defun edited () :new)\n')).toEqual(good('Loaded edited.lisp'));
+    expect(await session.eval('(edited)')).toBe(':NEW');
+  });
+
+  test('a definition that came from elsewhere is told to be redefined', async () => {
+    await session.eval('(defun typed-in () :typed)');
+    const { text } = await loadText('takes-over.lisp', '(defun typed-in () :loaded)\n');
+    expect(text).toMatch(/^Loaded takes-over\.lisp\n\nRedefined: .*TYPED-IN/);
+  });
+
+  test('callers of what it defines are known', async () => {
+    await loadText('callers.lisp', '(defun callee-here () 1)\n(defun caller-here () (callee-here))\n');
+    expect(await session.text('who_calls', { name: 'callee-here' })).toBe(
+      'Functions that call COMMON-LISP-USER::CALLEE-HERE:\n\n  COMMON-LISP-USER::CALLER-HERE',
+    );
+  });
+});
+
+test('a server that ends while a file is loaded leaves no temporary folder', async () => {
+  write(
+    'slow.lisp',
+    '(with-open-file (s (sb-ext:posix-getenv "BEGUN") :direction :output) s)\n(sleep 100)\n',
+  );
+  const signal = temporaryFolder();
+  const begun = join(signal.path, 'begun');
+  const server = await new RawServer({
+    args: ['--root', root.path],
+    env: { TMPDIR: temporary.path, BEGUN: begun },
+  }).connect();
+  server.write(server.callLine('load_file', { path: 'slow.lisp' }).line);
+  await until('the load', 10_000, () => existsSync(begun));
+  server.end();
+  await server.exited;
+  signal.remove();
+});

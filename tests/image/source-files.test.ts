@@ -1,0 +1,71 @@
+// Source files as editors write them: line ends, encodings, byte order marks.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({ args: ['--root', root.path] });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+function good(text: string): Answer {
+  return { text, notices: [], isError: false };
+}
+
+/** Writes TEXT as the file NAME, loads it and returns the answer. */
+function loadText(name: string, text: string | Buffer): Promise<Answer> {
+  writeFileSync(join(root.path, name), text);
+  return session.call('load_file', { path: name });
+}
+
+describe('a file', () => {
+  test('empty, or without a last line end', async () => {
+    expect(await loadText('empty.lisp', '')).toEqual(good('Loaded empty.lisp'));
+    expect(await loadText('no-end.lisp', '(defun no-end () 1)')).toEqual(good('Loaded no-end.lisp'));
+    expect(await session.eval('(no-end)')).toBe('1');
+  });
+
+  test('with CRLF line ends: loaded, with the right lines', async () => {
+    const { text } = await loadText(
+      'crlf.lisp',
+      '(defun crlf ()\r\n  1)\r\n\r\n(defun drops-crlf (x)\r\n  1)\r\n',
+    );
+    expect(text).toMatch(/^Loaded crlf\.lisp\n[\s\S]*\(line 4, DEFUN DROPS-CRLF\)/);
+    expect(await session.eval('(crlf)')).toBe('1');
+  });
+
+  test('in UTF-8', async () => {
+    await loadText('utf8.lisp', '; ünïcödé\n(defun utf8 () "λ𝄞")\n');
+    expect(await session.eval('(list (utf8) (length (utf8)))')).toBe('("λ𝄞" 2)');
+  });
+
+  test('with a byte order mark: loaded as if it were not there', async () => {
+    const answer = await loadText('bom.lisp', '\ufeff(defun bom () :loaded)\n');
+    expect(answer).toEqual(good('Loaded bom.lisp'));
+    expect(await session.eval('(bom)')).toBe(':LOADED');
+  });
+
+  test('in Latin-1: loaded, or refused with a text that names the encoding', async () => {
+    const { text, isError } = await loadText(
+      'latin1.lisp',
+      Buffer.from('(defun latin1 () "grüße")\n', 'latin1'),
+    );
+    expect(isError ? text : await session.eval('(latin1)')).toMatch(/"grüße"|utf-?8/i);
+  });
+
+  test('that are no Lisp at all: refused', async () => {
+    const { text, isError } = await loadText(
+      'picture.png',
+      Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0]),
+    );
+    expect(isError).toBe(true);
+    expect(text.length).toBeLessThan(5000);
+  });
+});

@@ -1,0 +1,229 @@
+// How an image comes up: its cache, its SBCL, its heap.
+
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findSbcl, installHint } from '../../src/image/sbcl.ts';
+import { type Answer, type Session, type StartOptions, startSession, temporaryFolder } from '../harness.ts';
+import { RawServer } from '../server/raw.ts';
+
+const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+async function withSession<T>(options: StartOptions, use: (session: Session) => Promise<T>): Promise<T> {
+  const session = await startSession(options);
+  try {
+    return await use(session);
+  } finally {
+    await session.close();
+  }
+}
+
+/** Returns the answer to the first evaluation of a server that was started with OPTIONS. */
+function firstAnswer(options: StartOptions, form = '(+ 1 2)'): Promise<Answer> {
+  return withSession(options, (session) => session.call('eval_form', { form }));
+}
+
+const THREE: Answer = { text: '3', notices: [], isError: false };
+
+/** Writes the shell SCRIPT as the program NAME into the test's folder and returns its path. */
+function program(name: string, script: string): string {
+  const path = join(folder.path, name);
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+describe('the cache', () => {
+  const cached = () => readdirSync(join(folder.path, 'live-lisp'));
+  const inFolder = () => ({ env: { XDG_CACHE_HOME: folder.path } });
+
+  test('is filled by the first start with one fasl and nothing else, and used by the next', async () => {
+    expect(await firstAnswer(inFolder())).toEqual(THREE);
+    const files = cached();
+    expect(files).toEqual([expect.stringMatching(/^agent-[0-9a-f]+-.*\.fasl$/)]);
+    expect(await firstAnswer(inFolder())).toEqual(THREE);
+    expect(cached()).toEqual(files);
+  });
+
+  test('that is empty serves two servers that start at once', async () => {
+    const answers = await Promise.all([
+      firstAnswer(inFolder()),
+      firstAnswer(inFolder()),
+      firstAnswer(inFolder()),
+    ]);
+    expect(answers).toEqual([THREE, THREE, THREE]);
+    expect(cached()).toEqual([expect.stringMatching(/\.fasl$/)]);
+  });
+
+  describe('that is damaged', () => {
+    const good = temporaryFolder();
+    const goodFasl = () => {
+      const [name = ''] = readdirSync(join(good.path, 'live-lisp'));
+      return { name, path: join(good.path, 'live-lisp', name) };
+    };
+    beforeAll(() => firstAnswer({ env: { XDG_CACHE_HOME: good.path } }));
+    afterAll(good.remove);
+
+    test.each([
+      ['truncated', (file: string) => truncateSync(file, 20_000)],
+      ['empty', (file: string) => truncateSync(file, 0)],
+      ['garbage', (file: string) => writeFileSync(file, 'garbage '.repeat(5000))],
+      [
+        'of another version',
+        (file: string) => writeFileSync(file, '# FASL\n  compiled from "x"\n  using SBCL version 0.1\n'),
+      ],
+      ['Lisp, but no agent', (file: string) => writeFileSync(file, '(defvar cl-user::*fake* 1)\n')],
+    ])('because it is %s is no obstacle, and is whole again', async (_, damage) => {
+      const { name, path } = goodFasl();
+      const file = join(folder.path, 'live-lisp', name);
+      mkdirSync(dirname(file));
+      copyFileSync(path, file);
+      damage(file);
+      expect(await firstAnswer(inFolder())).toEqual(THREE);
+      expect(cached()).toEqual([name]);
+      expect(statSync(file).size).toBe(statSync(path).size);
+    });
+
+    test('because a folder is where the fasl should be is no obstacle', async () => {
+      mkdirSync(join(folder.path, 'live-lisp', goodFasl().name), { recursive: true });
+      expect(await firstAnswer(inFolder())).toEqual(THREE);
+    });
+  });
+
+  test.each(['/proc/x', '/proc/1/cache', '/dev/null/cache', '/sys/kernel'])(
+    'that cannot be made, in %s, is no obstacle',
+    async (path) => {
+      expect(await firstAnswer({ env: { XDG_CACHE_HOME: path } })).toEqual(THREE);
+    },
+  );
+
+  test('that cannot be written is no obstacle', async () => {
+    mkdirSync(join(folder.path, 'live-lisp'));
+    chmodSync(join(folder.path, 'live-lisp'), 0o555);
+    expect(await firstAnswer(inFolder())).toEqual(THREE);
+    writeFileSync(join(folder.path, 'file'), '');
+    expect(await firstAnswer({ env: { XDG_CACHE_HOME: join(folder.path, 'file') } })).toEqual(THREE);
+  });
+
+  test.each([undefined, '', '/nonexistent'])(
+    'without a home (HOME is %j) there is an image, and nothing is left in the workspace',
+    async (home) => {
+      const env = { HOME: home, XDG_CACHE_HOME: undefined };
+      const server = await new RawServer({ env, cwd: folder.path }).connect();
+      expect(await server.eval('(+ 1 2)')).toBe('3');
+      await server.kill();
+      expect(readdirSync(folder.path)).toEqual([]);
+    },
+  );
+});
+
+describe('without an sbcl', () => {
+  const nowhere = () => ({ env: { PATH: folder.path, LIVE_LISP_SBCL: '' } });
+  const text = `There is no sbcl on this machine's PATH, so there is no Lisp image to ask. ${installHint()} Then call again; the server need not be restarted.`;
+
+  test('the tools are listed, each call says how to install it, and works once it is there', async () => {
+    await withSession(nowhere(), async (session) => {
+      expect((await session.client.listTools()).tools.length).toBeGreaterThan(5);
+      for (const [name, args] of [
+        ['eval_form', { form: '1' }],
+        ['apropos_search', { pattern: 'car' }],
+        ['who_calls', { name: 'car' }],
+        ['describe_symbol', { symbol: 'car' }],
+        ['load_system', { system: 'alexandria' }],
+      ] as const) {
+        expect(await session.call(name, args)).toEqual({ text, notices: [], isError: true });
+      }
+      symlinkSync(SBCL, join(folder.path, 'sbcl'));
+      expect(await session.call('eval_form', { form: '(+ 1 2)' })).toEqual(THREE);
+    });
+  });
+
+  test('what is on PATH and called sbcl but cannot be run does not count', async () => {
+    mkdirSync(join(folder.path, 'sbcl'));
+    expect((await firstAnswer(nowhere())).text).toBe(text);
+  });
+});
+
+describe('the sbcl that is started', () => {
+  const marking = (name: string) => program(name, `WHICH_SBCL=${name} exec ${SBCL} "$@"`);
+  const which = '(sb-ext:posix-getenv "WHICH_SBCL")';
+
+  test('is the first on PATH', async () => {
+    marking('sbcl');
+    const env = { PATH: `${folder.path}:${process.env['PATH']}`, LIVE_LISP_SBCL: '' };
+    expect((await firstAnswer({ env }, which)).text).toBe('"sbcl"');
+  });
+
+  test('is the one of LIVE_LISP_SBCL, and that of --sbcl before it', async () => {
+    const env = { LIVE_LISP_SBCL: marking('from-environment') };
+    expect((await firstAnswer({ env }, which)).text).toBe('"from-environment"');
+    expect((await firstAnswer({ env, args: ['--sbcl', marking('from-flag')] }, which)).text).toBe(
+      '"from-flag"',
+    );
+  });
+
+  test('may be named without a folder', async () => {
+    marking('sbcl-named');
+    const env = { PATH: `${folder.path}:${process.env['PATH']}` };
+    expect((await firstAnswer({ env, args: ['--sbcl', 'sbcl-named'] }, which)).text).toBe('"sbcl-named"');
+  });
+
+  test.each(['/no/such/sbcl', 'no-such-sbcl', '/tmp'])(
+    'when there is none at %s, a call says so',
+    async (path) => {
+      const text = `There is no executable SBCL at ${path}. Correct --sbcl or LIVE_LISP_SBCL, or leave both out to use the sbcl on PATH.`;
+      expect(await firstAnswer({ args: ['--sbcl', path] })).toEqual({ text, notices: [], isError: true });
+    },
+  );
+
+  test('when it exits at once, a call says what it wrote and where to look, and the next tries again', async () => {
+    const path = program('broken', 'echo "no core file" >&2; exit 7');
+    await withSession({ args: ['--sbcl', path] }, async (session) => {
+      const { text, isError, notices } = await session.call('eval_form', { form: '1' });
+      expect([isError, notices]).toEqual([true, []]);
+      expect(text).toMatch(/^The Lisp image did not start: it exited with code 7\b/);
+      expect(text).toContain('no core file');
+      expect(text).toMatch(/ Run live-lisp doctor to find the step that fails\.$/);
+      marking('broken');
+      expect((await session.call('eval_form', { form: which })).text).toBe('"broken"');
+    });
+  });
+});
+
+describe('the heap', () => {
+  test.each([
+    [[], 4096],
+    [['--heap', '512MB'], 512],
+    [['--heap', '1GB'], 1024],
+    [['--heap=1gb'], 1024],
+  ])('with the flags %j has %d MB', async (args, megabytes) => {
+    const { text } = await firstAnswer({ args }, '(floor (sb-ext:dynamic-space-size) (* 1024 1024))');
+    expect(text.split('\n')[0]).toBe(String(megabytes));
+  });
+});
+
+test('the image starts in the workspace root, with nothing of the user’s init files', async () => {
+  writeFileSync(join(folder.path, '.sbclrc'), '(defvar cl-user::*rc* 1)\n');
+  const form =
+    '(list (sb-ext:native-namestring *default-pathname-defaults*) (boundp (quote *rc*)) (probe-file "marker"))';
+  writeFileSync(join(folder.path, 'marker'), '');
+  const { text } = await firstAnswer({ cwd: folder.path, env: { HOME: folder.path } }, form);
+  expect(text).toMatch(new RegExp(`^\\("[^"]*" NIL #P"${folder.path}/marker"\\)$`));
+  expect(existsSync(join(folder.path, 'marker'))).toBe(true);
+});

@@ -1,0 +1,204 @@
+// What load_system does.
+
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const root = temporaryFolder();
+const cache = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({ args: ['--root', root.path], env: { XDG_CACHE_HOME: cache.path } });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+  cache.remove();
+});
+
+function write(path: string, text: string): void {
+  const file = join(root.path, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** Writes the system NAME with FILES (name and text) that depends on OTHERS. */
+function system(name: string, files: Record<string, string>, others: string[] = []): void {
+  const components = Object.keys(files).map((file) => `(:file "${file}")`);
+  const needs = others.map((other) => `"${other}"`).join(' ');
+  write(
+    `${name}/${name}.asd`,
+    `(asdf:defsystem "${name}" :depends-on (${needs}) :serial t :components (${components.join(' ')}))\n`,
+  );
+  for (const [file, text] of Object.entries(files)) write(`${name}/${file}.lisp`, text);
+}
+
+function load(name: string, more: Record<string, unknown> = {}): Promise<Answer> {
+  return session.call('load_system', { system: name, ...more });
+}
+
+function good(text: string): Answer {
+  return { text, notices: [], isError: false };
+}
+
+describe('a system', () => {
+  // ASDF lists the workspace once, so what the tests load is there before the first of them.
+  system('needed', { needed: '(defun needed () :needed)\n' });
+  system('needing', { needing: '(defun needing () (list (needed)))\n' }, ['needed']);
+  system('again', { again: '(defun again () :old)\n' });
+  system('forced', { forced: '(defvar *times* 0)\n(incf *times*)\n' });
+  system('cased', { cased: '(defvar *cased* t)\n' });
+  write(
+    'prim/prim.asd',
+    '(asdf:defsystem "prim" :components ())\n(asdf:defsystem "prim/tests" :components ((:file "tests")))\n',
+  );
+  write('prim/tests.lisp', '(defvar *tests* t)\n');
+
+  test('of the workspace is loaded with what it needs, and both are told', async () => {
+    expect(await load('needing')).toEqual(good('Loaded system needing, with needed'));
+    expect(await session.eval('(needing)')).toBe('(:NEEDED)');
+  });
+
+  test('that is loaded already is told so, and what changed is loaded again', async () => {
+    expect((await load('again')).text).toBe('Loaded system again');
+    expect(await load('again')).toEqual(
+      good('System again was loaded already; changed files were loaded again.'),
+    );
+    // File times have a grain of a second in ASDF.
+    await session.eval('(sleep 1.1)');
+    system('again', { again: '(defun again () :new)\n' });
+    await load('again');
+    expect(await session.eval('(again)')).toBe(':NEW');
+  });
+
+  test('is compiled and loaded again by force', async () => {
+    await load('forced');
+    await load('forced');
+    expect(await session.eval('*times*')).toBe('1');
+    expect((await load('forced', { force: true })).text).toBe('Loaded system forced');
+    expect(await session.eval('*times*')).toBe('2');
+  });
+
+  test.each(['CASED', 'Cased'])('may be named %s, in other case', async (name) => {
+    expect(await load(name)).toMatchObject({ isError: false });
+    expect(await session.eval('*cased*')).toBe('T');
+  });
+
+  test('of the distribution is found', async () => {
+    expect((await load('alexandria')).text).toMatch(/^Loaded system alexandria\b/);
+    expect(await session.eval('(alexandria:iota 3)')).toBe('(0 1 2)');
+  });
+
+  test('that was written after the first load is found too', async () => {
+    system('newcomer', { newcomer: '(defvar *newcomer* t)\n' });
+    expect((await load('newcomer')).text).toBe('Loaded system newcomer');
+  });
+
+  test('may be a secondary one', async () => {
+    expect((await load('prim/tests')).text).toMatch(/^Loaded system prim\/tests\b/);
+    expect(await session.eval('*tests*')).toBe('T');
+  });
+});
+
+describe('a system that is not there', () => {
+  system('almost-this', { it: '1\n' });
+  system('lacks', { lacks: '1\n' }, ['never-written-by-anyone']);
+
+  test('is told with the nearest names', async () => {
+    expect(await load('almost-thus')).toEqual({
+      text: expect.stringMatching(
+        /^System almost-thus not found by ASDF\. Similar names: almost-this\b.*\. It looks in /,
+      ),
+      notices: [],
+      isError: true,
+    });
+  });
+
+  test.each(['zzzzzzzzzzzzzzzzzzzz', 'no/such', '../x', 'a\0b', '\ud800', '*', '~a', '"', '#.(error "x")'])(
+    '%j is an error, interns nothing, and the next call works',
+    async (name) => {
+      const { text, isError } = await load(name);
+      expect(isError).toBe(true);
+      expect(text).toMatch(/ not found by ASDF\. /);
+      expect(await session.eval('(+ 1 2)')).toBe('3');
+    },
+  );
+
+  test('but that another needs is named', async () => {
+    const { text, isError } = await load('lacks');
+    expect(isError).toBe(true);
+    expect(text).toMatch(
+      /^System lacks was not loaded to its end\.\n\nError: .*never-written-by-anyone.* not found/s,
+    );
+  });
+});
+
+describe('a system with problems', () => {
+  system('warned', {
+    one: '(defun w-one (x) 1)\n',
+    two: '\n(defun w-two () (w-undefined))\n',
+  });
+  system('stops', { first: '(defvar *first-there* t)\n', second: '(error "stopped in second")\n' });
+  system('uncompiled', { fine: '(defvar *fine* t)\n', off: '\n\n(defun off () (let 5))\n' });
+  system('unread', { open: '\n(defun open-ended (\n' });
+  write('asd-error/asd-error.asd', '(error "no system here")\n');
+  system('prints', { prints: '(dotimes (i 100000) (princ "0123456789"))\n' });
+
+  test('warnings are grouped by file, with line and definition', async () => {
+    const { text, isError } = await load('warned');
+    expect(isError).toBe(false);
+    expect(text).toBe(
+      'Loaded system warned\n\nWarnings (2):\n' +
+        '  warned/two.lisp\n    STYLE-WARNING (line 2, DEFUN W-TWO): undefined function: COMMON-LISP-USER::W-UNDEFINED\n' +
+        '      in (COMMON-LISP-USER::W-UNDEFINED)\n' +
+        '  warned/one.lisp\n    STYLE-WARNING (line 1, DEFUN W-ONE): The variable X is defined but never used.',
+    );
+  });
+
+  test('an error when it is loaded is the condition; the next load, after a correction, works', async () => {
+    const { text, isError } = await load('stops');
+    expect(isError).toBe(true);
+    expect(text).toMatch(
+      /^System stops was not loaded to its end\.\n\nError: stopped in second\nType: COMMON-LISP::SIMPLE-ERROR/,
+    );
+    expect(await session.eval('*first-there*')).toBe('T');
+    await session.eval('(sleep 1.1)');
+    system('stops', { first: '(defvar *first-there* t)\n', second: '(defvar *second-there* t)\n' });
+    expect((await load('stops')).text).toBe('Loaded system stops');
+  });
+
+  test('a form that cannot be compiled is told with its file and line', async () => {
+    const { text, isError } = await load('uncompiled');
+    expect(isError).toBe(true);
+    expect(text).toContain('uncompiled/off.lisp');
+    expect(text).toMatch(/ERROR \(line 3, DEFUN OFF\)/);
+  });
+
+  test('a file that cannot be read is told with its file and line', async () => {
+    const { text, isError } = await load('unread');
+    expect(isError).toBe(true);
+    expect(text).toContain('unread/open.lisp');
+    expect(text).toMatch(/line 2\b/);
+  });
+
+  test('an .asd file with an error in it is the condition', async () => {
+    const { text, isError } = await load('asd-error');
+    expect(isError).toBe(true);
+    expect(text).toContain('no system here');
+  });
+
+  test('its output is shown, bounded', async () => {
+    const { text } = await load('prints');
+    expect(text).toMatch(/^Loaded system prints\n\nOutput:\n(0123456789)+/);
+    expect(text).toMatch(/\n\[\.\.\. \d+ characters left out \.\.\.\]\n/);
+    expect(text.length).toBeLessThan(20_000);
+  });
+});
+
+system('clean', { clean: '(defvar *clean* t)\n' });
+
+test('nothing is written beside the sources', async () => {
+  await load('clean');
+  expect(readdirSync(join(root.path, 'clean')).sort()).toEqual(['clean.asd', 'clean.lisp']);
+});

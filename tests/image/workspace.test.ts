@@ -1,0 +1,208 @@
+// The user's world: systems in the workspace, their own source registry, library managers, init files.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Session, type StartOptions, startSession, temporaryFolder } from '../harness.ts';
+
+/** One cache for all, so that the agent is compiled once. */
+const cache = temporaryFolder();
+afterAll(cache.remove);
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+/** Writes TEXT as the file PATH below the test's folder and returns the whole path. */
+function write(path: string, text: string): string {
+  const file = join(folder.path, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Writes a system NAME into the folder IN below the test's folder, and returns that. */
+function system(name: string, into: string): string {
+  write(join(into, `${name}.lisp`), `(defvar cl-user::*${name}* :loaded)\n`);
+  return dirname(
+    write(join(into, `${name}.asd`), `(asdf:defsystem "${name}" :components ((:file "${name}")))\n`),
+  );
+}
+
+async function withSession<T>(options: StartOptions, use: (session: Session) => Promise<T>): Promise<T> {
+  const session = await startSession({
+    ...options,
+    env: { XDG_CACHE_HOME: cache.path, ...options.env },
+  });
+  try {
+    return await use(session);
+  } finally {
+    await session.close();
+  }
+}
+
+/** Expects that a server started with OPTIONS finds each of NAMES. */
+async function expectFound(names: string[], options: StartOptions): Promise<void> {
+  await withSession(options, async (session) => {
+    for (const name of names) {
+      expect(await session.text('load_system', { system: name })).toMatch(
+        new RegExp(`^Loaded system ${name}\\b`),
+      );
+      if (name !== 'alexandria') expect(await session.eval(`*${name}*`)).toBe(':LOADED');
+    }
+  });
+}
+
+describe('ASDF finds', () => {
+  test('systems in the root and below it, and those of the distribution', async () => {
+    const root = system('top', 'root');
+    system('deep', 'root/some/where/below');
+    await expectFound(['top', 'deep', 'alexandria'], { args: ['--root', root] });
+    await expectFound(['top', 'deep'], { cwd: root });
+  });
+
+  test.each(['with space', 'with:colon', 'with "quotes"', 'with;semicolon', 'mit Umlaut äöü'])(
+    'a system in a root named %j',
+    async (name) => {
+      const root = system('odd', name);
+      await expectFound(['odd'], { args: ['--root', root] });
+    },
+  );
+
+  describe.each(['plain', 'a:b c'])('from the root %j', (name) => {
+    const registries: [string, (path: string) => string][] = [
+      ['as a list of folders', (path) => `${path}//`],
+      ['as a list of folders that ends with a colon', (path) => `${path}//:`],
+      [
+        'as an s-expression',
+        (path) => `(:source-registry (:tree "${path}/") :ignore-inherited-configuration)`,
+      ],
+      [
+        'as an s-expression over lines',
+        (path) => ` (:SOURCE-REGISTRY\n (:tree "${path}/") :inherit-configuration)`,
+      ],
+    ];
+
+    test.each(registries)('also what CL_SOURCE_REGISTRY names %s', async (_, registry) => {
+      const root = system('mine', name);
+      const users = system('theirs', 'elsewhere');
+      await expectFound(['mine', 'theirs'], {
+        args: ['--root', root],
+        env: { CL_SOURCE_REGISTRY: registry(users) },
+      });
+    });
+  });
+
+  test('an empty CL_SOURCE_REGISTRY is none', async () => {
+    const root = system('mine', 'root');
+    await expectFound(['mine', 'alexandria'], { args: ['--root', root], env: { CL_SOURCE_REGISTRY: '' } });
+  });
+
+  test('the workspace before what CL_SOURCE_REGISTRY names', async () => {
+    const root = system('twice', 'root');
+    const users = system('twice', 'elsewhere');
+    write('elsewhere/twice.lisp', '(defvar cl-user::*twice* :the-wrong-one)\n');
+    await expectFound(['twice'], { args: ['--root', root], env: { CL_SOURCE_REGISTRY: `${users}//` } });
+  });
+});
+
+describe('--quicklisp loads', () => {
+  const set = (name: string) => `(defparameter cl-user::*manager* "${name}")\n`;
+  const QLOT = 'root/.qlot/setup.lisp';
+  const QUICKLISP = 'home/quicklisp/setup.lisp';
+  const HIDDEN = 'home/.quicklisp/setup.lisp';
+  const OCICL = 'home/.local/share/ocicl/ocicl-runtime.lisp';
+
+  /** Returns the value of *MANAGER* in a session whose home and root hold FILES. */
+  async function manager(files: string[], flags = ['--quicklisp']): Promise<string> {
+    mkdirSync(join(folder.path, 'root'), { recursive: true });
+    mkdirSync(join(folder.path, 'home'), { recursive: true });
+    for (const file of files) write(file, set(file));
+    const options = {
+      args: ['--root', join(folder.path, 'root'), ...flags],
+      env: { HOME: join(folder.path, 'home'), XDG_DATA_HOME: join(folder.path, 'home/.local/share') },
+    };
+    return withSession(options, async (session) => {
+      const { text, notices } = await session.call('eval_form', {
+        form: '(if (boundp (quote *manager*)) *manager* :none)',
+      });
+      expect(notices).toEqual([]);
+      return text;
+    });
+  }
+
+  test.each([QLOT, QUICKLISP, HIDDEN, OCICL])('%s', async (file) => {
+    expect(await manager([file])).toBe(`"${file}"`);
+  });
+
+  test('the workspace’s own before the user’s, and only one', async () => {
+    expect(await manager([QUICKLISP, OCICL, QLOT])).toBe(`"${QLOT}"`);
+    expect(await manager([QUICKLISP, OCICL])).toBe(`"${QLOT}"`);
+  });
+
+  test('nothing where nothing is set up', async () => {
+    expect(await manager([])).toBe(':NONE');
+  });
+
+  test('only when it is given', async () => {
+    expect(await manager([QLOT, QUICKLISP, OCICL], [])).toBe(':NONE');
+  });
+
+  test('again into the next image', async () => {
+    write('root/.qlot/setup.lisp', set('qlot'));
+    await withSession({ args: ['--root', join(folder.path, 'root'), '--quicklisp'] }, async (session) => {
+      await session.eval('(exit)');
+      expect(await session.eval('*manager*')).toBe('"qlot"');
+    });
+  });
+
+  test('and tells once when that fails', async () => {
+    const file = write('root/.qlot/setup.lisp', '(error "half installed")\n');
+    await withSession({ args: ['--root', join(folder.path, 'root'), '--quicklisp'] }, async (session) => {
+      const { text, notices } = await session.call('eval_form', { form: '1' });
+      expect(text).toBe('1');
+      expect(notices).toHaveLength(1);
+      expect(notices[0]).toContain(`The start file ${file} was not loaded to its end: half installed`);
+      expect((await session.call('eval_form', { form: '1' })).notices).toEqual([]);
+    });
+  });
+});
+
+describe('--init', () => {
+  test('loads a file after the library manager, and its definitions last', async () => {
+    write('root/.qlot/setup.lisp', '(defvar cl-user::*order* (list :manager))\n');
+    const init = write('init.lisp', '(push :init cl-user::*order*)\n(defun cl-user::from-init () :yes)\n');
+    const args = ['--root', join(folder.path, 'root'), '--quicklisp', '--init', init];
+    await withSession({ args }, async (session) => {
+      expect(await session.call('eval_form', { form: '(list *order* (from-init))' })).toEqual({
+        text: '((:INIT :MANAGER) :YES)',
+        notices: [],
+        isError: false,
+      });
+    });
+  });
+
+  test('may set the package and the printer of the session', async () => {
+    const init = write(
+      'init.lisp',
+      '(defpackage :home (:use :cl))\n(in-package :home)\n(setf *print-base* 16)\n',
+    );
+    await withSession({ args: ['--init', init] }, async (session) => {
+      // LOAD binds *PACKAGE*, so that stays; other variables are kept.
+      expect(await session.eval('(list (package-name *package*) 255)')).toBe('("COMMON-LISP-USER" FF)');
+    });
+  });
+
+  test('its output and warnings do not disturb the first answer', async () => {
+    const init = write(
+      'init.lisp',
+      '(format t "hello from init~%")\n(defun cl-user::bad-one (x) 1)\n(warn "careful")\n',
+    );
+    await withSession({ args: ['--init', init] }, async (session) => {
+      const { text, isError } = await session.call('eval_form', { form: '(+ 1 2)' });
+      expect([text, isError]).toEqual(['3', false]);
+    });
+  });
+});

@@ -1,0 +1,247 @@
+// How a running call is ended step by step, when an image counts as frozen, and who may run.
+
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { listenToHeart, watch } from '../../src/image/limits.ts';
+import { Queue } from '../../src/image/queue.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A call that notes each step against it with the milliseconds since it began. */
+function job() {
+  const began = Date.now();
+  const steps: [number, string][] = [];
+  const note = (step: string) => steps.push([Date.now() - began, step]);
+  return {
+    steps,
+    interrupt: (reason: string) => void note(`interrupt ${reason}`),
+    terminate: () => void note('terminate'),
+    kill: () => void note('kill'),
+  };
+}
+
+describe('watch', () => {
+  test('after the limit interrupts twice, ends the thread, kills the image', () => {
+    const call = job();
+    watch(call, 1000, undefined);
+    vi.advanceTimersByTime(999);
+    expect(call.steps).toEqual([]);
+    vi.advanceTimersByTime(60_000);
+    expect(call.steps).toEqual([
+      [1000, 'interrupt timeout'],
+      [1500, 'interrupt timeout'],
+      [2000, 'terminate'],
+      [2700, 'kill'],
+    ]);
+  });
+
+  test('takes no step more once the call has ended', () => {
+    for (const [endsAt, steps] of [
+      [500, 0],
+      [1200, 1],
+      [1700, 2],
+      [2300, 3],
+    ] as const) {
+      const call = job();
+      const ended = watch(call, 1000, undefined);
+      vi.advanceTimersByTime(endsAt);
+      ended();
+      vi.advanceTimersByTime(60_000);
+      expect(call.steps).toHaveLength(steps);
+    }
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('goes the same way when the client cancels, and only once', () => {
+    const call = job();
+    const controller = new AbortController();
+    watch(call, 1000, controller.signal);
+    vi.advanceTimersByTime(300);
+    controller.abort();
+    vi.advanceTimersByTime(60_000);
+    expect(call.steps).toEqual([
+      [300, 'interrupt cancelled'],
+      [800, 'interrupt cancelled'],
+      [1300, 'terminate'],
+      [2000, 'kill'],
+    ]);
+  });
+
+  test('a cancellation after the limit does not begin again', () => {
+    const call = job();
+    const controller = new AbortController();
+    watch(call, 100, controller.signal);
+    vi.advanceTimersByTime(200);
+    controller.abort();
+    vi.advanceTimersByTime(60_000);
+    expect(call.steps.map(([, step]) => step)).toEqual([
+      'interrupt timeout',
+      'interrupt timeout',
+      'terminate',
+      'kill',
+    ]);
+  });
+
+  test('a call that was cancelled before it began is interrupted at once', () => {
+    const call = job();
+    watch(call, 1000, AbortSignal.abort());
+    expect(call.steps).toEqual([[0, 'interrupt cancelled']]);
+  });
+
+  test('a cancellation after the end does nothing', () => {
+    const call = job();
+    const controller = new AbortController();
+    watch(call, 1000, controller.signal)();
+    controller.abort();
+    vi.advanceTimersByTime(60_000);
+    expect(call.steps).toEqual([]);
+  });
+});
+
+describe('listenToHeart', () => {
+  /** A heart that is busy and answers pings while ALIVE. */
+  function heart() {
+    const state = { busy: true, alive: true, pings: 0, kills: 0 };
+    return {
+      state,
+      busy: () => state.busy,
+      ping: () => {
+        state.pings++;
+        return state.alive ? Promise.resolve() : new Promise(() => {});
+      },
+      kill: () => {
+        state.kills++;
+      },
+    };
+  }
+
+  test('asks each second while calls wait, and not at rest', async () => {
+    const beating = heart();
+    const stop = listenToHeart(beating, 5000);
+    await vi.advanceTimersByTimeAsync(3500);
+    expect(beating.state).toMatchObject({ pings: 3, kills: 0 });
+    beating.state.busy = false;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(beating.state).toMatchObject({ pings: 3, kills: 0 });
+    stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('kills what does not answer within the limit, and not before', async () => {
+    const beating = heart();
+    const stop = listenToHeart(beating, 5000);
+    beating.state.alive = false;
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(beating.state.kills).toBe(0);
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(beating.state.kills).toBe(1);
+    stop();
+  });
+
+  test('forgives an answer that comes late', async () => {
+    let answer = () => {};
+    const kill = vi.fn();
+    const ping = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    const stop = listenToHeart({ busy: () => true, ping, kill }, 5000);
+    for (let round = 0; round < 4; round++) {
+      await vi.advanceTimersByTimeAsync(4000);
+      answer();
+    }
+    expect(kill).not.toHaveBeenCalled();
+    stop();
+  });
+});
+
+describe('Queue', () => {
+  /** Lets NAMES enter QUEUE in that order and notes who is in. */
+  function enterAll(queue: Queue, names: string[], signals: Record<string, AbortSignal> = {}) {
+    const entered: string[] = [];
+    const waits: string[] = [];
+    const all = names.map((name) =>
+      queue
+        .enter(signals[name], () => waits.push(name))
+        .then(
+          () => void entered.push(name),
+          () => void entered.push(`${name} left`),
+        ),
+    );
+    return { entered, waits, all: Promise.all(all) };
+  }
+
+  const settle = () => vi.advanceTimersByTimeAsync(0);
+
+  test('lets in as many as it has places, the rest in order, and tells those that wait', async () => {
+    const queue = new Queue(2);
+    const { entered, waits } = enterAll(queue, ['a', 'b', 'c', 'd', 'e']);
+    await settle();
+    expect([entered, waits]).toEqual([
+      ['a', 'b'],
+      ['c', 'd', 'e'],
+    ]);
+    queue.leave();
+    await settle();
+    queue.leave();
+    queue.leave();
+    await settle();
+    expect(entered).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  test('one that gives up while it waits loses its place to nobody', async () => {
+    const queue = new Queue(1);
+    const controller = new AbortController();
+    const { entered } = enterAll(queue, ['a', 'b', 'c', 'd'], { c: controller.signal });
+    await settle();
+    controller.abort();
+    await settle();
+    expect(entered).toEqual(['a', 'c left']);
+    queue.leave();
+    await settle();
+    queue.leave();
+    await settle();
+    expect(entered).toEqual(['a', 'c left', 'b', 'd']);
+    queue.leave();
+    const { entered: next } = enterAll(queue, ['e', 'f']);
+    await settle();
+    expect(next).toEqual(['e']);
+  });
+
+  test('one that has given up before does not enter, nor take a place', async () => {
+    const queue = new Queue(1);
+    const { entered } = enterAll(queue, ['a', 'b'], { a: AbortSignal.abort() });
+    await settle();
+    expect(entered.sort()).toEqual(['a left', 'b']);
+  });
+
+  test('giving up once it runs changes nothing', async () => {
+    const queue = new Queue(1);
+    const controller = new AbortController();
+    const { entered } = enterAll(queue, ['a', 'b', 'c'], { b: controller.signal });
+    await settle();
+    queue.leave();
+    await settle();
+    controller.abort();
+    await settle();
+    expect(entered).toEqual(['a', 'b']);
+    queue.leave();
+    await settle();
+    expect(entered).toEqual(['a', 'b', 'c']);
+  });
+
+  test('places that were given back serve later ones at once', async () => {
+    const queue = new Queue(2);
+    enterAll(queue, ['a', 'b']);
+    await settle();
+    queue.leave();
+    queue.leave();
+    const { entered, waits } = enterAll(queue, ['c', 'd', 'e']);
+    await settle();
+    expect([entered, waits]).toEqual([['c', 'd'], ['e']]);
+  });
+});

@@ -1,0 +1,137 @@
+// What depends on the machine, as pure functions: ASDF's registry, the hint how to install, the managers.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { cacheFolder, sourceRegistry } from '../../src/image/agent.ts';
+import { libraryManagers } from '../../src/image/libraries.ts';
+import { findSbcl, installHint } from '../../src/image/sbcl.ts';
+import { temporaryFolder } from '../harness.ts';
+
+const folder = temporaryFolder();
+afterAll(folder.remove);
+
+function write(path: string, mode = 0o644): string {
+  const file = join(folder.path, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, '', { mode });
+  return file;
+}
+
+describe('sourceRegistry', () => {
+  test.each([
+    ['/here', true, undefined, '/here//:'],
+    ['/here', false, undefined, '/here/:'],
+    ['/here', true, '', '/here//:'],
+    ['/with space', true, undefined, '/with space//:'],
+    ['/here', true, '/lisp//', '/here//:/lisp//'],
+    ['/here', true, '/lisp//:', '/here//:/lisp//:'],
+    ['/a:b', true, undefined, '(:source-registry (:tree "/a:b/") :inherit-configuration)'],
+    ['/a:b', false, '', '(:source-registry (:directory "/a:b/") :inherit-configuration)'],
+    ['/a"b', true, undefined, '(:source-registry (:tree "/a\\"b/") :inherit-configuration)'],
+    [
+      '/here',
+      true,
+      '(:source-registry (:tree "/lisp/") :ignore-inherited-configuration)',
+      '(:source-registry (:tree "/here/") (:tree "/lisp/") :ignore-inherited-configuration)',
+    ],
+    [
+      '/here',
+      false,
+      ' ( :SOURCE-REGISTRY\n :inherit-configuration)',
+      '(:source-registry (:directory "/here/")\n :inherit-configuration)',
+    ],
+  ])('of %j (tree %s) before %j', (root, tree, existing, registry) => {
+    expect(sourceRegistry(root, tree, existing)).toBe(registry);
+  });
+
+  test.each(['/a$&b', "/a$'b", '/a$1b', '/a$$b'])('takes the root %j as it is', (root) => {
+    expect(sourceRegistry(root, true, '(:source-registry :inherit-configuration)')).toBe(
+      `(:source-registry (:tree "${root}/") :inherit-configuration)`,
+    );
+  });
+
+  test('keeps what the user has where the root cannot be said in the same syntax', () => {
+    expect(sourceRegistry('/a:b', true, '/lisp//')).toContain('/lisp');
+  });
+});
+
+describe('installHint', () => {
+  const command = (text: string) => `Ask the user to install it: ${text}, or to name one with --sbcl PATH.`;
+
+  test.each([
+    [
+      'Debian',
+      'PRETTY_NAME="Debian GNU/Linux 12"\nVERSION_ID="12"\nID=debian\n',
+      'sudo apt-get install sbcl',
+    ],
+    ['Ubuntu', 'NAME="Ubuntu"\nID=ubuntu\nID_LIKE=debian\n', 'sudo apt-get install sbcl'],
+    ['Mint', 'ID=linuxmint\nID_LIKE="ubuntu debian"\n', 'sudo apt-get install sbcl'],
+    ['Fedora', 'NAME="Fedora Linux"\nID=fedora\n', 'sudo dnf install sbcl'],
+    ['Rocky', 'ID="rocky"\nID_LIKE="rhel centos fedora"\n', 'sudo dnf install sbcl'],
+    ['Arch', 'ID=arch\n', 'sudo pacman -S sbcl'],
+    ['Manjaro', 'ID=manjaro\nID_LIKE=arch\n', 'sudo pacman -S sbcl'],
+    ['openSUSE', 'ID="opensuse-tumbleweed"\nID_LIKE="opensuse suse"\n', 'sudo zypper install sbcl'],
+    ['Alpine', 'ID=alpine\n', 'sudo apk add sbcl'],
+    ['NixOS', 'ID=nixos\n', 'nix-env -iA nixos.sbcl'],
+  ])('on %s names its command', (_, release, text) => {
+    expect(installHint('linux', release)).toBe(command(text));
+  });
+
+  test('on macOS names brew', () => {
+    expect(installHint('darwin', '')).toBe('Ask the user to install it: brew install sbcl.');
+  });
+
+  test.each(['', 'ID=void\n', 'PRETTY_NAME="not Debian"\nHOME_URL="https://debian.org"\n', 'no such format'])(
+    'elsewhere (%j) names where to get it',
+    (release) => {
+      expect(installHint('linux', release)).toBe(
+        'Ask the user to install it (https://www.sbcl.org/platform-table.html) or to name one with --sbcl PATH.',
+      );
+    },
+  );
+});
+
+describe('findSbcl', () => {
+  test('takes the first on PATH that can be run', () => {
+    write('one/sbcl');
+    mkdirSync(join(folder.path, 'two/sbcl'), { recursive: true });
+    const third = write('three/sbcl', 0o755);
+    write('four/sbcl', 0o755);
+    const path = ['one', 'two', '', 'three', 'four'].map((name) => name && join(folder.path, name)).join(':');
+    expect(findSbcl(undefined, path)).toBe(third);
+  });
+
+  test('says how to install one when there is none, and what is wrong with a wish', () => {
+    expect(() => findSbcl(undefined, '/nowhere')).toThrow(installHint());
+    expect(() => findSbcl('/nowhere/sbcl', '')).toThrow('There is no executable SBCL at /nowhere/sbcl.');
+    expect(() => findSbcl('mysbcl', '/nowhere')).toThrow('There is no executable SBCL at mysbcl.');
+  });
+});
+
+describe('cacheFolder', () => {
+  test('is in XDG_CACHE_HOME when that is an absolute path', () => {
+    expect(cacheFolder({ XDG_CACHE_HOME: '/cache' })).toBe('/cache/live-lisp');
+  });
+
+  test.each([{}, { XDG_CACHE_HOME: '' }, { XDG_CACHE_HOME: 'relative' }])(
+    'else, as in %j, in ~/.cache',
+    (environment) => {
+      expect(cacheFolder(environment)).toMatch(/^\/.*\/\.cache\/live-lisp$/);
+    },
+  );
+});
+
+describe('libraryManagers', () => {
+  test('names those that are set up, the workspace’s first', () => {
+    const [root, home, data] = ['root', 'home', 'data'].map((name) => join(folder.path, name));
+    if (root === undefined || home === undefined || data === undefined) throw new Error('No folders.');
+    const found = () => libraryManagers(root, { HOME: home, XDG_DATA_HOME: data });
+    expect(found()).toEqual([]);
+    const ocicl = { name: 'ocicl', file: write('data/ocicl/ocicl-runtime.lisp') };
+    expect(found()).toEqual([ocicl]);
+    const quicklisp = { name: 'Quicklisp', file: write('home/quicklisp/setup.lisp') };
+    const qlot = { name: 'qlot', file: write('root/.qlot/setup.lisp') };
+    expect(found()).toEqual([qlot, quicklisp, ocicl]);
+  });
+});
