@@ -78,10 +78,11 @@ function splitArguments(argv: readonly string[]): { flags: Map<string, string>; 
   const operands: string[] = [];
   const rest = [...argv];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    if (!word.startsWith('--') || word === '--') {
-      if (word !== '--') operands.push(word);
+    if (!/^-./.test(word)) {
+      operands.push(word);
       continue;
     }
+    if (!word.startsWith('--')) throw new UsageError(`Unknown flag ${word}; see live-lisp --help.`);
     const [name = '', attached] = word.slice(2).split(/=(.*)/s);
     const flag = FLAGS.find((each) => each.name === name);
     if (flag === undefined) throw new UsageError(`Unknown flag --${name}; see live-lisp --help.`);
