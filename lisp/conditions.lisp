@@ -30,10 +30,18 @@ gives a text that says so."
   "Return the name of the function of FRAME."
   (sb-di:debug-fun-name (sb-di:frame-debug-fun frame)))
 
+(defun frame-arguments (frame)
+  "Return the arguments of FRAME, as far as they are known."
+  (let ((function (internal-function "SB-DEBUG" "FRAME-ARGS-AS-LIST")))
+    (cond ((null function) '())
+          ;; Newer ones want to know how many.
+          ((rest (sb-kernel:%fun-lambda-list (fdefinition function))) (funcall function frame 20))
+          (t (funcall function frame)))))
+
 (defun frame-call (frame)
-  "Return FRAME as a list: the function's name and its arguments, as far as they are known."
+  "Return FRAME as a list: the function's name and its arguments."
   (cons (frame-name frame)
-        (handler-case (internal-call ("SB-DEBUG" "FRAME-ARGS-AS-LIST") (frame))
+        (handler-case (frame-arguments frame)
           (error () '()))))
 
 (defparameter *signalling*
@@ -79,11 +87,23 @@ tells a reader nothing about their program."
   "True when NAME is how SBCL names the function that it makes of a form to evaluate."
   (equal name '(lambda ())))
 
-(defun without-machinery (frames)
-  "Return FRAMES from the first that is of user code."
+(defun loader-p (name)
+  "True when NAME is of the compiler or the loader, as all that is between the agent and a
+top-level form of a file."
+  (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
+    (or (null symbols)
+        (named-p name '("LOAD" "COMPILE-FILE" "CALL-WITH-LOAD-BINDINGS" "LOAD-AS-SOURCE" "EVAL-TLF"
+                            "CALL-WITH-LOADER-PACKAGE-NAMES"))
+        (every (lambda (symbol)
+                 (member (symbol-package symbol) (list (find-package "SB-C") (find-package "SB-FASL"))))
+               symbols))))
+
+(defun without-machinery (frames &key loader)
+  "Return FRAMES from the first that is of user code; with LOADER, those of the compiler and
+the loader count as machinery too."
   (member-if-not (lambda (frame)
                    (let ((name (frame-name frame)))
-                     (or (machinery-p name) (form-p name))))
+                     (or (machinery-p name) (form-p name) (and loader (loader-p name)))))
                  frames))
 
 (defun below-entry (frames)
@@ -103,7 +123,7 @@ user code, without the machinery at both ends."
                       for depth from 0 below 2000
                       while (and frame (not (eq (frame-name frame) 'call-user-code)))
                       collect frame)))
-    (reverse (without-machinery (reverse (without-machinery (below-entry frames)))))))
+    (reverse (without-machinery (reverse (without-machinery (below-entry frames))) :loader t))))
 
 (defun calls-on-stack ()
   "Return the newest calls of user code on the stack as lists, at most *FRAME-LIMIT*."

@@ -12,7 +12,7 @@
 The agent answers without them, only slower or with less."
   (loop for (name check)
           in (list (list "symbol-tables" (lambda () (external-cells (find-package "COMMON-LISP"))))
-                   (list "cross-references" (lambda () (and (internal-function "SB-C" "MAP-SIMPLE-FUNS")
+                   (list "cross-references" (lambda () (and (internal-function "SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME")
                                                             (internal-function "SB-C" "MAP-PACKED-XREF-DATA")
                                                             (internal-function "SB-KERNEL" "%SIMPLE-FUN-XREFS"))))
                    (list "cross-references to CL" (lambda () (kept-p 'mapcar)))

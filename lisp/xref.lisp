@@ -22,27 +22,36 @@ COMMON to all stand in the vector itself, so most functions are passed over unre
   (let ((xrefs (internal-call ("SB-KERNEL" "%SIMPLE-FUN-XREFS") (function))))
     (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
 
+(defun map-named-functions (visit)
+  "Call VISIT with the name and the simple function of every global function, macro and
+method. Stands in for SB-C:MAP-SIMPLE-FUNS, which not every SBCL has; it leaves out SBCL's
+own transforms and templates."
+  (flet ((visit-function (name function)
+           (when (typep function '(and function (not generic-function)))
+             (funcall visit name (sb-kernel:%fun-fun function)))))
+    (internal-call ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME")
+        ((lambda (name)
+           (let ((function (or (and (symbolp name) (macro-function name))
+                               (and (plain-name-p name) (ignore-errors (fboundp name)) (fdefinition name)))))
+             (if (typep function 'generic-function)
+                 (dolist (method (sb-mop:generic-function-methods function))
+                   (let ((fast (internal-call ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION") (method))))
+                     (when fast (visit-function (sb-kernel:%fun-name fast) fast))))
+                 (visit-function name function))))))))
+
 (defun map-uses (visit name kinds)
   "Call VISIT with the caller, its function, the kind and the form number of every use
 of NAME in one of KINDS. The caller is what SBCL calls it: a function name or an object."
-  (let ((common (common-name-p name)))
-    (internal-call ("SB-C" "MAP-SIMPLE-FUNS")
-        ((lambda (caller function)
-           (let ((xrefs (packed-xrefs function)))
-             (when (and xrefs (references-p xrefs name common))
-               (internal-call ("SB-C" "MAP-PACKED-XREF-DATA")
-                   ((lambda (kind used number)
-                      (when (and (equal used name) (member kind kinds))
-                        (funcall visit caller function kind number)))
-                    xrefs))))))
-      (introspect-uses visit name kinds))))
-
-(defun introspect-uses (visit name kinds)
-  "The same through SB-INTROSPECT, for an SBCL whose internals are others; the function
-and the form number are not known then."
-  (dolist (kind kinds)
-    (loop for (caller) in (introspect (if (eq kind :calls) "WHO-CALLS" "WHO-MACROEXPANDS") name)
-          do (funcall visit caller nil kind 0))))
+  (let* ((common (common-name-p name))
+         (look (lambda (caller function)
+                 (let ((xrefs (packed-xrefs function)))
+                   (when (and xrefs (references-p xrefs name common))
+                     (internal-call ("SB-C" "MAP-PACKED-XREF-DATA")
+                         ((lambda (kind used number)
+                            (when (and (equal used name) (member kind kinds))
+                              (funcall visit caller function kind number)))
+                          xrefs)))))))
+    (internal-call ("SB-C" "MAP-SIMPLE-FUNS") (look) (map-named-functions look))))
 
 ;;; What a caller is called
 
@@ -105,18 +114,13 @@ on this machine stays as it is."
 (defun function-place (function)
   "Return the file of FUNCTION, the offset in octets and the number of the top-level
 form that made it, and the file's date when it was compiled; or NIL."
-  (ignore-errors
-   (let* ((info (internal-call ("SB-KERNEL" "%CODE-DEBUG-INFO") ((internal-call ("SB-KERNEL" "FUN-CODE-HEADER") (function)))))
-          (source (and info (internal-call ("SB-C" "DEBUG-INFO-SOURCE") (info))))
-          (debug-fun (introspect "DEBUG-INFO-DEBUG-FUNCTION" function info))
-          (name (and source (internal-call ("SB-C" "DEBUG-SOURCE-NAMESTRING") (source))))
-          (form (and debug-fun (internal-call ("SB-C" "COMPILED-DEBUG-FUN-TLF-NUMBER") (debug-fun))))
-          (starts (and source (internal-call ("SB-DI" "DEBUG-SOURCE-START-POSITIONS") (source)))))
-     (when (stringp name)
-       (list (translated name)
-             (and form starts (< form (length starts)) (elt starts form))
-             form
-             (internal-call ("SB-C" "DEBUG-SOURCE-CREATED") (source)))))))
+  (let* ((source (introspect "FIND-FUNCTION-DEFINITION-SOURCE" function))
+         (path (and source (introspect "DEFINITION-SOURCE-PATHNAME" source))))
+    (when path
+      (list (translated (namestring path))
+            (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
+            (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
+            (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)))))
 
 (defun feature-names ()
   "Return the names of the keywords in *FEATURES*, and of other symbols PACKAGE::NAME."

@@ -111,9 +111,14 @@ function checkLibraries(config: Config): Check[] {
 function clientConfigurations(script: string): string {
   const json = JSON.stringify({ command: 'node', args: [script] });
   return [
-    `Claude Code:  claude mcp add live-lisp -- node ${script}`,
-    `Codex:        codex mcp add live-lisp -- node ${script}`,
-    `VS Code:      code --add-mcp '${JSON.stringify({ name: 'live-lisp', command: 'node', args: [script] })}'`,
+    `Claude Code:  claude mcp add live-lisp -- node ${shellWord(script)}`,
+    `Codex:        codex mcp add live-lisp -- node ${shellWord(script)}`,
+    `VS Code:      code --add-mcp ${shellWord(JSON.stringify({ name: 'live-lisp', command: 'node', args: [script] }))}`,
     `Cursor:       in .cursor/mcp.json: {"mcpServers": {"live-lisp": ${json}}}`,
   ].join('\n');
+}
+
+/** Returns TEXT as one word of a shell's command line. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -102,7 +102,7 @@ export function sourceRegistry(root: string, tree: boolean, existing: string | u
   if (users.trimStart().startsWith('(')) {
     return users.trimStart().replace(/^\(\s*:source-registry/i, () => `(:source-registry ${entry}`);
   }
-  if (!/[:"\\;]/.test(root)) return `${root}${tree ? '//' : '/'}:${users}`;
+  if (!/[:"\\;[*?]/.test(root)) return `${root}${tree ? '//' : '/'}:${users}`;
   const folders = users.split(':').filter((folder) => folder !== '');
   const entries = folders.map((folder) => registryEntry(folder.replace(/\/+$/, ''), folder.endsWith('//')));
   const inherits = users === '' || users.split(':').includes('');
@@ -110,6 +110,8 @@ export function sourceRegistry(root: string, tree: boolean, existing: string | u
   return `(:source-registry ${[entry, ...entries, rest].join(' ')})`;
 }
 
+/** In a namestring, wild characters are quoted by a backslash; in a Lisp string, backslashes and quotes are. */
 function registryEntry(folder: string, tree: boolean): string {
-  return `(${tree ? ':tree' : ':directory'} "${folder.replace(/[\\"]/g, '\\$&')}/")`;
+  const namestring = folder.replace(/[\\[*?]/g, '\\$&');
+  return `(${tree ? ':tree' : ':directory'} "${namestring.replace(/[\\"]/g, '\\$&')}/")`;
 }
