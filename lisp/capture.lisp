@@ -13,6 +13,8 @@
    (column :initform 0 :accessor capture-column)
    (on-full :initarg :on-full :initform nil :reader on-full
             :documentation "Called without arguments when a character no longer fits the head, or NIL.")
+   (successor :initform nil :accessor capture-successor
+              :documentation "The capture that takes what is still written when nobody will ask this one.")
    (lock :initform (sb-thread:make-mutex :name "capture") :reader capture-lock))
   (:documentation "A character output stream that keeps a bounded part of what is written."))
 
@@ -44,7 +46,9 @@
     (setf (head-fill capture) needed)))
 
 (defun keep (capture string start end)
-  "Add the part of STRING from START to END to CAPTURE."
+  "Add the part of STRING from START to END to CAPTURE, or to its successor."
+  (when (capture-successor capture)
+    (return-from keep (keep (capture-successor capture) string start end)))
   (sb-thread:with-recursive-lock ((capture-lock capture))
     (let ((count (min (- end start) (- (head-limit capture) (head-fill capture))))
           (newline (position #\Newline string :start start :end end :from-end t)))

@@ -170,7 +170,8 @@ agent's own."
 (defun report-text (limit condition)
   "Return what CONDITION reports in at most LIMIT characters, without references to
 manuals: on one line where only the pretty printer broke it into several."
-  (let ((*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
+  (let ((*package* (usable-package *package*))
+        (*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
         (*print-case* :upcase) (*print-base* 10) (*print-radix* nil) (*print-array* t)
         (*print-gensym* t) (*print-lines* nil) (*print-right-margin* nil)
         (references (internal-symbol "SB-INT" "*PRINT-CONDITION-REFERENCES*")))

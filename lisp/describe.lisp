@@ -30,6 +30,8 @@ DESCRIPTION, or NIL without a file."
               "offset" (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
               "form" (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
               "number" (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
+              "changed" (changed-p (translated (namestring path))
+                                   (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source))
               "description" description))))
 
 (defun source-data (name type)
@@ -146,7 +148,8 @@ DESCRIPTION, or NIL without a file."
 
 (define-operation "describe" (name package)
   "Tell all that the symbol NAME of PACKAGE names."
-  (multiple-value-bind (symbol status) (named-symbol name package)
+  (multiple-value-bind (symbol status setf in) (named-symbol name package)
+    (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))
       (call-user-code
        (lambda ()
@@ -155,7 +158,7 @@ DESCRIPTION, or NIL without a file."
                  "status" (string-downcase (symbol-name status))
                  "homeStatus" (and home (string-downcase (symbol-name (nth-value 1 (find-symbol (symbol-name symbol) home)))))
                  "home" (and home (package-name home))
-                 "in" (package-name (named-package (or (split-prefix name) package "CL-USER")))
+                 "in" (package-name in)
                  "natures" (natures symbol)
                  "features" (feature-names)
                  "things" (remove nil (list (callable-data symbol) (setf-data symbol) (class-data symbol)

@@ -1,149 +1,9 @@
 ;;;; Evaluation: forms are read and evaluated one by one, so that IN-PACKAGE counts
-;;;; for what follows; warnings are collected with the form they are about.
+;;;; for what follows.
 
 (in-package "LIVE-LISP.AGENT")
 
 (defparameter *value-limit* 10000 "Characters of one printed value.")
-(defparameter *warning-limit* 40 "Warnings of each severity that are kept; the rest is counted.")
-
-;;; Warnings
-
-(defvar *warnings* nil "The warnings of this call, newest first.")
-(defvar *warning-count* 0 "How many there were.")
-(defvar *warning-keys* nil "What tells those that were kept apart.")
-(defvar *redefined* nil "The texts of the redefinitions of this call, newest first.")
-(defvar *form-number* nil "The number of the form that is evaluated, from 1.")
-
-(defun severity (condition)
-  "Return how CONDITION is classed: warning, undefined (a style warning about something
-that is used and not defined), style-warning or note."
-  (typecase condition
-    (style-warning (if (eql 0 (search "undefined " (warning-text condition))) "undefined" "style-warning"))
-    (warning "warning")
-    (t "note")))
-
-(defun compiling-file ()
-  "Return the native name of the file that is compiled or loaded, or NIL."
-  (let ((path (or *compile-file-truename* *load-truename*)))
-    (and path (ignore-errors (sb-ext:native-namestring path)))))
-
-(defun error-context ()
-  "Return what the compiler is about, as far as it is known: the form, the names of the
-definitions around it, the offset in the file of the top-level form, and the file."
-  (let ((context (ignore-errors (internal-call ("SB-C" "FIND-ERROR-CONTEXT") (nil)))))
-    (when context
-      (let ((file (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-NAME") (context))))
-        (values (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-ORIGINAL-FORM") (context))
-                (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-CONTEXT") (context))
-                (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION") (context))
-                (and (pathnamep file) (ignore-errors (sb-ext:native-namestring (truename file)))))))))
-
-(defun definition-text (context)
-  "Return the innermost definition that the compiler's CONTEXT names, or NIL."
-  (let ((form (first (last context))))
-    (when (consp form)
-      (printing-plainly (print-safely 120 form "~{~A~^ ~}")))))
-
-(defun reader-text (condition)
-  "Return what the reader's CONDITION says without the stream it names."
-  (typecase condition
-    (end-of-file "the text ends inside this form")
-    (simple-condition
-     (print-safely 500 (handler-case (apply #'format nil (simple-condition-format-control condition)
-                                            (simple-condition-format-arguments condition))
-                         (error () (princ-to-string condition)))
-                   "~A"))
-    (t (print-safely 500 condition "~A"))))
-
-(defun whole-definition-p (form context)
-  "True when FORM is all of the definition that CONTEXT names, so that showing it too says
-nothing new."
-  (let ((operator (and (consp form) (car form))) (definition (first (last context))))
-    (and (symbolp operator)
-         (or (eq operator 'sb-int:named-lambda)
-             (and (consp definition)
-                  (string= (symbol-name operator) (princ-to-string (first definition))))))))
-
-(defun unreadable-place (condition)
-  "Return where the form begins that CONDITION, of a file that cannot be read, is about, or
-where reading stopped, as far as SBCL knows; NIL when it knows neither."
-  (destructuring-bind (&optional line . column)
-      (internal-call ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE-LINE/COL") (condition))
-    (if line
-        (format nil "the form begins at line ~D, column ~D" line (1+ column))
-        (let ((info (ignore-errors (internal-call ("SB-KERNEL" "STREAM-ERROR-POSITION-INFO")
-                                                  ((stream-error-stream condition))))))
-          (when (assoc :line info)
-            (format nil "reading stopped at line ~D" (second (assoc :line info))))))))
-
-(defun warning-text (condition)
-  "Return what CONDITION says; of a file that cannot be read, what the reader says and
-where."
-  (if (typep condition (internal-symbol "SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
-      (format nil "cannot be read: ~A~@[ (~A)~]"
-              (reader-text (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition))
-              (unreadable-place condition))
-      (report-text 1000 condition)))
-
-(defun keep-warning (severity condition)
-  "Keep CONDITION, of SEVERITY, with the form that it is about. The compiler signals some
-more than once; those count once."
-  (multiple-value-bind (form context offset file) (error-context)
-    (let* ((text (warning-text condition))
-           (form (and form
-                      (not (whole-definition-p form context))
-                      (printing-plainly (print-safely 200 form))))
-           (definition (definition-text context))
-           (key (list severity text form definition *form-number*)))
-      (unless (member key *warning-keys* :test #'equal)
-        (incf *warning-count*)
-        (when (< (count severity *warning-keys* :key #'first :test #'string=) *warning-limit*)
-          (push key *warning-keys*)
-          (push (object "severity" severity
-                        "text" text
-                        "form" form
-                        "definition" definition
-                        "formNumber" *form-number*
-                        "file" (or file (compiling-file))
-                        "offset" offset)
-                *warnings*))))))
-
-(defun uninteresting-p (redefinition)
-  "True when the warning REDEFINITION is about a definition that comes from where the
-new one comes from, as when a file is loaded again."
-  (let ((type (internal-symbol "SB-KERNEL" "UNINTERESTING-REDEFINITION")))
-    (and type (ignore-errors (typep redefinition type)))))
-
-(defun note-warning (condition)
-  "Handle a WARNING or a compiler note: keep it and go on. Redefinitions are told
-apart, because replacing a definition is what a redefining form is for."
-  (cond ((not (typep condition 'sb-kernel:redefinition-warning))
-         (keep-warning (severity condition) condition))
-        ((and (not (uninteresting-p condition)) (< (length *redefined*) *warning-limit*))
-         (pushnew (report-text 200 condition) *redefined* :test #'string=)))
-  (let ((restart (find-restart 'muffle-warning condition)))
-    (when restart (invoke-restart restart))))
-
-(defun note-compiler-error (condition)
-  "Keep CONDITION, an error that the compiler will turn into one at run time, and go on."
-  (keep-warning "error" (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition)))
-
-(defun call-collecting-warnings (function)
-  "Call FUNCTION in one compilation unit with warnings kept and not printed."
-  (handler-bind ((warning #'note-warning)
-                 (sb-ext:compiler-note #'note-warning)
-                 (sb-c:compiler-error #'note-compiler-error))
-    (let ((output *error-output*)
-          (*error-output* (make-broadcast-stream)))
-      (with-compilation-unit ()
-        (let ((*error-output* output))
-          (funcall function))))))
-
-(defun warning-members ()
-  "Return the members of an answer that tell what was warned about."
-  (list "warnings" (reverse *warnings*)
-        "warningCount" (and (plusp *warning-count*) *warning-count*)
-        "redefined" (reverse *redefined*)))
 
 ;;; Reading
 
@@ -173,15 +33,17 @@ NIL at the end."
 
 (defun present-symbols (packages)
   "Return, for each of PACKAGES, a list of it and copies of its symbol vectors; packages
-whose vectors this SBCL does not show are left out."
+whose vectors this SBCL does not show, or that are too large to copy for every form, are
+left out."
   (loop for package in packages
         for cells = (and package (package-cells package))
-        when (every #'simple-vector-p cells)
+        when (and (every #'simple-vector-p cells) (< (reduce #'+ cells :key #'length) 50000))
           collect (cons package (mapcar #'copy-seq cells))))
 
-(defun unintern-new (before)
+(defun unintern-new (before form)
   "Take out of their packages the symbols that are not in BEFORE, what PRESENT-SYMBOLS
-returned: those that a form interned that then could not be read."
+returned, and whose names stand in FORM, the text that interned them and then could not be
+read. Other threads intern symbols meanwhile, which stay."
   (loop for (package . vectors) in before
         do (let ((known (make-hash-table :test 'eq)))
              (dolist (cells vectors)
@@ -190,8 +52,9 @@ returned: those that a form interned that then could not be read."
                (loop
                  (multiple-value-bind (more symbol) (next)
                    (unless more (return))
-                   (unless (or (gethash symbol known) (fboundp symbol)
-                               (and (boundp symbol) (not (keywordp symbol))))
+                   (unless (or (gethash symbol known) (fboundp symbol) (find-class symbol nil)
+                               (and (boundp symbol) (not (keywordp symbol)))
+                               (not (search (symbol-name symbol) form :test #'char-equal)))
                      (unintern symbol package))))))))
 
 (defun read-form (stream text start packages)
@@ -205,7 +68,7 @@ interned are taken out again."
            (lambda (condition)
              (multiple-value-bind (line column) (line-and-column text start)
                (multiple-value-bind (at-line at-column) (line-and-column text (min (length text) (file-position stream)))
-                 (unintern-new before)
+                 (unintern-new before (subseq text start (min (length text) (file-position stream))))
                  (throw 'unreadable
                    (object "text" (reader-text condition)
                            "number" *form-number* "line" line "column" column
@@ -213,6 +76,15 @@ interned are taken out again."
       (call-user-code (lambda () (read stream nil stream))))))
 
 ;;; Evaluating
+
+(defmacro printing-values (&body body)
+  "Evaluate BODY with the printer as the user set it, and bounds where it has none: one
+careless value does not fill an answer. User code never runs with them."
+  `(let ((*print-length* (or *print-length* 1000))
+         (*print-level* (or *print-level* 50))
+         (*print-circle* t)
+         (*package* (usable-package *package*)))
+     ,@body))
 
 (defun hidden-length (value)
   "Return the length of VALUE, a list or a vector, when *PRINT-LENGTH* hides a part of it."
@@ -249,7 +121,8 @@ only counted."
     (setf /// // // / / values
           *** ** ** * * (first values)
           +++ ++ ++ + + form)
-    (call-user-code (lambda () (values-data values)))))
+    (printing-values
+      (call-user-code (lambda () (values-data values))))))
 
 (defvar *done* nil "The printed values of the forms that were evaluated, newest first.")
 

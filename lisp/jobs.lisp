@@ -14,8 +14,17 @@
   (interruptible nil)
   (frames nil)
   (looking nil)
+  (throws 0)
+  (waiting nil)
   (terminating nil)
   (answered nil))
+
+(sb-ext:defglobal **exiting** nil
+  "True once the program asked for an exit; what SBCL knows of it is local to that thread.")
+
+(sb-ext:defglobal **crowded** nil
+  "True when a job was ended because of the heap: the next one begins by collecting what that
+left, for which there is no room beside what it makes itself.")
 
 (defvar *job* nil "The job that this thread works for, or NIL.")
 
@@ -26,17 +35,22 @@
   "What threads that no job waits for have written since the last answer.")
 
 (defun answer (job members)
-  "Send the answer of JOB, once: MEMBERS is a property list."
+  "Send the answer of JOB, once: MEMBERS is a property list. What its threads write later
+goes with the next answer."
   (unless (shiftf (job-answered job) t)
     (send (make-json-object
            (list* "id" (job-id job)
                   "output" (captured (job-output job))
                   "background" (captured **background** :reset t)
-                  members)))))
+                  members)))
+    (setf (capture-successor (job-output job)) **background**)))
 
 (defun interruption (job reason)
-  "Return the members of the answer that tells that JOB was interrupted for REASON."
-  (list "interrupted" (object "reason" reason "frames" (job-frames job))))
+  "Return the members of the answer that tells that JOB was interrupted for REASON, and
+whether its cleanup forms were cut short."
+  (list "interrupted" (object "reason" reason
+                              "cutShort" (> (job-throws job) 1)
+                              "frames" (job-frames job))))
 
 (defun call-user-code (function)
   "Call FUNCTION. The frames of user code end here, so this must stay a real call."
@@ -44,11 +58,14 @@
 
 (defun leave-job (job reason)
   "Runs in the thread of JOB: note where it is and throw to its end. Showing the
-frames can itself run user code that never ends, so a second interrupt skips it."
-  (when (job-interruptible job)
-    (unless (shiftf (job-looking job) t)
-      (setf (job-frames job) (sb-sys:with-interrupts (frames-data))))
-    (throw job (interruption job reason))))
+frames can itself run user code that never ends, so a second interrupt skips it. A job
+that has not come so far yet is left as soon as it has."
+  (cond ((job-interruptible job)
+         (unless (shiftf (job-looking job) t)
+           (setf (job-frames job) (sb-sys:with-interrupts (frames-data))))
+         (incf (job-throws job))
+         (throw job (interruption job reason)))
+        (t (setf (job-waiting job) reason))))
 
 (defun interrupt-job (id reason)
   "Interrupt the job ID, if it still runs."
@@ -133,6 +150,7 @@ that tell why it was left."
             (unwind-protect
                  (progn
                    (setf (job-interruptible job) t)
+                   (when (job-waiting job) (throw job (interruption job (job-waiting job))))
                    (restart-case (let ((*end-call* (find-restart 'abort)))
                                    (funcall function))
                      (abort () :report "End this call." (list "aborted" t))))
@@ -142,14 +160,15 @@ that tell why it was left."
 
 (defun end-job (job)
   "Runs when the thread of JOB ends, however: it is answered in any case."
-  (answer job (if (internal-value ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
+  (answer job (if (or **exiting** (internal-value ("SB-IMPL" "*EXIT-IN-PROGRESS*")))
                   (list "exiting" t)
                   (interruption job (if (job-terminating job) "terminated" "ended"))))
   (remhash (job-id job) **jobs**))
 
 (defun run-job (job function)
   "The life of the thread of JOB."
-  (let ((*job* job) (*debugger-hook* nil))
+  (when (shiftf **crowded** nil) (sb-ext:gc :full t))
+  (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook))
     (unwind-protect
          (with-job-streams ((job-output job))
            (answer job (job-result job function)))
@@ -178,11 +197,14 @@ its answer."
                   "file" (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file)))))))))
 
 (defun guard-heap ()
-  "Runs after every garbage collection: when more than half of the heap is in use and
-a running job made at least a quarter of it since it began, that job is ended, because
-the collector needs free space to work and the image would die."
+  "Runs after every garbage collection: when more than two fifths of the heap are in use and
+a running job made at least a fifth of it since it began, that job is ended: the collector
+copies, so once half is in use it can find no room and the image dies."
   (let ((usage (sb-kernel:dynamic-usage)) (size (sb-ext:dynamic-space-size)))
-    (when (> usage (floor size 2))
-      (loop for job being the hash-values of **jobs**
-            when (> (- usage (job-usage-before job)) (floor size 4))
-              do (interrupt-job (job-id job) "heap")))))
+    (loop for job being the hash-values of **jobs**
+          do ;; What was in use when it began can have been garbage of others.
+             (setf (job-usage-before job) (min usage (job-usage-before job)))
+             (when (and (> usage (floor (* 2 size) 5))
+                        (> (- usage (job-usage-before job)) (floor size 5)))
+               (setf **crowded** t)
+               (interrupt-job (job-id job) "heap")))))

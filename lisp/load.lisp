@@ -84,6 +84,27 @@ written after it first looked."
       (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
              (asdf-call "FIND-SYSTEM" name nil))))
 
+(sb-ext:defglobal **load-lock** (sb-thread:make-mutex :name "live-lisp load")
+  "Held while a system is loaded: ASDF is not made for two threads.")
+
+(defun operate (name force)
+  "Load the system NAME, once more after a new look for systems when one that it depends on
+was not found."
+  (flet ((operate ()
+           (if force
+               (asdf-call "LOAD-SYSTEM" name :force t)
+               (asdf-call "LOAD-SYSTEM" name))))
+    (let ((missing (internal-symbol "ASDF" "MISSING-COMPONENT")))
+      (when (eq (catch 'look-again
+                  (handler-bind ((error (lambda (condition)
+                                          (when (and missing (typep condition missing))
+                                            (throw 'look-again 'missing)))))
+                    (operate)
+                    nil))
+                'missing)
+        (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+        (operate)))))
+
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
   (require "ASDF")
@@ -92,10 +113,7 @@ written after it first looked."
     (if (null system)
         (list "value" (object "missing" name "known" (known-systems)))
         (let ((before (loaded-systems)))
-          (call-user-code (lambda ()
-                            (if force
-                                (asdf-call "LOAD-SYSTEM" name :force t)
-                                (asdf-call "LOAD-SYSTEM" name))))
+          (call-user-code (lambda () (operate name force)))
           (list "value" (object "system" name
                                 "already" (and (member name before :test #'string-equal) (not force))
                                 "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)))))))
@@ -104,4 +122,7 @@ written after it first looked."
   "Load the system NAME and what it depends on with ASDF."
   (call-as-job-part nil
                     (lambda ()
-                      (call-with-quiet-compiler (lambda () (system-members (string-downcase name) force))))))
+                      (call-with-quiet-compiler
+                       (lambda ()
+                         (sb-thread:with-mutex (**load-lock**)
+                           (system-members (string-downcase (string-left-trim "#:" name)) force)))))))

@@ -22,11 +22,7 @@ The agent answers without them, only slower or with less."
 
 (defun greeting ()
   "Return the first message."
-  (object "hello" +protocol-version+
-          "version" (lisp-implementation-version)
-          "pid" (internal-call ("SB-POSIX" "GETPID") () (internal-call ("SB-UNIX" "UNIX-GETPID") ()))
-          "heap" (sb-ext:dynamic-space-size)
-          "without" (self-check)))
+  (object "hello" +protocol-version+ "without" (self-check)))
 
 (defun read-messages ()
   "Take messages until the channel ends or breaks; either ends the image. While the image
@@ -37,9 +33,6 @@ exits by itself this thread is only unwound, so that the exit code stays."
     (error (failure)
       (send (object "fault" (print-safely 500 failure "~A")))))
   (sb-ext:exit :code 0 :abort t))
-
-(sb-ext:defglobal **exiting** nil
-  "True once the program asked for an exit; what SBCL knows of it is local to that thread.")
 
 (defun take-over ()
   "Make the image safe to talk to: nothing reads the terminal, nothing enters the

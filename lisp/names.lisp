@@ -12,11 +12,12 @@
   (error 'lookup-failure :members members))
 
 (defun named-package (name)
-  "Return the package NAME: as typed, else in upper case; nicknames count, those local
-to the session's package too (S0.9)."
+  "Return the package NAME: as typed, else in upper case, else without the #: or : of a
+designator; nicknames count, those local to the session's package too (S0.9)."
   (let ((*package* (session-package)))
     (or (find-package name)
         (find-package (string-upcase name))
+        (find-package (string-upcase (string-trim " " (string-left-trim "#: " name))))
         (fail-lookup "failure" "no-package" "package" name))))
 
 (defun token-end (text start)
@@ -73,7 +74,8 @@ and the rest."
           (values text nil)))))
 
 (defun named-symbol (text package-name)
-  "Return the symbol that TEXT names, its status, and whether TEXT was (SETF NAME).
+  "Return the symbol that TEXT names, its status, whether TEXT was (SETF NAME), and the
+package in which it was looked up.
 A prefix in TEXT overrides PACKAGE-NAME, which defaults to CL-USER (S3.2, S3.3). Leaves
 the operation when there is no such package or symbol (S3.4, S3.5)."
   (multiple-value-bind (token setf) (strip-wrapping text)
@@ -85,7 +87,7 @@ the operation when there is no such package or symbol (S3.4, S3.5)."
         (multiple-value-bind (symbol status) (find-symbol name package)
           (unless status
             (fail-lookup "failure" "no-symbol" "symbol" name "package" typed))
-          (values symbol status setf))))))
+          (values symbol status setf package))))))
 
 (defun table-cells (table)
   "Return the simple vector that holds the symbols of TABLE, one of a package's two."

@@ -63,7 +63,9 @@ start is its answer."
 
 (defun page (list offset limit)
   "Return the part of LIST from OFFSET on (NIL: from the beginning), at most LIMIT long."
-  (loop for element in (nthcdr (or offset 0) list) repeat limit collect element))
+  (let ((offset (or offset 0)))
+    (when (< offset (length list))
+      (loop for element in (nthcdr offset list) repeat limit collect element))))
 
 (define-operation ("ping" :inline t) ()
   "Tell that the reader lives."

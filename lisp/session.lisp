@@ -5,11 +5,11 @@
 (in-package "LIVE-LISP.AGENT")
 
 (defparameter *session-variables*
-  '(*package* *readtable* *read-base* *read-default-float-format* *read-eval* *read-suppress*
+  '(*package* *readtable* *read-base* *read-default-float-format* *read-eval*
     *print-array* *print-base* *print-case* *print-circle* *print-escape* *print-gensym*
     *print-length* *print-level* *print-lines* *print-miser-width* *print-pprint-dispatch*
     *print-pretty* *print-radix* *print-readably* *print-right-margin*
-    *macroexpand-hook* *break-on-signals* *random-state*
+    *break-on-signals* *random-state*
     * ** *** + ++ +++ / // /// -)
   "What an evaluation binds and what lasts until the next one.")
 
@@ -19,10 +19,9 @@
 (sb-ext:defglobal **session** nil "The values of *SESSION-VARIABLES*, in that order.")
 
 (defun start-session ()
-  "Set the session to the standard values, with bounds that keep one careless
-value from filling an answer."
+  "Set the session to the values that a fresh SBCL has."
   (setf **session**
-        (progv '(*package* *print-length* *print-level* *print-circle*) (list (find-package "COMMON-LISP-USER") 1000 50 t)
+        (progv '(*package*) (list (find-package "COMMON-LISP-USER"))
           (progv '(* ** *** + ++ +++ / // /// -) '(nil nil nil nil nil nil nil nil nil nil)
             (mapcar #'symbol-value *session-variables*)))))
 
@@ -32,6 +31,8 @@ value from filling an answer."
 
 (defun usable-package (package)
   "Return PACKAGE, or COMMON-LISP-USER (KEYWORD without it) when PACKAGE was deleted."
+  ;; Compiled inline, FIND-PACKAGE remembers a package that is deleted.
+  (declare (notinline find-package))
   (if (and (packagep package) (package-name package))
       package
       (or (find-package "COMMON-LISP-USER") (find-package "KEYWORD"))))
@@ -47,7 +48,9 @@ and keep in the session those that it changed, also when it is left by a throw."
          (cell (nthcdr (position '*package* *session-variables*) before)))
     (setf (car cell) (or package (usable-package (car cell))))
     (progv *session-variables* before
-      (unwind-protect (funcall function)
+      ;; These do not last: with them set, no later call could set them back.
+      (unwind-protect (let ((*read-suppress* nil) (*macroexpand-hook* 'funcall))
+                        (funcall function))
         (let ((after (mapcar #'symbol-value *session-variables*)))
           (sb-thread:with-mutex (**session-lock**)
             (loop for old in before

@@ -128,6 +128,11 @@ form that made it, and the file's date when it was compiled; or NIL."
         when (symbolp feature)
           collect (if (keywordp feature) (symbol-name feature) (symbol-text feature))))
 
+(defun changed-p (file created)
+  "True when FILE, a native name, was written after CREATED, its date when it was compiled."
+  (and file created
+       (not (eql created (ignore-errors (file-write-date (sb-ext:parse-native-namestring file)))))))
+
 (defun site-data (use)
   "Return the place of USE as a JSON object."
   (destructuring-bind (caller function kind number) use
@@ -135,8 +140,7 @@ form that made it, and the file's date when it was compiled; or NIL."
     (destructuring-bind (&optional file offset form created) (and function (function-place function))
       (object "method" (method-text caller)
               "file" file "offset" offset "form" form "number" number
-              "changed" (and file created
-                             (not (eql created (ignore-errors (file-write-date file)))))))))
+              "changed" (changed-p file created)))))
 
 ;;; The operation
 

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
+import { homedir, tmpdir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
 export interface AgentOptions {
@@ -22,8 +22,15 @@ export interface AgentOptions {
 export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const base = environment['XDG_CACHE_HOME'];
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
-  const home = isAbsolute(homedir()) ? homedir() : userInfo().homedir;
-  return join(home, '.cache', 'live-lisp');
+  return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
+}
+
+function homeFolder(): string | undefined {
+  try {
+    return isAbsolute(homedir()) ? homedir() : userInfo().homedir;
+  } catch {
+    return undefined; // Neither HOME nor an entry in the system's list of users.
+  }
 }
 
 /** Returns whether compiled files can be kept in FOLDER, making it when needed. */

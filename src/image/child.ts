@@ -16,8 +16,6 @@ const RUNTIME_CHATTER =
   /^INFO: Control stack guard page .*\n|^Heap exhausted during allocation: [\s\S]*?\*STOP-FOR-GC-PENDING\* = .*\n/gm;
 
 export interface Greeting {
-  version: string;
-  heap: number;
   /** Abilities that this SBCL lacks. */
   without: string[];
 }
@@ -123,11 +121,7 @@ export class Child {
           `its agent speaks version ${String(message['hello'])} of the protocol, not ${PROTOCOL_VERSION}`,
         );
       }
-      this.#greet({
-        version: String(message['version']),
-        heap: Number(message['heap']),
-        without: (message['without'] as string[] | null) ?? [],
-      });
+      this.#greet({ without: (message['without'] as string[] | null) ?? [] });
       return;
     }
     // The process is about to end by itself and the epitaph will answer.

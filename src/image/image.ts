@@ -29,7 +29,7 @@ export type Reason = 'timeout' | 'cancelled' | 'heap' | 'terminated' | 'ended';
 export type Ending =
   | { kind: 'done' }
   | { kind: 'condition'; condition: Condition }
-  | { kind: 'interrupted'; reason: Reason; frames: string[]; afterMs: number }
+  | { kind: 'interrupted'; reason: Reason; frames: string[]; afterMs: number; cutShort?: boolean }
   | { kind: 'aborted' }
   | { kind: 'lost'; how: string };
 

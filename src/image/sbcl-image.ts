@@ -91,13 +91,14 @@ export class SbclImage implements Image {
       try {
         await this.#queue.enter(options.signal, () => options.onProgress?.(WAITING));
       } catch {
-        return { ending: interrupted('cancelled', [], 0), data: {} as Operations[Name]['data'] };
+        return notStarted();
       }
     }
     try {
       const waitedMs = performance.now() - began;
       const child = await this.#ready();
       this.#tellLoss();
+      if (options.signal?.aborted) return notStarted();
       return { ...(await this.#perform(child, name, args, options)), ...(queued && { waitedMs }) };
     } finally {
       if (queued) this.#queue.leave();
@@ -118,7 +119,7 @@ export class SbclImage implements Image {
     const ending = endingOf(message, afterMs);
     const output = message['output'] as Output | undefined;
     this.#note(message);
-    if (ending.kind === 'interrupted' && ending.reason === 'cancelled') this.#noteCancelled(ending, output);
+    if (options.signal?.aborted) this.#noteCancelled(ending, afterMs, output);
     this.#remember(name, message);
     return {
       ending,
@@ -133,6 +134,7 @@ export class SbclImage implements Image {
       {
         interrupt: (reason) => void child.request('interrupt', { job: id, reason }),
         terminate: () => void child.request('terminate', { job: id }),
+        reacts: () => child.request('ping', {}).answer,
         kill: () => child.kill('a call could not be interrupted, so the image had to be replaced'),
       },
       limit,
@@ -156,11 +158,14 @@ export class SbclImage implements Image {
       this.#notices.push(`Written by other threads since the last answer:\n${wholeText(background)}`);
   }
 
-  #noteCancelled(ending: Ending & { kind: 'interrupted' }, output: Output | undefined): void {
-    const where = ending.frames[0] ? ` It was at ${ending.frames[0]}.` : '';
+  /** Nobody reads the answer of a cancelled call, so the next one tells what became of it. */
+  #noteCancelled(ending: Ending, afterMs: number, output: Output | undefined): void {
+    const stopped = ending.kind === 'interrupted';
+    const how = stopped ? 'was interrupted' : 'had ended before it could be interrupted,';
+    const where = stopped && ending.frames[0] ? ` It was at ${ending.frames[0]}.` : '';
     const wrote = output ? ` It had written:\n${wholeText(output)}` : ' It had written nothing.';
     this.#notices.push(
-      `A call that the client cancelled was interrupted after ${(ending.afterMs / 1000).toFixed(1)} s.${where}${wrote}`,
+      `A call that the client cancelled ${how} after ${(afterMs / 1000).toFixed(1)} s.${where}${wrote}`,
     );
   }
 
@@ -258,8 +263,12 @@ export class SbclImage implements Image {
 
 const WAITING: Progress = { milliseconds: 0, characters: 0, waiting: true };
 
-function interrupted(reason: Reason, frames: string[], afterMs: number): Ending {
-  return { kind: 'interrupted', reason, frames, afterMs };
+/** The reply to a call that was cancelled before it reached the image. */
+function notStarted<Name extends keyof Operations>(): Reply<Name> {
+  return {
+    ending: { kind: 'interrupted', reason: 'cancelled', frames: [], afterMs: 0 },
+    data: {} as Operations[Name]['data'],
+  };
 }
 
 /** The members of an answer that tell how it ended. */
@@ -267,7 +276,7 @@ interface EndingMembers {
   lost?: string;
   fault?: string;
   condition?: Condition;
-  interrupted?: { reason: Reason; frames?: string[] };
+  interrupted?: { reason: Reason; frames?: string[]; cutShort?: boolean };
   aborted?: boolean;
 }
 
@@ -276,6 +285,6 @@ function endingOf(message: Message, afterMs: number): Ending {
   if (lost !== undefined) return { kind: 'lost', how: lost };
   if (fault !== undefined) return { kind: 'lost', how: `its agent failed: ${fault}` };
   if (condition) return { kind: 'condition', condition };
-  if (stopped) return interrupted(stopped.reason, stopped.frames ?? [], afterMs);
+  if (stopped) return { kind: 'interrupted', frames: [], ...stopped, afterMs };
   return aborted ? { kind: 'aborted' } : { kind: 'done' };
 }

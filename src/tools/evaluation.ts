@@ -1,6 +1,6 @@
 // Decides the tool that evaluates.
 
-import type { Image, Reply } from '../image/image.ts';
+import type { Ending, Image, Reply } from '../image/image.ts';
 import type { EvaluateData, PrintedValue } from '../image/operations.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { defineTool, type Parameter, type Result } from '../kernel/tool.ts';
@@ -15,6 +15,15 @@ export const TIMEOUT: Parameter = {
   minimum: 0.1,
   maximum: 86_400,
 };
+
+/** Returns what to do when a call that takes `timeout` reached its limit. */
+export function timeoutAdvice(ending: Ending): string | false {
+  return (
+    ending.kind === 'interrupted' &&
+    ending.reason === 'timeout' &&
+    'If it needs longer, give a longer timeout (seconds).'
+  );
+}
 
 /** Returns the limit that the argument `timeout` sets. */
 export function limitOption(timeout: unknown): { limitMs?: number } {
@@ -72,11 +81,15 @@ function failureText(ending: Reply<'evaluate'>['ending'], data: EvaluateData): s
     return (
       `Error: form ${number} cannot be read: ${text}\n` +
       `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}. ` +
-      evaluatedBefore(number)
+      evaluatedBefore(number) +
+      (/Package (ASDF|UIOP) does not exist/.test(text)
+        ? ' ASDF is not loaded yet: load_system loads it, and so does (require :asdf).'
+        : '')
     );
   }
   if (ending.kind === 'done') return undefined;
-  if (ending.kind !== 'condition') return `Error: ${endingText(ending)}`;
+  if (ending.kind !== 'condition')
+    return `Error: ${joinSections([endingText(ending), timeoutAdvice(ending)])}`;
   return conditionText(ending.condition, formNumber > 1 ? `form ${formNumber}` : undefined);
 }
 

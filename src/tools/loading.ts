@@ -8,7 +8,7 @@ import type { Image, Reply } from '../image/image.ts';
 import { nearest } from '../kernel/nearest.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { type Arguments, type CallContext, defineTool, type Result } from '../kernel/tool.ts';
-import { limitOption, TIMEOUT } from './evaluation.ts';
+import { limitOption, TIMEOUT, timeoutAdvice } from './evaluation.ts';
 import { conditionText, endingText, outputSection, waitedSection } from './outcome.ts';
 import type { Places } from './places.ts';
 import { groupedWarnings, redefinedSection } from './remarks.ts';
@@ -60,9 +60,9 @@ function sourceFile(root: string, path: string): string {
 
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {
   if (data.value?.notLoaded)
-    return `Not loaded: ${name} could not be compiled; the image has what it had before.`;
+    return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
   if (ending.kind !== 'done' && data.phase === 'compile')
-    return `Not loaded: the compilation of ${name} was left early; the image has what it had before, and what was done at compile time.`;
+    return `Not loaded: the compilation of ${name} was left early. What it did at compile time until then (packages, macros) is in the image.`;
   if (ending.kind !== 'done') return `${name} was not loaded to its end; the forms before were.`;
   return data.value?.failed
     ? `Loaded ${name}, but some forms have errors (below) and will signal when they run.`
@@ -129,6 +129,7 @@ function loadResult(
   const text = joinSections([
     headline,
     ending.kind === 'condition' ? conditionText(ending.condition) : endingText(ending),
+    timeoutAdvice(ending),
     groupedWarnings(data, places),
     redefinedSection(data),
     outputSection(output),

@@ -13,11 +13,12 @@ export function lookupText(failure: LookupFailure): string {
     : `Symbol ${failure.symbol} not found in package ${failure.package} (status: NIL)`;
 }
 
-/** Returns VALUE as found data, or the result that answers for what is not there (C8: no failure). */
+/** Returns whether VALUE tells of a package or symbol that is not there. */
 export function isLookupFailure(value: object): value is LookupFailure {
   return 'failure' in value;
 }
 
+/** Returns the result that answers for what is not there (C8: no failure). */
 export function lookupResult(failure: LookupFailure): Result {
   return { data: failure, text: lookupText(failure) };
 }
@@ -38,7 +39,11 @@ export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value
 export function endingText(ending: Ending): string {
   switch (ending.kind) {
     case 'interrupted':
-      return joinSections([interruptionText(ending), framesText('It was at:', ending.frames)]);
+      return joinSections([
+        interruptionText(ending) +
+          (ending.cutShort ? ' Its cleanup forms did not end in time and were cut short.' : ''),
+        framesText('It was at:', ending.frames),
+      ]);
     case 'aborted':
       return 'The call was ended by its ABORT restart before it had a value.';
     case 'lost':
@@ -52,7 +57,7 @@ function interruptionText({ reason, afterMs }: Ending & { kind: 'interrupted' })
   const after = `${(afterMs / 1000).toFixed(1)} s`;
   switch (reason) {
     case 'timeout':
-      return `Interrupted after ${after}, the limit of this call; the image and what was done so far are kept. A longer timeout can be given in seconds.`;
+      return `Interrupted after ${after}, the limit of this call; the image and what was done so far are kept.`;
     case 'cancelled':
       return `Interrupted after ${after} because the client cancelled it; the image is kept.`;
     case 'heap':

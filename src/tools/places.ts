@@ -10,6 +10,8 @@ import {
   type SourcePosition,
 } from '../source/position.ts';
 
+const CHANGED = ' (the file changed since it was loaded)';
+
 export class Places {
   readonly #root: string;
   readonly #sources = new Sources();
@@ -26,7 +28,8 @@ export class Places {
 
   /** Returns `FILE:LINE:COLUMN` for PLACE, as far as it is known. */
   locate(place: Place, features: ReadonlySet<string>): string {
-    return this.site(place, features)?.at ?? 'no source';
+    const found = this.site(place, features);
+    return found === undefined ? 'no source' : found.at + (place.changed ? CHANGED : '');
   }
 
   /** Returns where PLACE is, a use of CALLEE when given, and the line of text there; undefined when its file
@@ -42,7 +45,7 @@ export class Places {
     if (position === undefined) {
       return { at: this.#sources.read(place.file) === undefined ? `no source (${name})` : name, text: '' };
     }
-    const changed = place.changed ? ' (the file changed since it was loaded)' : '';
+    const changed = place.changed ? CHANGED : '';
     return { at: `${name}:${position.line}:${position.column}`, text: position.text + changed };
   }
 

@@ -20,68 +20,80 @@ function job() {
     steps,
     interrupt: (reason: string) => void note(`interrupt ${reason}`),
     terminate: () => void note('terminate'),
+    reacts: async () => note('ask'),
     kill: () => void note('kill'),
   };
 }
 
 describe('watch', () => {
-  test('after the limit interrupts twice, ends the thread, kills the image', () => {
+  test('after the limit interrupts twice, ends the thread, kills an image that reacts', async () => {
     const call = job();
     watch(call, 1000, undefined);
     vi.advanceTimersByTime(999);
     expect(call.steps).toEqual([]);
-    vi.advanceTimersByTime(60_000);
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps).toEqual([
       [1000, 'interrupt timeout'],
-      [1500, 'interrupt timeout'],
-      [2000, 'terminate'],
-      [2700, 'kill'],
+      [2000, 'interrupt timeout'],
+      [2400, 'terminate'],
+      [2500, 'ask'],
+      [2800, 'kill'],
     ]);
   });
 
-  test('takes no step more once the call has ended', () => {
+  test('waits for an image that does not react, as while it collects garbage', async () => {
+    const call = { ...job(), reacts: () => new Promise(() => {}) };
+    watch(call, 1000, undefined);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(call.steps.map(([, step]) => step)).not.toContain('kill');
+  });
+
+  test('takes no step more once the call has ended', async () => {
     for (const [endsAt, steps] of [
       [500, 0],
       [1200, 1],
-      [1700, 2],
-      [2300, 3],
+      [2200, 2],
+      [2450, 3],
+      [2600, 4],
     ] as const) {
       const call = job();
       const ended = watch(call, 1000, undefined);
-      vi.advanceTimersByTime(endsAt);
+      await vi.advanceTimersByTimeAsync(endsAt);
       ended();
-      vi.advanceTimersByTime(60_000);
+      await vi.advanceTimersByTimeAsync(60_000);
       expect(call.steps).toHaveLength(steps);
     }
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('goes the same way when the client cancels, and only once', () => {
+  test('goes the same way when the client cancels, and only once', async () => {
     const call = job();
     const controller = new AbortController();
     watch(call, 1000, controller.signal);
     vi.advanceTimersByTime(300);
     controller.abort();
-    vi.advanceTimersByTime(60_000);
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps).toEqual([
       [300, 'interrupt cancelled'],
-      [800, 'interrupt cancelled'],
-      [1300, 'terminate'],
-      [2000, 'kill'],
+      [1300, 'interrupt cancelled'],
+      [1700, 'terminate'],
+      [1800, 'ask'],
+      [2100, 'kill'],
     ]);
   });
 
-  test('a cancellation after the limit does not begin again', () => {
+  test('a cancellation after the limit does not begin again', async () => {
     const call = job();
     const controller = new AbortController();
     watch(call, 100, controller.signal);
     vi.advanceTimersByTime(200);
     controller.abort();
-    vi.advanceTimersByTime(60_000);
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps.map(([, step]) => step)).toEqual([
       'interrupt timeout',
       'interrupt timeout',
       'terminate',
+      'ask',
       'kill',
     ]);
   });

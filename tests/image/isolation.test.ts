@@ -1,0 +1,183 @@
+// What a call may not do to others: to what user code prints, to other threads, to loads at the same time, to
+// the errors of later calls.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({ args: ['--root', root.path, '--heap', '1GB'] });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+describe('the bounds of answers', () => {
+  test('do not cut what user code prints', async () => {
+    const file = join(root.path, 'printed');
+    await session.eval(
+      `(with-open-file (s ${JSON.stringify(file)} :direction :output) (prin1 (loop for i below 1500 collect i) s))`,
+    );
+    expect(readFileSync(file, 'utf8')).toContain('1499)');
+    expect(await session.eval('(let ((x (list 1))) (princ-to-string (list x x)))')).toBe('"((1) (1))"');
+    expect(await session.eval('(list *print-length* *print-level* *print-circle*)')).toBe('(NIL NIL NIL)');
+  });
+
+  test('leave room for settings that the user makes', async () => {
+    expect(await session.eval('(setf *print-length* 2) (list 1 2 3)')).toContain('(1 2 ...)');
+    await session.eval('(setf *print-length* nil)');
+  });
+});
+
+describe('settings that would lock every later call out', () => {
+  test.each(['(setf *read-suppress* t)', '(setf *macroexpand-hook* (lambda (&rest x) (error "no ~a" x)))'])(
+    'do not last: %s',
+    async (form) => {
+      await session.eval(form);
+      expect(await session.eval('(when t (+ 1 2))')).toBe('3');
+    },
+  );
+
+  test.each(['(sb-ext:disable-debugger)', '(setf sb-ext:*invoke-debugger-hook* nil)'])(
+    'nor do those of the debugger: %s',
+    async (form) => {
+      await session.eval(form);
+      expect(await session.eval('(error "still told")')).toMatch(/^Error: still told\n/);
+    },
+  );
+
+  test('a deleted CL-USER', async () => {
+    const other = await startSession();
+    try {
+      await other.eval('(delete-package :cl-user)');
+      expect(await other.eval('(cl:+ 1 2)')).toBe('3');
+      expect(await other.eval('(cl:error "told")')).toMatch(/^Error: told\n/);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+test('a form that cannot be read takes back no symbol of another call', async () => {
+  const [unreadable] = await Promise.all([
+    session.eval('(list :kk #.(sleep 0.5) (1 . 2 3))'),
+    session.eval(
+      '(sleep 0.2) (defclass race-class () ()) (defparameter *race-key* (intern "RACE-KEY" :keyword))',
+    ),
+  ]);
+  expect(unreadable).toContain('cannot be read');
+  expect(await session.eval("(list (and (find-class 'race-class nil) t) (eq *race-key* :race-key))")).toBe(
+    '(T T)',
+  );
+  expect(await session.eval('(find-symbol "K" :keyword) (find-symbol "KK" :keyword)')).toContain('[2] NIL');
+});
+
+test('systems that are loaded at once do not disturb each other', async () => {
+  const other = await startSession();
+  try {
+    const names = ['alexandria', 'cl-ppcre', 'hunchentoot', 'flexi-streams'];
+    const texts = await Promise.all(names.map((system) => other.text('load_system', { system })));
+    for (const text of texts) expect(text).toMatch(/^(?:Loaded system|System \S+ was loaded already)/);
+  } finally {
+    await other.close();
+  }
+});
+
+test('a dependency that was written after the first load is found', async () => {
+  const write = (name: string, text: string) => writeFileSync(join(root.path, name), text);
+  write('main-part.lisp', '(defvar cl-user::*main-part* 1)');
+  write('main-part.asd', '(defsystem "main-part" :components ((:file "main-part")))');
+  expect(await session.text('load_system', { system: 'main-part' })).toBe('Loaded system main-part');
+  write('new-part.asd', '(defsystem "new-part" :components ((:file "new-part")))');
+  write('new-part.lisp', '(defvar cl-user::*new-part* 2)');
+  write(
+    'main-part.asd',
+    '(defsystem "main-part" :depends-on ("new-part") :components ((:file "main-part")))',
+  );
+  const { isError } = await session.call('load_system', { system: 'main-part', force: true });
+  expect(isError).toBe(false);
+  expect(await session.eval('*new-part*')).toBe('2');
+});
+
+test('a garbage collection that takes longer than a call has to end does not cost the image', async () => {
+  await session.eval('(defvar *here* :kept)');
+  const { text } = await session.call('eval_form', {
+    form: '(let ((big (loop repeat 12000000 collect nil))) (loop (sb-ext:gc :full t) (length big)))',
+    timeout: 0.5,
+  });
+  expect(text).toContain('the image and what was done so far are kept');
+  expect(await session.eval('*here*')).toBe(':KEPT');
+});
+
+test('a heap that is filled again and again is emptied again', async () => {
+  await session.eval('(defvar *still-here* :kept)');
+  for (let round = 0; round < 4; round++) {
+    expect(await session.eval('(let ((l nil)) (loop (push (list 1) l)))')).toMatch(
+      /^Error: Interrupted after .* because it was about to exhaust the heap; the image is kept\./,
+    );
+  }
+  expect(await session.eval('*still-here*')).toBe(':KEPT');
+});
+
+test('what a thread writes to the stream of a call that has ended comes with the next answer', async () => {
+  await session.eval(
+    '(let ((out *standard-output*)) (sb-thread:make-thread (lambda () (sleep 0.2) (format out "late words"))))',
+  );
+  const { notices } = await session.call('eval_form', { form: '(sleep 0.4)' });
+  expect(notices).toEqual(['Written by other threads since the last answer:\nlate words']);
+});
+
+test('a call that is cancelled before the image is ready is not run', async () => {
+  const init = join(root.path, 'slow-init.lisp');
+  writeFileSync(init, '(sleep 1)');
+  const other = await startSession({ args: ['--init', init] });
+  try {
+    const controller = new AbortController();
+    const call = other.call('eval_form', { form: '(defvar *ran* t)' }, { signal: controller.signal });
+    setTimeout(() => controller.abort(), 300);
+    await expect(call).rejects.toThrow();
+    expect(await other.eval("(boundp '*ran*)")).toBe('NIL');
+  } finally {
+    await other.close();
+  }
+});
+
+test('an exit in another thread is not told as an interruption', async () => {
+  const other = await startSession();
+  try {
+    const text = await other.eval(
+      '(sb-thread:make-thread (lambda () (sleep 0.2) (sb-ext:exit :code 7))) (sleep 10)',
+    );
+    expect(text).toBe(
+      'Error: The Lisp image was lost during this call: it exited with code 7. The next call gets a new image.',
+    );
+  } finally {
+    await other.close();
+  }
+});
+
+test.each(["#'cl:car", "'cl:car", ' cl:car ', 'COMMON-LISP::CAR'])(
+  'describe_symbol takes %j',
+  async (symbol) => {
+    expect(await session.text('describe_symbol', { symbol })).toMatch(/^COMMON-LISP::CAR \[FUNCTION\]\n/);
+  },
+);
+
+test.each([':cl', '#:cl', ' cl '])('the package %j is CL', async (name) => {
+  expect(await session.text('apropos_search', { pattern: 'mapcar', package: name })).toContain(
+    'Found 1 symbol',
+  );
+});
+
+test('an offset beyond any list is answered at once', async () => {
+  const text = await session.text('apropos_search', {
+    pattern: 'car',
+    package: 'CL',
+    offset: 99_999_999_999,
+  });
+  expect(text).toMatch(/^Found \d+ symbols matching 'car':\n\n$/);
+});
