@@ -31,14 +31,23 @@ NIL at the end."
                (when package (pushnew package packages))))
     packages))
 
+(sb-ext:defglobal **snapshots** (make-hash-table :test 'eq :synchronized t :weakness :key)
+  "The copies of symbol vectors that were made last, by package.")
+
+(defun symbol-vectors (package)
+  "Return copies of the symbol vectors of PACKAGE, those made last when they are still true;
+NIL for a package whose vectors this SBCL does not show, or that are too large to look
+through for every form."
+  (let ((cells (package-cells package)) (copies (gethash package **snapshots**)))
+    (cond ((or (notevery #'simple-vector-p cells) (> (reduce #'+ cells :key #'length) 50000)) nil)
+          ((and copies (every #'same-cells-p cells copies)) copies)
+          (t (setf (gethash package **snapshots**) (mapcar #'copy-seq cells))))))
+
 (defun present-symbols (packages)
-  "Return, for each of PACKAGES, a list of it and copies of its symbol vectors; packages
-whose vectors this SBCL does not show, or that are too large to copy for every form, are
-left out."
+  "Return, for each of PACKAGES, a list of it and its symbol vectors as they are now."
   (loop for package in packages
-        for cells = (and package (package-cells package))
-        when (and (every #'simple-vector-p cells) (< (reduce #'+ cells :key #'length) 50000))
-          collect (cons package (mapcar #'copy-seq cells))))
+        for vectors = (and package (symbol-vectors package))
+        when vectors collect (cons package vectors)))
 
 (defun unintern-new (before form)
   "Take out of their packages the symbols that are not in BEFORE, what PRESENT-SYMBOLS

@@ -181,7 +181,7 @@ its answer."
     (setf (gethash id **jobs**) job)
     (handler-bind ((error (lambda (condition) (declare (ignore condition)) (remhash id **jobs**))))
       (setf (job-thread job)
-            (sb-thread:make-thread #'run-job :name (format nil "live-lisp ~A ~D" operation id)
+            (sb-thread:make-thread #'run-job :name (concatenate 'string "live-lisp " operation)
                                              :arguments (list job function))))))
 
 (defun job-progress (id)
