@@ -109,7 +109,7 @@ test('a garbage collection that takes longer than a call has to end does not cos
     form: '(let ((big (loop repeat 12000000 collect nil))) (loop (sb-ext:gc :full t) (length big)))',
     timeout: 0.5,
   });
-  expect(text).toContain('the image and what was done so far are kept');
+  expect(text).toMatch(/the image (?:and what was done so far are|is) kept/);
   expect(await session.eval('*here*')).toBe(':KEPT');
 });
 
