@@ -41,8 +41,6 @@ const FROZEN_MS_PER_GB = 1_000;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(['evaluate', 'load-file', 'load-source', 'load-system']);
 
-type Watching = Pick<CallOptions, 'limitMs' | 'signal' | 'onProgress'>;
-
 export class SbclImage implements Image {
   readonly #options: SbclOptions;
   readonly #queue = new Queue(PLACES);
@@ -109,12 +107,12 @@ export class SbclImage implements Image {
     child: Child,
     name: Name,
     args: object,
-    options: Watching,
+    options: CallOptions,
   ): Promise<Reply<Name>> {
     const began = performance.now();
     const { id, answer } = child.request(name, args);
-    const stopWatching = this.#watch(child, id, name, options);
-    const message = await answer.finally(stopWatching);
+    const stopCallOptions = this.#watch(child, id, name, options);
+    const message = await answer.finally(stopCallOptions);
     const afterMs = performance.now() - began;
     const ending = endingOf(message, afterMs);
     const output = message['output'] as Output | undefined;
@@ -128,7 +126,7 @@ export class SbclImage implements Image {
     };
   }
 
-  #watch(child: Child, id: number, name: string, { limitMs, signal, onProgress }: Watching): () => void {
+  #watch(child: Child, id: number, name: string, { limitMs, signal, onProgress }: CallOptions): () => void {
     const limit = limitMs ?? (name.startsWith('load-') ? LOAD_LIMIT_MS : this.#options.limitMs);
     const unwatch = watch(
       {

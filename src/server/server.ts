@@ -49,7 +49,7 @@ export function createServer(options: ServerOptions): Server {
 }
 
 /** Returns TOOL as tools/list shows it. */
-export function toolEntry(tool: Tool, contractNames: boolean): ListToolsResult['tools'][number] {
+function toolEntry(tool: Tool, contractNames: boolean): ListToolsResult['tools'][number] {
   return {
     name: (contractNames && CONTRACT_NAMES[tool.name]) || tool.name,
     title: tool.title,

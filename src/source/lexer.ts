@@ -138,11 +138,6 @@ export function placeOf(source: string, index: number): SourcePosition {
   return { line: lines.length, column: Array.from(before).length + 1, text: (before + rest).trim() };
 }
 
-/** Gives the position of the character at OFFSET code points, or of the nearest end of SOURCE. */
-export function positionAt(source: string, offset: number): SourcePosition {
-  return placeOf(source, indexOfOffset(source, offset));
-}
-
 /** Gives the offset in code points of the character at BYTES of the UTF-8 file: SBCL 2.2.9 records bytes. */
 export function offsetOfByte(source: string, bytes: number): number {
   return Array.from(Buffer.from(source).toString('utf8', 0, bytes)).length;

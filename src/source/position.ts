@@ -2,7 +2,7 @@
 
 import { indexOfOffset, MARK, nextToken, placeOf, type SourcePosition, type Token } from './lexer.ts';
 
-export { offsetOfByte, positionAt, type SourcePosition } from './lexer.ts';
+export { offsetOfByte, type SourcePosition } from './lexer.ts';
 
 type Features = ReadonlySet<string>;
 type Reader = ReturnType<typeof newReader>;

@@ -7,7 +7,7 @@ import { indent, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
 
 /** Returns the contract's text for a package or symbol that is not there (S0.9, S3.4, S3.5, C9). */
-export function lookupText(failure: LookupFailure): string {
+function lookupText(failure: LookupFailure): string {
   return failure.failure === 'no-package'
     ? `Package ${failure.package} not found`
     : `Symbol ${failure.symbol} not found in package ${failure.package} (status: NIL)`;

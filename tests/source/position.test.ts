@@ -5,7 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { offsetOfByte, offsetOfTopLevelForm, positionAt, positionOfForm } from '../../src/source/position.ts';
+import { indexOfOffset, placeOf } from '../../src/source/lexer.ts';
+import { offsetOfByte, offsetOfTopLevelForm, positionOfForm } from '../../src/source/position.ts';
 
 const HERE = import.meta.dirname;
 const LIBRARIES = '/usr/share/common-lisp/source';
@@ -16,6 +17,10 @@ interface Report {
   source: string;
   features: Set<string>;
   lines: number[][];
+}
+
+function positionAt(source: string, offset: number) {
+  return placeOf(source, indexOfOffset(source, offset));
 }
 
 function askSbcl(question: string): Report[] {
