@@ -1,8 +1,8 @@
-// Checks the package as a user gets it: packs it, installs the tarball in an empty folder, and evaluates
-// through the live-lisp command that is there then.
+// Checks the package as a user gets it: packs it, installs the tarball in an empty folder, evaluates through the
+// live-lisp command that is there then, and compiles and runs a program that imports the library.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callTool, inTemporaryFolder, PROJECT, withServer } from './session.mjs';
 
@@ -40,11 +40,27 @@ async function use(folder) {
   });
 }
 
+const LIBRARY_PRINTS = '[["who_calls"],[100,false],true,"who_calls",["search_tools","search_tools"]]\n';
+
+/** Throws when fixtures/library.ts, in FOLDER, does not compile with the package's types, or does not print what
+ *  it should. */
+function useLibrary(folder) {
+  const manifest = { private: true, type: 'module' };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  copyFileSync(join(PROJECT, 'fixtures', 'library.ts'), join(folder, 'library.ts'));
+  const tsc = join(PROJECT, 'node_modules', '.bin', 'tsc');
+  const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023,dom'];
+  execFileSync(tsc, [...options, '--types', '', 'library.ts'], { cwd: folder, stdio: 'inherit' });
+  const printed = execFileSync(process.execPath, ['library.js'], { cwd: folder, encoding: 'utf8' });
+  if (printed !== LIBRARY_PRINTS) throw new Error(`library.ts printed ${printed}`);
+}
+
 try {
   await inTemporaryFolder(async (temporary) => {
     const folder = join(temporary, 'user');
     const needed = install(pack(temporary), folder);
     const tools = await use(folder);
+    useLibrary(folder);
     console.log(`${tools} tools; dependencies: ${needed.join(', ') || 'none'}`);
   });
 } catch (error) {

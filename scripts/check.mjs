@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { PROJECT } from './session.mjs';
 
-const BUILD = { name: 'build', command: ['node', 'scripts/build.mjs'] };
+const BUILD = { name: 'build', command: ['node', 'scripts/build.mjs', '--types'] };
 
 /** All need nothing but the build, and write nothing in the project, so they run side by side. */
 const CHECKS = [
@@ -13,7 +13,8 @@ const CHECKS = [
     command: ['npx', '--no-install', 'biome', 'ci', '--colors=off', '--diagnostic-level=error', '.'],
   },
   { name: 'generated docs are fresh', command: ['node', 'scripts/generate-docs.mjs', '--check'] },
-  { name: 'the packed program works', command: ['node', 'scripts/check-pack.mjs'] },
+  { name: 'measured token costs are fresh', command: ['node', 'scripts/measure-costs.mjs', '--check'] },
+  { name: 'the packed program and library work', command: ['node', 'scripts/check-pack.mjs'] },
 ];
 
 /** Lines of a failed check that are shown. */

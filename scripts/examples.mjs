@@ -14,6 +14,25 @@ export const EXAMPLES = {
   ],
   load_system: [{ system: 'inventory' }, { system: 'inventories' }],
   load_file: [{ path: 'inventory.lisp' }],
+  search_tools: [{ query: 'which functions break if I rename this one' }, { query: 'weather in Berlin' }],
+};
+
+/** Files of the fixtures that the calls of LARGEST need beside the demo. */
+export const LARGEST_FILES = ['transcripts/broken.lisp', 'transcripts/noisy.lisp'];
+
+/** Calls whose answers are about the largest that a tool gives in an ordinary session. */
+export const LARGEST = {
+  apropos_search: [{ pattern: 'make' }, { pattern: 'string', package: 'cl' }],
+  who_calls: [{ name: 'error' }, { name: 'find-item', package: 'inventory', sites: true }],
+  describe_symbol: [{ symbol: 'print-object' }, { symbol: 'standard-class' }, { symbol: 'format' }],
+  eval_form: [
+    { form: '(loop for n below 1000 collect (* n n))' },
+    { form: '(error "No ~A." (make-list 20))' },
+    { form: '(defun f (x) (+ y (g "a") z))' },
+  ],
+  load_system: [{ system: 'inventory', force: true }],
+  load_file: [{ path: 'broken.lisp' }, { path: 'noisy.lisp' }],
+  search_tools: [{}, { includeSchema: true }],
 };
 
 const LOADING = ['load_system', 'load_file'];

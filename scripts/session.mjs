@@ -2,7 +2,7 @@
 
 import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
@@ -38,11 +38,13 @@ export async function withServer({ command, args = [], folder, env = {} }, use) 
 }
 
 /** Starts the built server in a temporary copy of fixtures/demo, which paths are then relative to, and calls
- *  USE with a client of it. What ASDF compiles stays in a temporary folder too. */
-export async function withDemo(use) {
+ *  USE with a client of it. What ASDF compiles stays in a temporary folder too. FILES of the fixtures are copied
+ *  beside it. */
+export async function withDemo(use, files = []) {
   return inTemporaryFolder(async (temporary) => {
     const folder = join(temporary, 'demo');
     cpSync(join(PROJECT, 'fixtures', 'demo'), folder, { recursive: true });
+    for (const file of files) cpSync(join(PROJECT, 'fixtures', file), join(folder, basename(file)));
     const compiled = `(:output-translations :ignore-inherited-configuration (t ("${temporary}/compiled/" :implementation)))`;
     const env = { ASDF_OUTPUT_TRANSLATIONS: compiled, CL_SOURCE_REGISTRY: '' };
     return withServer({ command: process.execPath, args: [SERVER, '--root', '.'], folder, env }, use);

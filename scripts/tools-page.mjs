@@ -7,7 +7,9 @@ import { callText, LOAD, perform } from './transcript.mjs';
 const INTRODUCTION = `# The tools
 
 The tools in the order of \`tools/list\`. The level says what a call may do: safe tools only look, cautious tools
-run code, dangerous tools are refused. The examples are real answers over \`fixtures/demo\`.
+run code, dangerous tools are refused. Behind it stand the category and the complexity that \`search_tools\` can filter
+by, and the tokens of the tool's definition with its smallest and with its largest typical answer. The examples are real
+answers over \`fixtures/demo\`.
 
 \`npm run docs\` writes this page from the running server; do not edit it.`;
 
@@ -16,9 +18,17 @@ const VARIABLE = /\{[0-9A-F]{6,}\}|\/(?:tmp|var)\/|\b\d+\.\d+ s\b/;
 
 /** Returns the page; LEVELS is what \`live-lisp tools\` prints. */
 export async function toolsPage(levels) {
-  const { tools } = await withDemo((client) => client.listTools());
+  const { tools, found } = await withDemo(async (client) => {
+    const all = await client.callTool({ name: 'search_tools', arguments: { limit: 0 } });
+    return { ...(await client.listTools()), found: all.structuredContent.tools };
+  });
   const sections = [];
-  for (const tool of tools) sections.push(await toolSection(tool, levelOf(tool.name, levels)));
+  for (const tool of tools) {
+    const { category, complexity, tokenCost } = found.find(({ name }) => name === tool.name);
+    const cost = `${tokenCost.min} to ${tokenCost.max} tokens`;
+    const facts = [tool.title, levelOf(tool.name, levels), category, complexity, cost].join(' · ');
+    sections.push(await toolSection(tool, facts));
+  }
   const page = `${[INTRODUCTION, ...sections].join('\n\n')}\n`;
   const [variable] = VARIABLE.exec(page) ?? [];
   if (variable !== undefined) throw new Error(`an example has ${variable}, which differs from run to run`);
@@ -31,11 +41,11 @@ function levelOf(name, levels) {
   return level;
 }
 
-async function toolSection({ name, title, description, inputSchema }, level) {
+async function toolSection({ name, description, inputSchema }, facts) {
   const calls = await exampleCalls(name);
   return `## ${name}
 
-${title} · ${level}
+${facts}
 
 ${escaped(description)}
 

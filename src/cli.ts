@@ -38,15 +38,15 @@ function parseArguments(json: string): unknown {
   }
 }
 
-/** Returns the list of tools: name, level, and the first sentence of what it does. */
+/** Returns the list of tools: name, level, and what it does in short. */
 export function toolList(registry: ToolRegistry): string {
   const width = Math.max(...registry.listRegisteredTools().map((name) => name.length));
   return registry
     .tools()
-    .map(({ name, safetyLevel, description }) => {
-      const [sentence] = description.split(/(?<=\.)\s/);
-      return `${name.padEnd(width)}  ${safetyLevel.padEnd(9)}  ${sentence}`;
-    })
+    .map(
+      ({ name, safetyLevel, shortDescription }) =>
+        `${name.padEnd(width)}  ${safetyLevel.padEnd(9)}  ${shortDescription}`,
+    )
     .join('\n');
 }
 

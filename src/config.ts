@@ -22,7 +22,11 @@ export interface Config {
   init: string | undefined;
   quicklisp: boolean;
   contractNames: boolean;
+  list: (typeof LISTS)[number];
 }
+
+const NAME_STYLES = ['snake', 'contract'] as const;
+const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
 interface Flag {
   name: string;
@@ -41,6 +45,11 @@ export const FLAGS: readonly Flag[] = [
     name: 'tool-names',
     value: 'STYLE',
     about: 'contract: list apropos-search and who-calls in that spelling; snake (default)',
+  },
+  {
+    name: 'list',
+    value: 'MODE',
+    about: 'what tools/list shows: full (default), lightweight, summary or search; all can be called',
   },
   { name: 'help', about: 'show this text' },
   { name: 'version', about: 'show the version' },
@@ -69,7 +78,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     evalTimeoutMs: readSeconds(flags.get('eval-timeout') ?? '30'),
     init: readInit(flags.get('init')),
     quicklisp: flags.has('quicklisp'),
-    contractNames: readStyle(flags.get('tool-names') ?? 'snake') === 'contract',
+    contractNames: readChoice('tool-names', NAME_STYLES, flags) === 'contract',
+    list: readChoice('list', LISTS, flags),
   });
 }
 
@@ -132,9 +142,18 @@ function readInit(value: string | undefined): string | undefined {
   return file;
 }
 
-function readStyle(value: string): 'snake' | 'contract' {
-  if (value === 'snake' || value === 'contract') return value;
-  throw new UsageError(`--tool-names must be snake or contract, not ${value}.`);
+/** Returns the value of the flag NAME, one of CHOICES; the first when it is absent. */
+function readChoice<Choice extends string>(
+  name: string,
+  choices: readonly [Choice, ...Choice[]],
+  flags: ReadonlyMap<string, string>,
+): Choice {
+  const value = flags.get(name) ?? choices[0];
+  const choice = choices.find((each) => each === value);
+  if (choice !== undefined) return choice;
+  throw new UsageError(
+    `--${name} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, not ${value}.`,
+  );
 }
 
 /** Returns whether ASDF may search the whole tree below the root of CONFIG: not the whole disk or home,

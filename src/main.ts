@@ -1,40 +1,12 @@
 #!/usr/bin/env node
-// Decides how the parts are wired together; the only file that knows them all.
+// Decides what the program does: the command that its arguments ask for.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { assemble, HOME, imageOptions } from './assembly.ts';
 import { callTool, helpText, toolList } from './cli.ts';
-import { type Config, readConfig, searchesTree } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { messageOf, UsageError } from './errors.ts';
-import { cacheFolder } from './image/agent.ts';
-import { libraryManagers } from './image/libraries.ts';
-import { SbclImage, type SbclOptions } from './image/sbcl-image.ts';
-import { Executor } from './kernel/executor.ts';
-import { ToolRegistry } from './kernel/registry.ts';
-import { builtinTools } from './tools/index.ts';
-
-/** The package's own folder: this file runs as dist/live-lisp.js. */
-const HOME = join(import.meta.dirname, '..');
-
-function imageOptions(config: Config): SbclOptions {
-  return {
-    sbcl: config.sbcl,
-    lispFolder: join(HOME, 'lisp'),
-    cacheFolder: cacheFolder(),
-    root: config.root,
-    heapMb: config.heapMb,
-    limitMs: config.evalTimeoutMs,
-    searchTree: searchesTree(config),
-    startFiles: () => [
-      ...(config.quicklisp
-        ? libraryManagers(config.root)
-            .slice(0, 1)
-            .map(({ file }) => file)
-        : []),
-      ...(config.init === undefined ? [] : [config.init]),
-    ],
-  };
-}
 
 function version(): string {
   const { version } = JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as { version: string };
@@ -44,10 +16,7 @@ function version(): string {
 async function run(config: Config): Promise<number> {
   if (config.command === 'help') return print(helpText());
   if (config.command === 'version') return print(version());
-  const image = new SbclImage(imageOptions(config));
-  const registry = new ToolRegistry();
-  for (const tool of builtinTools(image, config.root)) registry.register(tool);
-  const executor = new Executor(registry, { takeNotices: () => image.takeNotices() });
+  const { image, registry, executor } = assemble(config);
   switch (config.command) {
     case 'tools':
       return print(toolList(registry));
@@ -59,11 +28,10 @@ async function run(config: Config): Promise<number> {
     }
     default: {
       const { serve } = await import('./server/stdio.ts');
-      const { contractNames } = config;
       serve({
         registry,
         executor,
-        contractNames,
+        list: config.list,
         version: version(),
         onReady: () => image.start(),
         onEnd: () => image.close(),

@@ -9,7 +9,7 @@ import type { CallContext, Result, Tool } from './tool.ts';
 
 /** What became of a call. NOTICES are what its reader must know besides, told once. */
 export type Outcome = { notices: string[] } & (
-  | { success: true; text: string; data: unknown }
+  | { success: true; text: string; data: unknown; structured?: boolean }
   | { success: false; error: string; data?: unknown }
 );
 
@@ -31,9 +31,9 @@ export class Executor {
   /** Calls the tool NAME with ARGS as they came. Every failure is an outcome (S2.9, S4.13). */
   async execute(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
     const outcome = await this.#run(name, args, context);
-    // Nobody reads the answer of a cancelled call: what is to be told waits for the next.
-    const notices = context.signal?.aborted ? [] : (this.#options.takeNotices?.() ?? []).map(boundText);
-    return { ...outcome, notices };
+    // What is to be told waits for the next answer when nobody reads this one, or some clients only its structure.
+    const waits = context.signal?.aborted || (outcome.success && outcome.structured);
+    return { ...outcome, notices: waits ? [] : (this.#options.takeNotices?.() ?? []).map(boundText) };
   }
 
   async #run(name: string, args: unknown, context: CallContext): Promise<Omit<Outcome, 'notices'> & Settled> {
@@ -50,12 +50,13 @@ export class Executor {
 }
 
 type Settled =
-  | { success: true; text: string; data: unknown }
+  | { success: true; text: string; data: unknown; structured?: boolean }
   | { success: false; error: string; data?: unknown };
 
-function settle({ text, data, failed }: Result): Settled {
+function settle({ text, data, failed, structured }: Result): Settled {
   const bounded = boundText(text);
-  return failed ? { success: false, error: bounded, data } : { success: true, text: bounded, data };
+  if (failed) return { success: false, error: bounded, data };
+  return { success: true, text: bounded, data, ...(structured && { structured }) };
 }
 
 function failure(error: string): Settled {

@@ -5,11 +5,18 @@ import { checkTool, type Tool } from './tool.ts';
 
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
+  #revision = 0;
+
+  /** How often a tool was registered: what was derived from the tools is stale once this has changed. */
+  get revision(): number {
+    return this.#revision;
+  }
 
   /** Adds TOOL under its name and returns it; a tool of that name is replaced and keeps its place (S4.1).
    *  Throws a CallError when it is not valid (S4.2). */
   register(tool: Tool): Tool {
     this.#tools.set(tool.name, checkTool(tool));
+    this.#revision += 1;
     return tool;
   }
 

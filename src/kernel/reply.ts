@@ -5,6 +5,9 @@ const TEXT_LIMIT = 40_000;
 /** Characters of the lines of a list; the rest is for what stands around it. */
 const LIST_LIMIT = 38_000;
 
+/** Characters of an answer that is JSON, and must not be cut. */
+export const JSON_LIMIT = LIST_LIMIT;
+
 /** Returns TEXT, or its first and last parts with a line between them that says how much is missing. */
 export function boundText(text: string): string {
   if (text.length <= TEXT_LIMIT) return text;

@@ -3,6 +3,9 @@
 import { CallError } from '../errors.ts';
 import type { Arguments, Parameter, Tool } from './tool.ts';
 
+/** The parts of a tool that say what arguments it takes. */
+type Signature = Pick<Tool, 'name' | 'parameters' | 'required'>;
+
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
 export interface InputSchema {
@@ -13,7 +16,7 @@ export interface InputSchema {
 }
 
 /** Returns the JSON Schema of TOOL's arguments. */
-export function inputSchema(tool: Tool): InputSchema {
+export function inputSchema(tool: Signature): InputSchema {
   const properties = Object.fromEntries(tool.parameters.map((each) => [each.name, propertySchema(each)]));
   return tool.required.length > 0
     ? { type: 'object', required: [...tool.required], properties }
@@ -38,23 +41,27 @@ function propertySchema({
   return schema;
 }
 
-/** Returns ARGS as the handler of TOOL gets them: null counts as absent (S2.21). Throws a CallError
- *  with the contract's text when they do not fit (S2.18). */
-export function validateArguments(tool: Tool, args: unknown): Arguments {
+/** Returns ARGS as the handler of TOOL gets them: null counts as absent (S2.21), and so does an
+ *  empty string where there is a choice of values. Throws a CallError with the contract's text when they do
+ *  not fit (S2.18). */
+export function validateArguments(tool: Signature, args: unknown): Arguments {
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
     throw new CallError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);
   }
+  const parameters = new Map(tool.parameters.map((each) => [each.name, each]));
+  const absent = (name: string, value: unknown) =>
+    value === null || value === undefined || (value === '' && parameters.get(name)?.enum !== undefined);
   const given = Object.fromEntries(
-    Object.entries(args ?? {}).filter(([, value]) => value !== null && value !== undefined),
+    Object.entries(args ?? {}).filter(([name, value]) => !absent(name, value)),
   );
   for (const name of tool.required) {
     if (!Object.hasOwn(given, name)) throw new CallError(`Required parameter '${name}' missing`);
   }
   for (const [name, value] of Object.entries(given)) {
-    const parameter = tool.parameters.find((candidate) => candidate.name === name);
+    const parameter = parameters.get(name);
     if (parameter === undefined) {
       throw new CallError(
-        `Unknown parameter '${printable(name)}'; ${tool.name} takes ${tool.parameters.map((each) => each.name).join(', ') || 'none'}.`,
+        `Unknown parameter '${printable(name)}'; ${tool.name} takes ${[...parameters.keys()].join(', ') || 'none'}.`,
       );
     }
     checkValue(parameter, value);

@@ -8,6 +8,10 @@ export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 export const PARAMETER_TYPES = ['string', 'boolean', 'number', 'integer', 'object', 'array'] as const;
 export type ParameterType = (typeof PARAMETER_TYPES)[number];
 
+/** How much there is to know before calling a tool well. */
+export const COMPLEXITIES = ['simple', 'moderate', 'complex'] as const;
+export type Complexity = (typeof COMPLEXITIES)[number];
+
 /** One parameter, as the contract's plist with what JSON Schema has besides. */
 export interface Parameter {
   name: string;
@@ -37,6 +41,8 @@ export interface Result {
   text: string;
   /** The call did not do what was asked, and TEXT says why (C8). */
   failed?: boolean;
+  /** TEXT is the JSON of DATA, which is an object; a client gets both, and some show their model only that. */
+  structured?: boolean;
 }
 
 export interface Tool {
@@ -48,19 +54,38 @@ export interface Tool {
   readonly required: readonly string[];
   readonly safetyLevel: SafetyLevel;
   readonly categories: readonly string[];
+  /** What it does in one short sentence, for lists and searches. */
+  readonly shortDescription: string;
+  readonly complexity: Complexity;
+  /** Other words that somebody who needs the tool may use. */
+  readonly keywords: readonly string[];
+  /** A client that loads tools only when they are needed should have this one from the start. */
+  readonly alwaysLoad: boolean;
   readonly handler: (args: Arguments, context: CallContext) => Promise<Result>;
 }
 
 export type ToolDefinition = Pick<Tool, 'name' | 'title' | 'description' | 'parameters' | 'handler'> &
-  Partial<Pick<Tool, 'required' | 'safetyLevel' | 'categories'>>;
+  Partial<Omit<Tool, 'name' | 'title' | 'description' | 'parameters' | 'handler'>>;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-/** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1). Throws a
- *  CallError that names what is wrong (S2.2 to S2.6). */
+/** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1); the first sentence
+ *  of its description is its short one. Throws a CallError that names what is wrong (S2.2 to S2.6). */
 export function defineTool(definition: ToolDefinition): Tool {
   const { required = [], safetyLevel = 'safe', categories = [] } = definition;
-  return Object.freeze(checkTool({ ...definition, required, safetyLevel, categories }));
+  const { complexity = 'simple', keywords = [], alwaysLoad = false } = definition;
+  const { shortDescription = firstSentence(definition.description) } = definition;
+  const forLists = { shortDescription, complexity, keywords, alwaysLoad };
+  return Object.freeze(checkTool({ ...definition, required, safetyLevel, categories, ...forLists }));
+}
+
+/** Returns the keywords in TEXT, which commas separate. */
+export function keywordList(text: string): string[] {
+  return text.replace(/\s+/g, ' ').trim().split(', ');
+}
+
+function firstSentence(text: unknown): string {
+  return /^.*?\.(?=\s|$)|^.*/s.exec(String(text))?.[0] ?? '';
 }
 
 /** Returns TOOL when it is valid. Throws a CallError that names what is wrong (S2.2 to S2.6, S4.2). */
@@ -74,6 +99,9 @@ export function checkTool(tool: Tool): Tool {
   if (typeof tool.handler !== 'function') throw culprit('must have a handler.');
   if (!SAFETY_LEVELS.includes(tool.safetyLevel)) {
     throw culprit(`has the safety level ${tool.safetyLevel}; valid are ${SAFETY_LEVELS.join(', ')}.`);
+  }
+  if (!COMPLEXITIES.includes(tool.complexity)) {
+    throw culprit(`has the complexity ${tool.complexity}; valid are ${COMPLEXITIES.join(', ')}.`);
   }
   for (const { name, type } of tool.parameters) {
     if (!PARAMETER_TYPES.includes(type)) {

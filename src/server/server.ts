@@ -2,72 +2,73 @@
 
 import {
   type CallToolResult,
-  type ListToolsResult,
   ProtocolError,
   ProtocolErrorCode,
   Server,
   type ServerContext,
-  type ToolAnnotations,
 } from '@modelcontextprotocol/server';
+import { calledTool, isCallTool } from '../catalog/call-tool.ts';
+import { getToolListForMCP, type ListMode } from '../catalog/list.ts';
+import { messageOf } from '../errors.ts';
 import type { Executor, Outcome } from '../kernel/executor.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
-import { inputSchema, printable } from '../kernel/schema.ts';
-import type { CallContext, SafetyLevel, Tool } from '../kernel/tool.ts';
-import { INSTRUCTIONS } from './instructions.ts';
+import { printable } from '../kernel/schema.ts';
+import type { CallContext } from '../kernel/tool.ts';
+import { instructions } from './instructions.ts';
 
 export interface ServerOptions {
   registry: ToolRegistry;
   executor: Executor;
   version: string;
-  /** List the two tools of the kebab-case contracts in that spelling (C1). */
-  contractNames: boolean;
+  /** What tools/list shows. */
+  list: ListMode;
 }
-
-const CONTRACT_NAMES: Record<string, string> = { apropos_search: 'apropos-search', who_calls: 'who-calls' };
-
-const HINTS: Record<SafetyLevel, ToolAnnotations> = {
-  safe: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  cautious: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-  dangerous: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-};
 
 /** Returns a server for one connection. */
 export function createServer(options: ServerOptions): Server {
   const server = new Server(
     { name: 'live-lisp', title: 'Live Common Lisp image', version: options.version },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {} }, instructions: instructions(options.list) },
   );
-  server.setRequestHandler('tools/list', async (): Promise<ListToolsResult> => {
-    return { tools: options.registry.tools().map((tool) => toolEntry(tool, options.contractNames)) };
-  });
+  server.setRequestHandler('tools/list', async () => getToolListForMCP({ mode: options.list }));
   server.setRequestHandler('tools/call', async (request, context) => {
     const { name, arguments: args } = request.params;
+    if (isCallTool(name)) return throughCallTool(options, args, callContext(context));
     const tool = findTool(options.registry, name);
+    if (tool === undefined) throw unknownTool(options.registry, name);
     return toResult(await options.executor.execute(tool, args, callContext(context)));
   });
   return server;
 }
 
-/** Returns TOOL as tools/list shows it. */
-function toolEntry(tool: Tool, contractNames: boolean): ListToolsResult['tools'][number] {
-  return {
-    name: (contractNames && CONTRACT_NAMES[tool.name]) || tool.name,
-    title: tool.title,
-    description: tool.description,
-    inputSchema: inputSchema(tool),
-    annotations: { title: tool.title, ...HINTS[tool.safetyLevel] },
-  };
+/** Calls the tool that ARGS, the arguments of call_tool, ask for (S1.16). */
+async function throughCallTool(
+  { registry, executor }: ServerOptions,
+  args: unknown,
+  context: CallContext,
+): Promise<CallToolResult> {
+  try {
+    const called = calledTool(args);
+    const tool = findTool(registry, called.name);
+    if (tool === undefined) throw unknownTool(registry, called.name);
+    return toResult(await executor.execute(tool, called.args, context));
+  } catch (error) {
+    return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
+  }
 }
 
-/** Returns the registered name that NAME means, where - equals _ (C1). Throws the protocol error of an
- *  unknown tool (C8). */
-function findTool(registry: ToolRegistry, name: string): string {
+/** Returns the registered name that NAME means, where - equals _ (C1). */
+function findTool(registry: ToolRegistry, name: string): string | undefined {
   const registered = name.replaceAll('-', '_');
-  if (registry.getTool(registered) !== null) return registered;
-  const nearest = registry.nearest(registered);
-  throw new ProtocolError(
+  return registry.getTool(registered)?.name;
+}
+
+/** Returns the protocol error of a NAME that no tool has (C8). */
+function unknownTool(registry: ToolRegistry, name: string): ProtocolError {
+  const nearest = registry.nearest(name.replaceAll('-', '_'));
+  return new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `Unknown tool: ${printable(name)}. ${nearest.length > 0 ? `Did you mean ${nearest.join(', ')}?` : 'tools/list has all names.'}`,
+    `Unknown tool: ${printable(name)}. ${nearest.length > 0 ? `Did you mean ${nearest.join(', ')}?` : 'search_tools finds tools by what they do.'}`,
   );
 }
 
@@ -76,6 +77,8 @@ function toResult(outcome: Outcome): CallToolResult {
   const texts = [outcome.success ? outcome.text : outcome.error, ...outcome.notices];
   return {
     content: texts.map((text) => ({ type: 'text' as const, text })),
+    ...(outcome.success &&
+      outcome.structured && { structuredContent: outcome.data as Record<string, unknown> }),
     isError: !outcome.success,
   };
 }

@@ -3,7 +3,7 @@
 import type { Ending, Image, Reply } from '../image/image.ts';
 import type { EvaluateData, PrintedValue } from '../image/operations.ts';
 import { joinSections } from '../kernel/reply.ts';
-import { defineTool, type Parameter, type Result } from '../kernel/tool.ts';
+import { defineTool, keywordList, type Parameter, type Result, type ToolDefinition } from '../kernel/tool.ts';
 import { conditionText, endingText, lookupResult, outputSection, waitedSection } from './outcome.ts';
 import { redefinedSection, warningSection } from './remarks.ts';
 import { callOptions, stringArgument } from './symbols.ts';
@@ -30,24 +30,44 @@ export function limitOption(timeout: unknown): { limitMs?: number } {
   return typeof timeout === 'number' ? { limitMs: timeout * 1000 } : {};
 }
 
+const PARAMETERS: readonly Parameter[] = [
+  { name: 'form', type: 'string', description: 'Lisp form to evaluate, or several' },
+  {
+    name: 'package',
+    type: 'string',
+    description: 'Package to evaluate in (defaults to the current package, CL-USER at the start)',
+  },
+  TIMEOUT,
+];
+
+const EVAL_FORM: Omit<ToolDefinition, 'handler'> = {
+  name: 'eval_form',
+  title: 'Evaluate Lisp',
+  description:
+    'Evaluate Lisp forms in the running image, one after the other. Returns all values as printed by ~S, output, warnings with their form, or the condition with its restarts and frames. Definitions, *package* and * ** *** last between calls.',
+  parameters: PARAMETERS,
+  required: ['form'],
+  safetyLevel: 'cautious',
+  categories: ['execution'],
+  shortDescription: 'Evaluate Lisp forms in the running image: values, output, warnings, conditions',
+  complexity: 'simple',
+  keywords: keywordList(`
+    evaluate, execute code, REPL, run an expression, call a function, define a function, test a
+    function, backtrace and restarts, eval, interactive console, shell prompt, jshell, irb, python -c,
+    console.log, playground, scratch, snippet, one-liner, immediate window, notebook, compute,
+    calculate, arithmetic math sum power modulo, try out, experiment, verify, assert, invoke, see what
+    it returns, result, redefine on the fly, monkeypatch monkey patch always return, override, debug an
+    error, stack trace, exception, crash, reproduce a bug, trace untrace, step, time, how long does it
+    take how fast faster slow, measure, performance, profile, benchmark, memory, macroexpand expand a
+    macro expansion, disassemble, print a value toString, what is inside, contents of a hash table, set
+    or change a variable, switch package, make an instance new object, query live state at runtime,
+    interrupt timeout, defun defmacro defclass setf, run the unit tests, C-x C-e, C-c C-c, C-M-x`),
+  alwaysLoad: true,
+};
+
 export function evalForm(image: Image) {
   return defineTool({
-    name: 'eval_form',
-    title: 'Evaluate Lisp',
-    description:
-      'Evaluate Lisp forms in the running image, one after the other. Returns all values as printed by ~S, output, warnings with their form, or the condition with its restarts and frames. Definitions, *package* and * ** *** last between calls.',
-    parameters: [
-      { name: 'form', type: 'string', description: 'Lisp form to evaluate, or several' },
-      {
-        name: 'package',
-        type: 'string',
-        description: 'Package to evaluate in (defaults to the current package, CL-USER at the start)',
-      },
-      TIMEOUT,
-    ],
-    required: ['form'],
-    safetyLevel: 'cautious',
-    categories: ['execution'],
+    ...EVAL_FORM,
     handler: async (args, context) => {
       const packageName = stringArgument(args, 'package');
       const reply = await image.call(

@@ -7,7 +7,14 @@ import { CallError } from '../errors.ts';
 import type { Image, Reply } from '../image/image.ts';
 import { nearest } from '../kernel/nearest.ts';
 import { joinSections } from '../kernel/reply.ts';
-import { type Arguments, type CallContext, defineTool, type Result } from '../kernel/tool.ts';
+import {
+  type Arguments,
+  type CallContext,
+  defineTool,
+  keywordList,
+  type Result,
+  type ToolDefinition,
+} from '../kernel/tool.ts';
 import { limitOption, TIMEOUT, timeoutAdvice } from './evaluation.ts';
 import { conditionText, endingText, outputSection, waitedSection } from './outcome.ts';
 import type { Places } from './places.ts';
@@ -16,19 +23,32 @@ import { callOptions } from './symbols.ts';
 
 const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (600 when absent)` };
 
+const LOAD_FILE: Omit<ToolDefinition, 'handler'> = {
+  name: 'load_file',
+  title: 'Load Lisp file',
+  description:
+    'Compile a Lisp source file and load it into the running image, so that cross references and compiler warnings exist. Nothing is written beside the source. Returns warnings by definition and line.',
+  parameters: [
+    { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
+    LOAD_TIMEOUT,
+  ],
+  required: ['path'],
+  safetyLevel: 'cautious',
+  categories: ['execution'],
+  shortDescription: 'Compile a Lisp source file and load it',
+  complexity: 'moderate',
+  keywords: keywordList(`
+    compile file, compiler warnings, reload, source file, recompile after editing, syntax check, lint,
+    does it compile, .lisp, compilation errors, diagnostics, style warnings notes, problems, unbalanced
+    or missing parentheses, apply an edit, apply a patch file, pick up changes, edited, hot reload,
+    nodemon, watch, refresh from disk, read again, modified, saved, changed on disk, stale out of date,
+    sync, update, latest version, rebuild a single module, run or execute a script, buffer, type check,
+    include, fasl, C-c C-k, C-c C-l`),
+};
+
 export function loadFile(image: Image, places: Places, root: string) {
   return defineTool({
-    name: 'load_file',
-    title: 'Load Lisp file',
-    description:
-      'Compile a Lisp source file and load it into the running image, so that cross references and compiler warnings exist. Nothing is written beside the source. Returns warnings by definition and line.',
-    parameters: [
-      { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
-      LOAD_TIMEOUT,
-    ],
-    required: ['path'],
-    safetyLevel: 'cautious',
-    categories: ['execution'],
+    ...LOAD_FILE,
     handler: async (args, context) => {
       const file = sourceFile(root, String(args['path']));
       const folder = mkdtempSync(join(tmpdir(), 'live-lisp-'));
@@ -69,20 +89,35 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
     : `Loaded ${name}`;
 }
 
+const LOAD_SYSTEM: Omit<ToolDefinition, 'handler'> = {
+  name: 'load_system',
+  title: 'Load ASDF system',
+  description:
+    "Load an ASDF system, and what it depends on, into the running image. Any system that ASDF can find: in the workspace, installed by the distribution, or in the user's source registry. Returns what was loaded and warnings by file.",
+  parameters: [
+    { name: 'system', type: 'string', description: 'System name, for example alexandria or my-app/tests' },
+    { name: 'force', type: 'boolean', description: 'Compile and load the system itself again' },
+    LOAD_TIMEOUT,
+  ],
+  required: ['system'],
+  safetyLevel: 'cautious',
+  categories: ['execution'],
+  shortDescription: 'Load an ASDF system with what it depends on',
+  complexity: 'moderate',
+  keywords: keywordList(`
+    ASDF, quicklisp, quickload, load a library, dependency, import a package, install, build the
+    project, .asd, defsystem, require, pip install, npm install, cargo, maven mvn, gradle, nuget, jar
+    classpath, make, add a package add a reference, pull in, bring in, get it into the session, put it
+    back, make available, use a third-party library, prerequisite, framework, client, parser, library
+    missing, is it installed on this machine, ModuleNotFoundError, package not found does not exist,
+    whole application, all files in order, compile the entire project, rebuild the solution, code base
+    codebase, repository, reload everything, start up boot bootstrap setup, initialize, test system load
+    the tests, from scratch, after a restart, qlot ocicl`),
+};
+
 export function loadSystem(image: Image, places: Places) {
   return defineTool({
-    name: 'load_system',
-    title: 'Load ASDF system',
-    description:
-      "Load an ASDF system, and what it depends on, into the running image. Any system that ASDF can find: in the workspace, installed by the distribution, or in the user's source registry. Returns what was loaded and warnings by file.",
-    parameters: [
-      { name: 'system', type: 'string', description: 'System name, for example alexandria or my-app/tests' },
-      { name: 'force', type: 'boolean', description: 'Compile and load the system itself again' },
-      LOAD_TIMEOUT,
-    ],
-    required: ['system'],
-    safetyLevel: 'cautious',
-    categories: ['execution'],
+    ...LOAD_SYSTEM,
     handler: async (args, context) => loadNamedSystem(image, places, args, context),
   });
 }

@@ -3,7 +3,15 @@
 import type { CallOptions, Image } from '../image/image.ts';
 import type { DescribeData, LookupFailure, Thing } from '../image/operations.ts';
 import { fittingRows, indent, joinSections, listText } from '../kernel/reply.ts';
-import { type Arguments, type CallContext, defineTool, type Parameter, type Result } from '../kernel/tool.ts';
+import {
+  type Arguments,
+  type CallContext,
+  defineTool,
+  keywordList,
+  type Parameter,
+  type Result,
+  type ToolDefinition,
+} from '../kernel/tool.ts';
 import { foundValue, isLookupFailure, labelled, lookupResult, progressText } from './outcome.ts';
 import type { Places } from './places.ts';
 
@@ -41,32 +49,51 @@ export function callOptions({ signal, onProgress }: CallContext): CallOptions {
 
 const TYPES = ['function', 'macro', 'variable', 'class', 'generic-function'] as const;
 
+const APROPOS_SEARCH: Omit<ToolDefinition, 'handler'> = {
+  name: 'apropos_search',
+  title: 'Search symbols',
+  description:
+    'Search for symbols matching a pattern. Returns symbol names, types, and packages. Useful for discovering available functions, variables, and classes.',
+  parameters: [
+    { name: 'pattern', type: 'string', description: 'Search pattern (case-insensitive substring)' },
+    { name: 'package', type: 'string', description: 'Limit search to this package (optional)' },
+    {
+      name: 'type',
+      type: 'string',
+      description: 'Filter by type: function, macro, variable, class, generic-function',
+      enum: TYPES,
+      openEnum: true,
+    },
+    {
+      name: 'inherited',
+      type: 'boolean',
+      description: 'With a package: also search the symbols it inherits from the packages it uses',
+    },
+    LIMIT,
+    OFFSET,
+  ],
+  required: ['pattern'],
+  categories: ['introspection'],
+  shortDescription: 'Find symbols by a part of their name: functions, macros, variables, classes',
+  complexity: 'simple',
+  keywords: keywordList(`
+    apropos, search symbols, find a symbol by name, list functions, autocomplete, exported symbols, what
+    is in a package, grep for a symbol, completion, intellisense, workspace symbols, go to symbol,
+    public interface or API overview, what a library offers or provides, members of a module or
+    namespace, is there something a function or built-in for, discover functions macros classes
+    variables, all classes types conditions generic functions, names containing a substring, matching a
+    pattern, starting with a prefix, ending with a suffix, with a word in the name, anything that does,
+    forgot or cannot remember the exact name how it is spelled or really called, somebody wrote a
+    helper, similar names, candidates, names beginning or ending with, contents of a package, available
+    utilities helpers predicates accessors, browse, enumerate, complete list, cheat sheet, outline,
+    index, do we already have one, lookup, do-symbols, slime-apropos-package, dir, Object.keys, C-c C-d
+    a`),
+  alwaysLoad: true,
+};
+
 export function aproposSearch(image: Image) {
   return defineTool({
-    name: 'apropos_search',
-    title: 'Search symbols',
-    description:
-      'Search for symbols matching a pattern. Returns symbol names, types, and packages. Useful for discovering available functions, variables, and classes.',
-    parameters: [
-      { name: 'pattern', type: 'string', description: 'Search pattern (case-insensitive substring)' },
-      { name: 'package', type: 'string', description: 'Limit search to this package (optional)' },
-      {
-        name: 'type',
-        type: 'string',
-        description: 'Filter by type: function, macro, variable, class, generic-function',
-        enum: TYPES,
-        openEnum: true,
-      },
-      {
-        name: 'inherited',
-        type: 'boolean',
-        description: 'With a package: also search the symbols it inherits from the packages it uses',
-      },
-      LIMIT,
-      OFFSET,
-    ],
-    required: ['pattern'],
-    categories: ['introspection'],
+    ...APROPOS_SEARCH,
     handler: async (args, context) => searchSymbols(image, args, context),
   });
 }
@@ -106,22 +133,39 @@ async function searchSymbols(image: Image, args: Arguments, context: CallContext
   return { data: { total, rows }, text: header + list + note };
 }
 
+const DESCRIBE_SYMBOL: Omit<ToolDefinition, 'handler'> = {
+  name: 'describe_symbol',
+  title: 'Describe symbol',
+  description:
+    'Describe a Lisp symbol of the running image: everything it names (function, macro, generic function, class, type, variable, setf function), with argument list, type, value, documentation and where it is defined.',
+  parameters: [
+    {
+      name: 'symbol',
+      type: 'string',
+      description: 'Symbol to describe, for example mapcar, my-package::thing or |Mixed Case|',
+    },
+    { name: 'package', type: 'string', description: 'Package name (defaults to CL-USER)' },
+  ],
+  required: ['symbol'],
+  categories: ['introspection'],
+  shortDescription:
+    'Describe what a symbol names: arguments, type, value, documentation, place of definition',
+  complexity: 'simple',
+  keywords: keywordList(`
+    describe, documentation, arglist, go to definition, docstring, function signature, where is it
+    defined, class slots, lambda list, required optional and keyword arguments args kwargs, arity,
+    parameters params it takes or accepts default values, return type, ftype, jump to source location
+    file and line number, open declaration, which module or package it lives in, M-., hover, tooltip,
+    quick info, eldoc, javadoc, man page, reference, explain, meaning, what it does what it is for,
+    syntax, usage how to use it, what is this, superclasses parents inherits extends, methods of a
+    generic function, fields attributes properties of a struct, current value of a variable, constant,
+    prototype, kind of thing: function macro defun or defmacro, metadata of an identifier, exported or
+    internal, doc, info, peek, F12, F3, Ctrl+Q, inspect, slime-describe-symbol, C-c C-d d`),
+};
+
 export function describeSymbol(image: Image, places: Places) {
   return defineTool({
-    name: 'describe_symbol',
-    title: 'Describe symbol',
-    description:
-      'Describe a Lisp symbol of the running image: everything it names (function, macro, generic function, class, type, variable, setf function), with argument list, type, value, documentation and where it is defined.',
-    parameters: [
-      {
-        name: 'symbol',
-        type: 'string',
-        description: 'Symbol to describe, for example mapcar, my-package::thing or |Mixed Case|',
-      },
-      { name: 'package', type: 'string', description: 'Package name (defaults to CL-USER)' },
-    ],
-    required: ['symbol'],
-    categories: ['introspection'],
+    ...DESCRIBE_SYMBOL,
     handler: async (args, context) => {
       const packageName = stringArgument(args, 'package');
       const reply = await image.call(

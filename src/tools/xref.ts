@@ -3,7 +3,7 @@
 import type { Image } from '../image/image.ts';
 import type { Caller, WhoCallsData } from '../image/operations.ts';
 import { fittingRows, joinSections, listText } from '../kernel/reply.ts';
-import { defineTool, type Parameter } from '../kernel/tool.ts';
+import { defineTool, keywordList, type Parameter, type ToolDefinition } from '../kernel/tool.ts';
 import { foundValue, isLookupFailure, lookupResult } from './outcome.ts';
 import type { Places } from './places.ts';
 import { callOptions, LIMIT, OFFSET, pageArguments, stringArgument } from './symbols.ts';
@@ -25,15 +25,31 @@ const PARAMETERS: Parameter[] = [
   OFFSET,
 ];
 
+const WHO_CALLS: Omit<ToolDefinition, 'handler'> = {
+  name: 'who_calls',
+  title: 'Find callers',
+  description:
+    "Find all functions that call a given function. Uses SBCL's cross-reference database to discover callers.",
+  parameters: PARAMETERS,
+  required: ['name'],
+  categories: ['introspection', 'xref'],
+  shortDescription: 'Find the functions that call a given one, and where',
+  complexity: 'moderate',
+  keywords: keywordList(`
+    callers, find usages, cross reference, call graph, where is it used, find references, dead code,
+    impact of a change, call sites, xref, call hierarchy, incoming calls, inbound edges, who uses, used
+    by, uses of, users, using, places that trigger or hit it, code paths, reached from, depends on
+    depending dependents, relies on relying, anybody still, unused function, obsolete, deprecated, safe
+    to delete remove or throw out, break if changed, must update afterwards, blast radius, ripple
+    effect, affected by a change, rename, refactor, change a signature add a required parameter, reverse
+    dependencies, users of a macro, invocations, invoked triggered called from, funcall, consumers,
+    backlinks, nobody calls it, slime-who-calls, sb-introspect:who-calls, Alt+F7, Shift+F12, M-?, C-c <,
+    C-c C-w c`),
+};
+
 export function whoCalls(image: Image, places: Places) {
   return defineTool({
-    name: 'who_calls',
-    title: 'Find callers',
-    description:
-      "Find all functions that call a given function. Uses SBCL's cross-reference database to discover callers.",
-    parameters: PARAMETERS,
-    required: ['name'],
-    categories: ['introspection', 'xref'],
+    ...WHO_CALLS,
     handler: async (args, context) => {
       const packageName = stringArgument(args, 'package');
       const reply = await image.call(

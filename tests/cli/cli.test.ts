@@ -74,6 +74,7 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
     [['--init', '/no/such/file.lisp'], '--init must be an existing file, and /no/such/file.lisp is none.'],
     [['--init', PROJECT], `--init must be an existing file, and ${PROJECT} is none.`],
     [['--tool-names', 'kebab'], '--tool-names must be snake or contract, not kebab.'],
+    [['--list', 'all'], '--list must be full, lightweight, summary or search, not all.'],
     [['tools', 'extra'], 'The command tools takes no extra; see live-lisp --help.'],
     [['doctor', 'extra'], 'The command doctor takes no extra; see live-lisp --help.'],
     [['serve', 'extra'], 'The command serve takes no extra; see live-lisp --help.'],
@@ -202,6 +203,7 @@ describe('what needs no image', () => {
       '--init',
       '--quicklisp',
       '--tool-names',
+      '--list',
       '--help',
       '--version',
     ]);
@@ -222,8 +224,9 @@ describe('what needs no image', () => {
       ['eval_form', 'cautious'],
       ['load_system', 'cautious'],
       ['load_file', 'cautious'],
+      ['search_tools', 'safe'],
     ]);
-    for (const [, , sentence] of rows) expect(sentence).toMatch(/^[A-Z].*\.$/);
+    for (const [, , sentence] of rows) expect(sentence).toMatch(/^[A-Z].{10,99}[^.]$/);
   });
 });
 

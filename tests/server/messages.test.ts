@@ -252,7 +252,10 @@ describe.each(ERAS)('an unknown tool in the %s era', (era) => {
     ['eval', 'Unknown tool: eval. Did you mean eval_form?'],
     ['load-sytem', 'Unknown tool: load-sytem. Did you mean load_system, load_file?'],
     ['describe', 'Unknown tool: describe. Did you mean describe_symbol?'],
-    ['zzzzzzzzzzzzzzzzzzzzzzzzz', 'Unknown tool: zzzzzzzzzzzzzzzzzzzzzzzzz. tools/list has all names.'],
+    [
+      'zzzzzzzzzzzzzzzzzzzzzzzzz',
+      'Unknown tool: zzzzzzzzzzzzzzzzzzzzzzzzz. search_tools finds tools by what they do.',
+    ],
   ])('%s is the protocol error that names the nearest', async (name, message) => {
     expect(failure(await other.send(other.callLine(name, {})))).toEqual({ code: -32602, message });
   });

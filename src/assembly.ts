@@ -1,0 +1,52 @@
+// Decides how the parts are wired together, for the program and for the library.
+
+import { join } from 'node:path';
+import { contractSpelling, TOOL_CATALOG } from './catalog/catalog.ts';
+import { SEARCH_TOOLS } from './catalog/search-tools.ts';
+import { type Config, searchesTree } from './config.ts';
+import { cacheFolder } from './image/agent.ts';
+import { libraryManagers } from './image/libraries.ts';
+import { SbclImage, type SbclOptions } from './image/sbcl-image.ts';
+import { Executor } from './kernel/executor.ts';
+import { ToolRegistry } from './kernel/registry.ts';
+import { builtinTools } from './tools/index.ts';
+
+/** The package's own folder: this file is part of dist/live-lisp.js and dist/index.js. */
+export const HOME = join(import.meta.dirname, '..');
+
+/** Returns the options of the image that CONFIG asks for. */
+export function imageOptions(config: Config): SbclOptions {
+  return {
+    sbcl: config.sbcl,
+    lispFolder: join(HOME, 'lisp'),
+    cacheFolder: cacheFolder(),
+    root: config.root,
+    heapMb: config.heapMb,
+    limitMs: config.evalTimeoutMs,
+    searchTree: searchesTree(config),
+    startFiles: () => [
+      ...(config.quicklisp
+        ? libraryManagers(config.root)
+            .slice(0, 1)
+            .map(({ file }) => file)
+        : []),
+      ...(config.init === undefined ? [] : [config.init]),
+    ],
+  };
+}
+
+export interface Assembly {
+  image: SbclImage;
+  registry: ToolRegistry;
+  executor: Executor;
+}
+
+/** Returns the parts that CONFIG asks for, the image not started yet, and makes TOOL_CATALOG the catalog of
+ *  their registry. */
+export function assemble(config: Config): Assembly {
+  const image = new SbclImage(imageOptions(config));
+  const registry = new ToolRegistry();
+  for (const tool of [...builtinTools(image, config.root), SEARCH_TOOLS]) registry.register(tool);
+  TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
+  return { image, registry, executor: new Executor(registry, { takeNotices: () => image.takeNotices() }) };
+}

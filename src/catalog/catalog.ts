@@ -1,0 +1,97 @@
+// Decides which tools can be searched: always those of a registry, as it is now.
+
+import { ToolRegistry } from '../kernel/registry.ts';
+import { metadataOf, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
+
+/** Returns how a registered name is spelled for clients. */
+type Spelling = (name: string) => string;
+
+/** The two tools whose contracts spell them in kebab case (C1). */
+const CONTRACT_NAMES: ReadonlyMap<string, string> = new Map([
+  ['apropos_search', 'apropos-search'],
+  ['who_calls', 'who-calls'],
+]);
+
+/** The spelling of the contracts. */
+export const contractSpelling: Spelling = (name) => CONTRACT_NAMES.get(name) ?? name;
+
+/** The tools of a registry by the name that clients see, in the order of registration. */
+export class ToolCatalog implements ReadonlyMap<string, ToolMetadata> {
+  #registry = new ToolRegistry();
+  #spelling: Spelling = (name) => name;
+  #revision = -1;
+  #entries: ReadonlyMap<string, ToolMetadata> = new Map();
+
+  /** Makes this the catalog of REGISTRY, its names written with SPELLING. Returns this. */
+  derive(registry: ToolRegistry, spelling: Spelling = (name) => name): this {
+    this.#registry = registry;
+    this.#spelling = spelling;
+    this.#revision = -1;
+    return this;
+  }
+
+  /** The map as it is now. */
+  get #current(): ReadonlyMap<string, ToolMetadata> {
+    if (this.#revision !== this.#registry.revision) {
+      this.#revision = this.#registry.revision;
+      const all = this.#registry.tools().map((tool) => metadataOf(tool, this.#spelling(tool.name)));
+      this.#entries = new Map(all.map((metadata) => [metadata.name, metadata]));
+    }
+    return this.#entries;
+  }
+
+  get size(): number {
+    return this.#current.size;
+  }
+
+  get(name: string): ToolMetadata | undefined {
+    return this.#current.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.#current.has(name);
+  }
+
+  keys(): MapIterator<string> {
+    return this.#current.keys();
+  }
+
+  values(): MapIterator<ToolMetadata> {
+    return this.#current.values();
+  }
+
+  entries(): MapIterator<[string, ToolMetadata]> {
+    return this.#current.entries();
+  }
+
+  [Symbol.iterator](): MapIterator<[string, ToolMetadata]> {
+    return this.#current.entries();
+  }
+
+  forEach(
+    visit: (metadata: ToolMetadata, name: string, map: ReadonlyMap<string, ToolMetadata>) => void,
+  ): void {
+    for (const [name, metadata] of this.#current) visit(metadata, name, this);
+  }
+}
+
+/** The catalog of this process's registry (S1.18). */
+export const TOOL_CATALOG = new ToolCatalog();
+
+export interface CatalogSummary {
+  totalTools: number;
+  /** How many tools each of the ten categories has. */
+  byCategory: Record<ToolCategory, number>;
+}
+
+/** Returns how many tools CATALOG has, in all and in each category (S1.7, S1.18). */
+export function getCatalogSummary(catalog: ReadonlyMap<string, ToolMetadata> = TOOL_CATALOG): CatalogSummary {
+  return { totalTools: catalog.size, byCategory: countCategories([...catalog.values()]) };
+}
+
+/** Returns how many of TOOLS are in each of the ten categories, zeros too (S1.6). */
+export function countCategories(tools: readonly { category: ToolCategory }[]): Record<ToolCategory, number> {
+  const counts = Object.fromEntries(TOOL_CATEGORIES.map((category) => [category, 0]));
+  for (const { category } of tools) counts[category] = (counts[category] ?? 0) + 1;
+  return counts as Record<ToolCategory, number>;
+}

@@ -1,0 +1,47 @@
+// Decides how a tool of the catalog reads as MCP's Tool.
+
+import type { SafetyLevel } from '../kernel/tool.ts';
+import type { ToolMetadata } from './metadata.ts';
+
+interface Hints {
+  readOnlyHint: boolean;
+  destructiveHint: boolean;
+  idempotentHint: boolean;
+  openWorldHint: boolean;
+}
+
+/** A tool as MCP lists it. */
+export interface McpTool {
+  name: string;
+  title?: string;
+  description: string;
+  inputSchema: { type: 'object'; [key: string]: unknown };
+  annotations?: { title: string } & Hints;
+  _meta?: { [key: string]: unknown };
+}
+
+const HINTS: Record<SafetyLevel, Hints> = {
+  safe: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  cautious: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  dangerous: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+};
+
+/** How many of a tool's keywords the list shows to clients that search by themselves. */
+const HINT_WORDS = 8;
+
+/** Returns METADATA as MCP's Tool, with all that clients can use (S1.12). Claude Code shows its model only the
+ *  names of tools that it does not load from the start, and searches their names, descriptions and hints. */
+export function toMCPTool(metadata: ToolMetadata): McpTool {
+  const { name, title, keywords, alwaysLoad } = metadata;
+  const meta = alwaysLoad
+    ? { 'anthropic/alwaysLoad': true }
+    : keywords.length > 0 && { 'anthropic/searchHint': keywords.slice(0, HINT_WORDS).join(', ') };
+  return {
+    name,
+    title,
+    description: metadata.fullDescription,
+    inputSchema: metadata.inputSchema,
+    annotations: { title, ...HINTS[metadata.safetyLevel] },
+    ...(meta && { _meta: meta }),
+  };
+}

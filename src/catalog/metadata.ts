@@ -1,0 +1,97 @@
+// Decides what the catalog says of a tool, all of it derived from the tool itself.
+
+import { type InputSchema, inputSchema } from '../kernel/schema.ts';
+import type { Complexity, SafetyLevel, Tool } from '../kernel/tool.ts';
+import { TOKEN_COSTS } from './token-costs.ts';
+
+/** The categories of the catalog: every tool has one of them (C6). */
+export const TOOL_CATEGORIES = [
+  'analysis',
+  'adr',
+  'content-security',
+  'research',
+  'deployment',
+  'memory',
+  'file-system',
+  'rules',
+  'workflow',
+  'utility',
+] as const;
+export type ToolCategory = (typeof TOOL_CATEGORIES)[number];
+
+/** The categories of the registry that a search can ask for, of which a tool has any number (C6). */
+const REGISTRY_CATEGORIES = [
+  'introspection',
+  'execution',
+  'buffer',
+  'diff',
+  'xref',
+  'clos',
+  'packages',
+] as const;
+
+/** Every value of the filter `category`. */
+export const CATEGORY_FILTERS = [...TOOL_CATEGORIES, ...REGISTRY_CATEGORIES] as const;
+export type CategoryFilter = (typeof CATEGORY_FILTERS)[number];
+
+const CATALOG_CATEGORY: ReadonlyMap<string, ToolCategory> = new Map<string, ToolCategory>([
+  ...TOOL_CATEGORIES.map((category) => [category, category] as const),
+  ['introspection', 'analysis'],
+  ['xref', 'analysis'],
+  ['clos', 'analysis'],
+  ['packages', 'analysis'],
+  ['execution', 'workflow'],
+  ['buffer', 'file-system'],
+  ['diff', 'file-system'],
+]);
+
+/** Tokens of a tool's schema together with its smallest and its largest typical answer. */
+export interface TokenCost {
+  min: number;
+  max: number;
+}
+
+/** What the catalog knows of one tool. */
+export interface ToolMetadata {
+  readonly name: string;
+  readonly title: string;
+  readonly shortDescription: string;
+  readonly fullDescription: string;
+  readonly category: ToolCategory;
+  /** The tool's own categories. */
+  readonly categories: readonly string[];
+  readonly complexity: Complexity;
+  readonly tokenCost: Readonly<TokenCost>;
+  /** Whether code that runs in the image can call it as a function (C7). */
+  readonly hasCEMCPDirective: boolean;
+  readonly keywords: readonly string[];
+  readonly safetyLevel: SafetyLevel;
+  readonly alwaysLoad: boolean;
+  readonly inputSchema: InputSchema;
+}
+
+/** Returns what the catalog says of TOOL, under NAME. */
+export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
+  const schema = inputSchema(tool);
+  return Object.freeze({
+    name,
+    title: tool.title,
+    shortDescription: tool.shortDescription,
+    fullDescription: tool.description,
+    category: tool.categories.map((each) => CATALOG_CATEGORY.get(each)).find(Boolean) ?? 'utility',
+    categories: tool.categories,
+    complexity: tool.complexity,
+    tokenCost: TOKEN_COSTS[tool.name] ?? schemaCost(tool.description, schema),
+    hasCEMCPDirective: tool.safetyLevel !== 'dangerous',
+    keywords: tool.keywords,
+    safetyLevel: tool.safetyLevel,
+    alwaysLoad: tool.alwaysLoad,
+    inputSchema: schema,
+  });
+}
+
+/** The cost of a tool whose answers nobody has measured: its definition alone, at four characters a token. */
+function schemaCost(description: string, schema: InputSchema): TokenCost {
+  const tokens = Math.ceil((description.length + JSON.stringify(schema).length) / 4);
+  return { min: tokens, max: tokens };
+}

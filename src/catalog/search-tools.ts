@@ -1,0 +1,145 @@
+// Decides the tool search_tools: its definition, its arguments and how its answer reads.
+
+import { CallError } from '../errors.ts';
+import { JSON_LIMIT } from '../kernel/reply.ts';
+import { validateArguments } from '../kernel/schema.ts';
+import { COMPLEXITIES, type Complexity, defineTool, keywordList, type Parameter } from '../kernel/tool.ts';
+import { getCatalogSummary, TOOL_CATALOG } from './catalog.ts';
+import { type McpTool, toMCPTool } from './mcp-tool.ts';
+import { CATEGORY_FILTERS, metadataOf, type ToolCategory, type ToolMetadata } from './metadata.ts';
+import { QUERY_LIMIT } from './ranking.ts';
+import { searchTools, type ToolSearchOptions } from './search.ts';
+
+export type SearchToolsArgs = ToolSearchOptions;
+
+/** One tool as search_tools answers (S1.10). */
+export interface FoundTool {
+  name: string;
+  description: string;
+  category: ToolCategory;
+  complexity: Complexity;
+  hasCEMCPDirective: boolean;
+  tokenCost: { min: number; max: number };
+  match?: 'ranked';
+  inputSchema?: ToolMetadata['inputSchema'];
+}
+
+export interface SearchToolsResult {
+  success: true;
+  tools: FoundTool[];
+  summary: {
+    /** How many tools were found, before the limit. */
+    totalFound: number;
+    totalInCatalog: number;
+    byCategory: Record<ToolCategory, number>;
+  };
+  query?: string;
+  /** Says that not all that was asked for had room, and how to get the rest. */
+  note?: string;
+}
+
+const PARAMETERS: readonly Parameter[] = [
+  { name: 'category', type: 'string', description: 'Filter tools by category', enum: CATEGORY_FILTERS },
+  {
+    name: 'query',
+    type: 'string',
+    description: 'Search query to match tool names, descriptions, and keywords',
+  },
+  {
+    name: 'complexity',
+    type: 'string',
+    description: 'Filter by tool complexity level',
+    enum: COMPLEXITIES,
+  },
+  {
+    name: 'cemcpOnly',
+    type: 'boolean',
+    description: 'Only return tools with CE-MCP directive support (more token-efficient)',
+    default: false,
+  },
+  {
+    name: 'includeSchema',
+    type: 'boolean',
+    description: 'Include full input schemas in response (increases token count)',
+    default: false,
+  },
+  { name: 'limit', type: 'number', description: 'Maximum number of tools to return', default: 20 },
+];
+
+/** The tool search_tools, over TOOL_CATALOG. */
+export const SEARCH_TOOLS = defineTool({
+  name: 'search_tools',
+  title: 'Search tools',
+  description:
+    'Search and discover available tools by category, keyword, or capability. Use this to find the right tool for a task without loading all tool schemas. Returns lightweight tool metadata by default; use includeSchema:true for full schemas.',
+  parameters: PARAMETERS,
+  categories: ['discovery'],
+  shortDescription: 'Find the right tool for a task, and its schema',
+  keywords: keywordList(`
+      discover tools, list tools, which tool, what can you do, help, capabilities, available commands
+      cmds, features, command palette, menu, tool schema, overview of the server, abilities, operations on
+      offer and their input, toolbox, find action, tool catalog, MCP`),
+  alwaysLoad: true,
+  handler: async (args) => {
+    const data = fitting(executeSearchTools(args as SearchToolsArgs));
+    return { data, text: JSON.stringify(data), structured: true };
+  },
+});
+
+/** Returns what search_tools answers to ARGS over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError that names
+ *  the argument that is wrong (S1.17). */
+export function executeSearchTools(
+  args: SearchToolsArgs = {},
+  catalog: ReadonlyMap<string, ToolMetadata> = TOOL_CATALOG,
+): SearchToolsResult {
+  const options: ToolSearchOptions = validateArguments(
+    { name: 'search_tools', parameters: PARAMETERS, required: [] },
+    args,
+  );
+  const { limit, query } = options;
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
+    throw new CallError(`Parameter 'limit' must be a whole number from 1, or 0 for no limit, not ${limit}.`);
+  }
+  if (query !== undefined && query.length > QUERY_LIMIT) {
+    throw new CallError(
+      `Parameter 'query' must have at most ${QUERY_LIMIT} characters, not ${query.length}; a few words are enough.`,
+    );
+  }
+  const result = searchTools(options, catalog);
+  return {
+    success: true,
+    tools: result.tools.map((tool) => ({
+      name: tool.name,
+      description: tool.shortDescription,
+      category: tool.category,
+      complexity: tool.complexity,
+      hasCEMCPDirective: tool.hasCEMCPDirective,
+      tokenCost: tool.tokenCost,
+      ...(tool.match && { match: tool.match }),
+      ...(tool.inputSchema && { inputSchema: tool.inputSchema }),
+    })),
+    summary: {
+      totalFound: result.totalCount,
+      totalInCatalog: getCatalogSummary(catalog).totalTools,
+      byCategory: result.categories,
+    },
+    ...(query !== undefined && { query }),
+  };
+}
+
+/** Returns the definition of search_tools as MCP lists it (S1.1). */
+export function getSearchToolsDefinition(): McpTool {
+  return toMCPTool(metadataOf(SEARCH_TOOLS));
+}
+
+/** Returns RESULT with as many of its tools as one answer has room for, and a note when not all have (C13). */
+function fitting(result: SearchToolsResult): SearchToolsResult {
+  let room = JSON_LIMIT - JSON.stringify({ ...result, tools: [] }).length;
+  const end = result.tools.findIndex((tool) => {
+    room -= JSON.stringify(tool).length + 1;
+    return room < 0;
+  });
+  if (end === -1) return result;
+  const note = `Only the first ${end} of ${result.tools.length} tools have room in one answer; narrow the search with query or category, or leave includeSchema out.`;
+  return { ...result, tools: result.tools.slice(0, end), note };
+}

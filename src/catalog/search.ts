@@ -1,0 +1,106 @@
+// Decides which tools a search finds and in what order: literal hits as the contract counts them, then ranked ones.
+
+import type { Complexity } from '../kernel/tool.ts';
+import { countCategories, TOOL_CATALOG } from './catalog.ts';
+import type { CategoryFilter, ToolCategory, ToolMetadata } from './metadata.ts';
+import { rankTools } from './ranking.ts';
+
+export interface ToolSearchOptions {
+  category?: CategoryFilter;
+  query?: string;
+  complexity?: Complexity;
+  cemcpOnly?: boolean;
+  includeSchema?: boolean;
+  /** How many tools at most; 0 for all. */
+  limit?: number;
+}
+
+/** A tool of the catalog as a search found it; its schema is there when it was asked for. */
+export interface CatalogEntry extends Omit<ToolMetadata, 'inputSchema'> {
+  inputSchema?: ToolMetadata['inputSchema'];
+  /** More than 5000 tokens at most (S1.13). */
+  isHighTokenCost: boolean;
+  /** The points of a literal hit (S1.2). */
+  searchScore?: number;
+  /** There when only the ranking found it (S1.15). */
+  match?: 'ranked';
+}
+
+export interface ToolSearchResult {
+  tools: CatalogEntry[];
+  /** How many were found, before the limit. */
+  totalCount: number;
+  /** How many of them are in each category. */
+  categories: Record<ToolCategory, number>;
+  query?: string;
+}
+
+const HIGH_TOKEN_COST = 5000;
+const POINTS = { name: 100, keyword: 50, shortDescription: 25, fullDescription: 10 };
+
+/** Returns the tools of CATALOG that OPTIONS ask for: by score with a query, else by name (S1.2 to S1.8, S1.15). */
+export function searchTools(
+  options: ToolSearchOptions = {},
+  catalog: ReadonlyMap<string, ToolMetadata> = TOOL_CATALOG,
+): ToolSearchResult {
+  const { query, limit = 20, includeSchema = false } = options;
+  const candidates = [...catalog.values()].filter((tool) => fits(tool, options));
+  const found = query
+    ? findTools(query, candidates, [...catalog.values()])
+    : candidates.map(toEntry).sort(byName);
+  const tools = limit > 0 ? found.slice(0, limit) : found;
+  return {
+    tools: includeSchema ? tools : tools.map(withoutSchema),
+    totalCount: found.length,
+    categories: countCategories(found),
+    ...(query !== undefined && { query }),
+  };
+}
+
+function fits(tool: ToolMetadata, { category, complexity, cemcpOnly }: ToolSearchOptions): boolean {
+  return (
+    (!category || tool.category === category || tool.categories.includes(category)) &&
+    (!complexity || tool.complexity === complexity) &&
+    (!cemcpOnly || tool.hasCEMCPDirective)
+  );
+}
+
+/** Returns the CANDIDATES that QUERY finds; ALL tools decide how much each of its words tells. */
+function findTools(query: string, candidates: ToolMetadata[], all: ToolMetadata[]): CatalogEntry[] {
+  const wanted = { text: query.toLowerCase(), name: spelled(query) };
+  const literal = candidates
+    .map((tool) => ({ ...toEntry(tool), searchScore: literalScore(tool, wanted) }))
+    .filter(({ searchScore }) => searchScore > 0)
+    .sort((one, other) => other.searchScore - one.searchScore);
+  if (literal.length > 0 && !/\S\s+\S/.test(query)) return literal;
+  const taken = new Set(literal.map(({ name }) => name));
+  const ranked = rankTools(query, all).filter((tool) => candidates.includes(tool) && !taken.has(tool.name));
+  return [...literal, ...ranked.map((tool) => ({ ...toEntry(tool), match: 'ranked' as const }))];
+}
+
+/** Returns the points of TOOL for what is WANTED (S1.2); in its name - equals _ (C1). */
+function literalScore(tool: ToolMetadata, wanted: { text: string; name: string }): number {
+  const has = (text: string) => text.toLowerCase().includes(wanted.text);
+  return (
+    (spelled(tool.name).includes(wanted.name) ? POINTS.name : 0) +
+    tool.keywords.filter(has).length * POINTS.keyword +
+    (has(tool.shortDescription) ? POINTS.shortDescription : 0) +
+    (has(tool.fullDescription) ? POINTS.fullDescription : 0)
+  );
+}
+
+function spelled(name: string): string {
+  return name.toLowerCase().replaceAll('-', '_');
+}
+
+function toEntry(tool: ToolMetadata): CatalogEntry {
+  return { ...tool, isHighTokenCost: tool.tokenCost.max > HIGH_TOKEN_COST };
+}
+
+function withoutSchema({ inputSchema, ...entry }: CatalogEntry): CatalogEntry {
+  return entry;
+}
+
+function byName(one: CatalogEntry, other: CatalogEntry): number {
+  return one.name.localeCompare(other.name, 'en');
+}

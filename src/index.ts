@@ -1,0 +1,25 @@
+// Decides what the package exports as a library; importing it starts nothing.
+
+import { assemble } from './assembly.ts';
+import { readConfig } from './config.ts';
+
+// TOOL_CATALOG has every tool from the start, as that of a server in this directory.
+assemble(readConfig([], process.env));
+
+export { type CatalogSummary, getCatalogSummary, TOOL_CATALOG, type ToolCatalog } from './catalog/catalog.ts';
+export { getToolListForMCP, type ListMode } from './catalog/list.ts';
+export { type McpTool, toMCPTool } from './catalog/mcp-tool.ts';
+export type { CategoryFilter, TokenCost, ToolCategory, ToolMetadata } from './catalog/metadata.ts';
+export {
+  type CatalogEntry,
+  searchTools,
+  type ToolSearchOptions,
+  type ToolSearchResult,
+} from './catalog/search.ts';
+export {
+  executeSearchTools,
+  type FoundTool,
+  getSearchToolsDefinition,
+  type SearchToolsArgs,
+  type SearchToolsResult,
+} from './catalog/search-tools.ts';

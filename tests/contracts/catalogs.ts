@@ -1,0 +1,42 @@
+// A small catalog to search, whose texts are known to the letter.
+
+import { ToolCatalog } from '../../src/catalog/catalog.ts';
+import { ToolRegistry } from '../../src/kernel/registry.ts';
+import type { ToolDefinition } from '../../src/kernel/tool.ts';
+import { probe } from './tools.ts';
+
+/** Returns the catalog of tools that differ from a plain probe by DEFINITIONS. */
+export function catalogOf(definitions: (Partial<ToolDefinition> & { name: string })[]): ToolCatalog {
+  const registry = new ToolRegistry();
+  for (const definition of definitions) registry.register(probe(definition).tool);
+  return new ToolCatalog().derive(registry);
+}
+
+/** Five tools; `whale` stands in each of the places that count, in other combinations. */
+export const SEA = catalogOf([
+  {
+    name: 'whale_song',
+    description: 'Sing as the whale does. Long version.',
+    shortDescription: 'Sing like a whale',
+    keywords: ['Whale', 'sperm whale', 'music'],
+    categories: ['introspection', 'clos'],
+    complexity: 'complex',
+  },
+  {
+    name: 'net',
+    description: 'Throw a net. Never over a whale.',
+    shortDescription: 'Throw a net',
+    categories: ['buffer'],
+    safetyLevel: 'dangerous',
+  },
+  {
+    name: 'boat',
+    description: 'Row a boat.',
+    keywords: ['whale watching'],
+    categories: ['execution'],
+    safetyLevel: 'cautious',
+    complexity: 'moderate',
+  },
+  { name: 'anchor', description: 'Drop the anchor near a whale.', categories: ['settings'] },
+  { name: 'zebra', description: 'Look at a zebra.', categories: ['research'] },
+]);

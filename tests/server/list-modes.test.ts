@@ -1,0 +1,250 @@
+// S1 through the built server: what each mode lists, and that all of them can call everything.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SearchToolsResult } from '../../src/catalog/search-tools.ts';
+import { ERAS, PROJECT, type Session, startSession } from '../harness.ts';
+
+const MODES = ['full', 'lightweight', 'summary', 'search'] as const;
+type Mode = (typeof MODES)[number];
+
+const PAIRS = ERAS.flatMap((era) => MODES.map((mode) => ({ era, mode })));
+const NAMES = [
+  'apropos_search',
+  'who_calls',
+  'describe_symbol',
+  'eval_form',
+  'load_system',
+  'load_file',
+  'search_tools',
+];
+
+let sessions: Map<string, Session>;
+const sessionOf = (era: string, mode: Mode): Session => {
+  const session = sessions.get(`${era} ${mode}`);
+  if (session === undefined) throw new Error(`There is no session ${era} ${mode}.`);
+  return session;
+};
+
+beforeAll(async () => {
+  const started = await Promise.all(
+    PAIRS.map(async ({ era, mode }) => {
+      const args = mode === 'full' ? [] : ['--list', mode];
+      return [`${era} ${mode}`, await startSession({ era, args })] as const;
+    }),
+  );
+  sessions = new Map(started);
+});
+afterAll(() => Promise.all([...sessions.values()].map((session) => session.close())));
+
+async function listed(session: Session) {
+  return (await session.client.listTools()).tools;
+}
+
+async function search(session: Session, args: object): Promise<SearchToolsResult> {
+  return JSON.parse(await session.text('search_tools', args as Record<string, unknown>));
+}
+
+describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
+  let session: Session;
+  beforeAll(() => {
+    session = sessionOf(era, mode);
+  });
+
+  test('S1.1 search_tools stands first, as its contract defines it', async () => {
+    const [first] = await listed(session);
+    expect(first?.name).toBe('search_tools');
+    expect(first?.description).toBe(
+      'Search and discover available tools by category, keyword, or capability. Use this to find the right tool for a task without loading all tool schemas. Returns lightweight tool metadata by default; use includeSchema:true for full schemas.',
+    );
+    expect(JSON.stringify(first?.inputSchema, null, 1)).toMatchSnapshot();
+    expect(first?.inputSchema).not.toHaveProperty('required');
+  });
+
+  test('S1.12 S1.16 no name is listed twice, and every one is in snake_case', async () => {
+    const names = (await listed(session)).map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => !/^[a-z][a-z0-9_]*$/.test(name))).toEqual([]);
+  });
+
+  test('S1.16 every registered tool can be called, in either spelling', async () => {
+    for (const name of ['eval_form', 'eval-form']) {
+      expect(await session.call(name, { form: '(* 6 7)' })).toMatchObject({ text: '42', isError: false });
+    }
+    expect(await session.text('who-calls', { name: 'nope' })).toBe(
+      'Symbol NOPE not found in package CL-USER (status: NIL)',
+    );
+  });
+
+  test('S1.16 call_tool validates and answers as the tool it calls', async () => {
+    const through = (args: object) => session.call('call_tool', args as Record<string, unknown>);
+    expect(await through({ name: 'eval_form', arguments: { form: '(* 6 7)' } })).toMatchObject({
+      text: '42',
+      isError: false,
+    });
+    expect(await through({ name: 'eval-form', arguments: {} })).toEqual({
+      text: "Required parameter 'form' missing",
+      notices: [],
+      isError: true,
+    });
+    const found = { name: 'search_tools', arguments: { query: 'callers' } };
+    expect(await through(found)).toEqual(await session.call('search_tools', { query: 'callers' }));
+  });
+
+  test('S1.16 searching changes no list', async () => {
+    const before = await listed(session);
+    await search(session, { includeSchema: true });
+    await search(session, { query: 'who calls this' });
+    expect(await listed(session)).toEqual(before);
+  });
+
+  test('S1.14 the answer is JSON text, and the same as structure', async () => {
+    const result = await session.client.callTool({
+      name: 'search_tools',
+      arguments: { query: 'call sites' },
+    });
+    const [content, ...more] = result.content as { type: string; text: string }[];
+    expect(more).toEqual([]);
+    expect(result.structuredContent).toEqual(JSON.parse(content?.text ?? ''));
+    expect(result.structuredContent).toMatchObject({ success: true, query: 'call sites' });
+  });
+
+  test.each([
+    [{ limit: -1 }, "Parameter 'limit' must be a whole number from 1, or 0 for no limit, not -1."],
+    [{ cemcpOnly: 'false' }, "Parameter 'cemcpOnly' must be a boolean, not a string."],
+    [{ query: 5 }, "Parameter 'query' must be a string, not the number 5."],
+  ])('S1.17 %j is an error', async (args, text) => {
+    expect(await session.call('search_tools', args)).toEqual({ text, notices: [], isError: true });
+  });
+
+  test('S1.9 includeSchema gives the schema that the full list has', async () => {
+    const full = await listed(sessionOf(era, 'full'));
+    const { tools, summary } = await search(session, { includeSchema: true, limit: 0 });
+    expect(Object.fromEntries(tools.map(({ name, inputSchema }) => [name, inputSchema]))).toEqual(
+      Object.fromEntries(full.map(({ name, inputSchema }) => [name, inputSchema])),
+    );
+    expect(summary.totalInCatalog).toBe(full.length);
+  });
+});
+
+describe.each(ERAS)('the lists in the %s era', (era) => {
+  test('S1.12 full lists everything, search_tools first', async () => {
+    const tools = await listed(sessionOf(era, 'full'));
+    expect(tools.map(({ name }) => name)).toEqual(['search_tools', ...NAMES.slice(0, -1)]);
+  });
+
+  test('S1.12 summary lists search_tools only', async () => {
+    expect((await listed(sessionOf(era, 'summary'))).map(({ name }) => name)).toEqual(['search_tools']);
+  });
+
+  test('S1.12 lightweight lists short entries by name', async () => {
+    const [, ...others] = await listed(sessionOf(era, 'lightweight'));
+    const { tools } = await search(sessionOf(era, 'lightweight'), { limit: 0 });
+    expect(others).toEqual(
+      tools
+        .filter(({ name }) => name !== 'search_tools')
+        .map(({ name, description, category, hasCEMCPDirective }) => ({
+          name,
+          description: `[${category}] ${description}${hasCEMCPDirective ? ' (CE-MCP)' : ''}`,
+          inputSchema: {
+            type: 'object',
+            properties: {},
+            description: `Use search_tools with query:"${name}" to get full schema`,
+          },
+        })),
+    );
+    expect(others.map(({ name }) => name)).toEqual(NAMES.slice(0, -1).sort());
+    expect(others.find(({ name }) => name === 'eval_form')?.description).toBe(
+      '[workflow] Evaluate Lisp forms in the running image: values, output, warnings, conditions (CE-MCP)',
+    );
+  });
+
+  test('S1.16 search lists search_tools and call_tool', async () => {
+    const tools = await listed(sessionOf(era, 'search'));
+    expect(tools.map(({ name }) => name)).toEqual(['search_tools', 'call_tool']);
+    expect(tools[1]).toMatchObject({
+      inputSchema: {
+        type: 'object',
+        required: ['name'],
+        properties: { name: {}, arguments: { type: 'object' } },
+      },
+      annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+    });
+  });
+
+  test('S1.16 three entry tools are loaded from the start, the others have words to be found by', async () => {
+    const tools = await listed(sessionOf(era, 'full'));
+    const always = tools.filter(({ _meta }) => _meta?.['anthropic/alwaysLoad'] === true);
+    expect(always.map(({ name }) => name)).toEqual(['search_tools', 'apropos_search', 'eval_form']);
+    for (const { _meta } of tools.filter((tool) => !always.includes(tool))) {
+      expect(_meta?.['anthropic/searchHint']).toMatch(/^[^,]+(, [^,]+){7}$/);
+    }
+  });
+
+  test.each([
+    [{}, "Required parameter 'name' missing"],
+    [{ name: 5 }, "Parameter 'name' must be a string, not the number 5."],
+    [{ name: 'eval_form', arguments: '{}' }, "Parameter 'arguments' must be an object, not a string."],
+    [{ name: 'eval_form', form: '1' }, "Unknown parameter 'form'; call_tool takes name, arguments."],
+    [{ name: 'call_tool' }, 'call_tool cannot call itself; give the name of the tool to call.'],
+    [{ name: 'call-tool' }, 'call_tool cannot call itself; give the name of the tool to call.'],
+    [{ name: 'eval' }, 'Unknown tool: eval. Did you mean eval_form?'],
+    [{ name: 'zzzzzzzzzzzzzzz' }, 'Unknown tool: zzzzzzzzzzzzzzz. search_tools finds tools by what they do.'],
+  ])('S1.16 call_tool with %j is an error that says what to do', async (args, text) => {
+    const answer = await sessionOf(era, 'search').call('call_tool', args as Record<string, unknown>);
+    expect(answer).toEqual({ text, notices: [], isError: true });
+  });
+
+  test('the instructions say how to reach what is not listed', async () => {
+    const [full, ...others] = MODES.map((mode) => sessionOf(era, mode).client.getInstructions() ?? '');
+    for (const text of others) expect(text.slice(full?.length)).toMatch(/^\n.*search_tools.*\.$/);
+    expect(full).not.toContain('search_tools');
+  });
+});
+
+describe('both spellings', () => {
+  test('C1 --tool-names contract spells lists and answers alike', async () => {
+    const session = await startSession({ args: ['--tool-names', 'contract', '--list', 'lightweight'] });
+    const listedNames = (await listed(session)).map(({ name }) => name);
+    const { tools } = await search(session, { query: 'who_calls' });
+    const schema = (await listed(session)).find(({ name }) => name === 'who-calls')?.inputSchema;
+    await session.close();
+    expect(listedNames).toEqual(expect.arrayContaining(['apropos-search', 'who-calls']));
+    expect(tools.map(({ name }) => name)).toEqual(['who-calls']);
+    expect(schema).toMatchObject({
+      description: 'Use search_tools with query:"who-calls" to get full schema',
+    });
+  });
+});
+
+describe('the package', () => {
+  const CONTRACT = [
+    'TOOL_CATALOG',
+    'executeSearchTools',
+    'getCatalogSummary',
+    'getSearchToolsDefinition',
+    'getToolListForMCP',
+    'searchTools',
+    'toMCPTool',
+  ];
+
+  test('S1.18 exports the names of the contract, and what they give is what the server gives', async () => {
+    const library = (await import(`${PROJECT}/dist/index.js`)) as typeof import('../../src/index.ts');
+    expect(Object.keys(library).sort()).toEqual(CONTRACT);
+    const session = sessionOf('legacy', 'full');
+    for (const mode of ['full', 'lightweight', 'summary'] as const) {
+      const tools = await listed(sessionOf('legacy', mode));
+      expect(library.getToolListForMCP({ mode }).tools).toEqual(tools);
+    }
+    expect(library.getToolListForMCP({})).toEqual(library.getToolListForMCP({ mode: 'lightweight' }));
+    expect(library.getSearchToolsDefinition()).toEqual((await listed(session))[0]);
+    for (const args of [
+      {},
+      { query: 'find usages of a function' },
+      { category: 'workflow', includeSchema: true },
+    ] as const) {
+      expect(library.executeSearchTools(args)).toEqual(await search(session, args));
+    }
+    expect([...library.TOOL_CATALOG.keys()]).toEqual(NAMES);
+    expect(library.getCatalogSummary().totalTools).toBe(NAMES.length);
+  });
+});
