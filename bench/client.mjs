@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 /**
  * @typedef {object} Contestant A program to measure.
  * @property {string} script the file that node runs
+ * @property {string[]} [args] its arguments
  * @property {string} folder its current directory
  * @property {Record<string, string>} [env] what its environment has besides ours
  */
@@ -31,9 +32,9 @@ export class Client {
   #waiting = new Map();
 
   /** @param {Contestant} contestant */
-  constructor({ script, folder, env }) {
+  constructor({ script, args = [], folder, env }) {
     this.began = performance.now();
-    this.#process = spawn(process.execPath, [script], {
+    this.#process = spawn(process.execPath, [script, ...args], {
       cwd: folder,
       env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -15,6 +15,7 @@ import { BUNDLE } from '../scripts/bundle.mjs';
  * @property {Contestant} ours with the user's own caches
  * @property {Contestant} warm with a cache that holds the agent after one start
  * @property {() => { contestant: Contestant, remove: () => void }} cold with a cache of its own that is empty
+ * @property {string} library the file of the package's library
  * @property {() => void} remove
  */
 
@@ -44,6 +45,7 @@ export async function setStage() {
       const cache = mkdtempSync(join(stage, 'cold-'));
       return { contestant: withCache(ours, cache), remove: () => removeFolder(cache) };
     },
+    library: join(stage, 'dist', 'index.js'),
     remove: () => removeFolder(stage),
   };
 }

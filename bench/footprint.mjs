@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, connect } from './client.mjs';
 import { runRounds } from './rounds.mjs';
+import { readRequests } from './search.mjs';
 import { summarize } from './statistics.mjs';
 
 const REST_MS = 2000;
@@ -16,9 +17,30 @@ const MEASURES = [
   { id: 'both', title: 'live-lisp: both processes', unit: 'MB', goal: { of: 'p50', atMost: 110 } },
 ];
 
+const MODES = ['full', 'lightweight', 'summary', 'search'];
+
 /** @type {import('./statistics.mjs').Measure[]} */
 const SIZES = [
-  { id: 'tools', title: 'result of `tools/list`', unit: 'bytes' },
+  {
+    id: 'full',
+    title: '`tools/list`, as a client gets it by default',
+    unit: 'bytes',
+    goal: { of: 'p50', atMost: 30_000 },
+  },
+  { id: 'lightweight', title: '`tools/list` with `--list lightweight`', unit: 'bytes' },
+  {
+    id: 'summary',
+    title: '`tools/list` with `--list summary`',
+    unit: 'bytes',
+    goal: { of: 'p50', atMost: 1500 },
+  },
+  { id: 'search', title: '`tools/list` with `--list search`', unit: 'bytes' },
+  {
+    id: 'answer',
+    title: 'answer of `search_tools` to a request of the set above',
+    unit: 'bytes',
+    goal: { of: 'p50', atMost: 2000 },
+  },
   { id: 'instructions', title: 'instructions', unit: 'bytes' },
 ];
 
@@ -48,23 +70,44 @@ export async function measureMemory(stage, rounds) {
 }
 
 /**
- * Measures what a client gets before its first call.
+ * Measures what a client gets before its first call, and from searches.
  * @param {import('./contestants.mjs').Stage} stage
  * @returns {Promise<import('./statistics.mjs').Section>}
  */
 export async function measureSizes(stage) {
-  const client = new Client(stage.warm);
-  const { instructions } = await client.initialize();
-  const { tools } = await client.request('tools/list', {});
-  await client.close();
+  /** @type {Record<string, number[]>} */
+  const samples = {};
+  let count = 0;
+  for (const mode of MODES) {
+    const client = new Client({ ...stage.warm, args: ['--list', mode] });
+    const { instructions } = await client.initialize();
+    const { tools } = await client.request('tools/list', {});
+    samples[mode] = [Buffer.byteLength(JSON.stringify({ tools }))];
+    if (mode === 'full') {
+      count = tools.length;
+      samples['instructions'] = [Buffer.byteLength(instructions ?? '')];
+      samples['answer'] = await answerSizes(client);
+    }
+    await client.close();
+  }
   return {
     title: 'What a model reads',
-    note: `In UTF-8, for ${tools.length} tools.`,
-    figures: summarize(SIZES, {
-      tools: [Buffer.byteLength(JSON.stringify({ tools }))],
-      instructions: [Buffer.byteLength(instructions ?? '')],
-    }),
+    note: `In UTF-8, for ${count} tools.`,
+    figures: summarize(SIZES, samples),
   };
+}
+
+/**
+ * Returns the sizes of what search_tools answers to each request, as text.
+ * @param {Client} client
+ */
+async function answerSizes(client) {
+  const sizes = [];
+  for (const { query } of readRequests('requests')) {
+    const { content } = await client.request('tools/call', { name: 'search_tools', arguments: { query } });
+    sizes.push(Buffer.byteLength(content[0].text));
+  }
+  return sizes;
 }
 
 /**

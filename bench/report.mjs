@@ -20,9 +20,20 @@ const HEAD = ['what', 'n', 'p50', 'p99', 'ratio', 'goal', ''];
  * Returns SECTION as a table for the terminal.
  * @param {Section} section
  */
-export function terminalTable({ title, figures }) {
-  const rows = [HEAD, ...figures.map((figure) => cells(figure).map((cell) => cell.replaceAll('`', '')))];
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+export function terminalTable({ title, figures, shares }) {
+  const tables = [
+    ...(shares ? [[shares.head, ...shares.rows]] : []),
+    ...(figures.length > 0 ? [[HEAD, ...figures.map(cells)]] : []),
+  ];
+  return `${title}\n${tables.map(aligned).join('\n')}\n`;
+}
+
+/**
+ * @param {string[][]} table
+ */
+function aligned(table) {
+  const rows = table.map((row) => row.map((cell) => cell.replaceAll('`', '')));
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) =>
     row
       .map((cell, column) =>
@@ -31,7 +42,7 @@ export function terminalTable({ title, figures }) {
       .join('  ')
       .trimEnd(),
   );
-  return `${title}\n${lines.map((line) => `  ${line}`).join('\n')}\n`;
+  return lines.map((line) => `  ${line}\n`).join('');
 }
 
 /**
@@ -54,9 +65,18 @@ ${sections.map(markdownSection).join('\n')}`;
 }
 
 /** @param {Section} section */
-function markdownSection({ title, note, figures }) {
-  const rows = figures.map((figure) => `| ${cells(figure).join(' | ')} |`);
-  return `## ${title}\n\n${note}\n\n| ${HEAD.join(' | ')} |\n|:--|${'--:|'.repeat(HEAD.length - 1)}\n${rows.join('\n')}\n`;
+function markdownSection({ title, note, figures, shares }) {
+  const tables = [
+    ...(shares ? [markdownTable(shares)] : []),
+    ...(figures.length > 0 ? [markdownTable({ head: HEAD, rows: figures.map(cells) })] : []),
+  ];
+  return `## ${title}\n\n${note}\n\n${tables.join('\n')}`;
+}
+
+/** @param {import('./statistics.mjs').Table} table */
+function markdownTable({ head, rows }) {
+  const lines = rows.map((row) => `| ${row.join(' | ')} |\n`).join('');
+  return `| ${head.join(' | ')} |\n|:--|${'--:|'.repeat(head.length - 1)}\n${lines}`;
 }
 
 /**
@@ -134,9 +154,11 @@ export function shortList(sections) {
     };
   };
   const [start, evaluation, search] = [find('warm.first'), find('eval'), find('our.apropos')];
+  const [full, summary, answer] = [find('full'), find('summary'), find('answer')];
   return [
     `- From start to the first answer of the image: ${start.p50}, ${start.times} times what an empty server on the same SDK takes to its first answer.`,
     `- One evaluation, there and back: ${evaluation.p50}, ${evaluation.times} times an echo.`,
     `- A search of all exported symbols: ${search.p50} in the image, ${Math.round(1 / (search.ratio ?? 1))} times as fast as a plain loop.`,
+    `- The list of all tools: ${full.p50}; with \`--list summary\` ${summary.p50}. An answer of \`search_tools\`: ${answer.p50}.`,
   ].join('\n');
 }

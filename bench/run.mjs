@@ -8,6 +8,7 @@ import { measureImage, openLibraryImage } from './image.mjs';
 import { busyLine, describeMachine } from './machine.mjs';
 import { terminalTable, writeDocuments } from './report.mjs';
 import { measureRoundTrips, measureSearches } from './roundtrip.mjs';
+import { measureSearch } from './search.mjs';
 import { measureStarts } from './start.mjs';
 
 const USAGE = `Usage: node bench/run.mjs [--quick] [--json FILE] [--write]
@@ -22,6 +23,7 @@ const FULL = {
   image: { rounds: 20, count: 25 },
   searches: { rounds: 20, count: 5 },
   memory: 5,
+  ranking: 20,
 };
 const QUICK = {
   starts: 2,
@@ -29,6 +31,7 @@ const QUICK = {
   image: { rounds: 2, count: 5 },
   searches: { rounds: 2, count: 2 },
   memory: 1,
+  ranking: 1,
 };
 
 /**
@@ -55,6 +58,7 @@ async function measure(sizes) {
       await client.close();
     }
     add(await measureMemory(stage, sizes.memory));
+    add(await measureSearch(stage, sizes.ranking));
     add(await measureSizes(stage));
   } finally {
     stage.remove();

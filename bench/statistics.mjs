@@ -36,6 +36,13 @@
  * @property {string} title
  * @property {string} note how they were measured
  * @property {Figure[]} figures
+ * @property {Table} [shares] what is no quantity with a median
+ */
+
+/**
+ * @typedef {object} Table
+ * @property {string[]} head
+ * @property {string[][]} rows
  */
 
 /**
