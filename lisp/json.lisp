@@ -49,6 +49,13 @@ members whose value is NIL are left out when it is written."
   "Append STRING, which is ASCII, to BUFFER as it is."
   (loop for char across (the string string) do (put (char-code char) buffer)))
 
+(defun put-buffer (source buffer)
+  "Append what is in SOURCE to BUFFER."
+  (let ((start (buffer-fill buffer)) (count (buffer-fill source)))
+    (reserve buffer count)
+    (replace (buffer-octets buffer) (buffer-octets source) :start1 start :end2 count)
+    (incf (buffer-fill buffer) count)))
+
 (defun put-escape (code buffer)
   "Append the \\uXXXX escape of the UTF-16 unit CODE to BUFFER."
   (declare (type (unsigned-byte 16) code))
@@ -95,13 +102,14 @@ members whose value is NIL are left out when it is written."
 
 (defun write-json (value buffer)
   "Append VALUE to BUFFER: strings, integers, floats, T and :TRUE, :FALSE, NIL
-\(null), lists and vectors (arrays) and JSON objects."
+\(null), lists and vectors (arrays), JSON objects, and buffers, which hold JSON already."
   (etypecase value
     (string (write-json-string value buffer))
     (integer (let ((*print-base* 10) (*print-radix* nil)) (put-ascii (princ-to-string value) buffer)))
     (float (let ((*read-default-float-format* 'double-float) (*print-pretty* nil))
              (put-ascii (substitute #\e #\d (princ-to-string (coerce value 'double-float))) buffer)))
     (json-object (write-json-members (json-object-members value) buffer))
+    (buffer (put-buffer value buffer))
     (null (put-ascii "null" buffer))
     ((member t :true) (put-ascii "true" buffer))
     ((eql :false) (put-ascii "false" buffer))

@@ -28,7 +28,8 @@ The agent answers without them, only slower or with less."
   "Take messages until the channel ends or breaks; either ends the image. While the image
 exits by itself this thread is only unwound, so that the exit code stays."
   (handler-case
-      (loop for message = (receive)
+      (loop with *reading* = t
+            for message = (receive)
             while message do (perform message))
     (error (failure)
       (send (object "fault" (print-safely 500 failure "~A")))))

@@ -32,17 +32,20 @@
         (setf (aref (buffer-octets buffer) i) (ldb (byte 8 (- 24 (* 8 i))) length))))
     buffer))
 
+(defun send-frame (buffer)
+  "Send the frame in BUFFER. It is never torn: an interrupt that arrives meanwhile waits.
+When the peer is gone the image ends."
+  (sb-sys:without-interrupts
+    (sb-thread:with-mutex (**send-lock**)
+      (handler-case
+          (progn
+            (write-sequence (buffer-octets buffer) *frames-out* :end (buffer-fill buffer))
+            (finish-output *frames-out*))
+        (stream-error () (sb-ext:exit :code 3 :abort t))))))
+
 (defun send (message)
-  "Send MESSAGE, a JSON object. A frame is never torn: an interrupt that arrives
-meanwhile waits. When the peer is gone the image ends."
-  (let ((buffer (frame-octets message)))
-    (sb-sys:without-interrupts
-      (sb-thread:with-mutex (**send-lock**)
-        (handler-case
-            (progn
-              (write-sequence (buffer-octets buffer) *frames-out* :end (buffer-fill buffer))
-              (finish-output *frames-out*))
-          (stream-error () (sb-ext:exit :code 3 :abort t)))))))
+  "Send MESSAGE, a JSON object."
+  (send-frame (frame-octets message)))
 
 (defun receive-octets (count)
   "Return the next COUNT octets of the channel, or NIL when it ended before."

@@ -7,6 +7,7 @@ import { type Config, searchesTree } from './config.ts';
 import { cacheFolder } from './image/agent.ts';
 import { libraryManagers } from './image/libraries.ts';
 import { SbclImage, type SbclOptions } from './image/sbcl-image.ts';
+import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
 import { ToolRegistry } from './kernel/registry.ts';
 import { builtinTools } from './tools/index.ts';
@@ -44,9 +45,13 @@ export interface Assembly {
 /** Returns the parts that CONFIG asks for, the image not started yet, and makes TOOL_CATALOG the catalog of
  *  their registry. */
 export function assemble(config: Config): Assembly {
-  const image = new SbclImage(imageOptions(config));
   const registry = new ToolRegistry();
+  const image = new SbclImage({
+    ...imageOptions(config),
+    callTool: (name, args, signal) => callFromCode(executor, registry, name, args, signal),
+  });
+  const executor = new Executor(registry, { takeNotices: () => image.takeNotices() });
   for (const tool of [...builtinTools(image, config.root), SEARCH_TOOLS]) registry.register(tool);
   TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
-  return { image, registry, executor: new Executor(registry, { takeNotices: () => image.takeNotices() }) };
+  return { image, registry, executor };
 }

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { CallError, messageOf } from '../errors.ts';
+import { type CallTool, CodeCalls } from './code-calls.ts';
 import { encodeFrame, FRAME_LIMIT, FrameReader, type Message, PROTOCOL_VERSION } from './wire.ts';
 
 /** Kept of what the process itself writes to its standard output and error. */
@@ -30,6 +31,7 @@ export class Child {
   readonly #channel: Duplex;
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, (answer: Message) => void>();
+  readonly #codeCalls: CodeCalls;
   #nextId = 1;
   #raw = '';
   #complaint = '';
@@ -40,7 +42,8 @@ export class Child {
   /** Resolves when the process has ended. */
   readonly ended: Promise<Death>;
 
-  constructor(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv) {
+  constructor(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv, callTool?: CallTool) {
+    this.#codeCalls = new CodeCalls(this, callTool);
     this.#process = spawn(command, args, {
       cwd,
       env,
@@ -89,7 +92,10 @@ export class Child {
       if (this.#death !== undefined) resolve(this.#death);
       else this.#pending.set(id, resolve);
     });
-    if (this.#death === undefined) this.#channel.write(frame);
+    if (this.#death === undefined) {
+      this.#codeCalls.jobBegan(id);
+      this.#channel.write(frame);
+    }
     return { id, answer };
   }
 
@@ -129,9 +135,14 @@ export class Child {
       setTimeout(() => this.kill('it was told to exit'), 4000).unref();
       return;
     }
+    if ('call' in message) {
+      this.#codeCalls.take(message);
+      return;
+    }
     const id = Number(message['id']);
     this.#pending.get(id)?.(message);
     this.#pending.delete(id);
+    this.#codeCalls.jobEnded(id);
   }
 
   #epitaph(code: number | null, signal: NodeJS.Signals | null): string {
@@ -144,6 +155,7 @@ export class Child {
     this.#death ??= { lost };
     for (const resolve of this.#pending.values()) resolve(this.#death);
     this.#pending.clear();
+    this.#codeCalls.endAll();
     this.#channel.destroy();
     return this.#death;
   }

@@ -3,6 +3,7 @@
 import { messageOf, SetupError } from '../errors.ts';
 import { type AgentOptions, agentArguments, agentEnvironment, cacheUsable } from './agent.ts';
 import { Child, type Death } from './child.ts';
+import { type CallTool, codeCaller } from './code-calls.ts';
 import { History } from './history.ts';
 import {
   type CallOptions,
@@ -28,6 +29,8 @@ export interface SbclOptions extends AgentOptions {
   limitMs: number;
   /** Files of the user's own to load into every new image. */
   startFiles: () => string[];
+  /** Calls a tool for code in the image, which cannot call any when this is absent. */
+  callTool?: CallTool;
 }
 
 /** Evaluations that run side by side. */
@@ -83,7 +86,9 @@ export class SbclImage implements Image {
     args: Operations[Name]['args'],
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
-    const queued = RUNS_CODE.has(name);
+    // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
+    const caller = codeCaller();
+    const queued = RUNS_CODE.has(name) && caller === undefined;
     const began = performance.now();
     if (queued) {
       try {
@@ -94,8 +99,8 @@ export class SbclImage implements Image {
     }
     try {
       const waitedMs = performance.now() - began;
-      const child = await this.#ready();
-      this.#tellLoss();
+      const child = caller ?? (await this.#ready());
+      if (caller === undefined) this.#tellLoss();
       if (options.signal?.aborted) return notStarted();
       return { ...(await this.#perform(child, name, args, options)), ...(queued && { waitedMs }) };
     } finally {
@@ -117,7 +122,7 @@ export class SbclImage implements Image {
     const ending = endingOf(message, afterMs);
     const output = message['output'] as Output | undefined;
     this.#note(message);
-    if (options.signal?.aborted) this.#noteCancelled(ending, afterMs, output);
+    if (options.signal?.aborted && codeCaller() === undefined) this.#noteCancelled(ending, afterMs, output);
     this.#remember(name, message);
     return {
       ending,
@@ -216,6 +221,7 @@ export class SbclImage implements Image {
       agentArguments(this.#options, cached),
       this.#options.root,
       agentEnvironment(this.#options),
+      this.#options.callTool,
     );
     this.#child = child;
     const timer = setTimeout(() => child.kill('it did not greet in time'), START_LIMIT_MS);

@@ -36,6 +36,12 @@ export class Executor {
     return { ...outcome, notices: waits ? [] : (this.#options.takeNotices?.() ?? []).map(boundText) };
   }
 
+  /** Calls the tool NAME as execute does, for code that a call runs: notices wait for an answer that a
+   *  model reads. */
+  async executeForCode(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
+    return { ...(await this.#run(name, args, context)), notices: [] };
+  }
+
   async #run(name: string, args: unknown, context: CallContext): Promise<Omit<Outcome, 'notices'> & Settled> {
     const tool = this.#registry.getTool(name);
     if (tool === null) return failure(`Unknown tool: ${printable(name)}`);

@@ -1,0 +1,84 @@
+;;;; Tools called by code. The server runs the call; the thread that made it waits until
+;;;; the reader thread brings the answer, and can be thrown out of that at any time.
+
+(in-package "LIVE-LISP.AGENT")
+
+(defstruct (tool-call (:constructor make-tool-call (number)))
+  "One call of a tool that a thread waits for; the server knows it by NUMBER."
+  number
+  (answered (sb-thread:make-semaphore :name "live-lisp tool call"))
+  (value nil)
+  (failure nil))
+
+(sb-ext:defglobal **tool-calls** (make-hash-table :synchronized t)
+  "The calls that wait for an answer, by number.")
+
+(sb-ext:defglobal **last-call** (list 0) "A list of the number of the last call.")
+
+(defvar *reading* nil "True in the thread that reads messages, which must not wait for one.")
+
+(defun tool-name (designator)
+  "Return how the server writes the name of the tool that DESIGNATOR, a string or a symbol, means."
+  (typecase designator
+    ((or string symbol) (substitute #\_ #\- (string-downcase (string designator))))
+    (t (let ((*tool* "(no name)"))
+         (fail-call "The name of a tool must be a string or a symbol, not a value of type ~A."
+                    (symbol-text (class-name (class-of designator))))))))
+
+(defun call-frame (call arguments)
+  "Return the frame that asks for CALL of *TOOL* with ARGUMENTS, a property list."
+  (let ((frame (frame-octets (object "call" (tool-call-number call)
+                                     "job" (and *job* (job-id *job*))
+                                     "tool" *tool*
+                                     "args" (arguments-json arguments)))))
+    (when (> (buffer-fill frame) +frame-limit+)
+      (fail-call "The arguments are too large: they take ~D octets on the wire to the server, of ~D at most."
+                 (buffer-fill frame) +frame-limit+))
+    frame))
+
+(defun call-without-locks (function)
+  "Call FUNCTION, which waits for a tool, while this thread does not hold the locks under
+which the compiler and the loader run code of the user: the tool can need them. Releasing a
+lock that was not taken again, because this was left by a throw, does nothing."
+  (let ((held (remove-if-not (lambda (lock) (and lock (sb-thread:holding-mutex-p lock)))
+                             (list **load-lock** (internal-value ("SB-C" "**WORLD-LOCK**"))))))
+    (unwind-protect (progn (mapc #'sb-thread:release-mutex held)
+                           (funcall function))
+      (mapc #'sb-thread:grab-mutex held))))
+
+(defun wait-for-tool (call frame)
+  "Send FRAME, which asks for CALL, and wait for the answer. When this is left before, the
+server is told that nobody waits any more."
+  (let ((number (tool-call-number call)))
+    (unwind-protect
+         (progn (setf (gethash number **tool-calls**) call)
+                (send-frame frame)
+                (sb-thread:wait-on-semaphore (tool-call-answered call)))
+      (when (remhash number **tool-calls**)
+        (send (object "call" number "left" t))))))
+
+(defun live-lisp:call-tool (name &rest arguments)
+  "Call the tool NAME, a string or symbol, and return its data. ARGUMENTS are its parameters
+as keywords, each with its value: (call-tool \"who_calls\" :name \"foo\" :limit 5).
+Neither case nor - and _ matter in names. Strings, numbers and T are themselves, lists and
+vectors are arrays, EQUAL hash tables with strings as keys are objects, other symbols are
+their names in lower case, and NIL is false, an empty array or absent, as the parameter
+wants it. Data comes back in the same way. Signals a TOOL-ERROR when the tool fails."
+  (let* ((*tool* (tool-name name))
+         (call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
+         (frame (call-frame call arguments)))
+    (when *reading* (fail-call "The thread that reads messages cannot wait for a tool."))
+    (call-without-locks (lambda () (wait-for-tool call frame)))
+    (when (tool-call-failure call)
+      (fail-call "~A" (tool-call-failure call)))
+    (tool-call-value call)))
+
+(define-operation ("called" :inline t) (call value failure)
+  "Bring what became of CALL, a number, to the thread that waits for it: VALUE or the text
+FAILURE. When nobody waits any more it is dropped."
+  (let ((waiting (gethash call **tool-calls**)))
+    (when (and waiting (remhash call **tool-calls**))
+      (setf (tool-call-value waiting) value
+            (tool-call-failure waiting) failure)
+      (sb-thread:signal-semaphore (tool-call-answered waiting))))
+  t)

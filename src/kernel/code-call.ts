@@ -1,0 +1,60 @@
+// Decides how code in the image calls a tool: which tool and parameters its names mean, what NIL means, and
+// what it gets back.
+
+import { messageOf } from '../errors.ts';
+import type { Executor } from './executor.ts';
+import type { ToolRegistry } from './registry.ts';
+import { printable } from './schema.ts';
+import type { Arguments, Parameter, Tool } from './tool.ts';
+
+/** Calls the tool that NAME means for code, and returns its data or the text of its failure. Neither case nor
+ *  - and _ matter in names (S2.21); null in ARGS stands for NIL. */
+export async function callFromCode(
+  executor: Executor,
+  registry: ToolRegistry,
+  name: string,
+  args: Arguments,
+  signal: AbortSignal,
+): Promise<{ value: unknown } | { failure: string }> {
+  const registered = name.toLowerCase().replaceAll('-', '_');
+  const tool = registry.getTool(registered);
+  if (tool === null) return { failure: unknownTool(name, registry.nearest(registered)) };
+  try {
+    const outcome = await executor.executeForCode(registered, argumentsFor(tool, args), { signal });
+    return outcome.success ? { value: outcome.data } : { failure: outcome.error };
+  } catch (error) {
+    return { failure: messageOf(error) };
+  }
+}
+
+function unknownTool(name: string, nearest: string[]): string {
+  const hint = nearest.length > 0 ? `Did you mean ${nearest.join(', ')}?` : 'tools/list has all names.';
+  return `Unknown tool: ${printable(name)}. ${hint}`;
+}
+
+/** Returns ARGS under the names of TOOL's parameters. What names none stays, and is refused as unknown; of
+ *  several that name the same, the first counts. */
+function argumentsFor(tool: Tool, args: Arguments): Arguments {
+  const given = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(args)) {
+    const parameter = findParameter(tool.parameters, name);
+    const key = parameter?.name ?? name;
+    // NIL for a parameter that is not there must not count as absent, or nobody would notice.
+    if (!given.has(key)) given.set(key, parameter ? argumentFor(parameter, value) : (value ?? false));
+  }
+  return Object.fromEntries(given);
+}
+
+function findParameter(parameters: readonly Parameter[], name: string): Parameter | undefined {
+  const bare = (text: string) => text.toLowerCase().replace(/[-_]/g, '');
+  return (
+    parameters.find((each) => each.name === name) ?? parameters.find((each) => bare(each.name) === bare(name))
+  );
+}
+
+/** Returns VALUE as a parameter of TYPE gets it: NIL is false or an empty array where that is wanted. */
+function argumentFor({ type, items }: Pick<Parameter, 'type' | 'items'>, value: unknown): unknown {
+  if (value === null && type === 'boolean') return false;
+  if (value === null && type === 'array') return [];
+  return items && Array.isArray(value) ? value.map((each) => argumentFor(items, each)) : value;
+}
