@@ -110,7 +110,6 @@ a function, the first of several of one name counts."
 
 (defun arguments-json (arguments)
   "Return a buffer with ARGUMENTS, a property list, as a JSON object."
-  (let ((buffer (make-buffer))
-        (*print-pretty* nil) (*print-base* 10) (*print-radix* nil) (*print-readably* nil))
+  (let ((buffer (make-buffer)))
     (write-argument-pairs (argument-pairs arguments) buffer 0)
     buffer))

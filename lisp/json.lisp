@@ -67,7 +67,7 @@ members whose value is NIL are left out when it is written."
 (defun write-json-string (string buffer)
   "Append STRING to BUFFER as a JSON string."
   (declare (optimize speed) (type buffer buffer) (type string string))
-  (sb-kernel:with-array-data ((string string) (start) (end))
+  (sb-kernel:with-array-data ((string string) (start) (end) :check-fill-pointer t)
     (reserve buffer (+ 2 (- end start)))
     (put 34 buffer)
     (macrolet ((copy (type)
@@ -105,7 +105,8 @@ members whose value is NIL are left out when it is written."
 \(null), lists and vectors (arrays), JSON objects, and buffers, which hold JSON already."
   (etypecase value
     (string (write-json-string value buffer))
-    (integer (let ((*print-base* 10) (*print-radix* nil)) (put-ascii (princ-to-string value) buffer)))
+    (integer (let ((*print-base* 10) (*print-radix* nil) (*print-pretty* nil))
+               (put-ascii (princ-to-string value) buffer)))
     (float (let ((*read-default-float-format* 'double-float) (*print-pretty* nil))
              (put-ascii (substitute #\e #\d (princ-to-string (coerce value 'double-float))) buffer)))
     (json-object (write-json-members (json-object-members value) buffer))
@@ -192,7 +193,8 @@ members whose value is NIL are left out when it is written."
     (setf *position* end)
     (if (every (lambda (char) (or (digit-char-p char) (char= char #\-))) text)
         (parse-integer text)
-        (let ((*read-default-float-format* 'double-float) (*read-eval* nil) (*readtable* (copy-readtable nil)))
+        (let ((*read-default-float-format* 'double-float) (*read-base* 10) (*read-eval* nil)
+              (*readtable* (copy-readtable nil)))
           (coerce (read-from-string text) 'double-float)))))
 
 (defun read-json-array ()

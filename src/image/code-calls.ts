@@ -4,7 +4,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CallError, messageOf } from '../errors.ts';
 import type { Child } from './child.ts';
-import { Queue } from './queue.ts';
 import { FRAME_LIMIT, type Message } from './wire.ts';
 
 /** What became of a tool that code called: its data, or the text of its failure. */
@@ -19,8 +18,8 @@ export type CallTool = (
 
 /** How deep calls can be nested, so that code that calls itself for ever ends. */
 const LEVELS = 16;
-/** How many calls of threads that work for no call run at once; their levels are not known. */
-const THREAD_PLACES = 64;
+/** How many calls of threads that work for no call can be under way; on which level those are is not known. */
+const THREAD_CALLS = 256;
 /** How deep data may be nested: the agent's stack is bounded. */
 const DEPTH = 100;
 
@@ -36,7 +35,6 @@ export function codeCaller(): Child | undefined {
 export class CodeCalls {
   readonly #child: Child;
   readonly #callTool: CallTool | undefined;
-  readonly #threads = new Queue(THREAD_PLACES);
   /** The levels of the jobs that run for such calls, by their ids. */
   readonly #levels = new Map<number, number>();
   readonly #running = new Map<number, { job: number | undefined; controller: AbortController }>();
@@ -89,15 +87,14 @@ export class CodeCalls {
   ): Promise<ToolAnswer> {
     const level = 1 + (job === undefined ? 0 : (this.#levels.get(job) ?? 0));
     if (level > LEVELS) return { failure: `Code can nest tool calls ${LEVELS} levels deep, not deeper.` };
+    const fromThreads = [...this.#running.values()].filter((each) => each.job === undefined).length;
+    if (job === undefined && fromThreads > THREAD_CALLS) {
+      return { failure: `Other threads can have ${THREAD_CALLS} tool calls under way, not more.` };
+    }
     const callTool = this.#callTool;
     if (callTool === undefined) return { failure: 'There are no tools to call.' };
     try {
-      if (job === undefined) await this.#threads.enter(signal, () => {});
-      try {
-        return await caller.run({ child: this.#child, level }, () => callTool(tool, args, signal));
-      } finally {
-        if (job === undefined) this.#threads.leave();
-      }
+      return await caller.run({ child: this.#child, level }, () => callTool(tool, args, signal));
     } catch (error) {
       return { failure: messageOf(error) };
     }

@@ -1,0 +1,283 @@
+// Code in the image calls tools: answers, failures, nesting, threads, interruption, losses.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { gone, imageOf, pause, until } from '../server/processes.ts';
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({ args: ['--root', root.path, '--heap', '1GB'] });
+  await session.eval(`(defvar *n* 0)
+    (defun call (form &rest more) (apply #'live-lisp:call-tool "eval_form" :form form more))
+    (defun value (table) (values (gethash "text" (first (first (gethash "values" table))))))
+    (defun nested (form) (format nil "(value (call ~S))" form))
+    (defun in-thread (function) (sb-thread:join-thread (sb-thread:make-thread function)))`);
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+function caught(form: string): string {
+  return `(handler-case ${form} (live-lisp:tool-error (e) (princ-to-string e)))`;
+}
+
+/** Resolves when no thread counts in *N* any more. */
+async function countingEnds(of: Session = session): Promise<void> {
+  let last = '';
+  await until('the end of the counting', 10_000, async () => {
+    const now = await of.eval('*n*');
+    const same = now === last;
+    last = now;
+    await pause(50);
+    return same;
+  });
+}
+
+const COUNT = '(loop (incf *n*))';
+
+describe('an answer', () => {
+  test.each(['"who_calls"', '"WHO-CALLS"', ':who-calls', "'who_calls"])(
+    'S2.21 is the data of the tool, called as %s',
+    async (name) => {
+      const form = `(let ((data (live-lisp:call-tool ${name} :name "value" :sites nil :LIMIT 5)))
+        (list (hash-table-test data) (gethash "name" data) (gethash "callers" data) (gethash "kept" data)))`;
+      expect(await session.eval(form)).toBe('(EQUAL "COMMON-LISP-USER::VALUE" 0 T)');
+    },
+  );
+
+  test('has the value of an evaluation', async () => {
+    expect(await session.eval('(value (call "(+ 1 2)"))')).toBe('"3"');
+  });
+
+  test('of a tool that is not there is an error with near names', async () => {
+    expect(await session.call('eval_form', { form: '(live-lisp:call-tool :nope)' })).toEqual({
+      text: `Error: Tool nope failed: Unknown tool: nope. tools/list has all names.
+Type: LIVE-LISP::TOOL-ERROR
+
+Frames:
+  0: (LIVE-LISP:CALL-TOOL :NOPE)`,
+      notices: [],
+      isError: true,
+    });
+    expect(await session.eval(caught('(live-lisp:call-tool "eval-from")'))).toBe(
+      '"Tool eval_from failed: Unknown tool: eval_from. Did you mean eval_form, load_file?"',
+    );
+  });
+
+  test.each([
+    ['(live-lisp:call-tool :eval-form)', "eval_form failed: Required parameter 'form' missing"],
+    [
+      '(live-lisp:call-tool :eval-form :form 5)',
+      "eval_form failed: Parameter 'form' must be a string, not the number 5.",
+    ],
+    [
+      '(live-lisp:call-tool :eval-form :form "1" :from nil)',
+      "eval_form failed: Unknown parameter 'from'; eval_form takes form, package, timeout.",
+    ],
+    [
+      '(live-lisp:call-tool :load-file :path "none.lisp")',
+      /^"Tool load_file failed: There is no file .*none\.lisp\. Relative paths start at /,
+    ],
+    ['(call "(error \\"boom\\")")', /^"Tool eval_form failed: Error: boom\nType: COMMON-LISP::SIMPLE-ERROR/],
+  ])('of %s is an error that HANDLER-CASE takes', async (form, text) => {
+    const answer = await session.eval(caught(form));
+    if (typeof text === 'string') expect(answer).toBe(`"Tool ${text}"`);
+    else expect(answer).toMatch(text);
+  });
+
+  test('keeps the notices for the answer that a model reads', async () => {
+    const form = `(progn (in-thread (lambda () (write-line "from afar" sb-sys:*stdout*)))
+      (call "1") (live-lisp:call-tool :who-calls :name "car") :done)`;
+    expect(await session.call('eval_form', { form })).toEqual({
+      text: ':DONE',
+      notices: ['Written by other threads since the last answer:\nfrom afar\n'],
+      isError: false,
+    });
+  });
+});
+
+describe('nesting', () => {
+  test('goes 16 levels deep and not deeper', async () => {
+    await session.eval(
+      '(defun down (n) (if (zerop n) :bottom (read-from-string (value (call (format nil "(down ~D)" (1- n)))))))',
+    );
+    expect(await session.eval('(values (down 16))')).toBe(':BOTTOM');
+    await session.eval('(defun end () (call "(end)"))');
+    expect(await session.eval(caught('(end)'))).toMatch(
+      /^"(?:Tool eval_form failed: Error: ){16}Tool eval_form failed: Code can nest tool calls 16 levels deep, not deeper\.\n/,
+    );
+  });
+
+  test('takes no places, so that all places can be taken by calls that nest', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => session.eval('(sleep 0.2) (value (call (nested "(+ 40 2)")))')),
+    );
+    for (const answer of answers) expect(answer).toMatch(/^\[1\] NIL\n\[2\] "\\"42\\""/);
+  });
+
+  test('works while a macro is expanded, and while files and systems are compiled and loaded', async () => {
+    const form = '(defun made () (loop for i below 3 collect i)) (made)';
+    expect(await session.eval(`(macrolet ((m () (call "${form}") 7)) (m))`, { timeout: 10 })).toBe('7');
+    const call = `(eval-when (:compile-toplevel :load-toplevel) (call "${form}"))`;
+    writeFileSync(join(root.path, 'within.lisp'), `(in-package :cl-user) ${call}`);
+    writeFileSync(
+      join(root.path, 'calling.lisp'),
+      `(in-package :cl-user) ${call}
+      (eval-when (:compile-toplevel) (live-lisp:call-tool :load-system :system "within"))`,
+    );
+    for (const name of ['within', 'calling']) {
+      writeFileSync(join(root.path, `${name}.asd`), `(defsystem "${name}" :components ((:file "${name}")))`);
+    }
+    expect(await session.text('load_file', { path: 'calling.lisp', timeout: 20 })).toMatch(
+      /^Loaded calling\.lisp/,
+    );
+    expect(await session.text('load_system', { system: 'calling', timeout: 20 })).toMatch(
+      /^Loaded system calling/,
+    );
+  });
+});
+
+describe('threads', () => {
+  test('can call, many at once', async () => {
+    const form = `(let ((threads (loop for i below 150 collect
+        (let ((i i)) (sb-thread:make-thread (lambda ()
+          (list (parse-integer (value (call (format nil "(* 2 ~D)" i))))
+                (gethash "callers" (live-lisp:call-tool :who-calls :name "call"))))))))) 
+      (loop for thread in threads for i from 0 for (double callers) = (sb-thread:join-thread thread)
+            always (and (= double (* 2 i)) (integerp callers))))`;
+    expect(await session.eval(form)).toBe('T');
+  });
+
+  test('that nest without end are refused, and leave everything usable', async () => {
+    await session.eval(`(defvar *refusal* nil)
+      (defun fork () (in-thread (lambda ()
+        (handler-case (call "(fork)")
+          (error (e) (let ((text (princ-to-string e))) (when (search "not more" text) (setf *refusal* text))))))))`);
+    await session.eval('(fork)', { timeout: 60 });
+    expect(await session.eval('*refusal*')).toBe(
+      '"Tool eval_form failed: Other threads can have 256 tool calls under way, not more."',
+    );
+    const threads =
+      '(count "live-lisp evaluate" (sb-thread:list-all-threads) :key #\'sb-thread:thread-name :test #\'equal)';
+    await until('the end of the threads', 5000, async () => (await session.eval(threads)) === '1');
+  });
+});
+
+describe('what nobody waits for', () => {
+  const form = `(call "${COUNT}")`;
+
+  test('a call that reaches its own limit is a failure', async () => {
+    const limited = caught(`(call "(loop)" :timeout 0.3)`);
+    expect(await session.eval(limited)).toMatch(
+      /^"Tool eval_form failed: Error: Interrupted after 0\.\d s, the limit of this call; the image and what was done so far are kept\.\n/,
+    );
+  });
+
+  test('is interrupted when the call around it reaches its limit', async () => {
+    const { text, notices } = await session.call('eval_form', {
+      form: `(call "(call \\"${COUNT}\\")")`,
+      timeout: 0.5,
+    });
+    expect(text).toMatch(/^Error: Interrupted after 0\.\d s, the limit of this call/);
+    await countingEnds();
+    expect(notices).toEqual([]);
+    expect(await session.call('eval_form', { form: '1' })).toEqual({
+      text: '1',
+      notices: [],
+      isError: false,
+    });
+  });
+
+  test('is interrupted when the client cancels, which is told once', async () => {
+    await expect(session.call('eval_form', { form }, { signal: AbortSignal.timeout(500) })).rejects.toThrow();
+    const notices: string[] = [];
+    await until('the notice', 5000, async () => {
+      notices.push(...(await session.call('eval_form', { form: '1' })).notices);
+      return notices.length > 0;
+    });
+    await countingEnds();
+    notices.push(...(await session.call('eval_form', { form: '1' })).notices);
+    expect(notices).toEqual([
+      expect.stringMatching(/^A call that the client cancelled was interrupted after 0\.\d s\./),
+    ]);
+  });
+
+  test('is interrupted when the code leaves it', async () => {
+    const left = `(handler-case (sb-ext:with-timeout 0.3 ${form}) (sb-ext:timeout () :left))`;
+    expect(await session.eval(left)).toBe(':LEFT');
+    await countingEnds();
+    const thread = `(let ((thread (sb-thread:make-thread (lambda () ${form}))))
+      (sleep 0.3) (sb-thread:terminate-thread thread) (sb-thread:join-thread thread :default :ended) :joined)`;
+    expect(await session.eval(thread)).toBe(':JOINED');
+    await countingEnds();
+    expect(await session.eval('(value (call "(+ 1 1)"))')).toBe('"2"');
+  });
+
+  test('is ended with what fills the heap', async () => {
+    const filling = '(call "(let ((all nil)) (loop (push (make-array 1000000) all)))")';
+    expect(await session.eval(filling)).toContain('because it was about to exhaust the heap');
+    expect(await session.eval('(value (call "(+ 1 1)"))')).toBe('"2"');
+  });
+});
+
+describe('losses', () => {
+  test('an image that dies in a nested call is replaced', async () => {
+    const other = await startSession();
+    try {
+      const form =
+        '(live-lisp:call-tool :eval-form :form "(live-lisp:call-tool :eval-form :form \\"(sb-ext:exit :code 5 :abort t)\\")")';
+      expect(await other.eval(form)).toContain(
+        'The Lisp image was lost during this call: it exited with code 5.',
+      );
+      const { text, notices } = await other.call('eval_form', {
+        form: '(live-lisp:call-tool :eval-form :form "1") 2',
+      });
+      expect([text.endsWith('[2] 2'), notices.length]).toEqual([true, 1]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('a server that ends while code calls ends with its image', async () => {
+    const other = await startSession();
+    const image = await imageOf(other.pid);
+    await other.eval(`(dotimes (i 5) (sb-thread:make-thread
+      (lambda () (loop (ignore-errors (live-lisp:call-tool :eval-form :form "(+ 1 1)"))))))`);
+    await other.close();
+    await gone(image, 5000);
+  });
+
+  test('code that runs while the image starts can call', async () => {
+    const file = join(root.path, 'init.lisp');
+    writeFileSync(file, '(defvar *started* (live-lisp:call-tool :eval-form :form "(defvar *inner* 1)"))');
+    const other = await startSession({ args: ['--init', file] });
+    try {
+      expect(await other.eval('(list *inner* (hash-table-p *started*))', { timeout: 20 })).toBe('(1 T)');
+    } finally {
+      await other.close();
+    }
+  });
+
+  test.each([
+    '(delete-package :live-lisp)',
+    '(rename-package :live-lisp :other)',
+    '(defpackage :live-lisp (:use :cl) (:export #:x))',
+    '(unintern (find-symbol "CALL-TOOL" :live-lisp) :live-lisp)',
+  ])('what was compiled calls on after %s', async (form) => {
+    const other = await startSession();
+    try {
+      await other.eval('(defun keep (form) (hash-table-p (live-lisp:call-tool :eval-form :form form)))');
+      await other.eval(`(handler-bind ((warning #'muffle-warning)) ${form})`);
+      expect(await other.eval('(keep "(+ 1 2)")')).toBe('T');
+      expect(
+        await other.eval('(handler-case (keep "(") (error (e) (subseq (princ-to-string e) 0 21)))'),
+      ).toBe('"Tool eval_form failed"');
+    } finally {
+      await other.close();
+    }
+  });
+});
