@@ -36,15 +36,15 @@
                  (buffer-fill frame) +frame-limit+))
     frame))
 
-(defun call-without-locks (function)
-  "Call FUNCTION, which waits for a tool, while this thread does not hold the locks under
-which the compiler and the loader run code of the user: the tool can need them. Releasing a
-lock that was not taken again, because this was left by a throw, does nothing."
-  (let ((held (remove-if-not (lambda (lock) (and lock (sb-thread:holding-mutex-p lock)))
-                             (list **load-lock** (internal-value ("SB-C" "**WORLD-LOCK**"))))))
-    (unwind-protect (progn (mapc #'sb-thread:release-mutex held)
-                           (funcall function))
-      (mapc #'sb-thread:grab-mutex held))))
+(defun call-without-load-lock (function)
+  "Call FUNCTION, which waits for a tool, while this thread does not hold the lock of those
+that load systems: the tool can need it. Releasing it when it was not taken again, because
+this was left by a throw, does nothing."
+  (if (sb-thread:holding-mutex-p **load-lock**)
+      (unwind-protect (progn (sb-thread:release-mutex **load-lock**)
+                             (funcall function))
+        (sb-thread:grab-mutex **load-lock**))
+      (funcall function)))
 
 (defun wait-for-tool (call frame)
   "Send FRAME, which asks for CALL, and wait for the answer. When this is left before, the
@@ -68,7 +68,7 @@ wants it. Data comes back in the same way. Signals a TOOL-ERROR when the tool fa
          (call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
          (frame (call-frame call arguments)))
     (when *reading* (fail-call "The thread that reads messages cannot wait for a tool."))
-    (call-without-locks (lambda () (wait-for-tool call frame)))
+    (call-without-load-lock (lambda () (wait-for-tool call frame)))
     (when (tool-call-failure call)
       (fail-call "~A" (tool-call-failure call)))
     (tool-call-value call)))

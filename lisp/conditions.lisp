@@ -116,6 +116,11 @@ nor the foreign ones through which it came, which can be a few frames down."
                                     below :end (min 6 (length below)) :from-end t))))
     (if foreign (nthcdr (1+ foreign) below) below)))
 
+(defun below-wait (frames)
+  "Return FRAMES without those in which LIVE-LISP:CALL-TOOL waits for its answer."
+  (let ((wait (position 'wait-for-tool frames :key #'frame-name)))
+    (if wait (nthcdr (1+ wait) frames) frames)))
+
 (defun user-frames ()
   "Return the frames of this thread from the newest down to where the agent called
 user code, without the machinery at both ends."
@@ -123,7 +128,7 @@ user code, without the machinery at both ends."
                       for depth from 0 below 2000
                       while (and frame (not (eq (frame-name frame) 'call-user-code)))
                       collect frame)))
-    (reverse (without-machinery (reverse (without-machinery (below-entry frames))) :loader t))))
+    (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t))))
 
 (defun calls-on-stack ()
   "Return the newest calls of user code on the stack as lists, at most *FRAME-LIMIT*."

@@ -183,6 +183,7 @@ describe('what nobody waits for', () => {
       timeout: 0.5,
     });
     expect(text).toMatch(/^Error: Interrupted after 0\.\d s, the limit of this call/);
+    expect(text).toContain('\n\nIt was at:\n  0: (LIVE-LISP:CALL-TOOL "eval_form" ');
     await countingEnds();
     expect(notices).toEqual([]);
     expect(await session.call('eval_form', { form: '1' })).toEqual({

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { agentArguments, agentEnvironment, cacheFolder } from '../../src/image/agent.ts';
 import { Child } from '../../src/image/child.ts';
+import { CodeCalls } from '../../src/image/code-calls.ts';
 import { findSbcl } from '../../src/image/sbcl.ts';
 import { type Message, PROTOCOL_VERSION } from '../../src/image/wire.ts';
 import { PROJECT } from '../harness.ts';
+import { until } from '../server/processes.ts';
 
 const DOCUMENT = readFileSync(join(PROJECT, 'docs', 'wire-protocol.md'), 'utf8');
 const OPTIONS = {
@@ -15,6 +17,11 @@ const OPTIONS = {
   heapMb: 1024,
   searchTree: false,
 };
+/** What the agent said about tools that code calls; the examples answer instead of the server. */
+const calls: Message[] = [];
+vi.spyOn(CodeCalls.prototype, 'take').mockImplementation((message) => {
+  calls.push(message);
+});
 const child = new Child(
   findSbcl(undefined),
   agentArguments(OPTIONS, true),
@@ -23,9 +30,10 @@ const child = new Child(
 );
 afterAll(() => child.kill('the test ended'));
 
-/** The examples: each request with its answer. */
-const EXAMPLES = [...DOCUMENT.matchAll(/^→ (.*)\n← (.*)$/gm)].map(
-  ([, request = '', answer = '']) => [request, answer] as const,
+/** The examples: each request with what the agent says until the next one. */
+const EXAMPLES = [...DOCUMENT.matchAll(/^→ (.*)\n((?:← .*\n)+)/gm)].map(
+  ([, request = '', said = '']) =>
+    [request, [...said.matchAll(/^← (.*)$/gm)].map(([, line = '']) => line)] as const,
 );
 
 /** Replaces in EXPECTED each "..." by what ACTUAL has there. */
@@ -41,7 +49,7 @@ function filled(expected: unknown, actual: unknown): unknown {
 
 test('the document has examples of every operation that the agent offers', async () => {
   const names = readFileSync(join(PROJECT, 'lisp', 'operations.lisp'), 'utf8');
-  const all = ['apropos', 'describe', 'evaluate', 'xref', 'load']
+  const all = ['apropos', 'describe', 'evaluate', 'xref', 'load', 'call-tool']
     .map((name) => (name === 'apropos' ? 'symbols' : name))
     .map((name) => readFileSync(join(PROJECT, 'lisp', `${name}.lisp`), 'utf8'))
     .concat(names)
@@ -58,12 +66,21 @@ test('the agent greets as documented', async () => {
   expect(without.filter((ability) => ability !== 'cross-references to CL')).toEqual([]);
 });
 
-test.each(EXAMPLES)('%s', async (request, expected) => {
+/** The answers of the requests, by id: one can come after later requests. */
+const answers = new Map<unknown, Promise<Message>>();
+
+test.each(EXAMPLES)('%s', async (request, lines) => {
   await child.greeting;
-  const { id, op, args } = JSON.parse(request) as { id: number; op: string; args: object };
-  const answer = await child.request(op, args).answer;
-  const { id: _, ...members } = answer;
-  const { id: expectedId, ...expectedMembers } = filled(JSON.parse(expected), answer) as Message;
-  expect(expectedId).toBe(id);
-  expect(members).toEqual(expectedMembers);
+  const sent = JSON.parse(request) as { id: number; op: string; args: object };
+  const { id, answer } = child.request(sent.op, sent.args);
+  expect(id).toBe(sent.id);
+  answers.set(id, answer);
+  for (const line of lines) {
+    const expected = JSON.parse(line) as Message;
+    const said =
+      'call' in expected
+        ? await until('a call', 5000, () => calls.shift())
+        : await answers.get(expected['id']);
+    expect(said).toEqual(filled(expected, said));
+  }
 });
