@@ -4,7 +4,6 @@
 import { messageOf } from '../errors.ts';
 import type { Executor } from './executor.ts';
 import type { ToolRegistry } from './registry.ts';
-import { printable } from './schema.ts';
 import type { Arguments, Parameter, Tool } from './tool.ts';
 
 /** Calls the tool that NAME means for code, and returns its data or the text of its failure. Neither case nor
@@ -18,18 +17,13 @@ export async function callFromCode(
 ): Promise<{ value: unknown } | { failure: string }> {
   const registered = name.toLowerCase().replaceAll('-', '_');
   const tool = registry.getTool(registered);
-  if (tool === null) return { failure: unknownTool(name, registry.nearest(registered)) };
+  if (tool === null) return { failure: registry.unknownTool(name) };
   try {
     const outcome = await executor.executeForCode(registered, argumentsFor(tool, args), { signal });
     return outcome.success ? { value: outcome.data } : { failure: outcome.error };
   } catch (error) {
     return { failure: messageOf(error) };
   }
-}
-
-function unknownTool(name: string, nearest: string[]): string {
-  const hint = nearest.length > 0 ? `Did you mean ${nearest.join(', ')}?` : 'tools/list has all names.';
-  return `Unknown tool: ${printable(name)}. ${hint}`;
 }
 
 /** Returns ARGS under the names of TOOL's parameters. What names none stays, and is refused as unknown; of

@@ -1,6 +1,7 @@
 // Decides which tools there are, under which name.
 
 import { nearest } from './nearest.ts';
+import { printable } from './schema.ts';
 import { checkTool, type Tool } from './tool.ts';
 
 export class ToolRegistry {
@@ -35,8 +36,13 @@ export class ToolRegistry {
     return [...this.#tools.values()];
   }
 
-  /** Returns the names that look most like NAME, at most three, the nearest first. */
-  nearest(name: string): string[] {
-    return nearest(name, this.listRegisteredTools());
+  /** Returns the sentences for a NAME that no tool has: what it was, and the names that look most like it. */
+  unknownTool(name: string): string {
+    const similar = nearest(name.replaceAll('-', '_'), this.listRegisteredTools());
+    const hint =
+      similar.length > 0
+        ? `Did you mean ${similar.join(', ')}?`
+        : 'search_tools finds tools by what they do.';
+    return `Unknown tool: ${printable(name)}. ${hint}`;
   }
 }

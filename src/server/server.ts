@@ -9,10 +9,9 @@ import {
 } from '@modelcontextprotocol/server';
 import { calledTool, isCallTool } from '../catalog/call-tool.ts';
 import { getToolListForMCP, type ListMode } from '../catalog/list.ts';
-import { messageOf } from '../errors.ts';
+import { CallError, messageOf } from '../errors.ts';
 import type { Executor, Outcome } from '../kernel/executor.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
-import { printable } from '../kernel/schema.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { instructions } from './instructions.ts';
 
@@ -35,7 +34,9 @@ export function createServer(options: ServerOptions): Server {
     const { name, arguments: args } = request.params;
     if (isCallTool(name)) return throughCallTool(options, args, callContext(context));
     const tool = findTool(options.registry, name);
-    if (tool === undefined) throw unknownTool(options.registry, name);
+    if (tool === undefined) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, options.registry.unknownTool(name)); // C8
+    }
     return toResult(await options.executor.execute(tool, args, callContext(context)));
   });
   return server;
@@ -50,7 +51,7 @@ async function throughCallTool(
   try {
     const called = calledTool(args);
     const tool = findTool(registry, called.name);
-    if (tool === undefined) throw unknownTool(registry, called.name);
+    if (tool === undefined) throw new CallError(registry.unknownTool(called.name));
     return toResult(await executor.execute(tool, called.args, context));
   } catch (error) {
     return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
@@ -61,15 +62,6 @@ async function throughCallTool(
 function findTool(registry: ToolRegistry, name: string): string | undefined {
   const registered = name.replaceAll('-', '_');
   return registry.getTool(registered)?.name;
-}
-
-/** Returns the protocol error of a NAME that no tool has (C8). */
-function unknownTool(registry: ToolRegistry, name: string): ProtocolError {
-  const nearest = registry.nearest(name.replaceAll('-', '_'));
-  return new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    `Unknown tool: ${printable(name)}. ${nearest.length > 0 ? `Did you mean ${nearest.join(', ')}?` : 'search_tools finds tools by what they do.'}`,
-  );
 }
 
 /** The text of the tool comes first and alone, so that it is exact; notices follow as texts of their own. */

@@ -55,7 +55,7 @@ describe('an answer', () => {
 
   test('of a tool that is not there is an error with near names', async () => {
     expect(await session.call('eval_form', { form: '(live-lisp:call-tool :nope)' })).toEqual({
-      text: `Error: Tool nope failed: Unknown tool: nope. tools/list has all names.
+      text: `Error: Tool nope failed: Unknown tool: nope. search_tools finds tools by what they do.
 Type: LIVE-LISP::TOOL-ERROR
 
 Frames:

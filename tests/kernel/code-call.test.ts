@@ -45,7 +45,7 @@ describe('names', () => {
     const { call } = setUp();
     expect(await call('one-tol')).toEqual({ failure: 'Unknown tool: one-tol. Did you mean one_tool?' });
     expect(await call('zzzzzzzz')).toEqual({
-      failure: 'Unknown tool: zzzzzzzz. tools/list has all names.',
+      failure: 'Unknown tool: zzzzzzzz. search_tools finds tools by what they do.',
     });
   });
 
