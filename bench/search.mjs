@@ -28,7 +28,7 @@ const MEASURES = [
 ];
 
 const NOTE = `In \`bench/ranking/\`: requests as an agent would make them, written before the ranking was tuned; those held
-out were never read while it was, only their score was, twice. MiniSearch has the same texts and its defaults. A
+out were never read while it was, only their score was, twice. MiniSearch has the same texts and its defaults: of so few tools it answers most to every request. A
 foreign request is for what no tool here can do; most share a word with one that can.`;
 
 /**

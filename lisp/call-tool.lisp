@@ -36,14 +36,17 @@
                  (buffer-fill frame) +frame-limit+))
     frame))
 
-(defun call-without-load-lock (function)
-  "Call FUNCTION, which waits for a tool, while this thread does not hold the lock of those
-that load systems: the tool can need it. Releasing it when it was not taken again, because
-this was left by a throw, does nothing."
-  (if (sb-thread:holding-mutex-p **load-lock**)
-      (unwind-protect (progn (sb-thread:release-mutex **load-lock**)
-                             (funcall function))
-        (sb-thread:grab-mutex **load-lock**))
+(defun call-letting-load (function)
+  "Call FUNCTION, which waits for *TOOL*. When a system that is being loaded loads another by
+load_system, the lock of those that load is free meanwhile; else it is kept, because ASDF is
+not made for two threads. The lock is taken again without interrupts, so that a throw cannot
+come between."
+  (if (and (string-equal (substitute #\_ #\- *tool*) "load_system")
+           (sb-thread:holding-mutex-p **load-lock**))
+      (sb-sys:without-interrupts
+        (sb-thread:release-mutex **load-lock**)
+        (unwind-protect (sb-sys:with-local-interrupts (funcall function))
+          (sb-sys:allow-with-interrupts (sb-thread:grab-mutex **load-lock**))))
       (funcall function)))
 
 (defun wait-for-tool (call frame)
@@ -68,7 +71,7 @@ wants it. Data comes back in the same way. Signals a TOOL-ERROR when the tool fa
          (call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
          (frame (call-frame call arguments)))
     (when *reading* (fail-call "The thread that reads messages cannot wait for a tool."))
-    (call-without-load-lock (lambda () (wait-for-tool call frame)))
+    (call-letting-load (lambda () (wait-for-tool call frame)))
     (when (tool-call-failure call)
       (fail-call "~A" (tool-call-failure call)))
     (tool-call-value call)))

@@ -1,10 +1,11 @@
 // Decides what the package exports as a library; importing it starts nothing.
 
-import { assemble } from './assembly.ts';
+import { assemble, HOME } from './assembly.ts';
 import { readConfig } from './config.ts';
 
-// TOOL_CATALOG has every tool from the start, as that of a server in this directory.
-assemble(readConfig([], process.env));
+// TOOL_CATALOG has every tool from the start. No tool runs here, so the root does not matter, but it must exist:
+// the current directory may not.
+assemble(readConfig(['--root', HOME], process.env));
 
 export { type CatalogSummary, getCatalogSummary, TOOL_CATALOG, type ToolCatalog } from './catalog/catalog.ts';
 export { getToolListForMCP, type ListMode } from './catalog/list.ts';

@@ -14,7 +14,7 @@ const PARAMETERS: readonly Parameter[] = [
   },
 ];
 
-/** What call_tool takes. It is no tool of the registry: what it calls is validated, asked for and recorded as itself. */
+/** What call_tool takes. It is no tool of the registry: what it calls is validated, gated and answered as itself. */
 export const CALL_TOOL = { name: 'call_tool', parameters: PARAMETERS, required: ['name'] };
 
 /** Returns the definition of call_tool as MCP lists it (S1.16). */

@@ -43,6 +43,8 @@ const CATALOG_CATEGORY: ReadonlyMap<string, ToolCategory> = new Map<string, Tool
   ['execution', 'workflow'],
   ['buffer', 'file-system'],
   ['diff', 'file-system'],
+  ['discovery', 'utility'],
+  ['settings', 'utility'],
 ]);
 
 /** Tokens of a tool's schema together with its smallest and its largest typical answer. */
@@ -72,7 +74,7 @@ export interface ToolMetadata {
 
 /** Returns what the catalog says of TOOL, under NAME. */
 export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
-  const schema = inputSchema(tool);
+  const schema = deepFreeze(inputSchema(tool));
   return Object.freeze({
     name,
     title: tool.title,
@@ -81,13 +83,23 @@ export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
     category: tool.categories.map((each) => CATALOG_CATEGORY.get(each)).find(Boolean) ?? 'utility',
     categories: tool.categories,
     complexity: tool.complexity,
-    tokenCost: TOKEN_COSTS[tool.name] ?? schemaCost(tool.description, schema),
+    tokenCost: measuredCost(tool.name) ?? schemaCost(tool.description, schema),
     hasCEMCPDirective: tool.safetyLevel !== 'dangerous',
     keywords: tool.keywords,
     safetyLevel: tool.safetyLevel,
     alwaysLoad: tool.alwaysLoad,
     inputSchema: schema,
   });
+}
+
+function measuredCost(name: string): TokenCost | undefined {
+  return Object.hasOwn(TOKEN_COSTS, name) ? TOKEN_COSTS[name] : undefined;
+}
+
+/** Returns VALUE, which nobody who gets it can change for others. */
+function deepFreeze<Value extends object>(value: Value): Value {
+  for (const each of Object.values(value)) if (typeof each === 'object' && each !== null) deepFreeze(each);
+  return Object.freeze(value);
 }
 
 /** The cost of a tool whose answers nobody has measured: its definition alone, at four characters a token. */

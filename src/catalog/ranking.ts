@@ -25,7 +25,7 @@ const WEIGHTS = { name: 3, keywords: 2, short: 1.5, full: 0.5, parameters: 0.7, 
 const WEAK_FIELDS = ['full', 'parameters', 'parameterTexts'];
 const WEAK_PART = 0.4;
 
-/** How much of a request the tool that covers most of it must be about, from 0 to 1; else there is none for it. */
+/** How much of a request a tool must be about, from 0 to 1, to be an answer. */
 const LEAST_COVERAGE = 0.22;
 /** Tools below this part of the best score are left out. */
 const LEAST_PART = 0.25;
@@ -49,9 +49,9 @@ export function rankTools(query: string, tools: readonly ToolMetadata[]): ToolMe
   const found = index.search.search(request.words.join(' '));
   const terms = new Set(request.words.map(toTerm).filter((term) => term !== null));
   const least = request.hasNames ? LEAST_COVERAGE / 2 : LEAST_COVERAGE;
-  if (!found.some((result) => coverage(terms, result) >= least)) return [];
-  const best = found[0]?.score ?? 0;
-  return found.filter(({ score }) => score >= LEAST_PART * best).flatMap(({ id }) => tools[id] ?? []);
+  const covering = found.filter((result) => coverage(terms, result) >= least);
+  const best = covering[0]?.score ?? 0;
+  return covering.filter(({ score }) => score >= LEAST_PART * best).flatMap(({ id }) => tools[id] ?? []);
 }
 
 function sameTools(one: readonly ToolMetadata[], other: readonly ToolMetadata[]): boolean {
@@ -93,7 +93,7 @@ function coverage(asked: ReadonlySet<string>, { match }: SearchResult): number {
   let all = 0;
   let covered = 0;
   for (const term of asked) {
-    const fields = match[term] ?? [];
+    const fields = Object.hasOwn(match, term) ? (match[term] ?? []) : [];
     all += weight(term);
     if (fields.length === 0) continue;
     covered += weight(term) * (fields.every((field) => WEAK_FIELDS.includes(field)) ? WEAK_PART : 1);

@@ -143,6 +143,17 @@ describe('outcomes', () => {
   });
 });
 
+describe('notices', () => {
+  test('S1.14 they wait for an answer that some clients do not show as structure only', async () => {
+    const structured = probe({ name: 'structured' }, () => ({ data: {}, text: '{}', structured: true }));
+    const notices = ['lost'];
+    const takeNotices = () => notices.splice(0);
+    const both = executor([structured, probe()], { takeNotices });
+    expect(await both.execute('structured', {})).toMatchObject({ success: true, notices: [] });
+    expect(await both.execute('probe', {})).toMatchObject({ success: true, notices: ['lost'] });
+  });
+});
+
 describe('approval', () => {
   test('S2.11 C3 the table of levels and policies', () => {
     const decisions = (policy: 'dangerous' | 'cautious') =>

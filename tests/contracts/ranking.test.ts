@@ -76,6 +76,14 @@ describe('literal hits and ranked ones', () => {
     },
   );
 
+  test.each([...Object.getOwnPropertyNames(Object.prototype), 'prototype', 'then'])(
+    'S1.15 the word %s is one like any other',
+    (word) => {
+      expect(searchTools({ query: word }).totalCount).toBeLessThan(7);
+      expect(marked({ query: `callers of the ${word}` })).toContain('who_calls?');
+    },
+  );
+
   test('S1.15 no query breaks a search, and every tool is found at most once', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' })), (query) => {
@@ -106,6 +114,15 @@ describe('requests as agents make them', () => {
       });
       expect(all.length).toBeGreaterThan(60);
       expect(missed.length / all.length).toBeLessThanOrEqual(0.05);
+    },
+  );
+
+  test.each(['foreign', 'foreign-held-out'])(
+    'S1.15 of %s, fewer than one tool is found on average',
+    (file) => {
+      const all = requests(file);
+      const found = all.reduce((sum, { query }) => sum + searchTools({ query }).totalCount, 0);
+      expect(found / all.length).toBeLessThan(1);
     },
   );
 

@@ -48,8 +48,10 @@ describe('literal hits', () => {
   });
 
   test('C1 in a name - equals _', () => {
-    expect(names({ query: 'whale-song' })).toEqual(['whale_song']);
-    expect(searchTools({ query: 'WHALE_song' }, SEA).tools[0]?.searchScore).toBe(100);
+    for (const query of ['whale-song', 'WHALE_song']) {
+      const { tools } = searchTools({ query }, SEA);
+      expect(tools.map(({ name, searchScore }) => [name, searchScore])).toEqual([['whale_song', 100]]);
+    }
   });
 
   test('S1.2 a query is a text to look for, not a pattern', () => {
@@ -250,6 +252,15 @@ describe('the catalog', () => {
       ['second', 'Notes what it was called with.'],
     ]);
     expect([catalog.size, catalog.has('second'), catalog.get('third')]).toEqual([2, true, undefined]);
+    const other = registryOf(...['a', 'b', 'c'].map((name) => probe({ name }).tool));
+    expect([...catalog.derive(other).keys()]).toEqual(['a', 'b', 'c']);
+  });
+
+  test('C7 S1.10 a tool may have any name, and nobody can change the schema of another reader', () => {
+    const catalog = new ToolCatalog().derive(registryOf(probe({ name: 'constructor' }).tool));
+    const [tool] = executeSearchTools({ includeSchema: true }, catalog).tools;
+    expect(tool?.tokenCost).toEqual({ min: expect.any(Number), max: expect.any(Number) });
+    expect(() => Object.assign(tool?.inputSchema?.properties ?? {}, { more: {} })).toThrow(TypeError);
   });
 
   test('C13 what has no room in one answer is left out whole, and the answer says so', async () => {

@@ -139,6 +139,19 @@ describe('nesting', () => {
       /^Loaded system calling/,
     );
   });
+
+  test('while code of a system waits for a tool, nobody else loads', async () => {
+    await session.eval('(defvar *loads* 0)');
+    writeFileSync(
+      join(root.path, 'slow.lisp'),
+      `(in-package :cl-user)
+      (eval-when (:compile-toplevel) (call "(sleep 0.5)"))
+      (incf *loads*)`,
+    );
+    writeFileSync(join(root.path, 'slow.asd'), '(defsystem "slow" :components ((:file "slow")))');
+    await Promise.all([1, 2, 3].map(() => session.text('load_system', { system: 'slow' })));
+    expect(await session.eval('*loads*')).toBe('1');
+  });
 });
 
 describe('threads', () => {

@@ -36,6 +36,10 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([...sessions.values()].map((session) => session.close())));
 
+function library(): Promise<typeof import('../../src/index.ts')> {
+  return import(`${PROJECT}/dist/index.js`);
+}
+
 async function listed(session: Session) {
   return (await session.client.listTools()).tools;
 }
@@ -106,6 +110,21 @@ describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
     expect(more).toEqual([]);
     expect(result.structuredContent).toEqual(JSON.parse(content?.text ?? ''));
     expect(result.structuredContent).toMatchObject({ success: true, query: 'call sites' });
+  });
+
+  test.each([
+    ['S1.2 S1.3 S1.4', { query: 'CALL' }],
+    ['S1.4 S1.11', { query: '' }],
+    ['S1.5 C6', { category: 'xref' }],
+    ['S1.5 C6', { category: 'analysis', complexity: 'simple', cemcpOnly: true, query: 'symbol' }],
+    ['S1.6 S1.7 S1.8', { query: 'the', limit: 2 }],
+    ['S1.8 C21', { limit: 0 }],
+    ['S1.10 S1.13 C7', { cemcpOnly: true, limit: 3 }],
+    ['S1.15', { query: 'who calls this function' }],
+    ['S1.15', { query: 'the constructor of a class' }],
+    ['S1.15', { query: 'weather in Berlin' }],
+  ] as const)('%s what the package answers to %j the server does', async (_, args) => {
+    expect(await search(session, args)).toEqual((await library()).executeSearchTools(args));
   });
 
   test.each([
@@ -228,23 +247,23 @@ describe('the package', () => {
   ];
 
   test('S1.18 exports the names of the contract, and what they give is what the server gives', async () => {
-    const library = (await import(`${PROJECT}/dist/index.js`)) as typeof import('../../src/index.ts');
-    expect(Object.keys(library).sort()).toEqual(CONTRACT);
+    const exported = await library();
+    expect(Object.keys(exported).sort()).toEqual(CONTRACT);
     const session = sessionOf('legacy', 'full');
     for (const mode of ['full', 'lightweight', 'summary'] as const) {
       const tools = await listed(sessionOf('legacy', mode));
-      expect(library.getToolListForMCP({ mode }).tools).toEqual(tools);
+      expect(exported.getToolListForMCP({ mode }).tools).toEqual(tools);
     }
-    expect(library.getToolListForMCP({})).toEqual(library.getToolListForMCP({ mode: 'lightweight' }));
-    expect(library.getSearchToolsDefinition()).toEqual((await listed(session))[0]);
+    expect(exported.getToolListForMCP({})).toEqual(exported.getToolListForMCP({ mode: 'lightweight' }));
+    expect(exported.getSearchToolsDefinition()).toEqual((await listed(session))[0]);
     for (const args of [
       {},
       { query: 'find usages of a function' },
       { category: 'workflow', includeSchema: true },
     ] as const) {
-      expect(library.executeSearchTools(args)).toEqual(await search(session, args));
+      expect(exported.executeSearchTools(args)).toEqual(await search(session, args));
     }
-    expect([...library.TOOL_CATALOG.keys()]).toEqual(NAMES);
-    expect(library.getCatalogSummary().totalTools).toBe(NAMES.length);
+    expect([...exported.TOOL_CATALOG.keys()]).toEqual(NAMES);
+    expect(exported.getCatalogSummary().totalTools).toBe(NAMES.length);
   });
 });
