@@ -33,6 +33,18 @@ export interface CallContext {
   signal?: AbortSignal;
   /** Told, about once a second, what the call is doing. */
   onProgress?: (message: string) => void;
+  /** The fingerprint of the preview that was approved: when it is another now, the handler does nothing. */
+  fingerprint?: string;
+}
+
+/** What a human is shown before a call that needs their approval, and what that approval holds for. */
+export interface Preview {
+  /** What the call would do, for a person to read: for a file, a unified diff. */
+  text: string;
+  /** Where it would do it: a file as people name it. Standing approvals name such places. */
+  place?: string;
+  /** Is another one whenever what was shown is no longer what would happen: a digest of the file, say. */
+  fingerprint: string;
 }
 
 /** What a handler gives back: DATA for code, and how it reads for a model. */
@@ -62,6 +74,9 @@ export interface Tool {
   /** A client that loads tools only when they are needed should have this one from the start. */
   readonly alwaysLoad: boolean;
   readonly handler: (args: Arguments, context: CallContext) => Promise<Result>;
+  /** Returns what a human is asked to approve. Throws a CallError when the call could not be done anyway, so that
+   *  nobody is asked. Without it they are shown the arguments. */
+  readonly preview?: (args: Arguments, context: CallContext) => Promise<Preview>;
 }
 
 export type ToolDefinition = Pick<Tool, 'name' | 'title' | 'description' | 'parameters' | 'handler'> &

@@ -2,20 +2,17 @@
 
 import type { Image } from '../image/image.ts';
 import type { Tool } from '../kernel/tool.ts';
-import { evalForm } from './evaluation.ts';
-import { loadFile, loadSystem } from './loading.ts';
+import { executionTools } from './execution/index.ts';
+import { loadFile, loadSystem } from './execution/loading.ts';
+import { introspectionTools } from './introspection/index.ts';
 import { Places } from './places.ts';
-import { aproposSearch, describeSymbol } from './symbols.ts';
-import { whoCalls } from './xref.ts';
 
 /** Returns the built-in tools over IMAGE; relative paths start at ROOT. */
 export function builtinTools(image: Image, root: string): Tool[] {
   const places = new Places(root);
   return [
-    aproposSearch(image),
-    whoCalls(image, places),
-    describeSymbol(image, places),
-    evalForm(image),
+    ...introspectionTools(image, places),
+    ...executionTools(image),
     loadSystem(image, places),
     loadFile(image, places, root),
   ];

@@ -1,34 +1,18 @@
 // Decides the tool that evaluates.
 
-import type { Ending, Image, Reply } from '../image/image.ts';
-import type { EvaluateData, PrintedValue } from '../image/operations.ts';
-import { joinSections } from '../kernel/reply.ts';
-import { defineTool, keywordList, type Parameter, type Result, type ToolDefinition } from '../kernel/tool.ts';
-import { conditionText, endingText, lookupResult, outputSection, waitedSection } from './outcome.ts';
-import { redefinedSection, warningSection } from './remarks.ts';
-import { callOptions, stringArgument } from './symbols.ts';
-
-export const TIMEOUT: Parameter = {
-  name: 'timeout',
-  type: 'number',
-  description: 'Seconds after which the call is interrupted; the image is kept',
-  minimum: 0.1,
-  maximum: 86_400,
-};
-
-/** Returns what to do when a call that takes `timeout` reached its limit. */
-export function timeoutAdvice(ending: Ending): string | false {
-  return (
-    ending.kind === 'interrupted' &&
-    ending.reason === 'timeout' &&
-    'If it needs longer, give a longer timeout (seconds).'
-  );
-}
-
-/** Returns the limit that the argument `timeout` sets. */
-export function limitOption(timeout: unknown): { limitMs?: number } {
-  return typeof timeout === 'number' ? { limitMs: timeout * 1000 } : {};
-}
+import type { Image, Reply } from '../../image/image.ts';
+import type { EvaluateData, PrintedValue } from '../../image/operations.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import {
+  defineTool,
+  keywordList,
+  type Parameter,
+  type Result,
+  type ToolDefinition,
+} from '../../kernel/tool.ts';
+import { callOptions, limitOption, stringArgument, TIMEOUT, timeoutAdvice } from '../arguments.ts';
+import { conditionText, endingText, lookupResult, outputSection, waitedSection } from '../outcome.ts';
+import { redefinedSection, warningSection } from '../remarks.ts';
 
 const PARAMETERS: readonly Parameter[] = [
   { name: 'form', type: 'string', description: 'Lisp form to evaluate, or several' },

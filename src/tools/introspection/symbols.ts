@@ -1,51 +1,19 @@
 // Decides the tools that find and describe symbols.
 
-import type { CallOptions, Image } from '../image/image.ts';
-import type { DescribeData, LookupFailure, Thing } from '../image/operations.ts';
-import { fittingRows, indent, joinSections, listText } from '../kernel/reply.ts';
+import type { Image } from '../../image/image.ts';
+import type { DescribeData, LookupFailure, Thing } from '../../image/operations.ts';
+import { fittingRows, indent, joinSections, listText } from '../../kernel/reply.ts';
 import {
   type Arguments,
   type CallContext,
   defineTool,
   keywordList,
-  type Parameter,
   type Result,
   type ToolDefinition,
-} from '../kernel/tool.ts';
-import { foundValue, isLookupFailure, labelled, lookupResult, progressText } from './outcome.ts';
-import type { Places } from './places.ts';
-
-export const LIMIT: Parameter = {
-  name: 'limit',
-  type: 'integer',
-  description: 'How many lines to list at most (200 when absent)',
-  minimum: 1,
-  maximum: 2000,
-};
-export const OFFSET: Parameter = {
-  name: 'offset',
-  type: 'integer',
-  description: 'How many lines to leave out at the beginning, to reach the rest of a long answer',
-  minimum: 0,
-};
-
-/** Returns the argument NAME when it is a string with something in it; "" counts as absent (S0.11). */
-export function stringArgument(args: Arguments, name: string): string | undefined {
-  const value = args[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-export function pageArguments(args: Arguments): { offset: number; limit: number } {
-  return { offset: Number(args['offset'] ?? 0), limit: Number(args['limit'] ?? 200) };
-}
-
-/** Returns how CONTEXT watches a call in the image. */
-export function callOptions({ signal, onProgress }: CallContext): CallOptions {
-  return {
-    ...(signal && { signal }),
-    ...(onProgress && { onProgress: (progress) => onProgress(progressText(progress)) }),
-  };
-}
+} from '../../kernel/tool.ts';
+import { callOptions, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import { foundValue, isLookupFailure, labelled, lookupResult } from '../outcome.ts';
+import type { Places } from '../places.ts';
 
 const TYPES = ['function', 'macro', 'variable', 'class', 'generic-function'] as const;
 

@@ -1,12 +1,12 @@
 // Decides the tools that answer from cross references.
 
-import type { Image } from '../image/image.ts';
-import type { Caller, WhoCallsData } from '../image/operations.ts';
-import { fittingRows, joinSections, listText } from '../kernel/reply.ts';
-import { defineTool, keywordList, type Parameter, type ToolDefinition } from '../kernel/tool.ts';
-import { foundValue, isLookupFailure, lookupResult } from './outcome.ts';
-import type { Places } from './places.ts';
-import { callOptions, LIMIT, OFFSET, pageArguments, stringArgument } from './symbols.ts';
+import type { Image } from '../../image/image.ts';
+import type { Caller, WhoCallsData } from '../../image/operations.ts';
+import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import { defineTool, keywordList, type Parameter, type ToolDefinition } from '../../kernel/tool.ts';
+import { callOptions, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import { foundValue, isLookupFailure, lookupResult } from '../outcome.ts';
+import type { Places } from '../places.ts';
 
 const PARAMETERS: Parameter[] = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },

@@ -3,10 +3,10 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CallError } from '../errors.ts';
-import type { Image, Reply } from '../image/image.ts';
-import { nearest } from '../kernel/nearest.ts';
-import { joinSections } from '../kernel/reply.ts';
+import { CallError } from '../../errors.ts';
+import type { Image, Reply } from '../../image/image.ts';
+import { nearest } from '../../kernel/nearest.ts';
+import { joinSections } from '../../kernel/reply.ts';
 import {
   type Arguments,
   type CallContext,
@@ -14,12 +14,11 @@ import {
   keywordList,
   type Result,
   type ToolDefinition,
-} from '../kernel/tool.ts';
-import { limitOption, TIMEOUT, timeoutAdvice } from './evaluation.ts';
-import { conditionText, endingText, outputSection, waitedSection } from './outcome.ts';
-import type { Places } from './places.ts';
-import { groupedWarnings, redefinedSection } from './remarks.ts';
-import { callOptions } from './symbols.ts';
+} from '../../kernel/tool.ts';
+import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../arguments.ts';
+import { conditionText, endingText, outputSection, waitedSection } from '../outcome.ts';
+import type { Places } from '../places.ts';
+import { groupedWarnings, redefinedSection } from '../remarks.ts';
 
 const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (600 when absent)` };
 

@@ -1,0 +1,59 @@
+// Decides the parameters that many tools have in common, and how their arguments are read.
+
+import type { CallOptions, Ending } from '../image/image.ts';
+import type { Arguments, CallContext, Parameter } from '../kernel/tool.ts';
+import { progressText } from './outcome.ts';
+
+export const LIMIT: Parameter = {
+  name: 'limit',
+  type: 'integer',
+  description: 'How many lines to list at most (200 when absent)',
+  minimum: 1,
+  maximum: 2000,
+};
+export const OFFSET: Parameter = {
+  name: 'offset',
+  type: 'integer',
+  description: 'How many lines to leave out at the beginning, to reach the rest of a long answer',
+  minimum: 0,
+};
+
+/** Returns the argument NAME when it is a string with something in it; "" counts as absent (S0.11). */
+export function stringArgument(args: Arguments, name: string): string | undefined {
+  const value = args[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function pageArguments(args: Arguments): { offset: number; limit: number } {
+  return { offset: Number(args['offset'] ?? 0), limit: Number(args['limit'] ?? 200) };
+}
+
+/** Returns how CONTEXT watches a call in the image. */
+export function callOptions({ signal, onProgress }: CallContext): CallOptions {
+  return {
+    ...(signal && { signal }),
+    ...(onProgress && { onProgress: (progress) => onProgress(progressText(progress)) }),
+  };
+}
+
+export const TIMEOUT: Parameter = {
+  name: 'timeout',
+  type: 'number',
+  description: 'Seconds after which the call is interrupted; the image is kept',
+  minimum: 0.1,
+  maximum: 86_400,
+};
+
+/** Returns what to do when a call that takes `timeout` reached its limit. */
+export function timeoutAdvice(ending: Ending): string | false {
+  return (
+    ending.kind === 'interrupted' &&
+    ending.reason === 'timeout' &&
+    'If it needs longer, give a longer timeout (seconds).'
+  );
+}
+
+/** Returns the limit that the argument `timeout` sets. */
+export function limitOption(timeout: unknown): { limitMs?: number } {
+  return typeof timeout === 'number' ? { limitMs: timeout * 1000 } : {};
+}

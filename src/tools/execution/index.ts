@@ -1,0 +1,10 @@
+// Decides which tools run code in the image, in the order of the list.
+
+import type { Image } from '../../image/image.ts';
+import type { Tool } from '../../kernel/tool.ts';
+import { evalForm } from './evaluation.ts';
+
+/** Returns the tools of the category execution that are among the eighteen (C5), over IMAGE. */
+export function executionTools(image: Image): Tool[] {
+  return [evalForm(image)];
+}
