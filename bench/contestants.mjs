@@ -56,7 +56,7 @@ export async function setStage() {
  * @returns {Contestant}
  */
 function withCache(contestant, cache) {
-  return { ...contestant, env: { XDG_CACHE_HOME: cache } };
+  return { ...contestant, env: { XDG_CACHE_HOME: cache, XDG_STATE_HOME: join(cache, 'state') } };
 }
 
 /** @param {string} folder */

@@ -25,7 +25,7 @@ export async function withServer({ command, args = [], folder, env = {} }, use) 
     command,
     args,
     cwd: folder,
-    env: { ...process.env, ...env },
+    env: { ...process.env, XDG_STATE_HOME: join(folder, '.state'), ...env },
     stderr: 'inherit',
   });
   const client = new Client({ name: 'live-lisp-scripts', version: '1.0.0' });

@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import { contractSpelling, TOOL_CATALOG } from './catalog/catalog.ts';
 import { SEARCH_TOOLS } from './catalog/search-tools.ts';
 import { type Config, searchesTree } from './config.ts';
+import { UsageError } from './errors.ts';
 import { cacheFolder } from './image/agent.ts';
 import { libraryManagers } from './image/libraries.ts';
 import { SbclImage, type SbclOptions } from './image/sbcl-image.ts';
+import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/approval.ts';
 import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
+import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
+import { AuditLog } from './records/audit-log.ts';
 import { builtinTools } from './tools/index.ts';
 
 /** The package's own folder: this file is part of dist/live-lisp.js and dist/index.js. */
@@ -40,6 +44,9 @@ export interface Assembly {
   image: SbclImage;
   registry: ToolRegistry;
   executor: Executor;
+  /** What the person allowed in advance. */
+  standing: StandingApprovals;
+  questions: OpenQuestions;
 }
 
 /** Returns the parts that CONFIG asks for, the image not started yet, and makes TOOL_CATALOG the catalog of
@@ -50,8 +57,25 @@ export function assemble(config: Config): Assembly {
     ...imageOptions(config),
     callTool: (name, args, signal) => callFromCode(executor, registry, name, args, signal),
   });
-  const executor = new Executor(registry, { takeNotices: () => image.takeNotices() });
-  for (const tool of [...builtinTools(image, config.root), SEARCH_TOOLS]) registry.register(tool);
+  const standing = new StandingApprovals();
+  const log = new AuditLog(config.audit);
+  const executor = new Executor(registry, {
+    ask: config.ask,
+    standing,
+    audit: log,
+    takeNotices: () => image.takeNotices(),
+  });
+  for (const tool of [...builtinTools(image, config.root, log), SEARCH_TOOLS]) registry.register(tool);
   TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
-  return { image, registry, executor };
+  for (const text of config.allow) standing.allow(allowed(text, registry));
+  return { image, registry, executor, standing, questions: new OpenQuestions() };
+}
+
+/** Returns what --allow TEXT allows. Throws a UsageError when that is no tool of REGISTRY. */
+function allowed(text: string, registry: ToolRegistry): StandingApproval {
+  const rule = readStandingApproval(text);
+  if (rule === undefined) throw new UsageError(`--allow must be TOOL or TOOL:GLOB, not ${text}.`);
+  if (registry.getTool(rule.tool) === null)
+    throw new UsageError(`--allow: ${registry.unknownTool(rule.tool)}`);
+  return rule;
 }

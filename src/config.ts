@@ -1,8 +1,8 @@
 // Decides what the command line and the environment mean: one frozen object.
 
 import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { resolve } from 'node:path';
+import { homedir, tmpdir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 import { UsageError } from './errors.ts';
 
 export const COMMANDS = ['serve', 'call', 'tools', 'doctor'] as const;
@@ -23,9 +23,15 @@ export interface Config {
   quicklisp: boolean;
   contractNames: boolean;
   list: (typeof LISTS)[number];
+  ask: (typeof ASKS)[number];
+  /** What the person allows in advance, as TOOL or TOOL:GLOB. */
+  allow: string[];
+  /** The file of the audit log. */
+  audit: string;
 }
 
 const NAME_STYLES = ['snake', 'contract'] as const;
+const ASKS = ['dangerous', 'cautious'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
 interface Flag {
@@ -51,6 +57,13 @@ export const FLAGS: readonly Flag[] = [
     value: 'MODE',
     about: 'what tools/list shows: full (default), lightweight, summary or search; all can be called',
   },
+  { name: 'ask', value: 'LEVEL', about: 'ask the user from this level on: dangerous (default) or cautious' },
+  {
+    name: 'allow',
+    value: 'TOOL[:GLOB]',
+    about: 'run this tool without asking, in files that match; can be given several times',
+  },
+  { name: 'audit', value: 'FILE', about: 'the audit log; below the user state directory when absent' },
   { name: 'help', about: 'show this text' },
   { name: 'version', about: 'show the version' },
 ];
@@ -58,7 +71,8 @@ export const FLAGS: readonly Flag[] = [
 /** Returns the configuration that ARGV (without node and script) and ENVIRONMENT mean. Throws a
  *  UsageError of one sentence. */
 export function readConfig(argv: readonly string[], environment: NodeJS.ProcessEnv): Readonly<Config> {
-  const { flags, operands } = splitArguments(argv);
+  const { flags: all, operands } = splitArguments(argv);
+  const flags = new Map([...all].map(([name, values]) => [name, values.at(-1) ?? '']));
   const [first = 'serve', ...rest] = operands;
   const command = COMMANDS.find((name) => name === first);
   if (command === undefined) {
@@ -80,11 +94,26 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     quicklisp: flags.has('quicklisp'),
     contractNames: readChoice('tool-names', NAME_STYLES, flags) === 'contract',
     list: readChoice('list', LISTS, flags),
+    ask: readChoice('ask', ASKS, flags),
+    allow: all.get('allow') ?? [],
+    audit: resolve(flags.get('audit') ?? join(stateFolder(environment), 'audit.jsonl')),
   });
 }
 
-function splitArguments(argv: readonly string[]): { flags: Map<string, string>; operands: string[] } {
-  const flags = new Map<string, string>();
+/** Returns the user's folder for what a program keeps between its runs, as ENVIRONMENT has it. */
+function stateFolder(environment: NodeJS.ProcessEnv): string {
+  const base = environment['XDG_STATE_HOME'];
+  if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
+  try {
+    if (isAbsolute(homedir())) return join(homedir(), '.local', 'state', 'live-lisp');
+  } catch {
+    // Neither HOME nor an entry in the system's list of users.
+  }
+  return join(tmpdir(), 'live-lisp');
+}
+
+function splitArguments(argv: readonly string[]): { flags: Map<string, string[]>; operands: string[] } {
+  const flags = new Map<string, string[]>();
   const operands: string[] = [];
   const rest = [...argv];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
@@ -103,7 +132,7 @@ function splitArguments(argv: readonly string[]): { flags: Map<string, string>; 
     if (value === undefined || (flag.value !== undefined && value === '')) {
       throw new UsageError(`The flag --${name} needs a value: --${name} ${flag.value}.`);
     }
-    flags.set(name, value);
+    flags.set(name, [...(flags.get(name) ?? []), value]);
   }
   return { flags, operands };
 }

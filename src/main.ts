@@ -16,7 +16,7 @@ function version(): string {
 async function run(config: Config): Promise<number> {
   if (config.command === 'help') return print(helpText());
   if (config.command === 'version') return print(version());
-  const { image, registry, executor } = assemble(config);
+  const { image, registry, executor, standing, questions } = assemble(config);
   switch (config.command) {
     case 'tools':
       return print(toolList(registry));
@@ -28,9 +28,11 @@ async function run(config: Config): Promise<number> {
     }
     default: {
       const { serve } = await import('./server/stdio.ts');
+      const { Approvals } = await import('./server/approvals.ts');
       serve({
         registry,
         executor,
+        approvals: new Approvals({ questions, standing, session: true }),
         list: config.list,
         version: version(),
         onReady: () => image.start(),

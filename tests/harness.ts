@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, type ElicitRequestFormParams, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 export const PROJECT = join(import.meta.dirname, '..');
@@ -21,6 +21,8 @@ export interface StartOptions {
   cwd?: string;
   /** The node to run the server on. */
   node?: string;
+  /** Answers the questions that the client is asked; without it the client cannot ask. */
+  onQuestion?: (question: ElicitRequestFormParams) => ElicitResult | Promise<ElicitResult>;
 }
 
 export interface Answer {
@@ -86,8 +88,17 @@ export async function startSession(options: StartOptions = {}): Promise<Session>
   });
   const client = new Client(
     { name: 'live-lisp-test', version: '1.0.0' },
-    { versionNegotiation: { mode: options.era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
+    {
+      versionNegotiation: { mode: options.era === 'modern' ? { pin: '2026-07-28' } : 'legacy' },
+      capabilities: options.onQuestion ? { elicitation: { form: {} } } : {},
+    },
   );
+  const { onQuestion } = options;
+  if (onQuestion) {
+    client.setRequestHandler('elicitation/create', async ({ params }) =>
+      onQuestion(params as ElicitRequestFormParams),
+    );
+  }
   const session = new Session(client, transport);
   await client.connect(transport);
   return session;

@@ -1,23 +1,43 @@
 // Decides the way of one call: find, validate, decide, run, outcome. It never throws.
 
 import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
+import { type Question, refusalText, type StandingApprovals, type Verdict } from './approval.ts';
+import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
 import { type AskPolicy, decide } from './decision.ts';
 import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import { printable, validateArguments } from './schema.ts';
-import type { CallContext, Result, Tool } from './tool.ts';
+import type { Arguments, CallContext, Preview, Tool } from './tool.ts';
+import { toResult } from './value.ts';
 
-/** What became of a call. NOTICES are what its reader must know besides, told once. */
-export type Outcome = { notices: string[] } & (
+type Settled =
   | { success: true; text: string; data: unknown; structured?: boolean }
-  | { success: false; error: string; data?: unknown }
-);
+  | { success: false; error: string; data?: unknown; question?: Question };
+
+/** What became of a call. NOTICES are what its reader must know besides, told once. A failure with a QUESTION
+ *  needs an approval first: who can ask a human calls again with the verdict. */
+export type Outcome = { notices: string[] } & Settled;
 
 export interface ExecutorOptions {
   ask?: AskPolicy;
+  standing?: StandingApprovals;
+  /** Asks a human; without it the outcome has the question. */
+  approve?: (question: Question) => Promise<Verdict>;
+  audit?: AuditTrail;
   /** Returns, once, what happened since the last outcome. */
   takeNotices?: () => string[];
 }
+
+/** A call that is under way. */
+interface Call {
+  tool: Tool;
+  args: Arguments;
+  context: CallContext;
+  caller: AuditedCall['caller'];
+  verdict: Verdict | undefined;
+}
+
+const DENIED = 'Tool execution denied by user';
 
 export class Executor {
   readonly #registry: ToolRegistry;
@@ -28,51 +48,103 @@ export class Executor {
     this.#options = options;
   }
 
-  /** Calls the tool NAME with ARGS as they came. Every failure is an outcome (S2.9, S4.13). */
-  async execute(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
-    const outcome = await this.#run(name, args, context);
-    // What is to be told waits for the next answer when nobody reads this one, or some clients only its structure.
-    const waits = context.signal?.aborted || (outcome.success && outcome.structured);
+  /** Calls the tool NAME with ARGS as they came; VERDICT is what a human said to the question of the same call.
+   *  Every failure is an outcome (S2.9, S4.13). */
+  async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
+    const outcome = await this.#run(name, args, { context, caller: 'client', verdict });
+    // What is to be told waits for the next answer when this is none yet, nobody reads it, or some clients only its
+    // structure.
+    const waits = context.signal?.aborted || (outcome.success ? outcome.structured : outcome.question);
     return { ...outcome, notices: waits ? [] : (this.#options.takeNotices?.() ?? []).map(boundText) };
   }
 
   /** Calls the tool NAME as execute does, for code that a call runs: notices wait for an answer that a
    *  model reads. */
   async executeForCode(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
-    return { ...(await this.#run(name, args, context)), notices: [] };
+    const outcome = await this.#run(name, args, { context, caller: 'code', verdict: undefined });
+    return { ...outcome, notices: [] };
   }
 
-  async #run(name: string, args: unknown, context: CallContext): Promise<Omit<Outcome, 'notices'> & Settled> {
+  async #run(name: string, args: unknown, how: Omit<Call, 'tool' | 'args'>): Promise<Settled> {
     const tool = this.#registry.getTool(name);
     if (tool === null) return failure(`Unknown tool: ${printable(name)}`);
     try {
-      const given = validateArguments(tool, args);
-      if (decide(tool.safetyLevel, this.#options.ask ?? 'dangerous') === 'ask') return refusal(tool);
-      return settle(await tool.handler(given, context));
+      const call = { tool, args: validateArguments(tool, args), ...how };
+      const decision = decide(tool.safetyLevel, this.#options.ask ?? 'dangerous');
+      return decision === 'run' ? await this.#perform(call, 'level') : await this.#performApproved(call);
     } catch (error) {
       return failure(errorText(error));
     }
   }
+
+  /** Runs CALL when a human allows it, who may have changed its arguments (S2.12). */
+  async #performApproved(call: Call): Promise<Settled> {
+    const { tool, args } = call;
+    const preview = await previewOf(call);
+    if (this.#options.standing?.covers(tool.name, preview.place)) {
+      return this.#perform(withFingerprint(call, preview), 'standing');
+    }
+    const question = { tool, args, preview };
+    const verdict = call.verdict ?? (await this.#options.approve?.(question));
+    if (verdict === undefined) return { ...failure(refusalText(question)), question };
+    if (verdict.kind === 'denied') {
+      this.#beginRecord(call, 'human')?.({ success: false, error: DENIED, milliseconds: 0 });
+      return failure(DENIED);
+    }
+    if (verdict.fingerprint !== undefined && verdict.fingerprint !== preview.fingerprint) {
+      return failure(
+        `What ${tool.name} was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.`,
+      );
+    }
+    if (verdict.kind === 'approved') return this.#perform(withFingerprint(call, preview), 'human');
+    const changed = { ...call, args: validateArguments(tool, verdict.args) };
+    return this.#perform(withFingerprint(changed, await previewOf(changed)), 'human');
+  }
+
+  async #perform(call: Call, authority: Authority): Promise<Settled> {
+    if (call.tool.safetyLevel === 'safe') return run(call);
+    const end = this.#beginRecord(call, authority);
+    const began = performance.now();
+    const settled = await run(call).catch((error: unknown) => failure(errorText(error)));
+    const milliseconds = Math.round(performance.now() - began);
+    end?.({ success: settled.success, ...(!settled.success && { error: settled.error }), milliseconds });
+    return settled;
+  }
+
+  #beginRecord(call: Call, authority: Authority): ReturnType<AuditTrail['begin']> | undefined {
+    try {
+      return this.#options.audit?.begin(audited(call), authority);
+    } catch (error) {
+      throw new CallError(
+        `The call could not be recorded in the audit log (${messageOf(error)}), so nothing was done. A person can name another file when they start the server: --audit FILE`,
+      );
+    }
+  }
 }
 
-type Settled =
-  | { success: true; text: string; data: unknown; structured?: boolean }
-  | { success: false; error: string; data?: unknown };
-
-function settle({ text, data, failed, structured }: Result): Settled {
+async function run({ tool, args, context }: Call): Promise<Settled> {
+  const { text, data, failed, structured } = toResult(await tool.handler(args, context));
   const bounded = boundText(text);
   if (failed) return { success: false, error: bounded, data };
   return { success: true, text: bounded, data, ...(structured && { structured }) };
 }
 
-function failure(error: string): Settled {
-  return { success: false, error: boundText(error) };
+async function previewOf({ tool, args, context }: Call): Promise<Preview> {
+  return tool.preview
+    ? tool.preview(args, context)
+    : { text: JSON.stringify(args, null, 2), fingerprint: '' };
 }
 
-function refusal(tool: Tool): Settled {
-  return failure(
-    `Tool ${tool.name} is ${tool.safetyLevel}: it needs a human's approval, and this server cannot ask for one. Nothing was done.`,
-  );
+function withFingerprint(call: Call, { fingerprint }: Preview): Call {
+  return { ...call, context: { ...call.context, fingerprint } };
+}
+
+function audited({ tool, args, caller }: Call): AuditedCall {
+  return { tool: tool.name, level: tool.safetyLevel, args, caller };
+}
+
+function failure(error: string): { success: false; error: string } {
+  return { success: false, error: boundText(error) };
 }
 
 function errorText(error: unknown): string {

@@ -73,14 +73,15 @@ export interface Tool {
   readonly keywords: readonly string[];
   /** A client that loads tools only when they are needed should have this one from the start. */
   readonly alwaysLoad: boolean;
-  readonly handler: (args: Arguments, context: CallContext) => Promise<Result>;
+  /** Does the work. What it returns is a Result or a plain value; what it throws is a failure (S2.8, S2.9). */
+  readonly handler: (args: Arguments, context: CallContext) => unknown;
   /** Returns what a human is asked to approve. Throws a CallError when the call could not be done anyway, so that
    *  nobody is asked. Without it they are shown the arguments. */
   readonly preview?: (args: Arguments, context: CallContext) => Promise<Preview>;
 }
 
-export type ToolDefinition = Pick<Tool, 'name' | 'title' | 'description' | 'parameters' | 'handler'> &
-  Partial<Omit<Tool, 'name' | 'title' | 'description' | 'parameters' | 'handler'>>;
+type Mandatory = 'name' | 'description' | 'parameters' | 'handler';
+export type ToolDefinition = Pick<Tool, Mandatory> & Partial<Omit<Tool, Mandatory>>;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
@@ -89,14 +90,21 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 export function defineTool(definition: ToolDefinition): Tool {
   const { required = [], safetyLevel = 'safe', categories = [] } = definition;
   const { complexity = 'simple', keywords = [], alwaysLoad = false } = definition;
-  const { shortDescription = firstSentence(definition.description) } = definition;
-  const forLists = { shortDescription, complexity, keywords, alwaysLoad };
+  const { shortDescription = firstSentence(definition.description), title = titleOf(definition.name) } =
+    definition;
+  const forLists = { title, shortDescription, complexity, keywords, alwaysLoad };
   return Object.freeze(checkTool({ ...definition, required, safetyLevel, categories, ...forLists }));
 }
 
 /** Returns the keywords in TEXT, which commas separate. */
 export function keywordList(text: string): string[] {
   return text.replace(/\s+/g, ' ').trim().split(', ');
+}
+
+function titleOf(name: unknown): string {
+  return String(name)
+    .replace(/_/g, ' ')
+    .replace(/^./, (letter) => letter.toUpperCase());
 }
 
 function firstSentence(text: unknown): string {

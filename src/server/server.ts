@@ -2,6 +2,7 @@
 
 import {
   type CallToolResult,
+  type InputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
   Server,
@@ -13,11 +14,13 @@ import { CallError, messageOf } from '../errors.ts';
 import type { Executor, Outcome } from '../kernel/executor.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { CallContext } from '../kernel/tool.ts';
+import { type Approvals, canAsk } from './approvals.ts';
 import { instructions } from './instructions.ts';
 
 export interface ServerOptions {
   registry: ToolRegistry;
   executor: Executor;
+  approvals: Approvals;
   version: string;
   /** What tools/list shows. */
   list: ListMode;
@@ -32,30 +35,57 @@ export function createServer(options: ServerOptions): Server {
   server.setRequestHandler('tools/list', async () => getToolListForMCP({ mode: options.list }));
   server.setRequestHandler('tools/call', async (request, context) => {
     const { name, arguments: args } = request.params;
-    if (isCallTool(name)) return throughCallTool(options, args, callContext(context));
+    const perform = (tool: string, given: unknown) => performCall(options, server, tool, given, context);
+    if (isCallTool(name)) return throughCallTool(options.registry, args, perform);
     const tool = findTool(options.registry, name);
     if (tool === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, options.registry.unknownTool(name)); // C8
     }
-    return toResult(await options.executor.execute(tool, args, callContext(context)));
+    return perform(tool, args);
   });
   return server;
 }
 
+type CallResult = CallToolResult | InputRequiredResult;
+
+/** Calls the tool NAME with ARGS, after asking the human where that is needed and possible. */
+async function performCall(
+  { executor, approvals }: ServerOptions,
+  server: Server,
+  name: string,
+  args: unknown,
+  context: ServerContext,
+): Promise<CallResult> {
+  try {
+    const verdict = await approvals.verdict(name, args, context);
+    const outcome = await executor.execute(name, args, callContext(context), verdict);
+    const question = outcome.success ? undefined : outcome.question;
+    return question && canAsk(server, context)
+      ? await approvals.ask(question, name, args)
+      : toResult(outcome);
+  } catch (error) {
+    return errorResult(error);
+  }
+}
+
 /** Calls the tool that ARGS, the arguments of call_tool, ask for (S1.16). */
 async function throughCallTool(
-  { registry, executor }: ServerOptions,
+  registry: ToolRegistry,
   args: unknown,
-  context: CallContext,
-): Promise<CallToolResult> {
+  perform: (tool: string, args: unknown) => Promise<CallResult>,
+): Promise<CallResult> {
   try {
     const called = calledTool(args);
     const tool = findTool(registry, called.name);
     if (tool === undefined) throw new CallError(registry.unknownTool(called.name));
-    return toResult(await executor.execute(tool, called.args, context));
+    return await perform(tool, called.args);
   } catch (error) {
-    return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
+    return errorResult(error);
   }
+}
+
+function errorResult(error: unknown): CallToolResult {
+  return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
 }
 
 /** Returns the registered name that NAME means, where - equals _ (C1). */

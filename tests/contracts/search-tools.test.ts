@@ -6,7 +6,7 @@ import { CATEGORY_FILTERS, TOOL_CATEGORIES } from '../../src/catalog/metadata.ts
 import { searchTools, type ToolSearchOptions } from '../../src/catalog/search.ts';
 import { executeSearchTools, SEARCH_TOOLS, type SearchToolsArgs } from '../../src/catalog/search-tools.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
-import { defineTool } from '../../src/kernel/tool.ts';
+import { defineTool, type Result } from '../../src/kernel/tool.ts';
 import { catalogOf, SEA } from './catalogs.ts';
 import { probe, VALID } from './tools.ts';
 
@@ -271,7 +271,7 @@ describe('the catalog', () => {
       registry.register(probe({ name: `long_${index}`, description, shortDescription: description }).tool);
     }
     TOOL_CATALOG.derive(registry);
-    const { text, data } = await SEARCH_TOOLS.handler({ limit: 0 }, {});
+    const { text, data } = (await SEARCH_TOOLS.handler({ limit: 0 }, {})) as Result;
     TOOL_CATALOG.derive(new ToolRegistry());
     const shown = (data as { tools: unknown[] }).tools.length;
     expect(text.length).toBeLessThan(40_000);

@@ -1,0 +1,26 @@
+// Decides what is recorded of calls that are not safe (S2.11); where it is kept is not decided here.
+
+import type { Arguments, SafetyLevel } from './tool.ts';
+
+/** Who let a call run: its level, an approval given in advance, or a human who was asked. */
+export type Authority = 'level' | 'standing' | 'human';
+
+export interface AuditedCall {
+  tool: string;
+  level: SafetyLevel;
+  args: Arguments;
+  /** Whether a client asked for it or code in the image. */
+  caller: 'client' | 'code';
+}
+
+export interface AuditedEnd {
+  success: boolean;
+  /** Why it failed. */
+  error?: string;
+  milliseconds: number;
+}
+
+export interface AuditTrail {
+  /** Records that CALL is about to run and returns the function that records its end. Throws when it cannot. */
+  begin(call: AuditedCall, authority: Authority): (end: AuditedEnd) => void;
+}

@@ -1,0 +1,62 @@
+// Decides how long a question to a human stays open, and that it is answered at most once.
+
+import { CallError } from '../errors.ts';
+import type { Question } from './approval.ts';
+
+/** Seconds that a human has to answer. */
+export const ANSWER_SECONDS = 600;
+
+/** Questions that are open at once; the oldest make room. */
+const LIMIT = 100;
+
+interface OpenQuestion {
+  question: Question;
+  /** What it was asked for: the answer must be for the same. */
+  subject: string;
+  until: number;
+}
+
+export class OpenQuestions {
+  readonly #open = new Map<string, OpenQuestion>();
+  readonly #now: () => number;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** Notes QUESTION, asked for SUBJECT, under ID, which nobody can guess. */
+  add(id: string, question: Question, subject: string): void {
+    this.#forget();
+    const [oldest] = this.#open.keys();
+    if (oldest !== undefined && this.#open.size >= LIMIT) this.#open.delete(oldest);
+    this.#open.set(id, { question, subject, until: this.#now() + ANSWER_SECONDS * 1000 });
+  }
+
+  /** Returns the question of ID, which is closed by that. Throws a CallError when there is none for SUBJECT. */
+  take(id: string, subject: string): Question {
+    this.#forget();
+    const found = this.#open.get(id);
+    this.#open.delete(id);
+    if (found === undefined) {
+      throw new CallError(
+        'This approval was used already, expired, or was asked for before the server started, so nothing was done. Call the tool again to ask anew.',
+      );
+    }
+    if (found.subject !== subject) {
+      throw new CallError(
+        'This approval was for another call, so nothing was done. Call the tool again to ask for this one.',
+      );
+    }
+    return found.question;
+  }
+
+  /** Returns the questions that nobody has answered yet, the newest last. */
+  all(): Question[] {
+    this.#forget();
+    return [...this.#open.values()].map(({ question }) => question);
+  }
+
+  #forget(): void {
+    for (const [id, { until }] of this.#open) if (until <= this.#now()) this.#open.delete(id);
+  }
+}

@@ -1,0 +1,117 @@
+// Decides what the audit log holds: a line before and a line after each call that is not safe.
+
+import { createHash, randomUUID } from 'node:crypto';
+import type { AuditedCall, AuditedEnd, AuditTrail, Authority } from '../kernel/audit.ts';
+import { LineFile } from './lines.ts';
+
+/** Bytes of one file, and how many full ones are kept. */
+const FILES = { limit: 5_000_000, kept: 4 };
+
+/** Characters of one string of the arguments that are kept. */
+const STRING_LIMIT = 2000;
+
+interface BeginLine extends Omit<AuditedCall, 'args'> {
+  id: string;
+  time: string;
+  event: 'begin';
+  authority: Authority;
+  arguments: unknown;
+}
+
+interface EndLine extends AuditedEnd {
+  id: string;
+  time: string;
+  event: 'end';
+}
+
+/** A call in the log; without an END it was still running, or its server died. */
+export interface AuditRecord extends Omit<BeginLine, 'event'> {
+  end?: AuditedEnd;
+}
+
+export class AuditLog implements AuditTrail {
+  readonly #lines: LineFile;
+
+  constructor(path: string) {
+    this.#lines = new LineFile(path, FILES);
+  }
+
+  /** The file that grows. */
+  get path(): string {
+    return this.#lines.path;
+  }
+
+  begin({ args, ...call }: AuditedCall, authority: Authority): (end: AuditedEnd) => void {
+    const id = randomUUID();
+    const line: BeginLine = {
+      id,
+      time: now(),
+      event: 'begin',
+      ...call,
+      authority,
+      arguments: shortened(args),
+    };
+    // A line that was written survives the end of the process; that of a lasting change, of the machine too.
+    this.#lines.append(JSON.stringify(line), call.level === 'dangerous');
+    return (end) => {
+      const { error } = end;
+      const last = {
+        id,
+        time: now(),
+        event: 'end',
+        ...end,
+        ...(error !== undefined && { error: cut(error) }),
+      };
+      try {
+        this.#lines.append(JSON.stringify(last));
+      } catch {
+        // The call is done and must be answered; its record stays without an end.
+      }
+    };
+  }
+
+  /** Returns the calls of the log, the newest first. */
+  *newestFirst(): Generator<AuditRecord> {
+    const ends = new Map<string, AuditedEnd>();
+    for (const text of this.#lines.newestFirst()) {
+      const line = parseLine(text);
+      if (line?.event === 'end') {
+        const { success, error, milliseconds } = line;
+        ends.set(line.id, { success, ...(error !== undefined && { error }), milliseconds });
+      } else if (line !== undefined) {
+        const { event, ...record } = line;
+        const end = ends.get(line.id);
+        ends.delete(line.id);
+        yield { ...record, ...(end && { end }) };
+      }
+    }
+  }
+}
+
+function now(): string {
+  return new Date().toISOString();
+}
+
+/** Returns the line that TEXT is, or undefined when a crash cut it. */
+function parseLine(text: string): BeginLine | EndLine | undefined {
+  try {
+    const line = JSON.parse(text) as BeginLine | EndLine;
+    return typeof line === 'object' && line !== null && typeof line.id === 'string' ? line : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string') return cut(value);
+  if (Array.isArray(value)) return value.map(shortened);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shortened(each)]));
+}
+
+/** A long text is kept by its beginning and its digest, which tells whether another is the same. */
+function cut(text: string): string {
+  if (text.length <= STRING_LIMIT) return text;
+  const digest = createHash('sha256').update(text).digest('hex');
+  return `${text.slice(0, STRING_LIMIT)}[... ${text.length - STRING_LIMIT} more characters, SHA-256 of all ${digest}]`;
+}

@@ -1,0 +1,165 @@
+// Decides how a human is asked through their MCP client, and what counts as an answer.
+
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { posix } from 'node:path';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  createRequestStateCodec,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { CallError, messageOf } from '../errors.ts';
+import type { Question, StandingApprovals, Verdict } from '../kernel/approval.ts';
+import { ANSWER_SECONDS, type OpenQuestions } from '../kernel/questions.ts';
+import { visible } from '../kernel/reply.ts';
+
+export interface ApprovalOptions {
+  questions: OpenQuestions;
+  standing: StandingApprovals;
+  /** Whether the connection is one person's, so that an approval can hold for a session. */
+  session: boolean;
+}
+
+/** The name of the question in MCP's messages. */
+const KEY = 'approval';
+const APPROVE = 'approve';
+const APPROVE_FOR_SESSION = 'approve for this session';
+const DENY = 'deny';
+
+/** Characters that a human is shown of what a call would do. */
+const MESSAGE_LIMIT = 8000;
+
+export class Approvals {
+  readonly #options: ApprovalOptions;
+  readonly #codec = createRequestStateCodec<{ id: string }>({
+    key: randomBytes(32),
+    ttlSeconds: ANSWER_SECONDS,
+  });
+
+  constructor(options: ApprovalOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the request to the client that asks a human QUESTION, which came of the call of NAME with ARGS. */
+  async ask(question: Question, name: string, args: unknown): Promise<InputRequiredResult> {
+    const id = randomUUID();
+    this.#options.questions.add(id, question, subjectOf(name, args));
+    return inputRequired({
+      inputRequests: {
+        [KEY]: inputRequired.elicit({ message: messageFor(question), requestedSchema: this.#form(question) }),
+      },
+      requestState: await this.#codec.mint({ id }),
+    });
+  }
+
+  /** Returns what a human said to the call of NAME with ARGS, or undefined when nobody was asked yet. Throws a
+   *  CallError when CONTEXT has an answer that counts for nothing. */
+  async verdict(name: string, args: unknown, context: ServerContext): Promise<Verdict | undefined> {
+    const { requestState, inputResponses } = context.mcpReq;
+    const state = requestState<string>();
+    if (state === undefined && inputResponses === undefined) return undefined;
+    const { id } = await this.#opened(String(state), context);
+    const question = this.#options.questions.take(id, subjectOf(name, args));
+    const response = inputResponse(inputResponses, KEY);
+    if (response.kind !== 'elicit' || response.action !== 'accept') return { kind: 'denied' };
+    return this.#read(question, response.content ?? {});
+  }
+
+  async #opened(state: string, context: ServerContext): Promise<{ id: string }> {
+    try {
+      return await this.#codec.verify(state, context);
+    } catch {
+      throw new CallError(
+        'This approval expired, or what the client sent back with it is not what it was given, so nothing was done. Call the tool again to ask anew.',
+      );
+    }
+  }
+
+  #read(question: Question, content: Record<string, unknown>): Verdict {
+    const { decision, arguments: changed } = content;
+    const { tool, preview } = question;
+    if (decision !== APPROVE && !(decision === APPROVE_FOR_SESSION && this.#options.session)) {
+      return { kind: 'denied' };
+    }
+    const { fingerprint } = preview;
+    if (typeof changed === 'string' && changed.trim() !== '') {
+      return { kind: 'modified', args: parseArguments(changed), fingerprint };
+    }
+    if (decision === APPROVE_FOR_SESSION) {
+      this.#options.standing.allow({ tool: tool.name, ...globFor(preview.place) });
+    }
+    return { kind: 'approved', fingerprint };
+  }
+
+  #form({ tool, preview }: Question) {
+    const folder = preview.place === undefined ? '' : ` in ${visible(folderOf(preview.place))}`;
+    const session = `${APPROVE_FOR_SESSION}: ${tool.name}${folder} without asking again`;
+    return {
+      type: 'object' as const,
+      properties: {
+        decision: {
+          type: 'string' as const,
+          title: 'Decision',
+          description: this.#options.session ? session : `${tool.name}, once`,
+          enum: this.#options.session ? [APPROVE, APPROVE_FOR_SESSION, DENY] : [APPROVE, DENY],
+        },
+        arguments: {
+          type: 'string' as const,
+          title: 'Changed arguments',
+          description:
+            'To approve other arguments than these: all of them, as a JSON object. Else leave it empty.',
+        },
+      },
+      required: ['decision'],
+    };
+  }
+}
+
+/** Returns whether the client behind CONTEXT can show a form to its human. */
+export function canAsk(server: Server, context: ServerContext): boolean {
+  const envelope = context.mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
+  const { elicitation } = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+}
+
+/** Returns a digest of the call of NAME with ARGS, so that an answer holds for no other. */
+function subjectOf(name: string, args: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify([name, args ?? {}]))
+    .digest('hex');
+}
+
+function messageFor({ tool, preview }: Question): string {
+  const what = visible(preview.text);
+  const shown =
+    what.length <= MESSAGE_LIMIT
+      ? what
+      : `${what.slice(0, MESSAGE_LIMIT)}\n[... ${what.length - MESSAGE_LIMIT} more characters are not shown ...]`;
+  const where = preview.place === undefined ? '' : ` in ${visible(preview.place)}`;
+  return `May the agent call ${tool.name} (${tool.safetyLevel})${where}?\n\n${shown}`;
+}
+
+function parseArguments(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CallError(
+      `The arguments that the human gave instead are no JSON (${messageOf(error)}), so nothing was done. Call the tool again to ask anew.`,
+    );
+  }
+}
+
+/** The folder of PLACE, for whose files an approval for the session holds. */
+function folderOf(place: string): string {
+  return posix.dirname(place);
+}
+
+function globFor(place: string | undefined): { glob?: string } {
+  if (place === undefined) return {};
+  const literal = folderOf(place).replace(/[\\*?[\](){}!+@|^$,]/g, '\\$&');
+  return { glob: literal === '.' ? '*' : `${literal}/*` };
+}

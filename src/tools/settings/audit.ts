@@ -1,0 +1,104 @@
+// Decides the tool that reads the audit log.
+
+import { CallError } from '../../errors.ts';
+import { fittingRows, joinSections, listText, visible } from '../../kernel/reply.ts';
+import { printable } from '../../kernel/schema.ts';
+import {
+  type Arguments,
+  defineTool,
+  keywordList,
+  type Result,
+  type ToolDefinition,
+} from '../../kernel/tool.ts';
+import type { AuditLog, AuditRecord } from '../../records/audit-log.ts';
+import { LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+
+const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
+
+const GET_AUDIT_LOG: Omit<ToolDefinition, 'handler'> = {
+  name: 'get_audit_log',
+  title: 'Read audit log',
+  description:
+    'Read the audit log: every call that ran code or was to change a file, newest first, with its time, arguments, who allowed it and how it ended. Covers all sessions of this user, also those before.',
+  parameters: [
+    { name: 'tool', type: 'string', description: 'Only calls of this tool' },
+    { name: 'outcome', type: 'string', description: 'Only calls that ended like this', enum: OUTCOMES },
+    {
+      name: 'since',
+      type: 'string',
+      description: 'Only calls from this time on, such as 2026-11-21 or 2026-11-21T12:00:00Z',
+    },
+    { ...LIMIT, description: 'How many calls to list at most (20 when absent)' },
+    OFFSET,
+  ],
+  categories: ['settings'],
+  shortDescription: 'Read which calls ran code or changed files, and who allowed them',
+  complexity: 'simple',
+  keywords: keywordList(`
+    audit log, what was executed, who approved it, record of calls, which files were changed, denied calls,
+    trail, security review, accountability, activity, events, journal, past approvals, permissions granted,
+    what did the agent do, history of tool calls, compliance, logging`),
+};
+
+/** Returns the tool that reads LOG. */
+export function getAuditLog(log: AuditLog) {
+  return defineTool({ ...GET_AUDIT_LOG, handler: (args) => readLog(log, args) });
+}
+
+function readLog(log: AuditLog, args: Arguments): Result {
+  const { limit, offset } = pageArguments({ limit: 20, ...args });
+  const since = readTime(stringArgument(args, 'since'));
+  const tool = stringArgument(args, 'tool')?.replaceAll('-', '_');
+  const records: AuditRecord[] = [];
+  let total = 0;
+  for (const record of log.newestFirst()) {
+    if (since !== undefined && Date.parse(record.time) < since) break;
+    if (tool !== undefined && record.tool !== tool) continue;
+    if (args['outcome'] !== undefined && outcomeOf(record) !== args['outcome']) continue;
+    total += 1;
+    if (total > offset && records.length < limit) records.push(record);
+  }
+  const lines = fittingRows(records.map(recordText));
+  const text = joinSections([
+    `${total} ${total === 1 ? 'call' : 'calls'} in the audit log, newest first:`,
+    lines.length > 0 && listText(lines, offset + lines.length < total),
+    `The log is ${log.path}`,
+  ]);
+  return { data: { total, calls: records, path: log.path }, text };
+}
+
+function readTime(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) {
+    throw new CallError(
+      `Parameter 'since' must be a date or a time such as 2026-11-21 or 2026-11-21T12:00:00Z, not ${printable(text)}.`,
+    );
+  }
+  return time;
+}
+
+function outcomeOf({ end }: AuditRecord): (typeof OUTCOMES)[number] {
+  if (end === undefined) return 'unfinished';
+  return end.success ? 'succeeded' : 'failed';
+}
+
+const AUTHORITIES: Record<AuditRecord['authority'], string> = {
+  level: '',
+  standing: ', allowed in advance',
+  human: ', decided by the user',
+};
+
+function recordText(record: AuditRecord): string {
+  const { time, tool, level, caller, authority, end } = record;
+  const by = caller === 'code' ? ', called by code' : '';
+  const outcome = end === undefined ? 'unfinished' : `${outcomeOf(record)} after ${end.milliseconds} ms`;
+  const error = end?.error === undefined ? '' : `\n    ${firstLine(end.error)}`;
+  return `${time} ${tool} (${level}${by}${AUTHORITIES[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments))}${error}`;
+}
+
+/** Returns the beginning of TEXT on one line. */
+function firstLine(text: string): string {
+  const [line = ''] = visible(text).split('\n');
+  return line.length > 200 ? `${line.slice(0, 200)}...` : line;
+}

@@ -1,0 +1,161 @@
+// How a human is asked through their own client, in both eras, and what counts as an answer.
+
+import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ERAS, type Era, type Session, startSession } from '../harness.ts';
+
+const open: Session[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((session) => session.close()));
+});
+
+interface Asked {
+  session: Session;
+  questions: ElicitRequestFormParams[];
+}
+
+/** Starts a server that asks from cautious on, over a client whose human gives ANSWERS in turn. */
+async function start(era: Era, answers: ElicitResult[], args: string[] = []): Promise<Asked> {
+  const questions: ElicitRequestFormParams[] = [];
+  const session = await startSession({
+    era,
+    args: ['--ask', 'cautious', ...args],
+    onQuestion: (question) => {
+      questions.push(question);
+      const answer = answers.shift();
+      if (answer === undefined) throw new Error('The human was asked once too often.');
+      return answer;
+    },
+  });
+  open.push(session);
+  return { session, questions };
+}
+
+const accept = (content: Record<string, string>): ElicitResult => ({ action: 'accept', content });
+const APPROVE = accept({ decision: 'approve' });
+const DENIED = { text: 'Tool execution denied by user', notices: [], isError: true };
+
+describe.each(ERAS)('in the %s era', (era) => {
+  test('S2.12 approved once, the call runs once, and the next is asked for again', async () => {
+    const { session, questions } = await start(era, [APPROVE, { action: 'decline' }]);
+    expect(await session.call('eval_form', { form: '(defvar *runs* 1)' })).toMatchObject({ isError: false });
+    expect(await session.call('eval_form', { form: '(incf *runs*)' })).toEqual(DENIED);
+    expect(await session.text('describe_symbol', { symbol: '*runs*' })).toContain('Value: 1');
+    expect(questions.length).toBe(2);
+  });
+
+  test('the question shows the tool, its level, the arguments, and the choices', async () => {
+    const { session, questions } = await start(era, [{ action: 'cancel' }]);
+    await session.call('eval_form', { form: '(delete-file "x")' });
+    expect(questions[0]?.message).toBe(
+      'May the agent call eval_form (cautious)?\n\n{\n  "form": "(delete-file \\"x\\")"\n}',
+    );
+    expect(questions[0]?.requestedSchema).toMatchObject({
+      type: 'object',
+      required: ['decision'],
+      properties: { decision: { enum: ['approve', 'approve for this session', 'deny'] } },
+    });
+  });
+
+  test.each<[string, ElicitResult]>([
+    ['decline', { action: 'decline' }],
+    ['cancel', { action: 'cancel' }],
+    ['deny', accept({ decision: 'deny' })],
+    ['no decision', accept({})],
+    ['another word', accept({ decision: 'yes' })],
+    ['arguments without a decision', accept({ arguments: '{"form":"(setf *ran* t)"}' })],
+  ])('S2.12 %s is a denial: the call is not run', async (_, answer) => {
+    const { session } = await start(era, [answer, APPROVE]);
+    expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(DENIED);
+    expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
+  });
+
+  test('S2.12 changed arguments are what runs', async () => {
+    const { session } = await start(era, [accept({ decision: 'approve', arguments: '{"form":"(+ 1 1)"}' })]);
+    expect(await session.call('eval_form', { form: '(quit)' })).toMatchObject({ text: '2', isError: false });
+  });
+
+  test('S2.12 changed arguments are validated again', async () => {
+    const { session } = await start(era, [accept({ decision: 'approve', arguments: '{"from":"(+ 1 1)"}' })]);
+    expect(await session.call('eval_form', { form: '(quit)' })).toEqual({
+      text: "Required parameter 'form' missing",
+      notices: [],
+      isError: true,
+    });
+  });
+
+  test('changed arguments that are no JSON do nothing', async () => {
+    const { session } = await start(era, [accept({ decision: 'approve', arguments: '(+ 1 1)' })]);
+    const { text, isError } = await session.call('eval_form', { form: '(quit)' });
+    expect(text).toMatch(
+      /^The arguments that the human gave instead are no JSON \(.+\), so nothing was done\. Call the tool again to ask anew\.$/,
+    );
+    expect(isError).toBe(true);
+  });
+
+  test('approved for this session, the tool is not asked for again; others are', async () => {
+    const { session, questions } = await start(era, [
+      accept({ decision: 'approve for this session' }),
+      APPROVE,
+    ]);
+    for (const form of ['1', '2', '3']) expect(await session.eval(form)).toBe(form);
+    await session.call('load_system', { system: 'nothing-like-it' });
+    expect(questions.length).toBe(2);
+  });
+
+  test('what is wrong is told without asking, and a safe tool never asks', async () => {
+    const { session, questions } = await start(era, []);
+    expect(await session.text('eval_form', {})).toBe("Required parameter 'form' missing");
+    expect(await session.text('describe_symbol', { symbol: 'car' })).toContain('COMMON-LISP::CAR');
+    expect(questions).toEqual([]);
+  });
+
+  test('S1.16 call_tool asks as the tool it calls', async () => {
+    const { session, questions } = await start(era, [APPROVE, { action: 'decline' }], ['--list', 'search']);
+    const call = () => session.call('call_tool', { name: 'eval_form', arguments: { form: '(+ 40 2)' } });
+    expect(await call()).toMatchObject({ text: '42', isError: false });
+    expect(await call()).toEqual(DENIED);
+    expect(questions[0]?.message).toContain('eval_form (cautious)');
+  });
+
+  test('C20 S2.11 without a way to ask, the refusal names the flag; nothing is done', async () => {
+    const session = await startSession({ era, args: ['--ask', 'cautious'] });
+    open.push(session);
+    expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual({
+      text: "Tool eval_form is cautious and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow eval_form",
+      notices: [],
+      isError: true,
+    });
+    expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
+  });
+
+  test('--allow lets a tool run without asking', async () => {
+    const { session, questions } = await start(era, [], ['--allow', 'eval-form']);
+    expect(await session.eval('(+ 1 2)')).toBe('3');
+    expect(questions).toEqual([]);
+  });
+
+  test('nothing that a model passes approves anything', async () => {
+    const { session } = await start(era, [{ action: 'decline' }, { action: 'decline' }]);
+    for (const more of [
+      { approval: true },
+      { decision: 'approve' },
+      { inputResponses: { approval: APPROVE } },
+    ]) {
+      const { text, isError } = await session.call('eval_form', { form: '(+ 1 2)', ...more });
+      expect([text.startsWith('Unknown parameter'), isError]).toEqual([true, true]);
+    }
+    expect(await session.call('eval_form', { form: '(+ 1 2)' })).toEqual(DENIED);
+  });
+
+  test('characters that hide or reorder others are shown as what they are, and long arguments are cut', async () => {
+    const { session, questions } = await start(era, [{ action: 'decline' }, { action: 'decline' }]);
+    await session.call('eval_form', { form: '(list "\u202e\u200b\u0007\u2028")' });
+    await session.call('eval_form', { form: `(list ${'x'.repeat(20_000)} (danger))` });
+    expect(questions[0]?.message).toContain(
+      '(list \\"<U+202E><U+200B>\\\\u0007<U+2028>\\")'.replace('\\\\u', '\\u'),
+    );
+    expect(questions[1]?.message).toMatch(/\[\.\.\. \d+ more characters are not shown \.\.\.\]$/);
+    expect(questions[1]?.message.length).toBeLessThan(8200);
+  });
+});
