@@ -5,6 +5,7 @@ import { contractSpelling, TOOL_CATALOG } from './catalog/catalog.ts';
 import { SEARCH_TOOLS } from './catalog/search-tools.ts';
 import { type Config, searchesTree } from './config.ts';
 import { UsageError } from './errors.ts';
+import { Workspace } from './files/workspace.ts';
 import { cacheFolder } from './image/agent.ts';
 import { libraryManagers } from './image/libraries.ts';
 import { SbclImage, type SbclOptions } from './image/sbcl-image.ts';
@@ -65,7 +66,8 @@ export function assemble(config: Config): Assembly {
     audit: log,
     takeNotices: () => image.takeNotices(),
   });
-  for (const tool of [...builtinTools(image, config.root, log), SEARCH_TOOLS]) registry.register(tool);
+  for (const tool of [...builtinTools(image, new Workspace([config.root]), log), SEARCH_TOOLS])
+    registry.register(tool);
   TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
   for (const text of config.allow) standing.allow(allowed(text, registry));
   return { image, registry, executor, standing, questions: new OpenQuestions() };

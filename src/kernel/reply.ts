@@ -16,6 +16,18 @@ export function boundText(text: string): string {
   return `${wellFormed(text.slice(0, half))}\n[... ${omitted} characters left out ...]\n${wellFormed(text.slice(-half))}`;
 }
 
+/** Characters of one line of a file in a list, and how many of them stand before what is shown in it. */
+const LINE_LIMIT = 200;
+const LINE_BEFORE = 60;
+
+/** Returns LINE without the white space around it, or the part around INDEX when it is long. */
+export function boundLine(line: string, index: number): string {
+  const start = index > LINE_LIMIT - LINE_BEFORE ? index - LINE_BEFORE : 0;
+  const end = start + LINE_LIMIT;
+  const shown = wellFormed(line.slice(start, end)).trim();
+  return `${start > 0 ? '... ' : ''}${shown}${line.length > end ? ' ...' : ''}`;
+}
+
 /** Returns TEXT without halves of characters at its ends, where it was cut. */
 function wellFormed(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');

@@ -1,22 +1,27 @@
 // Decides which tools are built in, in the order of the list.
 
+import type { Workspace } from '../files/workspace.ts';
 import type { Image } from '../image/image.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { AuditLog } from '../records/audit-log.ts';
+import { bufferTools } from './buffer/index.ts';
+import { diffTools } from './diff/index.ts';
 import { executionTools } from './execution/index.ts';
 import { loadFile, loadSystem } from './execution/loading.ts';
 import { introspectionTools } from './introspection/index.ts';
 import { Places } from './places.ts';
 import { getAuditLog } from './settings/audit.ts';
 
-/** Returns the built-in tools over IMAGE and the audit LOG; relative paths start at ROOT. */
-export function builtinTools(image: Image, root: string, log: AuditLog): Tool[] {
-  const places = new Places(root);
+/** Returns the built-in tools over IMAGE, WORKSPACE and the audit LOG. */
+export function builtinTools(image: Image, workspace: Workspace, log: AuditLog): Tool[] {
+  const places = new Places(workspace.root);
   return [
     ...introspectionTools(image, places),
     ...executionTools(image),
+    ...bufferTools(workspace),
+    ...diffTools(workspace),
     loadSystem(image, places),
-    loadFile(image, places, root),
+    loadFile(image, places, workspace.root),
     getAuditLog(log),
   ];
 }

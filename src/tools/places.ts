@@ -2,6 +2,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
+import { decode } from '../files/text.ts';
 import type { Place } from '../image/operations.ts';
 import {
   offsetOfByte,
@@ -86,7 +87,9 @@ class Sources {
       const version = `${mtimeMs} ${size}`;
       const kept = this.#kept.get(file);
       if (kept?.version === version) return kept.text;
-      const text = decode(readFileSync(file));
+      const { text: rest, bom } = decode(readFileSync(file));
+      // SBCL counts a byte order mark as a character.
+      const text = (bom ? '\ufeff' : '') + rest;
       const [oldest] = this.#kept.keys();
       if (oldest !== undefined && this.#kept.size >= KEPT_FILES) this.#kept.delete(oldest);
       this.#kept.set(file, { version, text });
@@ -94,13 +97,5 @@ class Sources {
     } catch {
       return undefined;
     }
-  }
-}
-
-function decode(octets: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
-  } catch {
-    return octets.toString('latin1');
   }
 }

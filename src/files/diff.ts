@@ -1,0 +1,43 @@
+// Decides how the change of a file is shown: as a unified diff.
+
+import { structuredPatch } from 'diff';
+import { visible } from './failure.ts';
+import { type FileText, lineEnds } from './text.ts';
+
+/** Milliseconds after which two texts are too different to be compared. */
+const DIFF_MS = 2000;
+
+/** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context; undefined when the two
+ *  are too different to tell. Line ends are not compared. */
+export function diffHunks(before: string, after: string): string | undefined {
+  const [old, young] = [before, after].map((text) => text.replaceAll('\r\n', '\n'));
+  const patch = structuredPatch('', '', old ?? '', young ?? '', '', '', { context: 3, timeout: DIFF_MS });
+  return patch?.hunks
+    .map(({ oldStart, oldLines, newStart, newLines, lines }) =>
+      [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines].join('\n'),
+    )
+    .join('\n');
+}
+
+/** Returns the unified diff of the file NAME, and in a line before it how its encoding or line ends change. */
+export function unifiedDiff(name: string, before: FileText, after: FileText): string {
+  const hunks = diffHunks(before.text, after.text);
+  const shown = visible(name);
+  return [
+    storageChange(before, after),
+    `--- ${shown}\n+++ ${shown}`,
+    hunks ?? `The two are too different for a diff. The new content:\n${after.text}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+function storageChange(before: FileText, after: FileText): string | undefined {
+  const ends = [before, after].map(({ text }) => lineEnds(text));
+  const [was, becomes] = [before, after].map(({ encoding, bom }, index) =>
+    [encoding, bom && 'byte order mark', ends.includes(undefined) ? undefined : ends[index]]
+      .filter(Boolean)
+      .join(', '),
+  );
+  return was === becomes || before.text === '' ? undefined : `Stored as ${was}; becomes ${becomes}.`;
+}

@@ -1,0 +1,116 @@
+// Decides how a directory is held, so that what is opened in it is in it, whatever becomes of its name meanwhile.
+
+import { constants, existsSync, type Stats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Linux gives an open directory a path, under which names mean what is in that very directory. Elsewhere there are
+ *  only paths, which are checked again after each use: the last step of a write, its rename, is not covered. */
+const HOLDS = existsSync('/proc/self/fd');
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+
+/** A file that is open for reading. */
+export interface OpenFile {
+  handle: FileHandle;
+  stats: Stats;
+}
+
+/** A directory that is held open. */
+export class Folder {
+  readonly #handle: FileHandle;
+  /** Its real path. */
+  readonly path: string;
+
+  private constructor(handle: FileHandle, path: string) {
+    this.#handle = handle;
+    this.path = path;
+  }
+
+  /** Opens the directory at PATH, which must be no link. A link on the way there is followed: whoever opens it
+   *  checks `path`. */
+  static async open(path: string): Promise<Folder> {
+    const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    try {
+      const real = await (HOLDS ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(path));
+      const folder = new Folder(handle, real);
+      await folder.#confirmPath();
+      return folder;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Returns a path for NAME, one component, in this directory. */
+  at(name: string): string {
+    return HOLDS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
+  }
+
+  /** Opens NAME for reading; undefined when it is not there. What is no regular file is only looked at. */
+  async openFile(name: string): Promise<OpenFile | { stats: Stats } | undefined> {
+    const found = await lstat(this.at(name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (!found?.isFile()) return found && { stats: found };
+    // Without O_NONBLOCK, a FIFO that took the file's place would be waited for.
+    const handle = await open(this.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const stats = await handle.stat();
+      await this.confirm(name, stats);
+      if (stats.isFile()) return { handle, stats };
+      await handle.close();
+      return { stats };
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Opens the directory NAME in this one, and says whether it had to be made. */
+  async openOrMake(name: string): Promise<{ folder: Folder; made: boolean }> {
+    const made = await mkdir(this.at(name)).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') return false;
+        throw error;
+      },
+    );
+    return { folder: await Folder.open(this.at(name)), made };
+  }
+
+  /** Removes the directory NAME in this one when it is empty. */
+  async removeEmpty(name: string): Promise<void> {
+    await rmdir(this.at(name)).catch(() => {});
+  }
+
+  /** Throws unless the open file with STATS is NAME in this directory. */
+  async confirm(name: string, stats: Stats): Promise<void> {
+    if (HOLDS) return;
+    await this.#confirmPath();
+    if (!sameFile(stats, await lstat(this.at(name)))) throw stale();
+  }
+
+  async #confirmPath(): Promise<void> {
+    if (HOLDS) return;
+    const same = sameFile(await this.#handle.stat(), await stat(this.path));
+    if (!same || (await realpath(this.path)) !== this.path) throw stale();
+  }
+
+  /** Has the system write to the disk which names are in the directory, where it can. */
+  async sync(): Promise<void> {
+    await this.#handle.sync().catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+}
+
+function sameFile(one: Stats, other: Stats): boolean {
+  return one.ino === other.ino && one.dev === other.dev;
+}
+
+function stale(): Error {
+  return Object.assign(new Error('The path leads elsewhere by now.'), { code: 'ESTALE' });
+}

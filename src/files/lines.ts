@@ -1,0 +1,81 @@
+// Decides how much of a file is read for a range of its lines.
+
+import type { FileHandle } from 'node:fs/promises';
+import type { OpenFile } from './folder.ts';
+import { binaryKind, decode, type FileText, lineEnds, linesOf } from './text.ts';
+
+/** Bytes of a file that is read as a whole; of a larger one, only what a range needs. */
+export const WHOLE = 16 * 1024 * 1024;
+/** Bytes that are read of a larger file, from the first line of the range. */
+const WINDOW = 256 * 1024;
+const CHUNK = 1024 * 1024;
+
+/** Lines of a file, from number FIRST (1 is the first of the file), with what is known of the whole. */
+export interface Excerpt extends Omit<FileText, 'text'> {
+  lines: string[];
+  first: number;
+  /** How many lines the file has; unknown when only a part was read. */
+  total: number | undefined;
+  bytes: number;
+  ends: ReturnType<typeof lineEnds>;
+  /** Whether the last line ends as the others do. */
+  ended: boolean;
+}
+
+/** Returns the lines of FILE from number FIRST on, to the end of the file or of what is read at most; or what
+ *  the file is instead of text. */
+export async function readLines({ handle, stats }: OpenFile, first: number): Promise<Excerpt | string> {
+  const head = await readBytes(handle, 0, stats.size > WHOLE ? CHUNK : WHOLE);
+  const kind = binaryKind(head);
+  if (kind !== undefined) return kind;
+  if (stats.size <= WHOLE) {
+    const decoded = decode(head);
+    const lines = linesOf(decoded.text);
+    return excerpt(decoded, lines.slice(first - 1), first, { total: lines.length, bytes: head.length });
+  }
+  const start = await offsetOfLine(handle, first);
+  if (start === undefined) return excerpt(decode(head.subarray(0, 0)), [], first, { bytes: stats.size });
+  const decoded = decode(await readBytes(handle, start, WINDOW), true);
+  const lines = linesOf(decoded.text);
+  // The last may be cut; the only one is shown as far as it goes.
+  if (lines.length > 1) lines.pop();
+  return excerpt(decoded, lines, first, { bytes: stats.size });
+}
+
+function excerpt(
+  { text, encoding, bom }: FileText,
+  lines: string[],
+  first: number,
+  { total, bytes }: { total?: number; bytes: number },
+): Excerpt {
+  const ended = text === '' || text.endsWith('\n');
+  return { lines, first, total, bytes, encoding, bom, ends: lineEnds(text), ended };
+}
+
+/** Returns the bytes of the file from START on, at most COUNT. */
+export async function readBytes(handle: FileHandle, start: number, count: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for (let left = count, at = start; left > 0; ) {
+    const buffer = Buffer.allocUnsafe(Math.min(left, CHUNK));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+    if (bytesRead === 0) break;
+    parts.push(buffer.subarray(0, bytesRead));
+    at += bytesRead;
+    left -= bytesRead;
+  }
+  return Buffer.concat(parts);
+}
+
+/** Returns where line NUMBER of the file begins, or undefined when it has fewer lines. */
+async function offsetOfLine(handle: FileHandle, number: number): Promise<number | undefined> {
+  let line = 1;
+  for (let start = 0; line < number; start += CHUNK) {
+    const chunk = await readBytes(handle, start, CHUNK);
+    if (chunk.length === 0) return undefined;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, end + 1)) {
+      line += 1;
+      if (line === number) return start + end + 1;
+    }
+  }
+  return 0;
+}

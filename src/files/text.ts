@@ -1,0 +1,61 @@
+// Decides how the bytes of a file become text and back: UTF-8 or else Latin-1, byte order mark, line ends.
+
+import { CallError } from '../errors.ts';
+
+/** The text of a file, without the byte order mark, and how it is stored. */
+export interface FileText {
+  text: string;
+  encoding: 'UTF-8' | 'Latin-1';
+  bom: boolean;
+}
+
+const MARK = '\ufeff';
+
+/** Returns what BYTES say. With CUT, they may end within a character, which is left out. */
+export function decode(bytes: Uint8Array, cut = false): FileText {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
+    const bom = text.startsWith(MARK);
+    return { text: bom ? text.slice(1) : text, encoding: 'UTF-8', bom };
+  } catch {
+    return { text: Buffer.from(bytes).toString('latin1'), encoding: 'Latin-1', bom: false };
+  }
+}
+
+/** Returns the bytes that store TEXT. Throws a CallError, about the file NAME, when its encoding cannot. */
+export function encode({ text, encoding, bom }: FileText, name: string): Buffer {
+  const half = /\p{Surrogate}/u.exec(text)?.[0];
+  if (half !== undefined) {
+    throw new CallError(
+      `The text for ${name} has half of a character (U+${half.charCodeAt(0).toString(16).toUpperCase()}), which no file can hold.`,
+    );
+  }
+  if (encoding === 'UTF-8') return Buffer.from((bom ? MARK : '') + text);
+  const foreign = /[^\0-\xff]/u.exec(text)?.[0];
+  if (foreign === undefined) return Buffer.from(text, 'latin1');
+  throw new CallError(
+    `${name} is in Latin-1, which has no ${foreign}. Write it as a whole with write_file, which makes it UTF-8.`,
+  );
+}
+
+/** Returns what BYTES, the first of a file, are when they are no text: as git does, by a NUL among them. */
+export function binaryKind(bytes: Uint8Array): string | undefined {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'UTF-16 text';
+  return bytes.subarray(0, 8192).includes(0) ? 'a binary file' : undefined;
+}
+
+/** Returns how the lines of TEXT end; undefined when it has none that ends. */
+export function lineEnds(text: string): 'LF' | 'CRLF' | 'mixed LF and CRLF' | undefined {
+  const breaks = text.split('\n').length - 1;
+  const pairs = text.split('\r\n').length - 1;
+  if (breaks === 0) return undefined;
+  return pairs === 0 ? 'LF' : pairs === breaks ? 'CRLF' : 'mixed LF and CRLF';
+}
+
+/** Returns the lines of TEXT, without their ends. */
+export function linesOf(text: string): string[] {
+  const lines = text.split(/\r?\n/);
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}

@@ -1,0 +1,60 @@
+// Decides which files of the workspace a search looks at: all but those of tools and of other people's code.
+
+import type { Dirent } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Folder } from './folder.ts';
+import type { Workspace } from './workspace.ts';
+
+/** Directories that hold no source of the project: of version control, of installed code, of caches. */
+const LEFT_OUT = new Set(
+  '.git .hg .svn .bzr .jj _darcs CVS node_modules .qlot ocicl quicklisp .venv venv __pycache__ .cache'.split(
+    ' ',
+  ),
+);
+
+/** How much a search may look at, and whether that was too little. */
+export interface Budget {
+  entries: number;
+  /** By performance.now(). */
+  until: number;
+  exceeded?: boolean;
+}
+
+/** Yields the real path of each file below FOLDERS of WORKSPACE, whole directories before those in them, by
+ *  name, and follows no links. It stops when BUDGET, which it uses up, is exceeded. */
+export async function* filesBelow(
+  workspace: Workspace,
+  folders: readonly string[],
+  budget: Budget,
+): AsyncGenerator<string> {
+  const pending = [...folders];
+  const seen = new Set<string>();
+  for (let path = pending.shift(); path !== undefined; path = pending.shift()) {
+    const { real, entries } = await entriesOf(workspace, path);
+    if (seen.has(real)) continue;
+    seen.add(real);
+    for (const entry of entries) {
+      budget.exceeded = budget.entries <= 0 || performance.now() > budget.until;
+      if (budget.exceeded) return;
+      budget.entries -= 1;
+      if (entry.isFile()) yield join(real, entry.name);
+      if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) pending.push(join(real, entry.name));
+    }
+  }
+}
+
+/** Returns what is in the directory at PATH; nothing when it cannot be read or is a link by now. */
+async function entriesOf(workspace: Workspace, path: string): Promise<{ real: string; entries: Dirent[] }> {
+  const folder = await Folder.open(path).catch(() => undefined);
+  if (folder === undefined) return { real: path, entries: [] };
+  try {
+    await workspace.check(folder.path, 'read', path);
+    const entries = await readdir(folder.at('.'), { withFileTypes: true });
+    return { real: folder.path, entries: entries.sort((one, other) => (one.name < other.name ? -1 : 1)) };
+  } catch {
+    return { real: path, entries: [] };
+  } finally {
+    await folder.close();
+  }
+}

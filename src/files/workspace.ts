@@ -1,0 +1,208 @@
+// Decides which files the tools may read and write: those in the roots, after all links are resolved.
+
+import { realpathSync, type Stats } from 'node:fs';
+import { lstat, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { CallError } from '../errors.ts';
+import { fileFailure, visible } from './failure.ts';
+import { Folder, type OpenFile } from './folder.ts';
+
+export type Access = 'read' | 'write';
+
+/** Where a path leads. */
+export interface Location {
+  /** The real path of what exists of it. */
+  real: string;
+  /** The names after that, of what does not exist. */
+  missing: string[];
+}
+
+export class Workspace {
+  /** As they were given, for people. */
+  readonly #roots: readonly string[];
+  readonly #readRoots: readonly string[];
+  readonly #realRoots: readonly string[];
+  readonly #alsoReadable: () => Promise<string[]>;
+  #changes: Promise<unknown> = Promise.resolve();
+
+  /** ROOTS may be read and written, and relative paths start at the first; READ_ROOTS, and what ALSO_READABLE
+   *  gives when it is asked, may be read. */
+  constructor(
+    roots: readonly string[],
+    readRoots: readonly string[] = [],
+    alsoReadable: () => Promise<string[]> = async () => [],
+  ) {
+    this.#roots = roots.map((root) => resolve(root));
+    this.#realRoots = this.#roots.map(realPath);
+    this.#readRoots = readRoots.map((root) => resolve(root));
+    this.#alsoReadable = alsoReadable;
+  }
+
+  /** The directory where relative paths start. */
+  get root(): string {
+    return this.#roots[0] ?? '.';
+  }
+
+  /** The real paths of the directories that may be written. */
+  get realRoots(): readonly string[] {
+    return this.#realRoots;
+  }
+
+  /** Returns the file or directory at REAL, a real path, as people name it: relative to the first root if in it. */
+  name(real: string): string {
+    const root = this.#realRoots[0] ?? '';
+    return isInside(root, real) ? relative(root, real) || '.' : real;
+  }
+
+  /** Returns where PATH leads. Throws a CallError when that is not where ACCESS is allowed. */
+  async locate(path: string, access: Access): Promise<Location> {
+    if (path === '') throw new CallError('The path must not be empty.');
+    if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
+    if (/^~(?:\/|$)/.test(path)) {
+      throw new CallError(
+        `Path ${visible(path)} begins with ~, which is not replaced here. Relative paths start at ${this.root}.`,
+      );
+    }
+    const { link, error, ...location } = await deepest(resolve(this.root, path));
+    await this.check(location.real, access, path);
+    if (link !== undefined) {
+      throw new CallError(
+        `Path ${visible(path)} goes through the link ${visible(this.name(link))}, which leads nowhere.`,
+      );
+    }
+    if (error !== undefined) throw fileFailure(error, path, access === 'read' ? 'read' : 'written');
+    return location;
+  }
+
+  /** Throws a CallError unless ACCESS is allowed to REAL, a real path, to which PATH led. */
+  async check(real: string, access: Access, path: string): Promise<void> {
+    if (this.#realRoots.some((root) => isInside(root, real))) return;
+    const readable = [...this.#readRoots, ...(await this.#alsoReadable())].map(realPath);
+    const onlyRead = readable.some((root) => isInside(root, real));
+    if (onlyRead && access === 'read') return;
+    throw new CallError(onlyRead ? this.#onlyReadText(path) : this.#outsideText(path, access));
+  }
+
+  #onlyReadText(path: string): string {
+    return `Path ${visible(path)} is in a directory that is only read. Files are written inside ${this.#rootsText()}; the user can add a root with --root DIR.`;
+  }
+
+  #outsideText(path: string, access: Access): string {
+    const wanted = resolve(this.root, path);
+    const byLink = [...this.#roots, ...this.#readRoots].some((root) => isInside(root, wanted));
+    const also = access === 'read' && this.#readRoots.length > 0;
+    const where = this.#rootsText() + (also ? ` and the read roots ${listed(this.#readRoots)}` : '');
+    return [
+      `Path ${visible(path)} ${byLink ? 'leads by a link outside' : 'is outside'} ${where}.`,
+      `File tools stay inside ${also || this.#roots.length > 1 ? 'them' : 'it'};`,
+      `the user can add a root with --root DIR${access === 'read' ? ', or with --read-root DIR one that is only read' : ''}.`,
+    ].join(' ');
+  }
+
+  #rootsText(): string {
+    return `the workspace${this.#roots.length > 1 ? 's' : ''} ${listed(this.#roots)}`;
+  }
+
+  /** Calls USE with the file at PATH, open for reading, and what people name it. */
+  async read<Value>(path: string, use: (file: OpenFile, name: string) => Promise<Value>): Promise<Value> {
+    const { real, missing } = await this.locate(path, 'read');
+    if (missing.length > 0) throw this.noFile(path);
+    try {
+      return await this.#readAt(real, path, use);
+    } catch (error) {
+      throw fileFailure(error, path, 'read');
+    }
+  }
+
+  async #readAt<Value>(
+    real: string,
+    path: string,
+    use: (file: OpenFile, name: string) => Promise<Value>,
+  ): Promise<Value> {
+    checkKind(path, await lstat(real));
+    const folder = await Folder.open(dirname(real));
+    try {
+      await this.check(join(folder.path, basename(real)), 'read', path);
+      const file = await folder.openFile(basename(real));
+      if (file === undefined) throw this.noFile(path);
+      if (!('handle' in file)) throw kindError(path, file.stats);
+      try {
+        return await use(file, this.name(join(folder.path, basename(real))));
+      } finally {
+        await file.handle.close();
+      }
+    } finally {
+      await folder.close();
+    }
+  }
+
+  /** Calls CHANGE when no other change runs, so that none comes between the last check of another and its rename. */
+  async alone<Value>(change: () => Promise<Value>): Promise<Value> {
+    const done = this.#changes.then(change);
+    this.#changes = done.catch(() => {});
+    return done;
+  }
+
+  /** Returns the error for a file that is not there. */
+  noFile(path: string): CallError {
+    return new CallError(`There is no file ${visible(path)}. Relative paths start at ${this.root}.`);
+  }
+}
+
+/** Returns whether the file or directory at PATH is FOLDER or in it; both are whole paths. */
+export function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** Throws the CallError for PATH unless it may stand for a file, whose STATS were looked at. */
+export function checkKind(path: string, stats: Stats): void {
+  if (!stats.isFile()) throw kindError(path, stats);
+  if (/\/\.?$/.test(path)) throw new CallError(`Path ${visible(path)} ends like a directory, but is a file.`);
+}
+
+/** Returns the error for PATH when it is no file but what STATS say. */
+export function kindError(path: string, stats: Stats): CallError {
+  const shown = visible(path);
+  if (stats.isDirectory()) return new CallError(`${shown} is a directory. Give the path of a file.`);
+  const kind = stats.isFIFO()
+    ? 'a FIFO'
+    : stats.isSocket()
+      ? 'a socket'
+      : stats.isSymbolicLink()
+        ? 'a link'
+        : 'a device';
+  return new CallError(`${shown} is ${kind}. File tools read and write regular files only.`);
+}
+
+/** Returns the real path of what exists of PATH and the names that follow; the first link that leads nowhere, and
+ *  why it could not be looked at when it may exist. */
+async function deepest(path: string): Promise<Location & { link?: string; error?: unknown }> {
+  const missing: string[] = [];
+  const found: { link?: string; error?: unknown } = {};
+  for (let at = path; ; at = dirname(at)) {
+    try {
+      return { real: await realpath(at), missing, ...found };
+    } catch (error) {
+      const absent = error instanceof Error && 'code' in error && ABSENT.includes(String(error.code));
+      if (!absent) found.error = error;
+      const stats = await lstat(at).catch(() => undefined);
+      if (stats?.isSymbolicLink()) found.link = at;
+      missing.unshift(basename(at));
+    }
+  }
+}
+
+const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP'];
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function listed(paths: readonly string[]): string {
+  return paths.map(visible).join(', ');
+}

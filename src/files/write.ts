@@ -1,0 +1,205 @@
+// Decides how a file is written: as a whole or not at all, and only over what it was decided about.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { access, type FileHandle, lstat, open, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { CallError } from '../errors.ts';
+import { fileFailure, visible } from './failure.ts';
+import { Folder, type OpenFile } from './folder.ts';
+import { readBytes, WHOLE } from './lines.ts';
+import { checkKind, kindError, type Workspace } from './workspace.ts';
+
+/** What stands where a path leads that is to be written. */
+export interface Present {
+  /** What people name the file: relative to the workspace. */
+  name: string;
+  /** Its size in bytes; undefined when there is none. */
+  size: number | undefined;
+  /** Its content; undefined when there is none, or it is larger than WHOLE. */
+  bytes: Buffer | undefined;
+  /** Is another one for another file or another content. */
+  fingerprint: string;
+}
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY, W_OK } = constants;
+
+/** Returns what stands at PATH in WORKSPACE now. Throws a CallError when no file could be written there. */
+export async function presentFile(workspace: Workspace, path: string): Promise<Present> {
+  return inTarget(workspace, path, ({ folder, names }) => presentIn(workspace, folder, names, path));
+}
+
+/** Makes BYTES the content of the file at PATH in WORKSPACE, and returns what people name it; directories that are
+ *  missing are made. Throws, with everything as it was, when that fails or CONFIRM throws for what stands there
+ *  right before. */
+export async function replaceFile(
+  workspace: Workspace,
+  path: string,
+  bytes: Uint8Array,
+  confirm: (present: Present) => void,
+): Promise<string> {
+  const change = async ({ folder, names }: Target) => {
+    const present = await presentIn(workspace, folder, names, path);
+    confirm(present);
+    await inDeepest(folder, names, async (home, base) => {
+      const check = async () => confirm(await presentIn(workspace, home, [base], path));
+      await replaceIn(home, base, bytes, check);
+    });
+    return present.name;
+  };
+  return workspace.alone(() => inTarget(workspace, path, change));
+}
+
+interface Target {
+  /** The directory that exists, and the names from there to the file. */
+  folder: Folder;
+  names: string[];
+}
+
+async function inTarget<Value>(
+  workspace: Workspace,
+  path: string,
+  use: (target: Target) => Promise<Value>,
+): Promise<Value> {
+  const { real, missing } = await workspace.locate(path, 'write');
+  if (/\/\.{0,2}$/.test(path) && missing.length > 0) {
+    throw new CallError(`Path ${visible(path)} ends like a directory. Give the path of a file.`);
+  }
+  try {
+    const stats = await lstat(real);
+    if (missing.length === 0) checkKind(path, stats);
+    if (missing.length > 0 && !stats.isDirectory()) {
+      throw new CallError(
+        `${visible(path)} cannot be written: ${visible(workspace.name(real))} is not a directory.`,
+      );
+    }
+    const folder = await Folder.open(missing.length > 0 ? real : dirname(real));
+    const names = missing.length > 0 ? missing : [basename(real)];
+    try {
+      await workspace.check(join(folder.path, ...names), 'write', path);
+      return await use({ folder, names });
+    } finally {
+      await folder.close();
+    }
+  } catch (error) {
+    throw fileFailure(error, path, 'written');
+  }
+}
+
+async function presentIn(
+  workspace: Workspace,
+  folder: Folder,
+  names: readonly string[],
+  path: string,
+): Promise<Present> {
+  const real = join(folder.path, ...names);
+  const [base = '', ...more] = names;
+  const file = await folder.openFile(base);
+  const print = (content: string) =>
+    createHash('sha256')
+      .update(JSON.stringify([real, content]))
+      .digest('hex');
+  if (file === undefined) {
+    return { name: workspace.name(real), size: undefined, bytes: undefined, fingerprint: print('') };
+  }
+  // Of several names only the first can have come into being since they were looked for.
+  if (!('handle' in file) || more.length > 0) throw kindError(path, file.stats);
+  try {
+    await checkWritable(folder, base, file.stats, path);
+    const { digest, bytes, size } = await contentOf(file);
+    return { name: workspace.name(real), size, bytes, fingerprint: print(digest) };
+  } finally {
+    await file.handle.close();
+  }
+}
+
+/** Throws a CallError for a file that its owner protected, though its directory would let it be replaced. */
+async function checkWritable(folder: Folder, base: string, { mode }: Stats, path: string): Promise<void> {
+  const denied = await access(folder.at(base), W_OK).then(
+    () => false,
+    () => true,
+  );
+  if (!denied && (mode & 0o222) !== 0) return;
+  throw new CallError(
+    `${visible(path)} is read-only (mode ${(mode & 0o777).toString(8)}); nothing was written. The user can make it writable.`,
+  );
+}
+
+async function contentOf({
+  handle,
+  stats,
+}: OpenFile): Promise<{ digest: string; bytes?: Buffer; size: number }> {
+  const hash = createHash('sha256');
+  const whole = stats.size <= WHOLE ? await readBytes(handle, 0, WHOLE) : undefined;
+  if (whole !== undefined)
+    return { digest: hash.update(whole).digest('hex'), bytes: whole, size: whole.length };
+  let size = 0;
+  for (let part = await readBytes(handle, 0, WHOLE); part.length > 0; ) {
+    hash.update(part);
+    size += part.length;
+    part = await readBytes(handle, size, WHOLE);
+  }
+  return { digest: hash.digest('hex'), size };
+}
+
+/** Calls USE with the directory for the last of NAMES, made where it is missing; removes what it made when USE
+ *  fails. */
+async function inDeepest(
+  folder: Folder,
+  [name = '', ...more]: readonly string[],
+  use: (folder: Folder, base: string) => Promise<void>,
+): Promise<void> {
+  if (more.length === 0) return use(folder, name);
+  const { folder: child, made } = await folder.openOrMake(name);
+  try {
+    await inDeepest(child, more, use);
+  } catch (error) {
+    if (made) await folder.removeEmpty(name);
+    throw error;
+  } finally {
+    await child.close();
+  }
+  if (made) await folder.sync();
+}
+
+/** Makes BYTES the file BASE of FOLDER in one step, so that every reader finds the old file or the new one. */
+async function replaceIn(
+  folder: Folder,
+  base: string,
+  bytes: Uint8Array,
+  confirm: () => Promise<void>,
+): Promise<void> {
+  const temporary = `.live-lisp-${randomBytes(8).toString('hex')}.tmp`;
+  const like = await lstat(folder.at(base)).catch(() => undefined);
+  const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+  const handle = await open(folder.at(temporary), flags, like ? 0o600 : 0o666);
+  try {
+    try {
+      await folder.confirm(temporary, await handle.stat());
+      await handle.writeFile(bytes);
+      if (like) await keepOwner(handle, like);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await confirm();
+    await rename(folder.at(temporary), folder.at(base));
+  } catch (error) {
+    await unlink(folder.at(temporary)).catch(() => {});
+    throw error;
+  }
+  await folder.sync();
+}
+
+/** Gives the new file the owner of the old one, where that is allowed, and its mode. */
+async function keepOwner(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
+  const now = await handle.stat();
+  const kept =
+    (now.uid === uid && now.gid === gid) ||
+    (await handle.chown(uid, gid).then(
+      () => true,
+      () => false,
+    ));
+  // Another owner must not get the rights of the set-user-ID and set-group-ID bits.
+  await handle.chmod(mode & (kept ? 0o7777 : 0o777));
+}

@@ -1,0 +1,106 @@
+// Decides what a buffer is: a file of the workspace, by its path or a base name that only one file has.
+
+import { lstat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { CallError } from '../../errors.ts';
+import { visible } from '../../files/failure.ts';
+import { type Excerpt, readLines } from '../../files/lines.ts';
+import { type Budget, filesBelow } from '../../files/walk.ts';
+import type { Workspace } from '../../files/workspace.ts';
+import { nearest } from '../../kernel/nearest.ts';
+
+/** A text that can be read by lines. */
+export interface TextBuffer {
+  /** What people name it. */
+  name: string;
+  /** What a reader should know besides. */
+  note?: string;
+  /** The edit of it that a human was asked about and has not answered yet, as they see it. */
+  pending?: string;
+  /** Returns its lines from number FIRST on, as readLines does. */
+  read(first: number): Promise<Excerpt | string>;
+}
+
+/** Where buffers come from. The buffers of an attached editor would be another source than the workspace. */
+export interface BufferSource {
+  /** Returns the buffer that NAME means. Throws a CallError with other names when none or several are meant. */
+  find(name: string): Promise<TextBuffer>;
+  /** Yields the buffers in the directory FOLDER, or all, within BUDGET; undefined when there is no such directory. */
+  below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined>;
+}
+
+/** Returns the edit that waits for an answer about the file that people name NAME, as its asker shows it. */
+export type PendingEdit = (name: string) => string | undefined;
+
+/** Entries of directories, and milliseconds, that looking for a base name may take. */
+const FIND_ENTRIES = 50_000;
+const FIND_MS = 3000;
+/** Files that are listed when a name means several. */
+const LISTED = 20;
+
+/** The files of WORKSPACE as buffers. */
+export class WorkspaceBuffers implements BufferSource {
+  readonly #workspace: Workspace;
+  readonly #pendingEdit: PendingEdit;
+
+  constructor(workspace: Workspace, pendingEdit: PendingEdit = () => undefined) {
+    this.#workspace = workspace;
+    this.#pendingEdit = pendingEdit;
+  }
+
+  async find(name: string): Promise<TextBuffer> {
+    const { real, missing } = await this.#workspace.locate(name, 'read');
+    if (missing.length === 0) return this.#buffer(real, name);
+    const budget: Budget = { entries: FIND_ENTRIES, until: performance.now() + FIND_MS };
+    const paths: string[] = [];
+    for await (const path of filesBelow(this.#workspace, this.#workspace.realRoots, budget)) paths.push(path);
+    const same = paths.filter((path) => basename(path) === name);
+    const [only] = same;
+    const note = budget.exceeded
+      ? `Only the first ${FIND_ENTRIES - budget.entries} entries of the workspace were looked at for this name.`
+      : undefined;
+    if (only === undefined)
+      throw new CallError([this.#unknownText(name, paths), note].filter(Boolean).join(' '));
+    if (same.length > 1) throw new CallError(this.#severalText(name, same));
+    return { ...this.#buffer(only, only), ...(note && { note }) };
+  }
+
+  #unknownText(name: string, paths: string[]): string {
+    const similar = nearest(basename(name), [...new Set(paths.map((path) => basename(path)))]);
+    const files = similar.flatMap((base) => paths.filter((path) => basename(path) === base).slice(0, 3));
+    const hint = files.length > 0 ? `Similar names: ${this.#names(files)}.` : 'No file has a similar name.';
+    return `There is no file ${visible(name)} in the workspace ${this.#workspace.root}. ${hint}`;
+  }
+
+  #severalText(name: string, paths: string[]): string {
+    const more = paths.length > LISTED ? `, and ${paths.length - LISTED} more` : '';
+    const listed = this.#names(paths.slice(0, LISTED));
+    return `${paths.length} files are named ${visible(name)}: ${listed}${more}. Give the path of one.`;
+  }
+
+  #names(paths: string[]): string {
+    return paths.map((path) => visible(this.#workspace.name(path))).join(', ');
+  }
+
+  async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
+    if (folder === undefined) return this.#all(this.#workspace.realRoots, budget);
+    const { real, missing } = await this.#workspace.locate(folder, 'read');
+    const isFolder = missing.length === 0 && (await lstat(real)).isDirectory();
+    return isFolder ? this.#all([real], budget) : undefined;
+  }
+
+  async *#all(folders: readonly string[], budget: Budget): AsyncGenerator<TextBuffer> {
+    for await (const path of filesBelow(this.#workspace, folders, budget)) yield this.#buffer(path, path);
+  }
+
+  /** Returns the buffer of the file at REAL, a real path, which was called PATH. */
+  #buffer(real: string, path: string): TextBuffer {
+    const name = this.#workspace.name(real);
+    const pending = this.#pendingEdit(name);
+    return {
+      name,
+      ...(pending !== undefined && { pending }),
+      read: (first) => this.#workspace.read(path, (file) => readLines(file, first)),
+    };
+  }
+}

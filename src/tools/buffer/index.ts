@@ -1,0 +1,14 @@
+// Decides which tools read, search and write files, in the order of the list.
+
+import type { Workspace } from '../../files/workspace.ts';
+import type { Tool } from '../../kernel/tool.ts';
+import { type PendingEdit, WorkspaceBuffers } from './buffers.ts';
+import { readBuffer, readFile } from './reading.ts';
+import { searchInBuffer } from './searching.ts';
+import { writeFile } from './writing.ts';
+
+/** Returns the tools of the category buffer, over WORKSPACE; PENDING_EDIT tells of edits that wait for an answer. */
+export function bufferTools(workspace: Workspace, pendingEdit?: PendingEdit): Tool[] {
+  const buffers = new WorkspaceBuffers(workspace, pendingEdit);
+  return [readFile(workspace), readBuffer(buffers), searchInBuffer(buffers), writeFile(workspace)];
+}

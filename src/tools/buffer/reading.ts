@@ -1,0 +1,165 @@
+// Decides the tools that show lines of a file, and how they are shown: exactly, below one line about the file.
+
+import { CallError } from '../../errors.ts';
+import { visible } from '../../files/failure.ts';
+import { type Excerpt, readLines } from '../../files/lines.ts';
+import type { Workspace } from '../../files/workspace.ts';
+import { fittingRows, joinSections } from '../../kernel/reply.ts';
+import {
+  type Arguments,
+  defineTool,
+  keywordList,
+  type Parameter,
+  type Result,
+  type ToolDefinition,
+} from '../../kernel/tool.ts';
+import type { BufferSource } from './buffers.ts';
+
+const LIMIT = 2000;
+const RANGE: readonly Parameter[] = [
+  { name: 'start_line', type: 'integer', description: 'First line to show, from 1', minimum: 1 },
+  { name: 'end_line', type: 'integer', description: 'Last line to show', minimum: 1 },
+  {
+    name: 'limit',
+    type: 'integer',
+    description: `How many lines to show at most (${LIMIT} when absent)`,
+    minimum: 1,
+    maximum: 20_000,
+  },
+];
+
+const READ_FILE: Omit<ToolDefinition, 'handler'> = {
+  name: 'read_file',
+  title: 'Read file',
+  description:
+    'Read a text file of the workspace, or a range of its lines, exactly as it is: what it shows can be given to propose_file_edit. A first line tells the file, the lines shown, how many there are, and the size in bytes.',
+  parameters: [
+    { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
+    ...RANGE,
+  ],
+  required: ['path'],
+  categories: ['buffer'],
+  shortDescription: 'Read a text file, or a range of its lines',
+  complexity: 'simple',
+  keywords: keywordList(`
+    open a file, show file contents, cat, view source code, lines of a file, head tail, print a file,
+    source text, less more, get file, fetch file, load text, read lines, line range, from line to line,
+    look at the file, see the code, display, what is in the file, content, type out, slurp,
+    Files.readString, readFileSync, open().read(), with-open-file, uiop:read-file-string, find-file,
+    C-x C-f, README, configuration config, asd system definition file, encoding, is it binary, first
+    lines, last lines, excerpt, sed -n, how many lines, wc, size of a file`),
+};
+
+export function readFile(workspace: Workspace) {
+  return defineTool({
+    ...READ_FILE,
+    handler: async (args) => {
+      const range = rangeOf(args);
+      return workspace.read(String(args['path']), async (file, name) =>
+        excerptResult(name, await readLines(file, range.first), range),
+      );
+    },
+  });
+}
+
+const READ_BUFFER: Omit<ToolDefinition, 'handler'> = {
+  name: 'read_buffer',
+  title: 'Read buffer',
+  description:
+    'Read a buffer, or a range of its lines, as read_file does. A buffer is a workspace file, named by its path or by a base name that only one file has; an edit of it that waits for approval is shown below it.',
+  parameters: [
+    { name: 'buffer', type: 'string', description: 'Path or unique base name of a workspace file' },
+    ...RANGE,
+  ],
+  required: ['buffer'],
+  categories: ['buffer'],
+  shortDescription: 'Read a file by its base name, with the edit that is proposed for it',
+  complexity: 'simple',
+  keywords: keywordList(`
+    buffer contents, file by name, unsaved changes, pending edit, proposed edit, open buffer, editor
+    buffer, current text, Emacs buffer, buffer-string, visit a buffer, switch-to-buffer, C-x b, tab,
+    document, only the file name is known, without the path, find a file by base name, which directory,
+    where is the file, locate a file, waiting for approval, not yet applied, preview of a change`),
+};
+
+export function readBuffer(buffers: BufferSource) {
+  return defineTool({
+    ...READ_BUFFER,
+    handler: async (args) => {
+      const range = rangeOf(args);
+      const buffer = await buffers.find(String(args['buffer']));
+      const { data, text } = excerptResult(buffer.name, await buffer.read(range.first), range);
+      return {
+        data: { ...data, pending: buffer.pending ?? null },
+        text: joinSections([
+          text,
+          buffer.pending &&
+            `An edit of it waits for approval, and is not in the text above:\n${buffer.pending}`,
+          buffer.note && `Note: ${buffer.note}`,
+        ]),
+      };
+    },
+  });
+}
+
+interface Range {
+  first: number;
+  last: number;
+  limit: number;
+}
+
+function rangeOf(args: Arguments): Range {
+  const first = Number(args['start_line'] ?? 1);
+  const last = Number(args['end_line'] ?? Number.POSITIVE_INFINITY);
+  if (last < first) throw new CallError(`end_line ${last} is before start_line ${first}.`);
+  return { first, last, limit: Number(args['limit'] ?? LIMIT) };
+}
+
+/** Returns the answer that shows of EXCERPT, from the file NAME, what RANGE asks for and one answer can hold. */
+function excerptResult(
+  name: string,
+  excerpt: Excerpt | string,
+  { first, last, limit }: Range,
+): Result & { data: object } {
+  const file = visible(name);
+  if (typeof excerpt === 'string') throw new CallError(`${file} is ${excerpt}, which is not shown.`);
+  const { lines, total, bytes, encoding } = excerpt;
+  if (lines.length === 0 && first > 1) {
+    const count = total === undefined ? `fewer than ${first}` : total;
+    throw new CallError(
+      `${file} has ${count} ${total === 1 ? 'line' : 'lines'}; start_line ${first} is beyond its end.`,
+    );
+  }
+  const wanted = lines.slice(0, last - first + 1);
+  const shown = fittingRows(wanted.slice(0, limit));
+  const end = first + shown.length - 1;
+  const next = shown.length < wanted.length || (total === undefined && end < last) ? end + 1 : undefined;
+  const text = shown.join('\n');
+  return {
+    data: { path: name, startLine: first, endLine: end, totalLines: total ?? null, bytes, encoding, text },
+    text:
+      total === 0
+        ? `${file} is empty (${[sizeText(bytes), ...storage(excerpt)].join(', ')}).`
+        : `${[file, linesText(first, end, total), sizeText(bytes), ...storage(excerpt)].join(', ')}${next ? `; start_line ${next} reads on` : ''}\n\n${text}`,
+  };
+}
+
+function linesText(first: number, end: number, total: number | undefined): string {
+  const shown = first === end ? `line ${first}` : `lines ${first} to ${end}`;
+  return `${shown}${total === undefined ? '' : ` of ${total}`}`;
+}
+
+function sizeText(bytes: number): string {
+  return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+}
+
+/** What is unusual about how the file is stored. */
+function storage({ encoding, bom, ends, ended, total }: Excerpt): string[] {
+  return [
+    encoding !== 'UTF-8' && encoding,
+    bom && 'byte order mark',
+    ends !== undefined && ends !== 'LF' && `${ends} line ends`,
+    !ended && total !== undefined && 'no newline at the end',
+    total === undefined && 'too large to count its lines',
+  ].filter((part) => part !== false);
+}

@@ -1,0 +1,93 @@
+// Decides how texts are searched: by a pattern that cannot hold up the server.
+
+import { Worker } from 'node:worker_threads';
+import { CallError, messageOf } from '../../errors.ts';
+
+/** Milliseconds that matching in one text may take. */
+const MATCH_MS = 3000;
+
+/** JavaScript's regular expressions can take forever, so they run in a thread that can be ended. It is a text because
+ *  the program is bundled into one file, which a thread cannot run a part of. */
+const THREAD = `
+const { parentPort, workerData } = require('node:worker_threads');
+const pattern = new RegExp(workerData.source, workerData.flags);
+parentPort.on('message', ({ text, skip, limit }) => {
+  let count = 0;
+  const found = [];
+  for (const match of text.matchAll(pattern)) {
+    if (count >= skip && found.length < limit) found.push([match.index, match.index + match[0].length]);
+    count += 1;
+  }
+  parentPort.postMessage({ count, found });
+});`;
+
+export interface Matches {
+  count: number;
+  /** Where each of those that were wanted begins and ends. */
+  found: [start: number, end: number][];
+}
+
+/** Returns the regular expression that a search for PATTERN means. Throws a CallError when it is none. */
+export function searchPattern(pattern: string, regex: boolean, caseSensitive: boolean): RegExp {
+  if (pattern === '') throw new CallError("Parameter 'pattern' must not be empty.");
+  // Lines end with LF in the texts that are searched.
+  const given = pattern.replaceAll('\r\n', '\n');
+  const source = regex ? given : given.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const flags = caseSensitive ? 'gm' : 'gim';
+  try {
+    return new RegExp(source, `${flags}u`);
+  } catch {
+    // Many write escapes that only the older syntax knows, such as \- and \".
+  }
+  try {
+    return new RegExp(source, flags);
+  } catch (error) {
+    const reason = messageOf(error).replace(/^.*: /s, '');
+    throw new CallError(
+      `The regular expression cannot be read: ${reason.toLowerCase()}. Its syntax is JavaScript's; without regex: true the pattern is plain text.`,
+    );
+  }
+}
+
+/** Searches texts for one pattern, in a thread that stop ends. */
+export class Searcher {
+  readonly #thread: Worker;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor({ source, flags }: RegExp, signal?: AbortSignal) {
+    this.#thread = new Worker(THREAD, { eval: true, workerData: { source, flags } });
+    this.#signal = signal;
+  }
+
+  /** Returns how often the pattern is in TEXT, and where, of LIMIT matches after SKIP. Throws a CallError when
+   *  that takes too long or the signal ends it; then the searcher is of no more use. */
+  search(text: string, skip: number, limit: number): Promise<Matches> {
+    return new Promise((resolve, reject) => {
+      const finish = (settle: () => void) => {
+        clearTimeout(timer);
+        this.#signal?.removeEventListener('abort', onEnd);
+        this.#thread.off('message', onAnswer).off('error', onError);
+        settle();
+      };
+      const onEnd = () => finish(() => reject(tooSlow()));
+      const onAnswer = (matches: Matches) => finish(() => resolve(matches));
+      const onError = (error: unknown) =>
+        finish(() => reject(new CallError(`The search failed: ${messageOf(error)}.`)));
+      const timer = setTimeout(onEnd, MATCH_MS);
+      this.#signal?.addEventListener('abort', onEnd);
+      this.#thread.on('message', onAnswer).on('error', onError);
+      this.#thread.postMessage({ text, skip, limit });
+    });
+  }
+
+  /** Ends the thread. */
+  async stop(): Promise<void> {
+    await this.#thread.terminate();
+  }
+}
+
+function tooSlow(): CallError {
+  return new CallError(
+    `The search was ended: the pattern took longer than ${MATCH_MS / 1000} s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
+  );
+}

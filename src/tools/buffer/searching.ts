@@ -1,0 +1,179 @@
+// Decides the tool that finds text in files.
+
+import { visible } from '../../files/failure.ts';
+import type { Budget } from '../../files/walk.ts';
+import { boundLine, fittingRows, listText } from '../../kernel/reply.ts';
+import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
+import { LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import type { BufferSource, TextBuffer } from './buffers.ts';
+import { Searcher, searchPattern } from './search.ts';
+
+const SEARCH_IN_BUFFER: Omit<ToolDefinition, 'handler'> = {
+  name: 'search_in_buffer',
+  title: 'Search text',
+  description:
+    'Find text, or a regular expression, in a file, in all files below a directory, or in all of the workspace. Returns LINE:COLUMN and the line of each match, with the true total. .git, node_modules and the like are left out.',
+  parameters: [
+    {
+      name: 'pattern',
+      type: 'string',
+      description: 'Text to find; with regex a JavaScript regular expression',
+    },
+    {
+      name: 'buffer',
+      type: 'string',
+      description: 'Path or unique base name of a file, or a directory; the whole workspace when absent',
+    },
+    {
+      name: 'regex',
+      type: 'boolean',
+      description: 'Read pattern as a regular expression; ^ and $ match at lines',
+    },
+    { name: 'case_sensitive', type: 'boolean', description: 'Tell upper from lower case' },
+    LIMIT,
+    OFFSET,
+  ],
+  required: ['pattern'],
+  categories: ['buffer'],
+  shortDescription: 'Find text or a regular expression in files, with line and column',
+  complexity: 'moderate',
+  keywords: keywordList(`
+    grep, find text in files, regex, regular expression, search the code, ripgrep, occurrences of a
+    string, text search, rg, ag, ack, find in files, full text, Ctrl+F, Ctrl+Shift+F, isearch, C-s,
+    occur, M-x grep, rgrep, locate a string literal, comment, TODO FIXME, message text, which files
+    contain or mention, files that say, pattern match in source, line numbers of, search the workspace,
+    across the project, all files, look for a word phrase, git grep, findstr, re.search, indexOf,
+    hard-coded, magic number, file contents`),
+};
+
+/** Milliseconds after which no further file is searched, and entries of directories that are looked at. */
+const SEARCH_MS = 10_000;
+const SEARCH_ENTRIES = 100_000;
+
+export function searchInBuffer(buffers: BufferSource) {
+  return defineTool({
+    ...SEARCH_IN_BUFFER,
+    handler: async (args, { signal }) => {
+      const pattern = String(args['pattern']);
+      const name = stringArgument(args, 'buffer');
+      const regexp = searchPattern(pattern, args['regex'] === true, args['case_sensitive'] === true);
+      const budget: Budget = { entries: SEARCH_ENTRIES, until: performance.now() + SEARCH_MS };
+      const many = await buffers.below(name, budget);
+      const one = many === undefined && name !== undefined ? await buffers.find(name) : undefined;
+      const searcher = new Searcher(regexp, signal);
+      try {
+        const found = await searchAll(searcher, many ?? (one ? [one] : []), pageArguments(args), budget);
+        return searchResult(visible(pattern), found, one, budget.exceeded === true);
+      } finally {
+        await searcher.stop();
+      }
+    },
+  });
+}
+
+interface Match {
+  file: string;
+  line: number;
+  column: number;
+  /** Where it ends: the line, and the column after its last character. */
+  endLine: number;
+  endColumn: number;
+  /** The line, or the part of it around the match. */
+  text: string;
+}
+
+interface Found {
+  total: number;
+  matches: Match[];
+  offset: number;
+  files: number;
+  filesWithMatches: number;
+  /** The files that are no text, or too large. */
+  left: string[];
+}
+
+async function searchAll(
+  searcher: Searcher,
+  buffers: AsyncIterable<TextBuffer> | TextBuffer[],
+  { offset, limit }: { offset: number; limit: number },
+  budget: Budget,
+): Promise<Found> {
+  const found: Found = { total: 0, matches: [], offset, files: 0, filesWithMatches: 0, left: [] };
+  for await (const buffer of buffers) {
+    const excerpt = await buffer.read(1).catch((error: unknown) => {
+      if (Array.isArray(buffers)) throw error;
+      return 'unreadable';
+    });
+    if (typeof excerpt === 'string' || excerpt.total === undefined) {
+      found.left.push(buffer.name);
+      continue;
+    }
+    const skip = Math.max(0, offset - found.total);
+    const text = excerpt.lines.join('\n');
+    const { count, found: places } = await searcher.search(text, skip, limit - found.matches.length);
+    found.files += 1;
+    found.filesWithMatches += count > 0 ? 1 : 0;
+    found.total += count;
+    found.matches.push(...matchesIn(buffer.name, text, excerpt.lines, places));
+    budget.exceeded ||= performance.now() > budget.until;
+    if (budget.exceeded) break;
+  }
+  return found;
+}
+
+/** Returns PLACES, which are in the order of TEXT, as lines and columns. */
+function matchesIn(file: string, text: string, lines: string[], places: [number, number][]): Match[] {
+  const at = { index: 0, line: 1, lineStart: 0, column: 1 };
+  const advance = (index: number) => {
+    const passed = text.slice(at.index, index);
+    const breaks = passed.split('\n').length - 1;
+    if (breaks > 0) Object.assign(at, { lineStart: at.index + passed.lastIndexOf('\n') + 1, column: 1 });
+    at.column += Array.from(text.slice(Math.max(at.index, at.lineStart), index)).length;
+    at.line += breaks;
+    at.index = index;
+  };
+  return places.map(([from, to]) => {
+    advance(from);
+    const { line, column, lineStart } = at;
+    const shown = boundLine(lines[line - 1] ?? '', from - lineStart);
+    advance(to);
+    return { file, line, column, endLine: at.line, endColumn: at.column, text: shown };
+  });
+}
+
+function searchResult(pattern: string, found: Found, one: TextBuffer | undefined, stopped: boolean): Result {
+  const { total, matches, offset, files, filesWithMatches, left } = found;
+  const rows = fittingRows(matches.map((match) => rowText(match, one === undefined)));
+  const where = one
+    ? visible(one.name)
+    : total === 0
+      ? filesText(files)
+      : `${filesWithMatches} of ${filesText(files)}`;
+  const head = `Found ${total} ${total === 1 ? 'match' : 'matches'} of '${pattern}' in ${where}`;
+  const notes = [
+    stopped &&
+      `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
+    left.length > 0 && `Note: not searched, because no text or too large: ${leftText(left)}.`,
+    one?.pending && 'Note: an edit of it waits for approval, and was not searched; read_buffer shows it.',
+    one?.note && `Note: ${one.note}`,
+  ].filter((note) => typeof note === 'string');
+  const list = rows.length > 0 ? `:\n\n${listText(rows, offset + rows.length < total)}` : '';
+  return {
+    data: { total, files, matches: matches.slice(0, rows.length), notSearched: left, complete: !stopped },
+    text: [head + list, ...notes].join('\n'),
+  };
+}
+
+function filesText(files: number): string {
+  return `${files} ${files === 1 ? 'file' : 'files'}`;
+}
+
+function leftText(left: string[]): string {
+  const more = left.length > 5 ? ` and ${left.length - 5} more` : '';
+  return left.slice(0, 5).map(visible).join(', ') + more;
+}
+
+function rowText({ file, line, column, endLine, endColumn, text }: Match, withFile: boolean): string {
+  const end = endLine > line ? `-${endLine}:${endColumn}` : '';
+  return `${withFile ? `${visible(file)}:` : ''}${line}:${column}${end}  ${text}`;
+}

@@ -1,0 +1,74 @@
+// Decides the tool that writes whole files.
+
+import { unifiedDiff } from '../../files/diff.ts';
+import { visible } from '../../files/failure.ts';
+import { binaryKind, decode, encode, linesOf } from '../../files/text.ts';
+import type { Workspace } from '../../files/workspace.ts';
+import { type Present, presentFile, replaceFile } from '../../files/write.ts';
+import { boundText } from '../../kernel/reply.ts';
+import { type Arguments, defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
+import { checkApproved } from '../approved.ts';
+
+const WRITE_FILE: Omit<ToolDefinition, 'handler' | 'preview'> = {
+  name: 'write_file',
+  title: 'Write file',
+  description:
+    'Write a whole text file into the workspace, as UTF-8: a new one, or in place of what is there. Missing directories are made. A human is asked before. To change a part of a file use propose_file_edit.',
+  parameters: [
+    { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
+    { name: 'content', type: 'string', description: 'The whole text of the file' },
+  ],
+  required: ['path', 'content'],
+  safetyLevel: 'dangerous',
+  categories: ['buffer'],
+  shortDescription: 'Write a whole text file, new or in place of the old one',
+  complexity: 'simple',
+  keywords: keywordList(`
+    create a file, save to disk, new file, overwrite, replace the whole file, output to a file, store
+    text, make a file, touch, add a file, generate a source file, dump, export, persist, echo >, tee,
+    writeFileSync, Files.write, open(w), spit, with-open-file :direction :output, save-buffer, C-x C-s,
+    write-file, C-x C-w, save as, scaffold, boilerplate, new module, new test file, README, make a
+    directory mkdir, rewrite completely, put this code into`),
+};
+
+export function writeFile(workspace: Workspace) {
+  return defineTool({
+    ...WRITE_FILE,
+    preview: async (args) => {
+      const { path, bytes } = wanted(args);
+      const present = await presentFile(workspace, path);
+      const text = boundText(changeText(present, bytes));
+      return { text, place: present.name, fingerprint: present.fingerprint };
+    },
+    handler: async (args, { fingerprint }) => {
+      const { path, bytes } = wanted(args);
+      const name = await replaceFile(workspace, path, bytes, (present) =>
+        checkApproved(present, fingerprint),
+      );
+      return {
+        data: { path: name, bytes: bytes.length },
+        text: `Wrote ${bytes.length} bytes to ${visible(path)}`,
+      };
+    },
+  });
+}
+
+function wanted(args: Arguments): { path: string; bytes: Buffer } {
+  const path = String(args['path']);
+  const text = String(args['content']);
+  return { path, bytes: encode({ text, encoding: 'UTF-8', bom: false }, visible(path)) };
+}
+
+/** Returns what a person is shown of BYTES, a text, in place of PRESENT. */
+function changeText({ name, size, bytes: old }: Present, bytes: Buffer): string {
+  const file = visible(name);
+  const after = decode(bytes);
+  const lines = linesOf(after.text).length;
+  const content = `${lines} ${lines === 1 ? 'line' : 'lines'}\n\n${after.text}`;
+  if (size === undefined) return `New file ${file}, ${content}`;
+  if (old?.equals(bytes)) return `${file} has exactly this content already.`;
+  const kind = old === undefined ? 'a large file' : binaryKind(old);
+  if (old === undefined || kind !== undefined)
+    return `In place of ${file}, ${kind} of ${size} bytes: ${content}`;
+  return unifiedDiff(name, decode(old), after);
+}

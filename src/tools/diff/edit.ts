@@ -1,0 +1,167 @@
+// Decides the tool that changes a part of a file.
+
+import { CallError } from '../../errors.ts';
+import { diffHunks, unifiedDiff } from '../../files/diff.ts';
+import { visible } from '../../files/failure.ts';
+import { WHOLE } from '../../files/lines.ts';
+import { binaryKind, decode, encode, type FileText, lineEnds, linesOf } from '../../files/text.ts';
+import type { Workspace } from '../../files/workspace.ts';
+import { type Present, presentFile, replaceFile } from '../../files/write.ts';
+import { boundText, fittingRows, joinSections } from '../../kernel/reply.ts';
+import { type Arguments, defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
+import { checkApproved } from '../approved.ts';
+import { lineAt, nearestPlace, occurrences } from './match.ts';
+
+const PROPOSE_FILE_EDIT: Omit<ToolDefinition, 'handler' | 'preview'> = {
+  name: 'propose_file_edit',
+  title: 'Propose file edit',
+  description:
+    'Replace a part of a text file, once a human has approved the diff. original must be exactly the text to replace, as read_file shows it, and stand in the file once; line ends and encoding are kept. An empty original makes a new file.',
+  parameters: [
+    { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
+    { name: 'original', type: 'string', description: 'The exact text to replace; empty for a new file' },
+    { name: 'modified', type: 'string', description: 'The text in its place' },
+    { name: 'description', type: 'string', description: 'Why, in a sentence for the human who decides' },
+  ],
+  required: ['path', 'original', 'modified'],
+  safetyLevel: 'dangerous',
+  categories: ['diff'],
+  shortDescription: 'Change a part of a file; a human sees the diff and decides',
+  complexity: 'moderate',
+  keywords: keywordList(`
+    edit a file, change code in a file, patch, replace text, fix a bug in the source, modify a file,
+    apply a diff, insert lines, str_replace, search and replace, sed -i, refactor, rename in a file,
+    delete lines, remove a function from a file, add a function to a file, append to a file, update the
+    source, edit in place, suggest a change, hunk, unified diff, review, pull request, ediff,
+    query-replace, M-%, correct a typo in a file, comment out, change a line, rewrite a function, change
+    the definition on disk, make a fix permanent`),
+};
+
+/** Lines of a diff in the answer, and of the nearest place in a refusal. */
+const DIFF_LINES = 200;
+const NEAR_LINES = 40;
+
+export function proposeFileEdit(workspace: Workspace) {
+  return defineTool({
+    ...PROPOSE_FILE_EDIT,
+    preview: async (args) => {
+      const present = await presentFile(workspace, String(args['path']));
+      const { before, after } = editOf(present, args, workspace);
+      const text = boundText(unifiedDiff(present.name, before, after));
+      return { text, place: present.name, fingerprint: present.fingerprint };
+    },
+    handler: async (args, { fingerprint }) => {
+      const path = String(args['path']);
+      const present = await presentFile(workspace, path);
+      checkApproved(present, fingerprint);
+      const { before, after } = editOf(present, args, workspace);
+      const bytes = encode(after, visible(present.name));
+      await replaceFile(workspace, path, bytes, (now) => checkApproved(now, present.fingerprint));
+      const hunks = diffHunks(before.text, after.text);
+      return {
+        data: { path: present.name, bytes: bytes.length, hunks: hunks ?? null },
+        text: joinSections([headline(present, bytes.length), hunksText(hunks)]),
+      };
+    },
+  });
+}
+
+function headline({ name, size }: Present, bytes: number): string {
+  const file = visible(name);
+  return size === undefined
+    ? `Created ${file}, ${bytes} bytes:`
+    : `Changed ${file}, which has ${bytes} bytes now:`;
+}
+
+function hunksText(hunks: string | undefined): string | undefined {
+  if (hunks === undefined) return 'The change is too large for a diff.';
+  const lines = hunks.split('\n');
+  const shown = fittingRows(lines.slice(0, DIFF_LINES));
+  const more = lines.length - shown.length;
+  return [...shown, ...(more > 0 ? [`... ${more} more lines of the diff`] : [])].join('\n');
+}
+
+/** Returns the text of PRESENT before and after the edit that ARGS ask for. Throws a CallError that says why it
+ *  cannot be done. */
+function editOf(
+  present: Present,
+  args: Arguments,
+  workspace: Workspace,
+): { before: FileText; after: FileText } {
+  const [original, modified] = ['original', 'modified'].map((name) =>
+    String(args[name]).replaceAll('\r\n', '\n'),
+  );
+  const wanted = { original: original ?? '', modified: modified ?? '' };
+  const file = visible(present.name);
+  if (original === modified) {
+    throw new CallError('original and modified are the same, so there is nothing to change.');
+  }
+  const before = presentText(present);
+  if (wanted.original === '') {
+    if (before.text !== '') {
+      throw new CallError(
+        `${file} exists and is not empty, so original must be the text to replace. Only a new file takes an empty original.`,
+      );
+    }
+    return { before, after: { ...before, text: String(args['modified']) } };
+  }
+  if (present.size === undefined) {
+    throw new CallError(
+      `There is no file ${file} to change. Relative paths start at ${workspace.root}; an empty original makes a new file.`,
+    );
+  }
+  return { before, after: { ...before, text: replaced(file, before.text, wanted) } };
+}
+
+function presentText({ name, size, bytes }: Present): FileText {
+  if (size === undefined) return { text: '', encoding: 'UTF-8', bom: false };
+  const kind = bytes && binaryKind(bytes);
+  if (bytes !== undefined && kind === undefined) return decode(bytes);
+  const what = kind ?? `larger than ${WHOLE / 1024 / 1024} MB`;
+  throw new CallError(`${visible(name)} is ${what}, which this tool does not change.`);
+}
+
+/** Returns TEXT, of FILE, with the one place of ORIGINAL replaced; all other characters stay as they are. */
+function replaced(
+  file: string,
+  text: string,
+  { original, modified }: { original: string; modified: string },
+) {
+  const plain = text.replaceAll('\r\n', '\n');
+  const [start, ...more] = occurrences(plain, original);
+  if (start === undefined) throw new CallError(staleText(file, plain, original));
+  if (more.length > 0) {
+    const lines = [start, ...more].map((at) => lineAt(plain, at));
+    throw new CallError(
+      `original stands ${lines.length} times in ${file}, at lines ${linesText(lines)}. Give it with more of the text around it, so that it stands there once.`,
+    );
+  }
+  const [from, to] = [start, start + original.length].map((at) => indexWithReturns(text, at));
+  const crlf = lineEnds(text.slice(from, to)) ?? lineEnds(text);
+  const put = crlf === 'CRLF' ? modified.replaceAll('\n', '\r\n') : modified;
+  return text.slice(0, from) + put + text.slice(to);
+}
+
+/** Returns the index in TEXT of what is at INDEX when each CRLF in it is one character. */
+function indexWithReturns(text: string, index: number): number {
+  let found = index;
+  for (let at = text.indexOf('\r\n'); at !== -1 && at < found; at = text.indexOf('\r\n', at + 2)) found += 1;
+  return found;
+}
+
+function linesText(lines: number[]): string {
+  const more = lines.length > 20 ? ` and ${lines.length - 20} more` : '';
+  return lines.slice(0, 20).join(', ') + more;
+}
+
+function staleText(file: string, text: string, original: string): string {
+  const near = nearestPlace(linesOf(text), linesOf(original));
+  const head = `original does not stand in ${file} as it is on the disk; nothing was changed.`;
+  if (near === undefined) return `${head} No place looks like it: read the file again.`;
+  const { first, lines, onlySpace } = near;
+  const shown = lines.slice(0, NEAR_LINES).map((line, index) => `${first + index}: ${line}`);
+  const where = lines.length === 1 ? `is line ${first}` : `is lines ${first} to ${first + lines.length - 1}`;
+  const how = onlySpace ? `, which differs in white space only` : '';
+  const more = lines.length > NEAR_LINES ? '\n...' : '';
+  return `${head} The nearest place ${where}${how}:\n\n${shown.join('\n')}${more}\n\nGive the exact text as original.`;
+}

@@ -1,0 +1,89 @@
+// Decides where a text stands in a file, and which place looks most like it when it stands nowhere.
+
+import { similarity } from '../../kernel/nearest.ts';
+
+/** Returns where WANTED begins in TEXT, each time. */
+export function occurrences(text: string, wanted: string): number[] {
+  const starts: number[] = [];
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) starts.push(at);
+  return starts;
+}
+
+/** Returns the number of the line of TEXT where the character at INDEX stands. */
+export function lineAt(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length;
+}
+
+/** Lines of a file, from number FIRST on. */
+export interface NearPlace {
+  first: number;
+  lines: string[];
+  /** Whether they differ from what was wanted in white space only. */
+  onlySpace: boolean;
+}
+
+/** How many places are compared as a whole. */
+const CANDIDATES = 20;
+/** A place that looks less like it than this is none. */
+const LEAST = 0.4;
+
+/** Returns the place among the lines of a FILE that looks most like the lines WANTED; undefined when none does. */
+export function nearestPlace(file: readonly string[], wanted: readonly string[]): NearPlace | undefined {
+  const plain = file.map(squeeze);
+  const sought = trimBlank(wanted.map(squeeze));
+  if (sought.length === 0) return undefined;
+  let best = { start: -1, score: LEAST };
+  for (const start of candidates(plain, sought)) {
+    const score = windowScore(plain, sought, start);
+    if (score > best.score) best = { start, score };
+  }
+  if (best.start === -1) return undefined;
+  const lines = file.slice(best.start, best.start + sought.length);
+  return { first: best.start + 1, lines, onlySpace: best.score === 1 };
+}
+
+function squeeze(line: string): string {
+  return line.trim().replace(/\s+/g, ' ');
+}
+
+function trimBlank(lines: string[]): string[] {
+  const first = lines.findIndex((line) => line !== '');
+  return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => line !== '') + 1);
+}
+
+/** Returns where a place may begin: each line of SOUGHT that is in the file votes, a rare one more; the longest also
+ *  for the line most like it. */
+function candidates(file: readonly string[], sought: readonly string[]): number[] {
+  const where = new Map<string, number[]>();
+  for (const [index, line] of file.entries()) where.set(line, [...(where.get(line) ?? []), index]);
+  const votes = new Map<number, number>();
+  const vote = (start: number, weight: number) => {
+    const within = Math.max(0, Math.min(start, file.length - 1));
+    votes.set(within, (votes.get(within) ?? 0) + weight);
+  };
+  for (const [index, line] of sought.entries()) {
+    const places = line === '' ? [] : (where.get(line) ?? []);
+    for (const place of places) vote(place - index, line.length / places.length);
+  }
+  const longest = sought.reduce((one, other) => (other.length > one.length ? other : one));
+  const similar = [...file.entries()]
+    .map(([index, line]) => ({ index, score: similarity(line, longest) }))
+    .sort((one, other) => other.score - one.score);
+  for (const { index, score } of similar.slice(0, CANDIDATES / 2)) {
+    vote(index - sought.indexOf(longest), score * longest.length);
+  }
+  const ranked = [...votes].sort(([, one], [, other]) => other - one);
+  return ranked.slice(0, CANDIDATES).map(([start]) => start);
+}
+
+/** Returns how much the lines of FILE from START on look like SOUGHT: 0 to 1, by the characters of each line. */
+function windowScore(file: readonly string[], sought: readonly string[], start: number): number {
+  let score = 0;
+  let weights = 0;
+  for (const [index, line] of sought.entries()) {
+    const weight = line.length + 1;
+    score += weight * similarity(file[start + index] ?? '', line);
+    weights += weight;
+  }
+  return score / weights;
+}
