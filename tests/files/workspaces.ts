@@ -1,0 +1,70 @@
+// A workspace in a temporary folder, beside a folder that no tool may reach.
+
+import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Workspace } from '../../src/files/workspace.ts';
+import type { Tool } from '../../src/kernel/tool.ts';
+import { temporaryFolder } from '../harness.ts';
+
+export interface TestWorkspace {
+  workspace: Workspace;
+  /** The root. */
+  root: string;
+  /** A folder beside the root with the file `secret.txt`. */
+  outside: string;
+  /** Writes CONTENT as PATH below the root and returns the whole path. */
+  put(path: string, content: string | Buffer): string;
+  remove(): void;
+}
+
+/** Returns a new workspace; READ_ROOTS are beside its root. */
+export function makeWorkspace(...readRoots: string[]): TestWorkspace {
+  const folder = temporaryFolder();
+  const base = realpathSync(folder.path);
+  const [root, outside] = [join(base, 'app'), join(base, 'outside')];
+  for (const path of [root, outside, ...readRoots.map((name) => join(base, name))]) mkdirSync(path);
+  writeFileSync(join(outside, 'secret.txt'), 'SECRET\n');
+  const workspace = new Workspace(
+    [root],
+    readRoots.map((name) => join(base, name)),
+  );
+  const put = (path: string, content: string | Buffer) => {
+    const file = join(root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    return file;
+  };
+  return { workspace, root, outside, put, remove: folder.remove };
+}
+
+/** Returns the text that the handler of TOOL answers to ARGS, or the message of the error that it throws. */
+export async function answerOf(tool: Tool, args: object, fingerprint?: string): Promise<string> {
+  try {
+    const { text } = await tool.handler(
+      args as { [name: string]: unknown },
+      fingerprint === undefined ? {} : { fingerprint },
+    );
+    return text;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Returns what the preview of TOOL says for ARGS, or the message of the error that it throws. */
+export async function previewOf(
+  tool: Tool,
+  args: object,
+): Promise<{ text: string; place?: string; fingerprint: string }> {
+  try {
+    const preview = await tool.preview?.(args as { [name: string]: unknown }, {});
+    if (preview === undefined) throw new Error('The tool has no preview.');
+    return preview;
+  } catch (error) {
+    return { text: error instanceof Error ? error.message : String(error), fingerprint: '' };
+  }
+}
+
+/** Returns the paths of all files and directories below FOLDER, sorted. */
+export function tree(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort() : [];
+}
