@@ -7,7 +7,8 @@
 
 (defparameter *files*
   '("package" "internals" "json" "wire" "capture" "session" "conditions" "jobs" "operations"
-    "names" "symbols" "xref" "describe" "warnings" "evaluate" "load" "crossing" "call-tool" "main")
+    "names" "symbols" "xref" "describe" "warnings" "evaluate" "load" "crossing" "call-tool"
+    "arglist" "packages" "classes" "hierarchy" "expand" "main")
   "The files of the agent, each using only those before it.")
 
 (defun source (name)

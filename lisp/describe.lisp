@@ -8,18 +8,31 @@
     (let ((*print-length* 60) (*print-level* 8))
       (print-safely limit object))))
 
-(defun without-packages (tree)
+(defparameter *plain-packages* (list (find-package "COMMON-LISP") (find-package "KEYWORD"))
+  "Packages whose symbols are told from others of their names also in an argument list.")
+
+(defun without-packages (tree &optional (depth 10))
   "Return TREE, an argument list, with its symbols replaced by ones that print bare; the
-packages of parameter names say nothing."
-  (cond ((consp tree) (cons (without-packages (car tree)) (without-packages (cdr tree))))
-        ((or (null tree) (keywordp tree) (not (symbolp tree))) tree)
+packages of parameter names say nothing. As much of it as ARGLIST-TEXT shows: a default can
+hold a literal of any size, or a circular one."
+  (cond ((zerop depth) nil)
+        ((consp tree)
+         (loop for rest = tree then (cdr rest)
+               repeat 61
+               while (consp rest)
+               collect (without-packages (car rest) (1- depth)) into elements
+               finally (return (nconc elements (and (atom rest) (without-packages rest depth))))))
+        ((or (null tree) (not (symbolp tree)) (member (symbol-package tree) *plain-packages*)) tree)
         (t (make-symbol (symbol-name tree)))))
 
 (defun arglist-text (arglist)
-  "Return ARGLIST as text; () for none."
+  "Return ARGLIST on one line; () for none."
   (printing-plainly
-    (let ((*print-length* 60) (*print-level* 8) (*print-gensym* nil))
-      (if arglist (print-safely 1000 (without-packages arglist)) "()"))))
+    (let ((*print-length* 60) (*print-level* 8) (*print-gensym* nil)
+          ;; Prints 'X and #'X, and breaks lines only where a form demands it.
+          (*print-pretty* t) (*print-right-margin* most-positive-fixnum))
+      (let ((text (if arglist (print-safely 1000 (without-packages arglist)) "()")))
+        (if (find #\Newline text) (on-one-line text) text)))))
 
 (defun place-data (source &optional description)
   "Return where SOURCE, a definition source of SB-INTROSPECT, is as a JSON object with
@@ -46,11 +59,22 @@ DESCRIPTION, or NIL without a file."
     (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description)
         (object "description" description))))
 
+(defun class-text (class)
+  "Return the name of CLASS, with its package; of one without a name, what it is."
+  (let ((name (class-name class)))
+    (if (and name (symbolp name))
+        (symbol-text name)
+        (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
+
 (defun specializer-text (specializer)
-  "Return SPECIALIZER as in a DEFMETHOD form, with packages."
+  "Return SPECIALIZER as in a DEFMETHOD form, with packages. Of an object with a print method
+of its own, which can fail or never end, only the class is told."
   (if (typep specializer 'class)
-      (qualified-text (class-name specializer))
-      (plain-text 100 (list 'eql (sb-mop:eql-specializer-object specializer)))))
+      (class-text specializer)
+      (let ((object (sb-mop:eql-specializer-object specializer)))
+        (if (typep object '(or symbol number character string))
+            (plain-text 100 (list 'eql object))
+            (format nil "(EQL #<~A>)" (class-text (class-of object)))))))
 
 (defun doc-text (name type)
   "Return the documentation of NAME as TYPE, at most 4000 characters, or NIL."
@@ -94,12 +118,18 @@ DESCRIPTION, or NIL without a file."
   "Return the name of SLOT, a slot definition."
   (symbol-text (sb-mop:slot-definition-name slot)))
 
+(defun condition-class-p (class)
+  "True when CLASS is one that DEFINE-CONDITION makes."
+  (let ((type (internal-symbol "SB-PCL" "CONDITION-CLASS")))
+    (and type (typep class type))))
+
 (defun class-nature (class)
   "Return what kind of class CLASS is."
   (typecase class
     (structure-class "STRUCTURE CLASS")
     (built-in-class "BUILT-IN CLASS")
-    (t (if (subtypep (class-name class) 'condition) "CONDITION CLASS" "CLASS"))))
+    (sb-mop:forward-referenced-class "FORWARD-REFERENCED CLASS")
+    (t (if (condition-class-p class) "CONDITION CLASS" "CLASS"))))
 
 (defun class-data (symbol)
   "Return what SYMBOL is as a class or another type, or NIL."
@@ -107,7 +137,7 @@ DESCRIPTION, or NIL without a file."
     (cond (class
            (object "nature" (class-nature class)
                    "supers" (loop for super in (sb-mop:class-direct-superclasses class)
-                                  collect (plain-text 100 (class-name super)))
+                                  collect (class-text super))
                    "slots" (loop for slot in (sb-mop:class-direct-slots class) collect (slot-text slot))
                    "documentation" (doc-text symbol 'type)
                    "sources" (loop for type in '(:class :structure :condition)

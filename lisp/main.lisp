@@ -17,7 +17,8 @@ The agent answers without them, only slower or with less."
                                                             (internal-function "SB-KERNEL" "%SIMPLE-FUN-XREFS"))))
                    (list "cross-references to CL" (lambda () (kept-p 'mapcar)))
                    (list "frames" (lambda () (frame-name (sb-di:top-frame))))
-                   (list "error-contexts" (lambda () (internal-function "SB-C" "FIND-ERROR-CONTEXT"))))
+                   (list "error-contexts" (lambda () (internal-function "SB-C" "FIND-ERROR-CONTEXT")))
+                   (list "macroexpand-all" #'code-walker))
         unless (works-p check) collect name))
 
 (defun greeting ()
@@ -56,6 +57,7 @@ ends the reader first and this thread last, so this one waits for its turn."
   (take-over)
   ;; Loaded now, because no lookup may intern anything later.
   (ignore-errors (require "SB-INTROSPECT"))
+  (unless (code-walker) (ignore-errors (require "SB-CLTL2")))
   (send (greeting))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
     (loop

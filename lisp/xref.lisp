@@ -204,3 +204,28 @@ then the users of a macro, then what SBCL has for itself, with INTERNALS."
                              collect (if (stringp (first group))
                                          (object "name" (first group) "kind" kind)
                                          (caller-data group kind sites))))))))
+
+(defparameter *reference-kinds* '((:references "read") (:sets "set") (:binds "bind"))
+  "What a function can do with a variable: SBCL's word and that of answers.")
+
+(define-operation "who-references" (name package sites offset limit)
+  "Find the functions that read, set or bind the variable NAME, in that order, of which LIMIT
+are told from OFFSET on. One that does several of these is told as often."
+  (multiple-value-bind (symbol status setf) (named-symbol name package)
+    (declare (ignore status))
+    (let ((uses '()) (target (if setf (list 'setf symbol) symbol)))
+      (map-uses (lambda (caller function kind number) (push (list caller function kind number) uses))
+                target (mapcar #'first *reference-kinds*))
+      (let ((all (loop for (kind word) in *reference-kinds*
+                       append (loop for group in (group-uses (remove kind uses :key #'third :test-not #'eq))
+                                    collect (cons word group)))))
+        (object "name" (name-text target)
+                "total" (length all)
+                "natures" (and (not setf) (natures symbol))
+                "expansion" (and (not setf)
+                                 (eq :macro (variable-kind symbol))
+                                 (plain-text 200 (macroexpand-1 symbol)))
+                "kept" (json-boolean (kept-p symbol))
+                "features" (and sites (feature-names))
+                "rows" (loop for (word . group) in (page all offset limit)
+                             collect (caller-data group word sites)))))))

@@ -1,11 +1,19 @@
 // Decides what each operation of the agent takes and gives back; docs/wire-protocol.md has examples.
 
-/** A package or symbol that is not there. */
-export interface LookupFailure {
-  failure: 'no-package' | 'no-symbol';
-  package: string;
-  symbol?: string;
-}
+import type {
+  ArglistData,
+  ClassHierarchyData,
+  ClassSlotsData,
+  MacroexpandData,
+  PackageData,
+  ReferencesData,
+} from './introspection.ts';
+
+/** A package or symbol that is not there, or a symbol that names no class. */
+export type LookupFailure =
+  | { failure: 'no-package'; package: string }
+  | { failure: 'no-symbol'; package: string; symbol: string }
+  | { failure: 'no-class'; class: string; natures?: string[] };
 
 /** A place in a source file: offset in octets and number of a top-level form, and of a form within it. */
 export interface Place {
@@ -167,4 +175,33 @@ export interface Operations {
   'load-file': { args: { file: string; fasl: string }; data: LoadFileData };
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };
+  'who-references': {
+    args: { name: string; package?: string; sites?: boolean; offset: number; limit: number };
+    data: { value?: ReferencesData | LookupFailure };
+  };
+  arglist: {
+    args: { name: string; package?: string; methods?: boolean; offset: number; limit: number };
+    data: { value?: ArglistData | LookupFailure };
+  };
+  'package-symbols': {
+    args: { package: string; access: string; type?: string; offset: number; limit: number };
+    data: { value?: PackageData | LookupFailure };
+  };
+  'class-slots': {
+    args: { name: string; package?: string; offset: number; limit: number };
+    data: { value?: ClassSlotsData | LookupFailure };
+  };
+  'class-hierarchy': {
+    args: {
+      name: string;
+      package?: string;
+      up?: boolean;
+      down?: boolean;
+      depth?: number;
+      offset: number;
+      limit: number;
+    };
+    data: { value?: ClassHierarchyData | LookupFailure };
+  };
+  macroexpand: { args: { code: string; package?: string; mode: string }; data: MacroexpandData };
 }

@@ -42,7 +42,13 @@ const START_LIMIT_MS = 60_000;
 const FROZEN_MS = 15_000;
 const FROZEN_MS_PER_GB = 1_000;
 
-const RUNS_CODE: ReadonlySet<string> = new Set(['evaluate', 'load-file', 'load-source', 'load-system']);
+const RUNS_CODE: ReadonlySet<string> = new Set([
+  'evaluate',
+  'macroexpand',
+  'load-file',
+  'load-source',
+  'load-system',
+]);
 
 export class SbclImage implements Image {
   readonly #options: SbclOptions;

@@ -48,6 +48,36 @@ export function listText(rows: string[], more: boolean): string {
   return [...rows, ...(more ? ['...'] : [])].map((row) => `  ${row}`).join('\n');
 }
 
+/** Part of a list: how many of its TOTAL rows are SHOWN from OFFSET on. */
+export interface Page {
+  offset: number;
+  shown: number;
+  total: number;
+}
+
+/** Returns whether there are rows after PAGE. */
+export function hasMore({ offset, shown, total }: Page): boolean {
+  return offset + shown < total;
+}
+
+/** Returns the note behind a PAGE of WHAT that does not tell by itself how many there are (C13), or false. */
+export function pageNote(page: Page, what: string): string | false {
+  const { offset, shown, total } = page;
+  if (hasMore(page)) return `Note: ${total} ${what}; limit and offset reach the rest.`;
+  return shown === 0 && total > 0 && `Note: there are ${total} ${what}, and none from offset ${offset} on.`;
+}
+
+/** Returns ROWS as lists below the headers that each names, which the rows of a list have in common; the last
+ *  list ends in `...` when there are MORE. */
+export function listsText(rows: { header: string; text: string }[], more: boolean): string {
+  const headers = [...new Set(rows.map(({ header }) => header))];
+  const lists = headers.map((header) => {
+    const texts = rows.filter((row) => row.header === header).map(({ text }) => text);
+    return `${header}\n\n${listText(texts, more && header === headers.at(-1))}`;
+  });
+  return lists.join('\n\n');
+}
+
 /** Returns SECTIONS that are not empty with a blank line between them. */
 export function joinSections(sections: (string | undefined | false)[]): string {
   return sections.filter((section) => section).join('\n\n');

@@ -4,6 +4,11 @@ import type { CallOptions, Ending } from '../image/image.ts';
 import type { Arguments, CallContext, Parameter } from '../kernel/tool.ts';
 import { progressText } from './outcome.ts';
 
+export const PACKAGE: Parameter = {
+  name: 'package',
+  type: 'string',
+  description: 'Package name (defaults to CL-USER)',
+};
 export const LIMIT: Parameter = {
   name: 'limit',
   type: 'integer',

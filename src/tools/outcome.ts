@@ -5,15 +5,22 @@ import { type Condition, type Ending, type Output, type Progress, wholeText } fr
 import type { LookupFailure } from '../image/operations.ts';
 import { indent, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
+import { isNot } from './natures.ts';
 
-/** Returns the contract's text for a package or symbol that is not there (S0.9, S3.4, S3.5, C9). */
+/** Returns the contract's text for a package or symbol that is not there (S0.9, S3.4, S3.5, C9), and in its
+ *  words, with a note as in S3.16, that for a class. */
 function lookupText(failure: LookupFailure): string {
-  return failure.failure === 'no-package'
-    ? `Package ${failure.package} not found`
-    : `Symbol ${failure.symbol} not found in package ${failure.package} (status: NIL)`;
+  switch (failure.failure) {
+    case 'no-package':
+      return `Package ${failure.package} not found`;
+    case 'no-symbol':
+      return `Symbol ${failure.symbol} not found in package ${failure.package} (status: NIL)`;
+    case 'no-class':
+      return `Class ${failure.class} not found\nNote: ${isNot(failure.class, failure.natures ?? [], 'class')}`;
+  }
 }
 
-/** Returns whether VALUE tells of a package or symbol that is not there. */
+/** Returns whether VALUE tells of a package, symbol or class that is not there. */
 export function isLookupFailure(value: object): value is LookupFailure {
   return 'failure' in value;
 }

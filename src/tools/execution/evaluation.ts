@@ -1,6 +1,6 @@
 // Decides the tool that evaluates.
 
-import type { Image, Reply } from '../../image/image.ts';
+import type { Ending, Image, Reply } from '../../image/image.ts';
 import type { EvaluateData, PrintedValue } from '../../image/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
@@ -78,8 +78,11 @@ function evaluationResult({ ending, output, data, waitedMs }: Reply<'evaluate'>)
   return { data: { values: data.values ?? [], ending, output }, text, failed };
 }
 
-function failureText(ending: Reply<'evaluate'>['ending'], data: EvaluateData): string | undefined {
-  const { unreadable, formNumber = 1 } = data;
+/** Returns the text for an evaluation that did not end well, or undefined for one that did. */
+export function failureText(
+  ending: Ending,
+  { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,
+): string | undefined {
   if (unreadable) {
     const { text, number, line, column, atLine, atColumn } = unreadable;
     return (

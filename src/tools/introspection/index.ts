@@ -3,10 +3,25 @@
 import type { Image } from '../../image/image.ts';
 import type { Tool } from '../../kernel/tool.ts';
 import type { Places } from '../places.ts';
+import { classHierarchy, classSlots } from './clos.ts';
+import { functionArglist } from './functions.ts';
+import { macroexpandForm } from './macros.ts';
+import { listPackageSymbols } from './packages.ts';
+import { whoReferences } from './references.ts';
 import { aproposSearch, describeSymbol } from './symbols.ts';
 import { whoCalls } from './xref.ts';
 
-/** Returns the tools of the category introspection, over IMAGE. */
+/** Returns the tools of the category introspection, over IMAGE (C5). */
 export function introspectionTools(image: Image, places: Places): Tool[] {
-  return [aproposSearch(image), whoCalls(image, places), describeSymbol(image, places)];
+  return [
+    describeSymbol(image, places),
+    aproposSearch(image),
+    functionArglist(image),
+    whoCalls(image, places),
+    whoReferences(image, places),
+    listPackageSymbols(image),
+    classSlots(image),
+    classHierarchy(image),
+    macroexpandForm(image),
+  ];
 }

@@ -8,14 +8,34 @@ import {
   type CallContext,
   defineTool,
   keywordList,
+  type Parameter,
   type Result,
   type ToolDefinition,
 } from '../../kernel/tool.ts';
-import { callOptions, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';
 import { foundValue, isLookupFailure, labelled, lookupResult } from '../outcome.ts';
 import type { Places } from '../places.ts';
 
-const TYPES = ['function', 'macro', 'variable', 'class', 'generic-function'] as const;
+const TYPES: readonly string[] = ['function', 'macro', 'variable', 'class', 'generic-function'];
+
+/** Chooses symbols by what they name; other values are answered by invalidType (S0.10). */
+export const SYMBOL_TYPE: Parameter = {
+  name: 'type',
+  type: 'string',
+  description: 'Filter by type: function, macro, variable, class, generic-function',
+  enum: TYPES,
+  openEnum: true,
+};
+
+/** Returns whether TYPE is one that SYMBOL_TYPE takes. */
+export function isSymbolType(type: string): boolean {
+  return TYPES.includes(type);
+}
+
+/** Returns the answer to a TYPE that is none (S0.10). */
+export function invalidType(type: string): Result {
+  return { data: { type }, text: `Invalid type: ${type}. Valid types: ${TYPES.join(', ')}` };
+}
 
 const APROPOS_SEARCH: Omit<ToolDefinition, 'handler'> = {
   name: 'apropos_search',
@@ -25,13 +45,7 @@ const APROPOS_SEARCH: Omit<ToolDefinition, 'handler'> = {
   parameters: [
     { name: 'pattern', type: 'string', description: 'Search pattern (case-insensitive substring)' },
     { name: 'package', type: 'string', description: 'Limit search to this package (optional)' },
-    {
-      name: 'type',
-      type: 'string',
-      description: 'Filter by type: function, macro, variable, class, generic-function',
-      enum: TYPES,
-      openEnum: true,
-    },
+    SYMBOL_TYPE,
     {
       name: 'inherited',
       type: 'boolean',
@@ -70,7 +84,7 @@ async function searchSymbols(image: Image, args: Arguments, context: CallContext
   const pattern = String(args['pattern']);
   const packageName = stringArgument(args, 'package');
   const type = stringArgument(args, 'type');
-  const validType = type === undefined || (TYPES as readonly string[]).includes(type);
+  const validType = type === undefined || isSymbolType(type);
   const { offset, limit } = pageArguments(args);
   const reply = await image.call(
     'apropos',
@@ -86,9 +100,7 @@ async function searchSymbols(image: Image, args: Arguments, context: CallContext
   );
   const found = foundValue(reply);
   if (isLookupFailure(found)) return lookupResult(found);
-  if (!validType) {
-    return { data: { type }, text: `Invalid type: ${type}. Valid types: ${TYPES.join(', ')}` };
-  }
+  if (!validType) return invalidType(type);
   const { total, inherited } = found;
   const rows = found.rows ?? [];
   const lines = fittingRows(rows.map(([home, name, label]) => `${home}::${name} [${label}]`));
@@ -112,7 +124,7 @@ const DESCRIBE_SYMBOL: Omit<ToolDefinition, 'handler'> = {
       type: 'string',
       description: 'Symbol to describe, for example mapcar, my-package::thing or |Mixed Case|',
     },
-    { name: 'package', type: 'string', description: 'Package name (defaults to CL-USER)' },
+    PACKAGE,
   ],
   required: ['symbol'],
   categories: ['introspection'],

@@ -2,15 +2,16 @@
 
 import type { Image } from '../../image/image.ts';
 import type { Caller, WhoCallsData } from '../../image/operations.ts';
-import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Parameter, type ToolDefinition } from '../../kernel/tool.ts';
-import { callOptions, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';
+import { isNot } from '../natures.ts';
 import { foundValue, isLookupFailure, lookupResult } from '../outcome.ts';
 import type { Places } from '../places.ts';
 
 const PARAMETERS: Parameter[] = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },
-  { name: 'package', type: 'string', description: 'Package name (defaults to CL-USER)' },
+  PACKAGE,
   {
     name: 'sites',
     type: 'boolean',
@@ -71,59 +72,55 @@ export function whoCalls(image: Image, places: Places) {
 }
 
 function callersText(data: WhoCallsData, offset: number, places: Places): string {
-  const total = data.callers + data.others;
-  const features = new Set(data.features);
-  const callee = data.name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
-  const rows = data.rows ?? [];
-  const lines = fittingRows(rows.map((caller) => callerLines(caller, places, features, callee)));
-  const more = offset + lines.length < total;
-  const notes = [
-    natureNote(data),
-    !data.kept &&
-      'Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so callers can be missing here.',
-    more && `Note: ${total} callers; limit and offset reach the rest.`,
-  ];
-  const text = total === 0 ? `No callers found for ${data.name}` : blocksText(data, lines, more);
-  return [text, ...notes.filter(Boolean)].join('\n');
+  const { name, callers, others, kept, rows = [] } = data;
+  const lines = fittingRows(
+    usesOf(data, places, (user) => (user.kind === undefined ? user.name : `${user.name} (${user.kind})`)),
+  );
+  const page = { offset, shown: lines.length, total: callers + others };
+  const notes = [natureNote(data), !kept && missingNote('callers'), pageNote(page, 'callers')];
+  if (page.total === 0) return [`No callers found for ${name}`, ...notes.filter(Boolean)].join('\n');
+  // The functions, then whatever else calls (S3.10, S3.17).
+  const blocks = lines.map((text, index) => ({
+    header:
+      rows[index]?.kind === undefined ? `Functions that call ${name}:` : `Other places that call ${name}:`,
+    text,
+  }));
+  return [listsText(blocks, hasMore(page)), ...notes].filter(Boolean).join('\n');
 }
 
-/** The functions, then whatever else calls (S3.10); the last block ends in `...` when there are MORE. */
-function blocksText({ name, callers, rows = [] }: WhoCallsData, lines: string[], more: boolean): string {
-  const functions = lines.filter((_, index) => rows[index]?.kind === undefined);
-  const others = lines.slice(functions.length);
-  return joinSections([
-    callers > 0 &&
-      (functions.length > 0 || others.length === 0) &&
-      `Functions that call ${name}:\n\n${listText(functions, more && others.length === 0)}`,
-    others.length > 0 && `Other places that call ${name}:\n\n${listText(others, more)}`,
-  ]);
+/** What is asked about, and who uses it. */
+interface Uses {
+  name: string;
+  features?: string[];
+  rows?: Caller[];
 }
 
-function callerLines(
-  { name, kind, sites }: Caller,
-  places: Places,
-  features: ReadonlySet<string>,
-  callee: string,
-): string {
-  const head = kind === undefined ? name : `${name} (${kind})`;
-  const shown = (sites ?? []).map((site) => {
-    const found = places.site(site, features, callee);
-    const text = [found?.at ?? 'no source', found?.text, site.method && `[method ${site.method}]`];
-    return `\n    ${text.filter(Boolean).join('  ')}`;
+/** Returns each user of DATA as HEAD shows it, with a line for each of its places (S3.18). */
+export function usesOf(data: Uses, places: Places, head: (user: Caller) => string): string[] {
+  const { name, features = [], rows = [] } = data;
+  const used = name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
+  const known = new Set(features);
+  return rows.map((user) => {
+    const shown = (user.sites ?? []).map((site) => {
+      const found = places.site(site, known, used);
+      const text = [found?.at ?? 'no source', found?.text, site.method && `[method ${site.method}]`];
+      return `\n    ${text.filter(Boolean).join('  ')}`;
+    });
+    return head(user) + [...new Set(shown)].sort(bySite).join('');
   });
-  return head + [...new Set(shown)].sort(bySite).join('');
 }
 
 function bySite(one: string, other: string): number {
   return one.localeCompare(other, 'en', { numeric: true });
 }
 
+/** Returns the note that the list lacks users of kind WHAT, because SBCL was built to keep none (S3.12). */
+export function missingNote(what: string): string {
+  return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;
+}
+
 /** S3.16: what the name stands for when it is no function. */
-function natureNote({ name, natures }: WhoCallsData): string | false {
-  const all = natures ?? [];
-  if (all.some((nature) => ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].includes(nature))) return false;
-  const others = all.map((nature) => `a ${nature.toLowerCase()}`).join(' and ');
-  return others
-    ? `Note: ${name} is ${others}, not a function.`
-    : `Note: ${name} is not defined as a function.`;
+function natureNote({ name, natures = [] }: WhoCallsData): string | false {
+  if (natures.some((nature) => ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].includes(nature))) return false;
+  return `Note: ${isNot(name, natures, 'function')}`;
 }

@@ -1,0 +1,115 @@
+// Decides what the operations give back that tell of functions, variables, packages, classes and macros.
+
+import type { Caller, EvaluateData, LookupFailure, PrintedValue, Remarks } from './operations.ts';
+
+export interface ReferencesData {
+  name: string;
+  total: number;
+  natures?: string[];
+  /** What a symbol macro expands into. */
+  expansion?: string;
+  kept: boolean;
+  features?: string[];
+  /** The kind is what each does with the variable: read, set or bind. */
+  rows?: Caller[];
+}
+
+export interface ArglistData {
+  name: string;
+  natures?: string[];
+  /** Absent when the name stands for no function. */
+  kind?: string;
+  arglist?: string;
+  type?: string;
+  declaimed?: string[];
+  documentation?: string;
+  /** The argument list of its compiler macro. */
+  compilerMacro?: string;
+  /** How its SETF form is called. */
+  setf?: string;
+  combination?: string;
+  methodCount?: number;
+  methods?: string[];
+}
+
+/** How many names there are, and the first of them. */
+export interface CountedNames {
+  count: number;
+  names?: string[];
+}
+
+export type SymbolStatus = 'external' | 'internal' | 'inherited';
+
+export interface PackageData {
+  name: string;
+  nicknames?: string[];
+  /** Nickname, and the package it stands for. */
+  localNicknames?: [string, string][];
+  uses: CountedNames;
+  usedBy: CountedNames;
+  shadowing: CountedNames;
+  locked?: boolean;
+  documentation?: string;
+  /** Of external, internal and inherited symbols. */
+  counts: [number, number, number];
+  /** How many of each status are listed. */
+  listed: [SymbolStatus, number][];
+  /** Status, home package, name, label. */
+  rows?: [SymbolStatus, string, string, string][];
+}
+
+export interface ClassHead {
+  name: string;
+  /** The name that the class itself has, when it is another. */
+  properName?: string;
+  kind: string;
+  finalized: boolean;
+}
+
+export interface SlotData {
+  name: string;
+  direct?: boolean;
+  /** The classes that define it, the most specific first. */
+  definers?: string[];
+  initargs?: string[];
+  initform?: string;
+  type?: string;
+  readers?: string[];
+  writers?: string[];
+  allocation?: string;
+  documentation?: string;
+}
+
+export interface ClassSlotsData extends ClassHead {
+  /** Classes that are named as superclasses, itself among them, and not defined. */
+  missing?: string[];
+  documentation?: string;
+  defaultInitargs?: [string, string][];
+  constructors?: string[];
+  direct: number;
+  inherited: number;
+  slots?: SlotData[];
+}
+
+export interface ClassHierarchyData extends ClassHead {
+  metaclass: string;
+  supers?: string[];
+  /** The precedence list, or what is known of it when the class is not finalized. */
+  ancestors?: string[];
+  subclasses?: number;
+  directSubclasses?: number;
+  rowCount?: number;
+  /** Of the tree of subclasses: how many are below one that is as deep as asked for; AGAIN when they stand
+   *  under the same class further up. */
+  rows?: { name: string; level: number; again?: boolean; below?: number }[];
+}
+
+export interface MacroexpandData extends Remarks {
+  expansion?: PrintedValue;
+  expanded?: boolean;
+  /** What the form begins with, when it is no macro form. */
+  operator?: { name: string; place: 'function' | 'variable'; natures?: string[] };
+  unreadable?: EvaluateData['unreadable'] | { forms: number };
+  withoutWalker?: boolean;
+  value?: LookupFailure;
+}

@@ -1,0 +1,207 @@
+// Decides the tools that show classes: their slots, and what is above and below them.
+
+import type { Image } from '../../image/image.ts';
+import type { ClassHead, ClassHierarchyData, ClassSlotsData, SlotData } from '../../image/introspection.ts';
+import { fittingRows, hasMore, joinSections, listsText, listText, pageNote } from '../../kernel/reply.ts';
+import { defineTool, keywordList, type Parameter, type ToolDefinition } from '../../kernel/tool.ts';
+import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';
+import { foundValue, isLookupFailure, labelled, lookupResult } from '../outcome.ts';
+
+const CLASS: Parameter = {
+  name: 'class',
+  type: 'string',
+  description: 'Class, structure or condition name, for example my-package::thing or standard-object',
+};
+
+const CLASS_SLOTS: Omit<ToolDefinition, 'handler'> = {
+  name: 'class_slots',
+  title: 'Show slots',
+  description:
+    'Show the slots of a class, structure or condition type: its own and the inherited ones with the class they come from, each with initargs, initform, type, readers, writers, accessors, allocation and documentation; also default initargs and the constructors of structures.',
+  parameters: [CLASS, PACKAGE, LIMIT, OFFSET],
+  required: ['class'],
+  categories: ['introspection', 'clos'],
+  shortDescription: 'Show the slots of a class or structure, own and inherited, with their accessors',
+  complexity: 'simple',
+  keywords: keywordList(`
+    class slots, fields of a class, attributes, initargs and initforms, accessors readers writers,
+    slot type, structure slots, inherited slots, members, properties, instance variables, data members,
+    columns, slot definitions, default value of a slot, default-initargs, keyword arguments of
+    make-instance, how to construct create an instance, constructor make- function, getters and setters,
+    getter setter, allocation class shared static, defclass defstruct define-condition, record struct
+    fields, condition slots, which class does a slot come from, effective direct slots, mop,
+    class-direct-slots, slot-value, dataclass fields, __slots__, __dict__, getDeclaredFields, schema of
+    an object, shape, layout`),
+};
+
+export function classSlots(image: Image) {
+  return defineTool({
+    ...CLASS_SLOTS,
+    handler: async (args, context) => {
+      const packageName = stringArgument(args, 'package');
+      const page = pageArguments(args);
+      const reply = await image.call(
+        'class-slots',
+        { name: String(args['class']), ...(packageName && { package: packageName }), ...page },
+        callOptions(context),
+      );
+      const found = foundValue(reply);
+      if (isLookupFailure(found)) return lookupResult(found);
+      return { data: found, text: slotsText(found, page.offset) };
+    },
+  });
+}
+
+function slotsText(data: ClassSlotsData, offset: number): string {
+  const { direct, inherited, slots = [], defaultInitargs = [], constructors = [], missing = [] } = data;
+  const head = [
+    ...headLines(data),
+    defaultInitargs.length > 0 &&
+      `Default initargs: ${defaultInitargs.map(([key, form]) => `${key} ${form}`).join(', ')}`,
+    constructors.length > 0 && labelled('Constructors', constructors.join('\n')),
+    labelled('Documentation', data.documentation),
+    missing.length > 0 && `Note: not defined yet: ${missing.join(', ')}; its slots are not known.`,
+  ];
+  const lines = fittingRows(slots.map(slotText));
+  const page = { offset, shown: lines.length, total: direct + inherited };
+  const blocks = lines.map((text, index) => ({
+    header: slots[index]?.direct ? `Direct slots (${direct}):` : `Inherited slots (${inherited}):`,
+    text,
+  }));
+  return joinSections([
+    head.filter(Boolean).join('\n'),
+    page.total === 0
+      ? 'No slots.'
+      : [listsText(blocks, hasMore(page)), pageNote(page, 'slots')].filter(Boolean).join('\n'),
+  ]);
+}
+
+/** SLOT as a DEFCLASS form has it, with the classes that define it and its documentation. */
+function slotText(slot: SlotData): string {
+  const { definers = [], initargs = [], readers = [], writers = [] } = slot;
+  const accessors = readers.filter((name) => writers.includes(setfName(name)));
+  const others = definers.slice(slot.direct ? 1 : 0);
+  const origin = others.length > 0 && `(${slot.direct ? 'also in' : 'from'} ${others.join(', ')})`;
+  const options = [
+    ...initargs.map((initarg) => `:INITARG ${initarg}`),
+    slot.initform !== undefined && `:INITFORM ${slot.initform}`,
+    slot.type && `:TYPE ${slot.type}`,
+    ...accessors.map((name) => `:ACCESSOR ${name}`),
+    ...readers.filter((name) => !accessors.includes(name)).map((name) => `:READER ${name}`),
+    ...writers.filter((name) => !accessors.map(setfName).includes(name)).map((name) => `:WRITER ${name}`),
+    slot.allocation && `:ALLOCATION ${slot.allocation}`,
+  ];
+  const line = [slot.name, origin, options.filter(Boolean).join(' ')].filter(Boolean).join('  ');
+  const documentation = slot.documentation?.replace(/\s*\n\s*/g, ' ');
+  return documentation ? `${line}\n    ${documentation}` : line;
+}
+
+/** The name of the setf function of the function NAME, as the image writes both. */
+function setfName(name: string): string {
+  return name.replace(/::(.*)$/s, '::(SETF $1)');
+}
+
+/** The lines that tell what class it is. */
+function headLines({ name, properName, kind, finalized }: ClassHead): (string | false)[] {
+  const defined = kind !== 'FORWARD-REFERENCED CLASS';
+  return [
+    `${name} [${kind}]`,
+    properName !== undefined && `Its proper name: ${properName}`,
+    defined && !finalized && 'Not finalized: it has no instances yet, and what is inherited can change.',
+    !defined && 'Not defined: it is only named as a superclass.',
+  ];
+}
+
+const CLASS_HIERARCHY: Omit<ToolDefinition, 'handler'> = {
+  name: 'class_hierarchy',
+  title: 'Show class hierarchy',
+  description:
+    'Show where a class, structure or condition type stands: metaclass, direct superclasses, class precedence list, and the tree of all its subclasses.',
+  parameters: [
+    CLASS,
+    PACKAGE,
+    {
+      name: 'direction',
+      type: 'string',
+      description: 'up: superclasses only; down: subclasses only',
+      enum: ['up', 'down', 'both'],
+      default: 'both',
+    },
+    {
+      name: 'depth',
+      type: 'integer',
+      description: 'How many levels of subclasses to show (all when absent)',
+      minimum: 1,
+    },
+    LIMIT,
+    OFFSET,
+  ],
+  required: ['class'],
+  categories: ['introspection', 'clos'],
+  shortDescription: 'Show the superclasses, precedence list and tree of subclasses of a class',
+  complexity: 'simple',
+  keywords: keywordList(`
+    class hierarchy, superclasses, subclasses, class precedence list, inheritance tree, metaclass,
+    parent classes, derived classes, children, ancestors, descendants, base class, extends, inherits
+    from, mro method resolution order, __mro__, __bases__, __subclasses__, type hierarchy, supertypes
+    subtypes, condition hierarchy, which errors are below, exception hierarchy, structure include,
+    mixin mixins, multiple inheritance, diamond, is-a, who extends, implementations of a protocol class,
+    siblings, cpl, class-direct-superclasses, class-direct-subclasses, mop, Ctrl+H, F4`),
+};
+
+export function classHierarchy(image: Image) {
+  return defineTool({
+    ...CLASS_HIERARCHY,
+    handler: async (args, context) => {
+      const packageName = stringArgument(args, 'package');
+      const page = pageArguments(args);
+      const direction = stringArgument(args, 'direction') ?? 'both';
+      const depth = args['depth'];
+      const reply = await image.call(
+        'class-hierarchy',
+        {
+          name: String(args['class']),
+          ...(packageName && { package: packageName }),
+          up: direction !== 'down',
+          down: direction !== 'up',
+          ...(typeof depth === 'number' && { depth }),
+          ...page,
+        },
+        callOptions(context),
+      );
+      const found = foundValue(reply);
+      if (isLookupFailure(found)) return lookupResult(found);
+      return { data: found, text: hierarchyText(found, page.offset) };
+    },
+  });
+}
+
+function hierarchyText(data: ClassHierarchyData, offset: number): string {
+  const { supers, ancestors = [], finalized } = data;
+  const head = [
+    ...headLines(data),
+    `Metaclass: ${data.metaclass}`,
+    supers && `Direct superclasses: ${supers.join(', ')}`,
+    ancestors.length > 0 &&
+      `${finalized ? 'Precedence list' : 'Known superclasses'}: ${(finalized ? ancestors : ancestors.slice(1)).join(', ')}`,
+  ];
+  return joinSections([head.filter(Boolean).join('\n'), treeText(data, offset)]);
+}
+
+/** The tree of subclasses, or undefined when only what is above was asked for. */
+function treeText(data: ClassHierarchyData, offset: number): string | undefined {
+  const { subclasses, directSubclasses, rowCount = 0, rows = [] } = data;
+  if (subclasses === undefined) return undefined;
+  if (subclasses === 0) return 'No subclasses.';
+  const lines = fittingRows(
+    rows.map(({ name, level, again, below }) => {
+      const note = again ? ' (its subclasses stand above)' : below === undefined ? '' : ` (${below} below)`;
+      return `${'  '.repeat(level)}${name}${note}`;
+    }),
+  );
+  const page = { offset, shown: lines.length, total: rowCount };
+  const count = subclasses === directSubclasses ? 'all direct' : `${directSubclasses} direct`;
+  return [`Subclasses (${subclasses}, ${count}):\n`, listText(lines, hasMore(page)), pageNote(page, 'lines')]
+    .filter(Boolean)
+    .join('\n');
+}

@@ -1,0 +1,95 @@
+// Decides the tool that tells how a function is called.
+
+import type { Image } from '../../image/image.ts';
+import type { ArglistData } from '../../image/introspection.ts';
+import { fittingRows, hasMore, listText, pageNote } from '../../kernel/reply.ts';
+import { defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
+import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';
+import { isNot } from '../natures.ts';
+import { foundValue, isLookupFailure, labelled, lookupResult } from '../outcome.ts';
+
+const FUNCTION_ARGLIST: Omit<ToolDefinition, 'handler'> = {
+  name: 'function_arglist',
+  title: 'Show arguments',
+  description:
+    'Show how a function, macro, generic function, setf function or special operator is called: its lambda list with defaults, the types of arguments and values, and documentation. With methods:true also the specializers and lambda list of each method.',
+  parameters: [
+    {
+      name: 'symbol',
+      type: 'string',
+      description: "Function name, for example mapcar, my-package::thing, #'thing or (setf thing)",
+    },
+    PACKAGE,
+    {
+      name: 'methods',
+      type: 'boolean',
+      description: 'Of a generic function: also list its methods; limit and offset count them',
+    },
+    LIMIT,
+    OFFSET,
+  ],
+  required: ['symbol'],
+  categories: ['introspection'],
+  shortDescription: 'Show the arguments of a function or macro: lambda list, types, defaults, methods',
+  complexity: 'simple',
+  keywords: keywordList(`
+    arglist, lambda list, function signature, arguments and their types, keyword arguments, parameters,
+    default values, return type, what does it take, how do I call it, calling convention, order of
+    arguments, arity, number of arguments, optional rest key aux, kwargs varargs, named parameters,
+    ftype, derived type, declaimed type, returns, values, signature help, parameter info, parameter
+    hints, eldoc, inspect.signature, Function.length, prototype, usage, macro lambda list, destructuring
+    body whole, special operator syntax, setf function, compiler macro, inline, specializers of methods,
+    overloads, overloaded, multiple dispatch, method signatures, qualifiers around before after,
+    implementations of a generic function, slime-autodoc, operator-arglist, sb-introspect
+    function-lambda-list, C-c C-s, Ctrl+P, Ctrl+Shift+Space`),
+};
+
+export function functionArglist(image: Image) {
+  return defineTool({
+    ...FUNCTION_ARGLIST,
+    handler: async (args, context) => {
+      const packageName = stringArgument(args, 'package');
+      const page = pageArguments(args);
+      const methods = args['methods'] === true;
+      const reply = await image.call(
+        'arglist',
+        { name: String(args['symbol']), ...(packageName && { package: packageName }), methods, ...page },
+        callOptions(context),
+      );
+      const found = foundValue(reply);
+      if (isLookupFailure(found)) return lookupResult(found);
+      return { data: found, text: arglistText(found, methods ? page.offset : undefined) };
+    },
+  });
+}
+
+/** The methods of DATA are listed from OFFSET on, or only counted. */
+function arglistText(data: ArglistData, offset: number | undefined): string {
+  const { name, natures = [], kind, arglist, declaimed = [], combination } = data;
+  const lines = [
+    kind ? `${name} ${arglist}` : isNot(name, natures, 'function'),
+    kind && `Kind: ${kind}`,
+    labelled('Type', data.type),
+    declaimed.length > 0 && `Declaimed: ${declaimed.join(', ')}`,
+    data.compilerMacro && `Compiler macro: ${data.compilerMacro}`,
+    data.setf && `Setf: ${data.setf}`,
+    combination && `Method combination: ${combination}`,
+    labelled('Documentation', data.documentation),
+    methodsText(data, offset),
+  ];
+  return lines.filter(Boolean).join('\n');
+}
+
+function methodsText({ methodCount, methods = [] }: ArglistData, offset?: number): string | false {
+  if (methodCount === undefined) return false;
+  if (methodCount === 0) return 'Methods: none';
+  if (offset === undefined) return `Methods: ${methodCount}; methods:true lists them`;
+  const lines = fittingRows(methods);
+  const page = { offset, shown: lines.length, total: methodCount };
+  const parts = [
+    `Methods (${methodCount}):`,
+    listText(lines, hasMore(page)),
+    pageNote(page, methodCount === 1 ? 'method' : 'methods'),
+  ];
+  return parts.filter(Boolean).join('\n');
+}

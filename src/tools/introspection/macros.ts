@@ -1,0 +1,111 @@
+// Decides the tool that expands macros.
+
+import type { Image, Reply } from '../../image/image.ts';
+import type { MacroexpandData } from '../../image/introspection.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
+import { callOptions, limitOption, stringArgument, TIMEOUT } from '../arguments.ts';
+import { failureText } from '../execution/evaluation.ts';
+import { isNot } from '../natures.ts';
+import { lookupResult, outputSection, waitedSection } from '../outcome.ts';
+import { redefinedSection, warningSection } from '../remarks.ts';
+
+const MACROEXPAND_FORM: Omit<ToolDefinition, 'handler'> = {
+  name: 'macroexpand_form',
+  title: 'Expand macros',
+  description:
+    'Expand the macro or symbol macro form in a text and print the result, without evaluating it. Expanding runs the code of the macros. Mode full, the default, goes on until the form is no macro form, as MACROEXPAND does: that is what the compiler gets; one shows what the macro itself was written to make; all expands the forms inside too.',
+  parameters: [
+    { name: 'form', type: 'string', description: 'One Lisp form, unquoted, for example (when a b)' },
+    {
+      name: 'package',
+      type: 'string',
+      description: 'Package to read and print in (defaults to the current package, CL-USER at the start)',
+    },
+    {
+      name: 'mode',
+      type: 'string',
+      description: 'one: one step; full: until it is no macro form; all: every form in it too',
+      enum: ['one', 'full', 'all'],
+      default: 'full',
+    },
+    TIMEOUT,
+  ],
+  required: ['form'],
+  safetyLevel: 'cautious',
+  categories: ['introspection'],
+  shortDescription: 'Expand a macro form: one step, fully, or with all forms inside',
+  complexity: 'simple',
+  keywords: keywordList(`
+    macroexpand, macro expansion, macroexpand-1, macroexpand-all, expand a macro, what does this macro
+    expand into, symbol macro, debug a macro, generated code, code that a macro generates or produces,
+    see through a macro, step by step expansion, one step, fully, recursively, all subforms, walk code,
+    desugar, preprocess, preprocessor output, gcc -E, cargo expand, template, rewrite, transformation,
+    under the hood of loop setf with- do- def- macros, hygiene, variable capture, gensym, double
+    evaluation, sb-cltl2 macroexpand-all, slime-macroexpand, macrostep, C-c C-m, C-c RET, C-c M-m`),
+};
+
+export function macroexpandForm(image: Image) {
+  return defineTool({
+    ...MACROEXPAND_FORM,
+    handler: async (args, context) => {
+      const packageName = stringArgument(args, 'package');
+      const mode = stringArgument(args, 'mode') ?? 'full';
+      const reply = await image.call(
+        'macroexpand',
+        { code: String(args['form']), ...(packageName && { package: packageName }), mode },
+        { ...callOptions(context), ...limitOption(args['timeout']) },
+      );
+      return expansionResult(reply, mode);
+    },
+  });
+}
+
+function expansionResult({ ending, output, data, waitedMs }: Reply<'macroexpand'>, mode: string): Result {
+  if (data.value !== undefined) return { ...lookupResult(data.value), failed: true };
+  const failure = refusal(data) ?? failureText(ending, unreadableOf(data));
+  const text = joinSections([
+    failure ?? expansionText(data, mode),
+    outputSection(output),
+    warningSection(data),
+    redefinedSection(data),
+    waitedSection(waitedMs),
+  ]);
+  const { expansion, expanded } = data;
+  return {
+    data: { expansion: expansion?.text, expanded, ending, output },
+    text,
+    failed: failure !== undefined,
+  };
+}
+
+/** Says why a text cannot be expanded although nothing in it failed. */
+function refusal({ unreadable, withoutWalker }: MacroexpandData): string | undefined {
+  if (withoutWalker) {
+    return 'Error: mode all needs the code walker of SBCL (the contrib sb-cltl2), which this SBCL does not have. Expand the forms inside one by one, with mode full.';
+  }
+  if (unreadable === undefined || !('forms' in unreadable)) return undefined;
+  return unreadable.forms === 0
+    ? 'Error: there is no form to expand: the text holds only white space or comments.'
+    : 'Error: the text goes on after its first form. Give one form a call; nothing was expanded.';
+}
+
+function unreadableOf({ unreadable }: MacroexpandData) {
+  return unreadable === undefined || 'forms' in unreadable ? {} : { unreadable };
+}
+
+function expansionText({ expansion, expanded, operator }: MacroexpandData, mode: string): string {
+  const text = `${expansion?.text}${expansion?.cut ? '\n[... cut here ...]' : ''}`;
+  if (expanded) return text;
+  if (mode === 'all') return `${text}\n\nNote: there is no macro form in it.`;
+  const { name = '', place = 'function', natures = [] } = operator ?? {};
+  const what = operator && !natures.includes('MACRO') ? ` ${operatorText(name, place, natures)}` : '';
+  return `${text}\n\nNote: it is no macro form.${what}`;
+}
+
+/** What the operator or variable NAME is, of which a macro was expected. */
+function operatorText(name: string, place: 'function' | 'variable', natures: string[]): string {
+  const wanted = place === 'variable' ? ['VARIABLE'] : ['FUNCTION', 'GENERIC-FUNCTION', 'SPECIAL OPERATOR'];
+  const nature = natures.find((each) => wanted.includes(each));
+  return nature === undefined ? isNot(name, natures, place) : `${name} is a ${nature.toLowerCase()}.`;
+}

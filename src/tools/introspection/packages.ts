@@ -1,0 +1,126 @@
+// Decides the tool that shows what a package has.
+
+import type { Image } from '../../image/image.ts';
+import type { CountedNames, PackageData } from '../../image/introspection.ts';
+import { fittingRows, hasMore, joinSections, listsText, pageNote } from '../../kernel/reply.ts';
+import {
+  type Arguments,
+  type CallContext,
+  defineTool,
+  keywordList,
+  type Result,
+  type ToolDefinition,
+} from '../../kernel/tool.ts';
+import { callOptions, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import { foundValue, isLookupFailure, labelled, lookupResult } from '../outcome.ts';
+import { invalidType, isSymbolType, SYMBOL_TYPE } from './symbols.ts';
+
+const LIST_PACKAGE_SYMBOLS: Omit<ToolDefinition, 'handler'> = {
+  name: 'list_package_symbols',
+  title: 'List package',
+  description:
+    'List the symbols of a package with what they name, and describe the package: nicknames, local nicknames, used and using packages, shadowing symbols, lock, documentation, how many symbols it has.',
+  parameters: [
+    { name: 'package', type: 'string', description: 'Package name or nickname' },
+    {
+      name: 'access',
+      type: 'string',
+      description:
+        'Which symbols: external (exported), internal, present (both), inherited from used packages, or accessible (all)',
+      enum: ['external', 'internal', 'present', 'inherited', 'accessible'],
+      default: 'external',
+    },
+    SYMBOL_TYPE,
+    LIMIT,
+    OFFSET,
+  ],
+  required: ['package'],
+  categories: ['introspection', 'packages'],
+  shortDescription: 'List the symbols of a package, its nicknames, and the packages it uses',
+  complexity: 'simple',
+  keywords: keywordList(`
+    package symbols, exported symbols, list a package, nicknames, use-list, used-by list, package-local
+    nicknames, shadowing symbols, exports, public API, external internal inherited, all symbols of a
+    package, defpackage, namespace contents, module members, package definition, imports, which packages
+    use it, depends on packages, aliases, conflicts, package lock locked, symbol counts, browse a
+    package, describe a package, dir(module), __all__, package-info, do-external-symbols,
+    list-all-symbols, package-use-list, package-nicknames, slime-list-package, import *, index`),
+};
+
+export function listPackageSymbols(image: Image) {
+  return defineTool({
+    ...LIST_PACKAGE_SYMBOLS,
+    handler: async (args, context) => listPackage(image, args, context),
+  });
+}
+
+async function listPackage(image: Image, args: Arguments, context: CallContext): Promise<Result> {
+  const type = stringArgument(args, 'type');
+  const validType = type === undefined || isSymbolType(type);
+  const { offset, limit } = pageArguments(args);
+  const reply = await image.call(
+    'package-symbols',
+    {
+      package: String(args['package']),
+      access: stringArgument(args, 'access') ?? 'external',
+      ...(type && validType && { type: type.toUpperCase() }),
+      offset,
+      limit: validType ? limit : 0,
+    },
+    callOptions(context),
+  );
+  const found = foundValue(reply);
+  if (isLookupFailure(found)) return lookupResult(found);
+  if (!validType) return invalidType(type);
+  return { data: found, text: joinSections([headText(found), symbolsText(found, offset, type)]) };
+}
+
+function headText(data: PackageData): string {
+  const { nicknames = [], localNicknames = [], counts } = data;
+  const [external, internal, inherited] = counts;
+  const lines = [
+    `Package ${data.name}`,
+    nicknames.length > 0 && `Nicknames: ${nicknames.join(', ')}`,
+    localNicknames.length > 0 &&
+      `Local nicknames: ${localNicknames.map(([nickname, actual]) => `${nickname} for ${actual}`).join(', ')}`,
+    namesText('Uses', data.uses),
+    namesText('Used by', data.usedBy),
+    namesText('Shadowing symbols', data.shadowing),
+    data.locked && 'Locked: redefining what its symbols name is an error unless the lock is removed.',
+    `Symbols: ${external} external, ${internal} internal, ${inherited} inherited`,
+    labelled('Documentation', data.documentation),
+  ];
+  return lines.filter(Boolean).join('\n');
+}
+
+function namesText(label: string, { count, names = [] }: CountedNames): string | false {
+  if (count === 0) return false;
+  const rest = count > names.length ? `, ... (${count} in all)` : '';
+  return `${label}: ${names.join(', ')}${rest}`;
+}
+
+function symbolsText({ listed, rows = [] }: PackageData, offset: number, type?: string): string {
+  const ofType = type === undefined ? '' : ` of type ${type}`;
+  const lines = fittingRows(rows.map(([, home, name, label]) => `${home}::${name} [${label}]`));
+  const totals = new Map(listed);
+  const page = {
+    offset,
+    shown: lines.length,
+    total: listed.reduce((total, [, count]) => total + count, 0),
+  };
+  const blocks = lines.map((text, index) => {
+    const status = rows[index]?.[0] ?? 'external';
+    return { header: `${capitalized(status)} symbols${ofType} (${totals.get(status)}):`, text };
+  });
+  const empty = listed.filter(([, count]) => count === 0).map(([status]) => status);
+  const parts = [
+    listsText(blocks, hasMore(page)),
+    pageNote(page, 'symbols'),
+    empty.length > 0 && `${blocks.length > 0 ? '\n' : ''}No ${empty.join(' or ')} symbols${ofType}.`,
+  ];
+  return parts.filter(Boolean).join('\n');
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}

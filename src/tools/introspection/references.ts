@@ -1,0 +1,90 @@
+// Decides the tool that finds who uses a variable.
+
+import type { Image } from '../../image/image.ts';
+import type { ReferencesData } from '../../image/introspection.ts';
+import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
+import { defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
+import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';
+import { isNot } from '../natures.ts';
+import { foundValue, isLookupFailure, lookupResult } from '../outcome.ts';
+import type { Places } from '../places.ts';
+import { missingNote, usesOf } from './xref.ts';
+
+const WHO_REFERENCES: Omit<ToolDefinition, 'handler'> = {
+  name: 'who_references',
+  title: 'Find users of a variable',
+  description:
+    "Find the functions that read, set or bind a special or global variable, or read a constant, told apart. Uses SBCL's cross-reference database.",
+  parameters: [
+    { name: 'name', type: 'string', description: 'Variable name to find users of, for example *print-base*' },
+    PACKAGE,
+    {
+      name: 'sites',
+      type: 'boolean',
+      description: 'Also show each place: FILE:LINE:COLUMN and the line of text',
+    },
+    LIMIT,
+    OFFSET,
+  ],
+  required: ['name'],
+  categories: ['introspection', 'xref'],
+  shortDescription: 'Find the functions that read, set or bind a variable, and where',
+  complexity: 'moderate',
+  keywords: keywordList(`
+    variable references, who sets a variable, who reads a variable, who binds a special variable,
+    global state, setq setf assignment, uses of a constant, writers and readers, where is it assigned
+    modified mutated changed updated incremented, who writes, dynamic binding, let binding rebinds,
+    dynamically scoped, defvar defparameter defconstant defglobal, parameter, config setting option
+    flag, counter, cache, side effects, shared mutable state, thread safety, data race, unused
+    variable, safe to delete or rename a global, find usages of a variable, find all references,
+    occurrences, accesses, read access write access, xref, slime-who-references slime-who-sets
+    slime-who-binds, sb-introspect:who-references, C-c C-w r, C-c C-w s, C-c C-w b`),
+};
+
+export function whoReferences(image: Image, places: Places) {
+  return defineTool({
+    ...WHO_REFERENCES,
+    handler: async (args, context) => {
+      const packageName = stringArgument(args, 'package');
+      const page = pageArguments(args);
+      const reply = await image.call(
+        'who-references',
+        {
+          name: String(args['name']),
+          ...(packageName && { package: packageName }),
+          sites: args['sites'] === true,
+          ...page,
+        },
+        callOptions(context),
+      );
+      const found = foundValue(reply);
+      if (isLookupFailure(found)) return lookupResult(found);
+      return { data: found, text: referencesText(found, page.offset, places) };
+    },
+  });
+}
+
+function referencesText(data: ReferencesData, offset: number, places: Places): string {
+  const { name, total, kept, rows = [] } = data;
+  const lines = fittingRows(usesOf(data, places, (user) => user.name));
+  const page = { offset, shown: lines.length, total };
+  const blocks = lines.map((text, index) => ({
+    header: `Functions that ${rows[index]?.kind} ${name}:`,
+    text,
+  }));
+  const parts = [
+    total === 0 ? `No references found for ${name}` : listsText(blocks, hasMore(page)),
+    natureNote(data),
+    !kept && missingNote('references'),
+    pageNote(page, 'references'),
+  ];
+  return parts.filter(Boolean).join('\n');
+}
+
+/** What the name stands for when SBCL keeps no references to such: no variable, or a symbol macro. */
+function natureNote({ name, natures = [], expansion }: ReferencesData): string | false {
+  if (expansion !== undefined) {
+    return `Note: ${name} is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, ${expansion}.`;
+  }
+  return !natures.includes('VARIABLE') && `Note: ${isNot(name, natures, 'variable')}`;
+}
