@@ -8,7 +8,10 @@
   (fail-lookup "failure" "no-class"
                "class" (symbol-text symbol)
                "natures" (append (natures symbol)
-                                 (and (internal-call ("SB-EXT" "VALID-TYPE-SPECIFIER-P") (symbol)) '("TYPE")))))
+                                 (cond ((internal-call ("SB-INT" "INFO") (:typed-structure :info symbol))
+                                        '("TYPED STRUCTURE"))
+                                       ((internal-call ("SB-EXT" "VALID-TYPE-SPECIFIER-P") (symbol))
+                                        '("TYPE"))))))
 
 (defun named-class (text package-name)
   "Return the class that TEXT names, in PACKAGE-NAME unless it has a prefix. Leaves the
@@ -101,36 +104,45 @@ first, each once."
         when slot collect (cons class slot)))
 
 (defun initform-text (initform)
-  "Return INITFORM on one line."
-  (on-one-line (printing-plainly
-                 (let ((*print-length* 20) (*print-level* 6) (*print-pretty* t)
-                       (*print-right-margin* most-positive-fixnum))
-                   (print-safely 300 initform)))))
+  "Return INITFORM on one line. DEFINE-CONDITION quotes also what needs no quote."
+  (let ((form (if (typep initform '(cons (eql quote) (cons (or keyword number string character) null)))
+                  (second initform)
+                  initform)))
+    (printing-code
+      (let ((*print-length* 20) (*print-level* 6))
+        (code-text 300 form)))))
 
 (defun function-names (names)
   "Return NAMES, function names, as strings."
   (mapcar #'name-text names))
 
+(defun slot-initform (slots)
+  "Return the initform that the first of SLOTS with one has, and whether there is one."
+  (let ((slot (find-if #'sb-mop:slot-definition-initfunction slots)))
+    (values (and slot (sb-mop:slot-definition-initform slot)) (and slot t))))
+
 (defun slot-data (name effective class classes)
   "Return the slot NAME of CLASS, whose ancestors are CLASSES, as a JSON object. EFFECTIVE is
-its effective definition, NIL in a class that is not finalized."
+its effective definition; in a class that is not finalized it is NIL, and what that would be
+is made of the definitions that are known."
   (let* ((definers (definers name classes))
-         (slot (or effective (cdr (first definers))))
-         (type (sb-mop:slot-definition-type slot)))
-    (multiple-value-bind (readers writers) (slot-functions classes name)
-      (object "name" (symbol-text name)
-              "direct" (eq class (car (first definers)))
-              "definers" (loop for (definer) in definers collect (class-text definer))
-              "initargs" (loop for initarg in (sb-mop:slot-definition-initargs slot) collect (plain-text 100 initarg))
-              "initform" (and (sb-mop:slot-definition-initfunction slot)
-                              (initform-text (sb-mop:slot-definition-initform slot)))
-              "type" (and (not (eq type t)) (plain-text 300 type))
-              "readers" (function-names readers)
-              "writers" (function-names writers)
-              "allocation" (let ((allocation (sb-mop:slot-definition-allocation slot)))
-                             (and (not (eq allocation :instance)) (plain-text 100 allocation)))
-              "documentation" (loop for (definer . direct) in definers
-                                    thereis (slot-documentation definer direct))))))
+         (slots (if effective (list effective) (mapcar #'cdr definers)))
+         (type (find t (mapcar #'sb-mop:slot-definition-type slots) :test-not #'eq))
+         (initargs (remove-duplicates (mapcan (lambda (slot) (copy-list (sb-mop:slot-definition-initargs slot))) slots)))
+         (allocation (sb-mop:slot-definition-allocation (first slots))))
+    (multiple-value-bind (initform given) (slot-initform slots)
+      (multiple-value-bind (readers writers) (slot-functions classes name)
+        (object "name" (symbol-text name)
+                "direct" (eq class (car (first definers)))
+                "definers" (loop for (definer) in definers collect (class-text definer))
+                "initargs" (loop for initarg in initargs collect (plain-text 100 initarg))
+                "initform" (and given (initform-text initform))
+                "type" (and type (plain-text 300 type))
+                "readers" (function-names readers)
+                "writers" (function-names writers)
+                "allocation" (and (not (eq allocation :instance)) (plain-text 100 allocation))
+                "documentation" (loop for (definer . direct) in definers
+                                      thereis (slot-documentation definer direct)))))))
 
 (defun effective-slots (class)
   "Return the effective slots of CLASS, none when it is not finalized."
@@ -178,7 +190,7 @@ most LIMIT from OFFSET on."
          (multiple-value-bind (own inherited) (and classes (slots-data class classes))
            (make-json-object
             (append (class-head class symbol)
-                    (list "missing" (mapcar #'class-text (remove-if-not #'forward-referenced-p (ancestors class)))
+                    (list "missing" (mapcar #'class-text (remove-if-not #'forward-referenced-p (rest (ancestors class))))
                           "documentation" (doc-text symbol 'type)
                           "defaultInitargs" (default-initargs classes)
                           "constructors" (constructors class)

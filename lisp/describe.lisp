@@ -25,14 +25,41 @@ hold a literal of any size, or a circular one."
         ((or (null tree) (not (symbolp tree)) (member (symbol-package tree) *plain-packages*)) tree)
         (t (make-symbol (symbol-name tree)))))
 
+(defun print-class (stream object)
+  "Print OBJECT, which stands in code, on STREAM as no more than its class."
+  (format stream "#<~A>" (class-text (class-of object))))
+
+(sb-ext:defglobal **code-printers** nil
+  "A pprint dispatch table for code, made when it is first used.")
+
+(defun code-printers ()
+  "Return the table by which code prints without code of the user: an object in it can have a
+print method that fails or never ends."
+  (or **code-printers**
+      (let ((table (copy-pprint-dispatch nil))
+            (plain (remove nil (list 'pathname 'package (internal-symbol "SB-IMPL" "COMMA")))))
+        (set-pprint-dispatch `(or standard-object condition (and structure-object (not (or ,@plain))))
+                             #'print-class -100 table)
+        (setf **code-printers** table))))
+
+(defmacro printing-code (&body body)
+  "Evaluate BODY with printer settings for code on one line, which prints 'X and #'X."
+  `(let ((*print-pprint-dispatch* (code-printers)))
+     (printing-plainly
+       (let ((*print-pretty* t) (*print-right-margin* most-positive-fixnum))
+         ,@body))))
+
+(defun code-text (limit code)
+  "Return CODE printed in at most LIMIT characters; a form that demands lines of its own, such
+as LOOP, is put on one."
+  (let ((text (print-safely limit code)))
+    (if (find #\Newline text) (on-one-line text) text)))
+
 (defun arglist-text (arglist)
   "Return ARGLIST on one line; () for none."
-  (printing-plainly
-    (let ((*print-length* 60) (*print-level* 8) (*print-gensym* nil)
-          ;; Prints 'X and #'X, and breaks lines only where a form demands it.
-          (*print-pretty* t) (*print-right-margin* most-positive-fixnum))
-      (let ((text (if arglist (print-safely 1000 (without-packages arglist)) "()")))
-        (if (find #\Newline text) (on-one-line text) text)))))
+  (printing-code
+    (let ((*print-length* 60) (*print-level* 8) (*print-gensym* nil))
+      (if arglist (code-text 1000 (without-packages arglist)) "()"))))
 
 (defun place-data (source &optional description)
   "Return where SOURCE, a definition source of SB-INTROSPECT, is as a JSON object with

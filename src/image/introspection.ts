@@ -81,7 +81,7 @@ export interface SlotData {
 }
 
 export interface ClassSlotsData extends ClassHead {
-  /** Classes that are named as superclasses, itself among them, and not defined. */
+  /** Classes above it that are only named and not defined. */
   missing?: string[];
   documentation?: string;
   defaultInitargs?: [string, string][];

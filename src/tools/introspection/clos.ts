@@ -107,7 +107,7 @@ function headLines({ name, properName, kind, finalized }: ClassHead): (string | 
   return [
     `${name} [${kind}]`,
     properName !== undefined && `Its proper name: ${properName}`,
-    defined && !finalized && 'Not finalized: it has no instances yet, and what is inherited can change.',
+    defined && !finalized && 'Not finalized: what it inherits is not settled yet.',
     !defined && 'Not defined: it is only named as a superclass.',
   ];
 }
@@ -177,13 +177,13 @@ export function classHierarchy(image: Image) {
 }
 
 function hierarchyText(data: ClassHierarchyData, offset: number): string {
-  const { supers, ancestors = [], finalized } = data;
+  const { supers = [], ancestors = [], finalized } = data;
+  const above = finalized ? ancestors : ancestors.slice(1);
   const head = [
     ...headLines(data),
     `Metaclass: ${data.metaclass}`,
-    supers && `Direct superclasses: ${supers.join(', ')}`,
-    ancestors.length > 0 &&
-      `${finalized ? 'Precedence list' : 'Known superclasses'}: ${(finalized ? ancestors : ancestors.slice(1)).join(', ')}`,
+    supers.length > 0 && `Direct superclasses: ${supers.join(', ')}`,
+    above.length > 0 && `${finalized ? 'Precedence list' : 'Known superclasses'}: ${above.join(', ')}`,
   ];
   return joinSections([head.filter(Boolean).join('\n'), treeText(data, offset)]);
 }

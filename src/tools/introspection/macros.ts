@@ -6,7 +6,6 @@ import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
 import { callOptions, limitOption, stringArgument, TIMEOUT } from '../arguments.ts';
 import { failureText } from '../execution/evaluation.ts';
-import { isNot } from '../natures.ts';
 import { lookupResult, outputSection, waitedSection } from '../outcome.ts';
 import { redefinedSection, warningSection } from '../remarks.ts';
 
@@ -107,5 +106,6 @@ function expansionText({ expansion, expanded, operator }: MacroexpandData, mode:
 function operatorText(name: string, place: 'function' | 'variable', natures: string[]): string {
   const wanted = place === 'variable' ? ['VARIABLE'] : ['FUNCTION', 'GENERIC-FUNCTION', 'SPECIAL OPERATOR'];
   const nature = natures.find((each) => wanted.includes(each));
-  return nature === undefined ? isNot(name, natures, place) : `${name} is a ${nature.toLowerCase()}.`;
+  if (nature !== undefined) return `${name} is a ${nature.toLowerCase()}.`;
+  return `${name} is not defined as a ${place === 'variable' ? 'variable or symbol macro' : 'macro or function'}.`;
 }
