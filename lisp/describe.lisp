@@ -11,6 +11,12 @@
 (defparameter *plain-packages* (list (find-package "COMMON-LISP") (find-package "KEYWORD"))
   "Packages whose symbols are told from others of their names also in an argument list.")
 
+(defun plain-symbol-p (symbol)
+  "True when SYMBOL is told from others of its name also in an argument list; so is what a
+backquote is read as, which is printed as one."
+  (or (member (symbol-package symbol) *plain-packages*)
+      (eq symbol (internal-symbol "SB-INT" "QUASIQUOTE"))))
+
 (defun without-packages (tree &optional (depth 10))
   "Return TREE, an argument list, with its symbols replaced by ones that print bare; the
 packages of parameter names say nothing. As much of it as ARGLIST-TEXT shows: a default can
@@ -22,7 +28,7 @@ hold a literal of any size, or a circular one."
                while (consp rest)
                collect (without-packages (car rest) (1- depth)) into elements
                finally (return (nconc elements (and (atom rest) (without-packages rest depth))))))
-        ((or (null tree) (not (symbolp tree)) (member (symbol-package tree) *plain-packages*)) tree)
+        ((or (null tree) (not (symbolp tree)) (plain-symbol-p tree)) tree)
         (t (make-symbol (symbol-name tree)))))
 
 (defun print-class (stream object)

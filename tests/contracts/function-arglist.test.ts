@@ -1,0 +1,210 @@
+// function_arglist on the fixture: exact texts.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Session } from '../harness.ts';
+import { expectLookup, prepare, startLooks } from './looks.ts';
+
+let session: Session;
+beforeAll(async () => {
+  session = await startLooks();
+});
+afterAll(() => session.close());
+
+function arglist(symbol: string, more: Record<string, unknown> = {}): Promise<string> {
+  return session.text('function_arglist', { symbol, ...more });
+}
+
+const SCALED = `LOOKS::SCALED (X &KEY (TIMES 2) ((:INSIDE INNER) 'MIDDLE INNER-P))
+Kind: FUNCTION
+Type: (FUNCTION (NUMBER &KEY (:TIMES INTEGER) (:INSIDE T)) (VALUES NUMBER &OPTIONAL))
+Declaimed: FTYPE, INLINE
+Compiler macro: (X &REST KEYS)
+Documentation: Return X scaled.`;
+
+describe('functions', () => {
+  test.each([
+    ['scaled', 'LOOKS'],
+    ['Scaled', 'lks'],
+    ["#'scaled", 'LOOK'],
+    ['looks::scaled', undefined],
+    ["#'looks::|SCALED|", 'CL'],
+  ])('C14 %s in %s is LOOKS::SCALED, with all that is declaimed of it', async (symbol, home) => {
+    expect(await arglist(symbol, home === undefined ? {} : { package: home })).toBe(SCALED);
+  });
+
+  test('the type is what the compiler found when none is declaimed', async () => {
+    expect(await arglist('looks::plain')).toBe(`LOOKS::PLAIN (X &OPTIONAL (Y 3) (TEST #'EQL) &REST MORE)
+Kind: FUNCTION
+Type: (FUNCTION (T &REST T) (VALUES CONS &OPTIONAL))`);
+  });
+
+  test('no parameters, and a name in mixed case', async () => {
+    expect((await arglist('looks::bare')).split('\n')[0]).toBe('LOOKS::BARE ()');
+    expect((await arglist('|Mixed Name|', { package: 'LOOKS' })).split('\n')[0]).toBe(
+      'LOOKS::Mixed Name (X)',
+    );
+  });
+
+  test('C9 an inherited symbol is shown with its home', async () => {
+    expect((await arglist('mapcar')).split('\n').slice(0, 2)).toEqual([
+      'COMMON-LISP::MAPCAR (FUNCTION LIST &REST MORE-LISTS)',
+      'Kind: FUNCTION',
+    ]);
+  });
+
+  test('a circular default is shown as far as a list is', async () => {
+    const [line = ''] = (await arglist('looks::circular')).split('\n');
+    expect(line).toMatch(/^LOOKS::CIRCULAR \(&OPTIONAL \(RING '\((?:A B ){30}\.\.\.\)\)\)$/);
+  });
+
+  test('a function that was traced, or is a closure, has its lambda list still', async () => {
+    await prepare(session, '(trace looks::scaled)');
+    expect((await arglist('looks::scaled')).split('\n')[0]).toBe(SCALED.split('\n')[0]);
+    await prepare(session, '(untrace looks::scaled)');
+    await prepare(
+      session,
+      '(let ((x 1)) (setf (fdefinition (quote looks::closed)) (lambda (a &key b) (list a b x))))',
+    );
+    expect((await arglist('looks::closed')).split('\n')[0]).toBe('LOOKS::CLOSED (A &KEY B)');
+  });
+
+  test('an object in a default is shown by its class, so its print method cannot loop', async () => {
+    await prepare(session, '(defclass looks::endless-print () ())');
+    await prepare(session, '(defmethod print-object ((o looks::endless-print) s) (loop))');
+    await prepare(
+      session,
+      "(eval `(defun looks::with-object (&optional (x ,(make-instance 'looks::endless-print)) (y #p\"/a\")) (list x y)))",
+    );
+    expect((await arglist('looks::with-object')).split('\n')[0]).toBe(
+      'LOOKS::WITH-OBJECT (&OPTIONAL (X #<LOOKS::ENDLESS-PRINT>) (Y #P"/a"))',
+    );
+  });
+
+  test('defaults are printed as they are written, on one line', async () => {
+    await prepare(
+      session,
+      '(defun looks::with-forms (&key (a `(b ,looks:*unit*)) (c (loop for i in a collect i)) (d (quote (e . f)))) (list a c d))',
+    );
+    expect((await arglist('looks::with-forms')).split('\n')[0]).toBe(
+      "LOOKS::WITH-FORMS (&KEY (A `(B ,LOOKS:*UNIT*)) (C (LOOP FOR I IN A COLLECT I)) (D '(E . F)))",
+    );
+  });
+});
+
+describe('what else can be called', () => {
+  test('a macro has its macro lambda list', async () => {
+    expect(await arglist('looks:with-unit')).toBe(`LOOKS::WITH-UNIT ((UNIT &KEY (TEST 'EQL)) &BODY BODY)
+Kind: MACRO
+Documentation: Evaluate BODY with another UNIT.`);
+  });
+
+  test('a special operator', async () => {
+    expect(await arglist('quote')).toMatch(/^COMMON-LISP::QUOTE \(THING\)\nKind: SPECIAL OPERATOR\nDocumentation:/);
+  });
+
+  test.each([
+    ['(setf unit)', 'LOOKS::(SETF UNIT) (NEW)\nKind: SETF FUNCTION\nType: (FUNCTION (T) (VALUES T &OPTIONAL))'],
+    ['(setf entry)', 'LOOKS::(SETF ENTRY) (TABLE KEY)\nKind: SETF EXPANDER'],
+    ["#'(setf cell)", 'LOOKS::(SETF CELL) (CELL)\nKind: SETF EXPANDER'],
+  ])('%s is called as such', async (symbol, text) => {
+    expect(await arglist(symbol, { package: 'LOOKS' })).toBe(text);
+  });
+
+  test('a structure has a setf function for what can be set', async () => {
+    expect(await arglist('(setf looks::point-x)')).toContain('Kind: SETF FUNCTION');
+    expect(await arglist('(setf looks::point-y)')).toBe(
+      'LOOKS::(SETF POINT-Y) is not defined as a function.',
+    );
+  });
+
+  test('a function with a setf form says so', async () => {
+    expect((await arglist('looks::entry')).split('\n').at(-1)).toBe(
+      'Setf: LOOKS::(SETF ENTRY) (TABLE KEY)',
+    );
+  });
+});
+
+describe('generic functions', () => {
+  const AREA = `LOOKS::AREA (SHAPE &KEY SCALE OTHER)
+Kind: GENERIC-FUNCTION
+Type: (FUNCTION (T &KEY (:SCALE T) (:OTHER T)) *)
+Documentation: Return how large SHAPE is.`;
+
+  test('tell how many methods they have', async () => {
+    expect(await arglist('looks:area')).toBe(`${AREA}\nMethods: 3; methods:true lists them`);
+    expect((await arglist('looks::unmethodical', { methods: true })).split('\n').at(-1)).toBe('Methods: none');
+  });
+
+  test('with methods:true list each with qualifiers, specializers and lambda list', async () => {
+    expect(await arglist('looks:area', { methods: true })).toBe(`${AREA}
+Methods (3):
+  ((SHAPE (EQL 7)) &KEY SCALE OTHER)
+  :AROUND ((SHAPE (EQL LOOKS::UNIT)) &KEY SCALE)
+  ((SHAPE LOOKS::SHAPE) &KEY (SCALE 1))`);
+  });
+
+  test('tell an unusual method combination', async () => {
+    expect(await arglist('looks::total', { methods: true })).toBe(`LOOKS::TOTAL (THING)
+Kind: GENERIC-FUNCTION
+Type: (FUNCTION (T) *)
+Method combination: COMMON-LISP::+ (:MOST-SPECIFIC-FIRST)
+Methods (1):
+  + ((THING COMMON-LISP::LIST))`);
+  });
+
+  test('C13 a thousand methods are counted, and limit and offset reach each', async () => {
+    await prepare(
+      session,
+      '(progn (defgeneric looks::many (x y)) (dotimes (i 1000) (eval `(defmethod looks::many ((x (eql ,i)) y) y))))',
+    );
+    const lines = (await arglist('looks::many', { methods: true })).split('\n');
+    expect(lines[3]).toBe('Methods (1000):');
+    expect(lines.slice(-2)).toEqual(['  ...', 'Note: 1000 methods; limit and offset reach the rest.']);
+    expect(lines.length).toBe(4 + 200 + 2);
+    const last = await arglist('looks::many', { methods: true, offset: 999 });
+    expect(last.split('\n').slice(3)).toEqual(['Methods (1000):', '  ((X (EQL 0)) Y)']);
+    const none = await arglist('looks::many', { methods: true, offset: 1000 });
+    expect(none.split('\n').at(-1)).toBe('Note: there are 1000 methods, and none from offset 1000 on.');
+  });
+
+  test('a method on an object that cannot be printed shows its class', async () => {
+    await prepare(session, '(progn (defclass looks::unprintable () ()) (defgeneric looks::on-object (x)))');
+    await prepare(
+      session,
+      "(eval `(defmethod looks::on-object ((x (eql ',(make-instance 'looks::unprintable)))) x))",
+    );
+    await prepare(session, '(defmethod print-object ((o looks::unprintable) s) (error "No."))');
+    expect((await arglist('looks::on-object', { methods: true })).split('\n').at(-1)).toBe(
+      '  ((X (EQL #<LOOKS::UNPRINTABLE>)))',
+    );
+  });
+});
+
+describe('what is no function', () => {
+  test.each([
+    ['*unit*', 'LOOKS::*UNIT* is a variable, not a function.'],
+    ['shape', 'LOOKS::SHAPE is a class, not a function.'],
+    ['thing', 'LOOKS::THING is not defined as a function.'],
+    ['(setf thing)', 'LOOKS::(SETF THING) is not defined as a function.'],
+    ['unit', 'LOOKS::UNIT is not defined as a function.\nSetf: LOOKS::(SETF UNIT) (NEW)'],
+    [
+      'promised',
+      'LOOKS::PROMISED is not defined as a function.\nType: (FUNCTION (FIXNUM) (VALUES STRING &REST T))\nDeclaimed: FTYPE',
+    ],
+  ])('C8 %s says what it is', async (symbol, text) => {
+    const answer = await session.call('function_arglist', { symbol, package: 'LOOKS' });
+    expect(answer).toEqual({ text, notices: [], isError: false });
+  });
+
+  test('C8 C9 S2.18 a name that is not there is told as by the other lookups', async () => {
+    await expectLookup(session, 'function_arglist', 'symbol');
+  });
+
+  test('C13 a limit of 0 is an error that names it', async () => {
+    expect(await session.call('function_arglist', { symbol: 'car', limit: 0 })).toEqual({
+      text: "Parameter 'limit' must be at least 1, not 0.",
+      notices: [],
+      isError: true,
+    });
+  });
+});

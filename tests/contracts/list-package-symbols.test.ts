@@ -1,0 +1,229 @@
+// list_package_symbols: what a package is, and which symbols it has.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Session } from '../harness.ts';
+import { prepare, startLooks } from './looks.ts';
+
+let session: Session;
+beforeAll(async () => {
+  session = await startLooks();
+  await prepare(session, '(defpackage "SMALL" (:use) (:export "OUT"))');
+  await prepare(session, '(progn (defvar small::in 1) (defmacro small:out () nil))');
+});
+afterAll(() => session.close());
+
+function list(name: string, more: Record<string, unknown> = {}): Promise<string> {
+  return session.text('list_package_symbols', { package: name, ...more });
+}
+
+/** Returns the blocks of symbols of TEXT, without what the package is. */
+function blocks(text: string): string {
+  return text.slice(text.indexOf('\n\n') + 2);
+}
+
+test('C14 names, uses, shadowing symbols, counts, documentation, then the external symbols', async () => {
+  const [, internal = ''] = /(\d+) internal/.exec(await list('LOOKS')) ?? [];
+  const counted = await session.eval(
+    '(let ((n 0)) (do-symbols (s :looks n) (when (eq :internal (nth-value 1 (find-symbol (symbol-name s) :looks))) (incf n))))',
+  );
+  expect(internal).toBe(counted);
+  expect(await list('LOOKS')).toBe(`Package LOOKS
+Nicknames: LKS, LOOK
+Local nicknames: B for LOOKS.BASE
+Uses: COMMON-LISP, LOOKS.BASE
+Shadowing symbols: LOOKS::SEARCH
+Symbols: 5 external, ${internal} internal, 979 inherited
+Documentation: Things to look at.
+
+External symbols (5):
+
+  LOOKS::*UNIT* [VARIABLE]
+  LOOKS::AREA [GENERIC-FUNCTION]
+  LOOKS.BASE::NAMED [CLASS]
+  LOOKS::SHAPE [CLASS]
+  LOOKS::WITH-UNIT [MACRO]`);
+});
+
+test.each(['looks.base', ':looks.base', '#:looks.base', 'LOOKS.BASE'])(
+  '%s is found, and says who uses it',
+  async (name) => {
+    expect((await list(name)).split('\n').slice(0, 3)).toEqual([
+      'Package LOOKS.BASE',
+      'Uses: COMMON-LISP',
+      'Used by: LOOKS',
+    ]);
+  },
+);
+
+test('CL is locked, and its 978 symbols are counted', async () => {
+  const lines = (await list('CL')).split('\n');
+  expect(lines[0]).toBe('Package COMMON-LISP');
+  expect(lines[1]).toBe('Nicknames: CL');
+  expect(lines).toContain(
+    'Locked: redefining what its symbols name is an error unless the lock is removed.',
+  );
+  expect(lines).toContain('Symbols: 978 external, 0 internal, 0 inherited');
+});
+
+describe('access', () => {
+  const HEAD = 'Package SMALL\nSymbols: 1 external, 1 internal, 0 inherited\n\n';
+  const EXTERNAL = 'External symbols (1):\n\n  SMALL::OUT [MACRO]';
+  const INTERNAL = 'Internal symbols (1):\n\n  SMALL::IN [VARIABLE]';
+
+  test.each([
+    [{}, EXTERNAL],
+    [{ access: 'external' }, EXTERNAL],
+    [{ access: '' }, EXTERNAL],
+    [{ access: 'internal' }, INTERNAL],
+    [{ access: 'present' }, `${EXTERNAL}\n\n${INTERNAL}`],
+    [{ access: 'inherited' }, 'No inherited symbols.'],
+    [{ access: 'accessible' }, `${EXTERNAL}\n\n${INTERNAL}\n\nNo inherited symbols.`],
+  ])('%j', async (more, text) => {
+    expect(await list('small', more)).toBe(HEAD + text);
+  });
+
+  test('another word is an error that names them', async () => {
+    expect(await session.call('list_package_symbols', { package: 'CL', access: 'all' })).toEqual({
+      text: "Parameter 'access' must be one of external, internal, present, inherited, accessible.",
+      notices: [],
+      isError: true,
+    });
+  });
+
+  test('a symbol that is inherited by two ways is inherited once, one that is shadowed not at all', async () => {
+    await prepare(
+      session,
+      '(progn (defpackage "TWO.WAYS" (:use "LOOKS" "LOOKS.BASE") (:shadow "AREA")) (intern "X" "TWO.WAYS"))',
+    );
+    expect(blocks(await list('two.ways', { access: 'accessible' }))).toBe(`Internal symbols (2):
+
+  TWO.WAYS::AREA [SYMBOL]
+  TWO.WAYS::X [SYMBOL]
+
+Inherited symbols (6):
+
+  LOOKS::*UNIT* [VARIABLE]
+  LOOKS.BASE::NAME [SYMBOL]
+  LOOKS.BASE::NAME-OF [GENERIC-FUNCTION]
+  LOOKS.BASE::NAMED [CLASS]
+  LOOKS::SHAPE [CLASS]
+  LOOKS::WITH-UNIT [MACRO]
+
+No external symbols.`);
+  });
+});
+
+describe('type', () => {
+  test('chooses, and the counts are those of the chosen', async () => {
+    expect(blocks(await list('LOOKS', { type: 'class' }))).toBe(
+      'External symbols of type class (2):\n\n  LOOKS.BASE::NAMED [CLASS]\n  LOOKS::SHAPE [CLASS]',
+    );
+    expect(blocks(await list('small', { type: 'class', access: 'present' }))).toBe(
+      'No external or internal symbols of type class.',
+    );
+  });
+
+  test('C8 another type is answered as by apropos_search, after the package', async () => {
+    const answer = (text: string) => ({ text, notices: [], isError: false });
+    expect(await session.call('list_package_symbols', { package: 'CL', type: 'bogus' })).toEqual(
+      answer('Invalid type: bogus. Valid types: function, macro, variable, class, generic-function'),
+    );
+    expect(await session.call('list_package_symbols', { package: 'NOWHERE', type: 'bogus' })).toEqual(
+      answer('Package NOWHERE not found'),
+    );
+  });
+});
+
+describe('long answers', () => {
+  test('C13 limit and offset go through the blocks, and the true number is told', async () => {
+    expect(blocks(await list('small', { access: 'present', limit: 1 }))).toBe(
+      'External symbols (1):\n\n  SMALL::OUT [MACRO]\n  ...\nNote: 2 symbols; limit and offset reach the rest.',
+    );
+    expect(blocks(await list('small', { access: 'present', offset: 1 }))).toBe(
+      'Internal symbols (1):\n\n  SMALL::IN [VARIABLE]',
+    );
+    expect(blocks(await list('small', { access: 'present', offset: 2 }))).toBe(
+      'Note: there are 2 symbols, and none from offset 2 on.',
+    );
+  });
+
+  test('C13 C10 all of CL can be read, in order', async () => {
+    const seen: string[] = [];
+    for (let offset = 0; offset < 978; offset += 300) {
+      const rows = (await list('CL', { offset, limit: 300 })).match(/^ {2}COMMON-LISP::.*$/gm) ?? [];
+      seen.push(...rows);
+    }
+    expect(seen.length).toBe(978);
+    expect(seen).toContain('  COMMON-LISP::MAPCAR [FUNCTION]');
+    const names = seen.map((row) => row.replace(/^ {2}COMMON-LISP::(.*) \[.*$/, '$1'));
+    expect(names).toEqual([...names].sort());
+  });
+
+  test('C13 a hundred thousand symbols are counted, and any part of them is reached', async () => {
+    await prepare(
+      session,
+      '(let ((p (make-package "HUGE" :use nil))) (dotimes (i 100000) (export (intern (format nil "S~6,\'0d" i) p) p)))',
+    );
+    expect(await list('huge', { offset: 99_998 })).toBe(`Package HUGE
+Symbols: 100000 external, 0 internal, 0 inherited
+
+External symbols (100000):
+
+  HUGE::S099998 [SYMBOL]
+  HUGE::S099999 [SYMBOL]`);
+    expect((await list('huge', { limit: 2000 })).length).toBeLessThan(40_000);
+  });
+
+  test('C13 many used and using packages, and shadowing symbols, are counted', async () => {
+    await prepare(
+      session,
+      '(progn (make-package "BUSY" :use nil) (dotimes (i 150) (make-package (format nil "USER~3,\'0d" i) :use "BUSY") (shadow (format nil "SHADOW~3,\'0d" i) "BUSY")))',
+    );
+    const lines = (await list('busy')).split('\n');
+    expect(lines[1]).toMatch(/^Used by: USER000, .*, USER099, \.\.\. \(150 in all\)$/);
+    expect(lines[2]).toMatch(/^Shadowing symbols: BUSY::SHADOW000, .*, BUSY::SHADOW099, \.\.\. \(150 in all\)$/);
+  });
+});
+
+describe('odd packages', () => {
+  test.each(['nonexistent', 'No Where', ''])('C8 C9 %j is not there', async (name) => {
+    expect(await session.call('list_package_symbols', { package: name })).toEqual({
+      text: `Package ${name} not found`,
+      notices: [],
+      isError: false,
+    });
+  });
+
+  test('S2.18 without a package the call is an error', async () => {
+    expect(await session.call('list_package_symbols', {})).toEqual({
+      text: "Required parameter 'package' missing",
+      notices: [],
+      isError: true,
+    });
+  });
+
+  test('C14 names are shown raw, and what lost its home has none', async () => {
+    await prepare(session, '(progn (make-package "Odd" :use nil) (make-package "LOST" :use nil))');
+    await prepare(session, '(progn (intern "a b|c" "Odd") (intern "" "Odd") (import (intern "GONE" "LOST") "Odd"))');
+    await prepare(session, '(progn (delete-package "LOST") nil)');
+    expect(await list('Odd', { access: 'internal' })).toBe(`Package Odd
+Symbols: 0 external, 3 internal, 0 inherited
+
+Internal symbols (3):
+
+  Odd:: [SYMBOL]
+  #::GONE [SYMBOL]
+  Odd::a b|c [SYMBOL]`);
+    expect(await list('lost')).toBe('Package lost not found');
+  });
+
+  test('a local nickname for a package that was deleted is shown without its name', async () => {
+    await prepare(
+      session,
+      '(progn (make-package "PASSING" :use nil) (make-package "KEEPER" :use nil) (sb-ext:add-package-local-nickname "P" "PASSING" "KEEPER"))',
+    );
+    expect(await list('keeper')).toContain('Local nicknames: P for PASSING');
+    await prepare(session, '(handler-bind ((error (function continue))) (delete-package "PASSING"))');
+    expect(await list('keeper')).not.toContain('PASSING');
+  });
+});

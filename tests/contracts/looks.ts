@@ -1,0 +1,51 @@
+// A session with fixtures/looks.lisp loaded, for the tools that look at functions, variables, packages, classes
+// and macros.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { FIXTURES, type Session, startSession } from '../harness.ts';
+
+const SOURCE = readFileSync(join(FIXTURES, 'looks.lisp'), 'utf8').split('\n');
+
+/** Starts a session with the fixture. */
+export async function startLooks(): Promise<Session> {
+  const session = await startSession();
+  expect(await session.text('load_file', { path: 'fixtures/looks.lisp' })).toBe(
+    'Loaded fixtures/looks.lisp',
+  );
+  return session;
+}
+
+/** Evaluates FORM, which must work, in SESSION. */
+export async function prepare(session: Session, form: string): Promise<void> {
+  const { text, isError } = await session.call('eval_form', { form });
+  expect(isError, text).toBe(false);
+}
+
+/** Returns the line that sites:true shows for the place of TEXT in the line of the fixture that contains WITHIN. */
+export function place(within: string, text: string): string {
+  const index = SOURCE.findIndex((line) => line.includes(within));
+  const line = SOURCE[index] ?? '';
+  return `    fixtures/looks.lisp:${index + 1}:${line.indexOf(text) + 1}  ${line.trim()}`;
+}
+
+/** What every tool that looks a name up answers when that is not there, and when it is no string (C8, C9). */
+export async function expectLookup(session: Session, tool: string, parameter: string): Promise<void> {
+  const answer = (text: string, isError = false) => ({ text, notices: [], isError });
+  const call = (name: unknown, more: object = {}) => session.call(tool, { [parameter]: name, ...more });
+  expect(await call('nonexistent')).toEqual(
+    answer('Symbol NONEXISTENT not found in package CL-USER (status: NIL)'),
+  );
+  expect(await call('|nope|', { package: 'lks' })).toEqual(
+    answer('Symbol nope not found in package lks (status: NIL)'),
+  );
+  expect(await call('looks::nope', { package: 'CL' })).toEqual(
+    answer('Symbol NOPE not found in package looks (status: NIL)'),
+  );
+  expect(await call('car', { package: 'No Where' })).toEqual(answer('Package No Where not found'));
+  expect(await session.call(tool, { package: 'CL' })).toEqual(
+    answer(`Required parameter '${parameter}' missing`, true),
+  );
+  expect(await call(5)).toEqual(answer(`Parameter '${parameter}' must be a string, not the number 5.`, true));
+}

@@ -1,0 +1,166 @@
+// who_references on the fixture: exact texts.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Session } from '../harness.ts';
+import { expectLookup, place, prepare, startLooks } from './looks.ts';
+
+let session: Session;
+beforeAll(async () => {
+  session = await startLooks();
+});
+afterAll(() => session.close());
+
+function references(name: string, more: Record<string, unknown> = {}): Promise<string> {
+  return session.text('who_references', { name, ...more });
+}
+
+const UNIT = `Functions that read LOOKS::*UNIT*:
+
+  LOOKS::READ-UNIT
+
+Functions that set LOOKS::*UNIT*:
+
+  LOOKS::SET-UNIT
+  LOOKS::(SETF UNIT)
+
+Functions that bind LOOKS::*UNIT*:
+
+  LOOKS::BIND-UNIT`;
+
+test.each([
+  ['*unit*', 'LOOKS'],
+  ['*Unit*', 'lks'],
+  ['looks:*unit*', undefined],
+  ['|*UNIT*|', 'LOOK'],
+])('C14 %s in %s: who reads, sets and binds it, told apart', async (name, home) => {
+  expect(await references(name, home === undefined ? {} : { package: home })).toBe(UNIT);
+});
+
+test('a function that does several things stands in several blocks', async () => {
+  expect(await references('looks::**count**')).toBe(`Functions that read LOOKS::**COUNT**:
+
+  LOOKS::COUNT-UP
+
+Functions that set LOOKS::**COUNT**:
+
+  LOOKS::COUNT-UP`);
+});
+
+test('a constant is read', async () => {
+  expect(await references('looks::+sides+')).toBe(
+    'Functions that read LOOKS::+SIDES+:\n\n  LOOKS::READ-UNIT',
+  );
+});
+
+test('sites puts the places under each', async () => {
+  expect(await references('looks:*unit*', { sites: true })).toBe(`Functions that read LOOKS::*UNIT*:
+
+  LOOKS::READ-UNIT
+${place('(defun read-unit', '(list')}
+
+Functions that set LOOKS::*UNIT*:
+
+  LOOKS::SET-UNIT
+${place('(defun set-unit', '(setf')}
+  LOOKS::(SETF UNIT)
+${place('(defun (setf unit)', '(setf *')}
+
+Functions that bind LOOKS::*UNIT*:
+
+  LOOKS::BIND-UNIT
+${place('(defun bind-unit', '(with-unit')}`);
+});
+
+test('a method is shown by its generic function, and its specializers with the place', async () => {
+  await prepare(session, '(defvar looks::*seen* 1)');
+  await prepare(session, '(defmethod looks:area ((shape string) &key scale) (list scale looks::*seen*))');
+  expect(await references('looks::*seen*', { sites: true })).toBe(`Functions that read LOOKS::*SEEN*:
+
+  LOOKS::AREA
+    no source  [method (COMMON-LISP::STRING)]`);
+});
+
+test('a fresh reader appears at once, and goes when it reads no more', async () => {
+  await prepare(session, '(progn (defvar looks::*fresh* 1) (defun looks::reader () looks::*fresh*))');
+  expect(await references('looks::*fresh*')).toBe(
+    'Functions that read LOOKS::*FRESH*:\n\n  LOOKS::READER',
+  );
+  await prepare(session, '(defun looks::reader () 2)');
+  expect(await references('looks::*fresh*')).toBe('No references found for LOOKS::*FRESH*');
+});
+
+test('C8 nobody at all is one line', async () => {
+  expect(await session.call('who_references', { name: 'looks::*unused*' })).toEqual({
+    text: 'No references found for LOOKS::*UNUSED*',
+    notices: [],
+    isError: false,
+  });
+});
+
+test('a symbol macro has no references of its own; a note says where its users are', async () => {
+  expect(await references('looks::first-unit')).toBe(`No references found for LOOKS::FIRST-UNIT
+Note: LOOKS::FIRST-UNIT is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, (CAR (LIST LOOKS:*UNIT*)).`);
+});
+
+test.each([
+  ['plain', 'LOOKS::PLAIN is a function, not a variable.'],
+  ['with-unit', 'LOOKS::WITH-UNIT is a macro, not a variable.'],
+  ['area', 'LOOKS::AREA is a generic-function, not a variable.'],
+  ['shape', 'LOOKS::SHAPE is a class, not a variable.'],
+  ['thing', 'LOOKS::THING is not defined as a variable.'],
+  ['(setf unit)', 'LOOKS::(SETF UNIT) is not defined as a variable.'],
+])('C8 %s is no variable: a note says what it is', async (name, note) => {
+  const shown = note.replace(/ is .*/, '');
+  expect(await references(name, { package: 'LOOKS' })).toBe(
+    `No references found for ${shown}\nNote: ${note}`,
+  );
+});
+
+test('a variable that is special only in a function has references and the note', async () => {
+  await prepare(session, '(defun looks::locally-special () (declare (special looks::loose)) looks::loose)');
+  expect(await references('looks::loose')).toBe(`Functions that read LOOKS::LOOSE:
+
+  LOOKS::LOCALLY-SPECIAL
+Note: LOOKS::LOOSE is not defined as a variable.`);
+});
+
+test('C13 limit and offset go through the blocks, and the true number is told', async () => {
+  const rest = 'Note: 4 references; limit and offset reach the rest.';
+  expect(await references('looks:*unit*', { limit: 2 })).toBe(`Functions that read LOOKS::*UNIT*:
+
+  LOOKS::READ-UNIT
+
+Functions that set LOOKS::*UNIT*:
+
+  LOOKS::SET-UNIT
+  ...
+${rest}`);
+  expect(await references('looks:*unit*', { offset: 3 })).toBe(
+    'Functions that bind LOOKS::*UNIT*:\n\n  LOOKS::BIND-UNIT',
+  );
+  expect(await references('looks:*unit*', { offset: 4 })).toBe(
+    'Note: there are 4 references, and none from offset 4 on.',
+  );
+});
+
+test('C13 *standard-output* has many references: as many as SBCL knows', async () => {
+  const lines = (await references('*standard-output*', { limit: 3 })).split('\n');
+  const counted = await session.eval(
+    '(loop for find in (list #\'sb-introspect:who-references #\'sb-introspect:who-sets #\'sb-introspect:who-binds) sum (length (remove-duplicates (loop for (caller) in (funcall find (quote *standard-output*)) collect (if (and (consp caller) (search "METHOD" (princ-to-string (first caller)))) (second caller) caller)) :test #\'equal)))',
+  );
+  expect(lines.at(-1)).toBe(`Note: ${counted} references; limit and offset reach the rest.`);
+});
+
+test('C8 C9 S2.18 a name that is not there is told as by the other lookups', async () => {
+  await expectLookup(session, 'who_references', 'name');
+});
+
+test('an SBCL without cross references to its own variables says so', async () => {
+  await prepare(
+    session,
+    "(sb-ext:without-package-locks (setf (fdefinition 'sb-c::internal-name-p) (constantly t)))",
+  );
+  expect((await references('*print-base*')).split('\n').at(-1)).toBe(
+    'Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so references can be missing here.',
+  );
+});
