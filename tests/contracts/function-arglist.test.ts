@@ -73,7 +73,7 @@ Type: (FUNCTION (T &REST T) (VALUES CONS &OPTIONAL))`);
     await prepare(session, '(defmethod print-object ((o looks::endless-print) s) (loop))');
     await prepare(
       session,
-      "(eval `(defun looks::with-object (&optional (x ,(make-instance 'looks::endless-print)) (y #p\"/a\")) (list x y)))",
+      '(eval `(defun looks::with-object (&optional (x ,(make-instance \'looks::endless-print)) (y #p"/a")) (list x y)))',
     );
     expect((await arglist('looks::with-object')).split('\n')[0]).toBe(
       'LOOKS::WITH-OBJECT (&OPTIONAL (X #<LOOKS::ENDLESS-PRINT>) (Y #P"/a"))',
@@ -99,11 +99,16 @@ Documentation: Evaluate BODY with another UNIT.`);
   });
 
   test('a special operator', async () => {
-    expect(await arglist('quote')).toMatch(/^COMMON-LISP::QUOTE \(THING\)\nKind: SPECIAL OPERATOR\nDocumentation:/);
+    expect(await arglist('quote')).toMatch(
+      /^COMMON-LISP::QUOTE \(THING\)\nKind: SPECIAL OPERATOR\nDocumentation:/,
+    );
   });
 
   test.each([
-    ['(setf unit)', 'LOOKS::(SETF UNIT) (NEW)\nKind: SETF FUNCTION\nType: (FUNCTION (T) (VALUES T &OPTIONAL))'],
+    [
+      '(setf unit)',
+      'LOOKS::(SETF UNIT) (NEW)\nKind: SETF FUNCTION\nType: (FUNCTION (T) (VALUES T &OPTIONAL))',
+    ],
     ['(setf entry)', 'LOOKS::(SETF ENTRY) (TABLE KEY)\nKind: SETF EXPANDER'],
     ["#'(setf cell)", 'LOOKS::(SETF CELL) (CELL)\nKind: SETF EXPANDER'],
   ])('%s is called as such', async (symbol, text) => {
@@ -118,9 +123,7 @@ Documentation: Evaluate BODY with another UNIT.`);
   });
 
   test('a function with a setf form says so', async () => {
-    expect((await arglist('looks::entry')).split('\n').at(-1)).toBe(
-      'Setf: LOOKS::(SETF ENTRY) (TABLE KEY)',
-    );
+    expect((await arglist('looks::entry')).split('\n').at(-1)).toBe('Setf: LOOKS::(SETF ENTRY) (TABLE KEY)');
   });
 });
 
@@ -132,7 +135,9 @@ Documentation: Return how large SHAPE is.`;
 
   test('tell how many methods they have', async () => {
     expect(await arglist('looks:area')).toBe(`${AREA}\nMethods: 3; methods:true lists them`);
-    expect((await arglist('looks::unmethodical', { methods: true })).split('\n').at(-1)).toBe('Methods: none');
+    expect((await arglist('looks::unmethodical', { methods: true })).split('\n').at(-1)).toBe(
+      'Methods: none',
+    );
   });
 
   test('with methods:true list each with qualifiers, specializers and lambda list', async () => {

@@ -59,9 +59,7 @@ test('CL is locked, and its 978 symbols are counted', async () => {
   const lines = (await list('CL')).split('\n');
   expect(lines[0]).toBe('Package COMMON-LISP');
   expect(lines[1]).toBe('Nicknames: CL');
-  expect(lines).toContain(
-    'Locked: redefining what its symbols name is an error unless the lock is removed.',
-  );
+  expect(lines).toContain('Locked: redefining what its symbols name is an error unless the lock is removed.');
   expect(lines).toContain('Symbols: 978 external, 0 internal, 0 inherited');
 });
 
@@ -181,7 +179,9 @@ External symbols (100000):
     );
     const lines = (await list('busy')).split('\n');
     expect(lines[1]).toMatch(/^Used by: USER000, .*, USER099, \.\.\. \(150 in all\)$/);
-    expect(lines[2]).toMatch(/^Shadowing symbols: BUSY::SHADOW000, .*, BUSY::SHADOW099, \.\.\. \(150 in all\)$/);
+    expect(lines[2]).toMatch(
+      /^Shadowing symbols: BUSY::SHADOW000, .*, BUSY::SHADOW099, \.\.\. \(150 in all\)$/,
+    );
   });
 });
 
@@ -204,7 +204,10 @@ describe('odd packages', () => {
 
   test('C14 names are shown raw, and what lost its home has none', async () => {
     await prepare(session, '(progn (make-package "Odd" :use nil) (make-package "LOST" :use nil))');
-    await prepare(session, '(progn (intern "a b|c" "Odd") (intern "" "Odd") (import (intern "GONE" "LOST") "Odd"))');
+    await prepare(
+      session,
+      '(progn (intern "a b|c" "Odd") (intern "" "Odd") (import (intern "GONE" "LOST") "Odd"))',
+    );
     await prepare(session, '(progn (delete-package "LOST") nil)');
     expect(await list('Odd', { access: 'internal' })).toBe(`Package Odd
 Symbols: 0 external, 3 internal, 0 inherited

@@ -11,9 +11,7 @@ const SOURCE = readFileSync(join(FIXTURES, 'looks.lisp'), 'utf8').split('\n');
 /** Starts a session with the fixture. */
 export async function startLooks(): Promise<Session> {
   const session = await startSession();
-  expect(await session.text('load_file', { path: 'fixtures/looks.lisp' })).toBe(
-    'Loaded fixtures/looks.lisp',
-  );
+  expect(await session.text('load_file', { path: 'fixtures/looks.lisp' })).toBe('Loaded fixtures/looks.lisp');
   return session;
 }
 

@@ -82,9 +82,7 @@ test('a method is shown by its generic function, and its specializers with the p
 
 test('a fresh reader appears at once, and goes when it reads no more', async () => {
   await prepare(session, '(progn (defvar looks::*fresh* 1) (defun looks::reader () looks::*fresh*))');
-  expect(await references('looks::*fresh*')).toBe(
-    'Functions that read LOOKS::*FRESH*:\n\n  LOOKS::READER',
-  );
+  expect(await references('looks::*fresh*')).toBe('Functions that read LOOKS::*FRESH*:\n\n  LOOKS::READER');
   await prepare(session, '(defun looks::reader () 2)');
   expect(await references('looks::*fresh*')).toBe('No references found for LOOKS::*FRESH*');
 });
@@ -146,7 +144,7 @@ ${rest}`);
 test('C13 *standard-output* has many references: as many as SBCL knows', async () => {
   const lines = (await references('*standard-output*', { limit: 3 })).split('\n');
   const counted = await session.eval(
-    '(loop for find in (list #\'sb-introspect:who-references #\'sb-introspect:who-sets #\'sb-introspect:who-binds) sum (length (remove-duplicates (loop for (caller) in (funcall find (quote *standard-output*)) collect (if (and (consp caller) (search "METHOD" (princ-to-string (first caller)))) (second caller) caller)) :test #\'equal)))',
+    "(loop for find in (list #'sb-introspect:who-references #'sb-introspect:who-sets #'sb-introspect:who-binds) sum (length (remove-duplicates (loop for (caller) in (funcall find (quote *standard-output*)) collect (if (and (consp caller) (search \"METHOD\" (princ-to-string (first caller)))) (second caller) caller)) :test #'equal)))",
   );
   expect(lines.at(-1)).toBe(`Note: ${counted} references; limit and offset reach the rest.`);
 });

@@ -42,7 +42,15 @@ const TO_READ = (path: string, how = 'is outside') =>
   `Path ${path} ${how} the workspace ${at.root} and the read roots ${at.root.replace('app', 'library')}. File tools stay inside them; the user can add a root with --root DIR, or with --read-root DIR one that is only read.`;
 
 describe('what is outside', () => {
-  const paths = ['../outside/secret.txt', '../app2', '..', '/etc/passwd', '/', 'a/../../x', '../app/../outside/new'];
+  const paths = [
+    '../outside/secret.txt',
+    '../app2',
+    '..',
+    '/etc/passwd',
+    '/',
+    'a/../../x',
+    '../app/../outside/new',
+  ];
 
   test.each(paths)('%s is refused with the root', async (path) => {
     mkdirSync(`${at.root}2`);
@@ -59,7 +67,9 @@ describe('what is outside', () => {
   });
 
   test('whether something exists outside cannot be told from the answers', async () => {
-    expect((await read('../outside/secret.txt')).replace('secret.txt', 'none')).toBe(await read('../outside/none'));
+    expect((await read('../outside/secret.txt')).replace('secret.txt', 'none')).toBe(
+      await read('../outside/none'),
+    );
     expect((await read('../outside/secret.txt/x')).replace('secret.txt', 'none')).toBe(
       await read('../outside/none/x'),
     );
@@ -76,7 +86,9 @@ describe('what is outside', () => {
   });
 
   test('control and bidirectional characters of a path are made visible', async () => {
-    expect(await write('../a\n\u202eb\u001b[1m\ud800')).toBe(OUTSIDE('../a\\u{a}\\u{202e}b\\u{1b}[1m\\u{d800}'));
+    expect(await write('../a\n\u202eb\u001b[1m\ud800')).toBe(
+      OUTSIDE('../a\\u{a}\\u{202e}b\\u{1b}[1m\\u{d800}'),
+    );
   });
 });
 
@@ -165,7 +177,10 @@ describe('what is no file', () => {
   test('a device is not opened', async () => {
     const workspace = new Workspace(['/']);
     const reason = '/dev/null is a device. File tools read and write regular files only.';
-    expect([await read('/dev/null', workspace), await write('/dev/null', workspace)]).toEqual([reason, reason]);
+    expect([await read('/dev/null', workspace), await write('/dev/null', workspace)]).toEqual([
+      reason,
+      reason,
+    ]);
   });
 
   test('a file that is not there, or stands where a directory should', async () => {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { Workspace } from '../../src/files/workspace.ts';
 import type { Tool } from '../../src/kernel/tool.ts';
+import { toResult } from '../../src/kernel/value.ts';
 import { temporaryFolder } from '../harness.ts';
 
 export interface TestWorkspace {
@@ -40,11 +41,12 @@ export function makeWorkspace(...readRoots: string[]): TestWorkspace {
 /** Returns the text that the handler of TOOL answers to ARGS, or the message of the error that it throws. */
 export async function answerOf(tool: Tool, args: object, fingerprint?: string): Promise<string> {
   try {
-    const { text } = await tool.handler(
-      args as { [name: string]: unknown },
-      fingerprint === undefined ? {} : { fingerprint },
-    );
-    return text;
+    return toResult(
+      await tool.handler(
+        args as { [name: string]: unknown },
+        fingerprint === undefined ? {} : { fingerprint },
+      ),
+    ).text;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
