@@ -15,7 +15,7 @@ import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
 import { AuditLog } from './records/audit-log.ts';
-import { builtinTools } from './tools/index.ts';
+import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 
 /** The package's own folder: this file is part of dist/live-lisp.js and dist/index.js. */
 export const HOME = join(import.meta.dirname, '..');
@@ -48,12 +48,22 @@ export interface Assembly {
   /** What the person allowed in advance. */
   standing: StandingApprovals;
   questions: OpenQuestions;
+  grounds: Grounds;
 }
 
 /** Returns the parts that CONFIG asks for, the image not started yet, and makes TOOL_CATALOG the catalog of
- *  their registry. */
+ *  their tools. */
 export function assemble(config: Config): Assembly {
-  const registry = new ToolRegistry();
+  const assembly = assembleAgentQ(config, new ToolRegistry());
+  const { registry, grounds } = assembly;
+  for (const tool of [...furtherTools(grounds), SEARCH_TOOLS]) registry.register(tool);
+  TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
+  for (const text of config.allow) assembly.standing.allow(allowed(text, registry));
+  return assembly;
+}
+
+/** Returns the parts that CONFIG asks for, with the eighteen tools of the contract added to REGISTRY (S4.9). */
+export function assembleAgentQ(config: Config, registry: ToolRegistry): Assembly {
   const image = new SbclImage({
     ...imageOptions(config),
     callTool: (name, args, signal) => callFromCode(executor, registry, name, args, signal),
@@ -66,11 +76,9 @@ export function assemble(config: Config): Assembly {
     audit: log,
     takeNotices: () => image.takeNotices(),
   });
-  for (const tool of [...builtinTools(image, new Workspace([config.root]), log), SEARCH_TOOLS])
-    registry.register(tool);
-  TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
-  for (const text of config.allow) standing.allow(allowed(text, registry));
-  return { image, registry, executor, standing, questions: new OpenQuestions() };
+  const grounds = { image, workspace: new Workspace([config.root]), log };
+  for (const tool of agentQTools(grounds)) registry.register(tool);
+  return { image, registry, executor, standing, grounds, questions: new OpenQuestions() };
 }
 
 /** Returns what --allow TEXT allows. Throws a UsageError when that is no tool of REGISTRY. */

@@ -50,8 +50,13 @@ export function readStandingApproval(text: string): StandingApproval | undefined
   return { tool: tool.replaceAll('-', '_'), ...(glob !== undefined && { glob }) };
 }
 
-/** Returns the text for a call that needs an approval when nobody can be asked (C20). */
-export function refusalText({ tool, preview }: Question): string {
+/** Returns the text for a call that needs an approval when nobody can be asked for it (C20). Who calls from CODE
+ *  can call the tool directly, so that a human is. */
+export function refusalText({ tool, preview }: Question, code: boolean): string {
+  const needs = `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval`;
+  if (code) {
+    return `${needs}, for which code cannot ask. Nothing was done. Call ${tool.name} directly, not from code, so that a human can be asked.`;
+  }
   const rule = preview.place === undefined ? tool.name : `${tool.name}:${visible(preview.place)}`;
-  return `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow ${rule}`;
+  return `${needs}, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow ${rule}`;
 }

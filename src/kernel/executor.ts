@@ -4,6 +4,7 @@ import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { type Question, refusalText, type StandingApprovals, type Verdict } from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
 import { type AskPolicy, decide } from './decision.ts';
+import { withinLimit } from './limit.ts';
 import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import { printable, validateArguments } from './schema.ts';
@@ -21,8 +22,6 @@ export type Outcome = { notices: string[] } & Settled;
 export interface ExecutorOptions {
   ask?: AskPolicy;
   standing?: StandingApprovals;
-  /** Asks a human; without it the outcome has the question. */
-  approve?: (question: Question) => Promise<Verdict>;
   audit?: AuditTrail;
   /** Returns, once, what happened since the last outcome. */
   takeNotices?: () => string[];
@@ -85,9 +84,9 @@ export class Executor {
       return this.#perform(withFingerprint(call, preview), 'standing');
     }
     const question = { tool, args, preview };
-    const verdict = call.verdict ?? (await this.#options.approve?.(question));
-    if (verdict === undefined) return { ...failure(refusalText(question)), question };
-    if (verdict.kind === 'denied') {
+    const { verdict } = call;
+    if (verdict === undefined) return { ...failure(refusalText(question, call.caller === 'code')), question };
+    if (verdict.kind !== 'approved' && verdict.kind !== 'modified') {
       this.#beginRecord(call, 'human')?.({ success: false, error: DENIED, milliseconds: 0 });
       return failure(DENIED);
     }
@@ -123,7 +122,7 @@ export class Executor {
 }
 
 async function run({ tool, args, context }: Call): Promise<Settled> {
-  const { text, data, failed, structured } = toResult(await tool.handler(args, context));
+  const { text, data, failed, structured } = toResult(await withinLimit(tool, args, context));
   const bounded = boundText(text);
   if (failed) return { success: false, error: bounded, data };
   return { success: true, text: bounded, data, ...(structured && { structured }) };

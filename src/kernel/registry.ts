@@ -1,8 +1,15 @@
 // Decides which tools there are, under which name.
 
+import { CallError } from '../errors.ts';
 import { nearest } from './nearest.ts';
 import { printable } from './schema.ts';
-import { checkTool, type Tool } from './tool.ts';
+import { checkTool, SAFETY_LEVELS, type SafetyLevel, type Tool } from './tool.ts';
+
+/** Which tools are wanted. */
+export interface ToolFilter {
+  maxSafetyLevel?: SafetyLevel;
+  categories?: readonly string[];
+}
 
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
@@ -34,6 +41,22 @@ export class ToolRegistry {
   /** Returns all tools in the order of registration. */
   tools(): Tool[] {
     return [...this.#tools.values()];
+  }
+
+  /** Returns the tools up to MAX_SAFETY_LEVEL that have one of CATEGORIES; what is absent, or no category, lets
+   *  all pass (S4.5 to S4.7). Throws a CallError for an unknown level. */
+  getAgentQTools({ maxSafetyLevel = 'dangerous', categories = [] }: ToolFilter = {}): Tool[] {
+    const highest = SAFETY_LEVELS.indexOf(maxSafetyLevel);
+    if (highest < 0) {
+      throw new CallError(
+        `Unknown safety level ${printable(String(maxSafetyLevel))}; valid are ${SAFETY_LEVELS.join(', ')}.`,
+      );
+    }
+    return this.tools().filter(
+      (tool) =>
+        SAFETY_LEVELS.indexOf(tool.safetyLevel) <= highest &&
+        (categories.length === 0 || tool.categories.some((each) => categories.includes(each))),
+    );
   }
 
   /** Returns the sentences for a NAME that no tool has: what it was, and the names that look most like it. */

@@ -35,10 +35,34 @@ function propertySchema({
   const schema: { [key: string]: Json } = { type, description };
   if (values) schema['enum'] = [...values];
   if (initial !== undefined) schema['default'] = initial;
-  if (items) schema['items'] = { type: items.type };
+  if (type === 'array') schema['items'] = items ? { type: items.type } : {};
   if (minimum !== undefined) schema['minimum'] = minimum;
   if (maximum !== undefined) schema['maximum'] = maximum;
   return schema;
+}
+
+/** The schema of a tool as providers of models take it. */
+export interface FunctionSchema {
+  type: 'function';
+  function: {
+    name: string;
+    description: string;
+    parameters: InputSchema & { required: string[] };
+  };
+}
+
+/** Returns the schema of TOOL for a provider of models (S2.13). */
+export function toolToSchema(tool: Pick<Tool, 'description'> & Signature): FunctionSchema {
+  const { name, description, required } = tool;
+  return {
+    type: 'function',
+    function: { name, description, parameters: { ...inputSchema(tool), required: [...required] } },
+  };
+}
+
+/** Returns the schemas of TOOLS, in their order (S4.8). */
+export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
+  return tools.map(toolToSchema);
 }
 
 /** Returns ARGS as the handler of TOOL gets them: null counts as absent (S2.21), and so does an

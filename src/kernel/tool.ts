@@ -73,6 +73,8 @@ export interface Tool {
   readonly keywords: readonly string[];
   /** A client that loads tools only when they are needed should have this one from the start. */
   readonly alwaysLoad: boolean;
+  /** Milliseconds that the handler may take; infinity when it has limits of its own. */
+  readonly limitMs: number;
   /** Does the work. What it returns is a Result or a plain value; what it throws is a failure (S2.8, S2.9). */
   readonly handler: (args: Arguments, context: CallContext) => unknown;
   /** Returns what a human is asked to approve. Throws a CallError when the call could not be done anyway, so that
@@ -83,17 +85,20 @@ export interface Tool {
 type Mandatory = 'name' | 'description' | 'parameters' | 'handler';
 export type ToolDefinition = Pick<Tool, Mandatory> & Partial<Omit<Tool, Mandatory>>;
 
+/** Milliseconds that a handler may take when its tool does not say. */
+const LIMIT_MS = 120_000;
+
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 /** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1); the first sentence
  *  of its description is its short one. Throws a CallError that names what is wrong (S2.2 to S2.6). */
 export function defineTool(definition: ToolDefinition): Tool {
   const { required = [], safetyLevel = 'safe', categories = [] } = definition;
-  const { complexity = 'simple', keywords = [], alwaysLoad = false } = definition;
+  const { complexity = 'simple', keywords = [], alwaysLoad = false, limitMs = LIMIT_MS } = definition;
   const { shortDescription = firstSentence(definition.description), title = titleOf(definition.name) } =
     definition;
   const forLists = { title, shortDescription, complexity, keywords, alwaysLoad };
-  return Object.freeze(checkTool({ ...definition, required, safetyLevel, categories, ...forLists }));
+  return Object.freeze(checkTool({ ...definition, required, safetyLevel, categories, limitMs, ...forLists }));
 }
 
 /** Returns the keywords in TEXT, which commas separate. */
@@ -126,6 +131,7 @@ export function checkTool(tool: Tool): Tool {
   if (!COMPLEXITIES.includes(tool.complexity)) {
     throw culprit(`has the complexity ${tool.complexity}; valid are ${COMPLEXITIES.join(', ')}.`);
   }
+  if (!(tool.limitMs > 0)) throw culprit(`has the limit ${tool.limitMs}; it must be milliseconds above 0.`);
   for (const { name, type } of tool.parameters) {
     if (!PARAMETER_TYPES.includes(type)) {
       throw culprit(`has a parameter '${name}' of type ${type}; valid are ${PARAMETER_TYPES.join(', ')}.`);

@@ -12,16 +12,26 @@ import { introspectionTools } from './introspection/index.ts';
 import { Places } from './places.ts';
 import { getAuditLog } from './settings/audit.ts';
 
-/** Returns the built-in tools over IMAGE, WORKSPACE and the audit LOG. */
-export function builtinTools(image: Image, workspace: Workspace, log: AuditLog): Tool[] {
+/** What the tools work on. */
+export interface Grounds {
+  image: Image;
+  workspace: Workspace;
+  log: AuditLog;
+}
+
+/** Returns the eighteen tools of the contract (C5), over GROUNDS. */
+export function agentQTools({ image, workspace }: Grounds): Tool[] {
   const places = new Places(workspace.root);
   return [
     ...introspectionTools(image, places),
     ...executionTools(image),
     ...bufferTools(workspace),
     ...diffTools(workspace),
-    loadSystem(image, places),
-    loadFile(image, places, workspace.root),
-    getAuditLog(log),
   ];
+}
+
+/** Returns the built-in tools beside the eighteen, over GROUNDS. */
+export function furtherTools({ image, workspace, log }: Grounds): Tool[] {
+  const places = new Places(workspace.root);
+  return [loadSystem(image, places), loadFile(image, places, workspace.root), getAuditLog(log)];
 }

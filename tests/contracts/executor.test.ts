@@ -1,11 +1,10 @@
 // S2 and S4 below the protocol: what becomes of a call.
 
 import { describe, expect, test } from 'vitest';
-import { decide } from '../../src/kernel/decision.ts';
 import { Executor, type ExecutorOptions, type Outcome } from '../../src/kernel/executor.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
-import { SAFETY_LEVELS } from '../../src/kernel/tool.ts';
-import { type Probe, probe } from './tools.ts';
+import { defineTool } from '../../src/kernel/tool.ts';
+import { type Probe, probe, VALID } from './tools.ts';
 
 function executor(probes: Probe[], options: ExecutorOptions = {}): Executor {
   const registry = new ToolRegistry();
@@ -154,36 +153,70 @@ describe('notices', () => {
   });
 });
 
-describe('approval', () => {
-  test('S2.11 C3 the table of levels and policies', () => {
-    const decisions = (policy: 'dangerous' | 'cautious') =>
-      SAFETY_LEVELS.map((level) => decide(level, policy));
-    expect(decisions('dangerous')).toEqual(['run', 'run', 'ask']);
-    expect(decisions('cautious')).toEqual(['run', 'ask', 'ask']);
+describe('what a handler returns', () => {
+  test.each<[unknown, string]>([
+    ['as it is', 'as it is'],
+    ['', ''],
+    [null, 'nil'],
+    [undefined, 'nil'],
+    [false, 'nil'],
+    [[], 'nil'],
+    [true, 't'],
+    [[1, 'a'], '(1 "a")'],
+    [['say "\\"', [2.5, null], []], '("say \\"\\\\\\"" (2.5 nil) nil)'],
+    [42, '42'],
+    [-0.5, '-0.5'],
+    [{ a: [1] }, '{"a":[1]}'],
+  ])('S2.8 C22 %j reads as %s', async (value, text) => {
+    const tool = defineTool({ ...VALID, handler: () => value });
+    expect(await executor([{ tool, runs: [] }]).execute('probe', {})).toMatchObject({ success: true, text });
+  });
+});
+
+describe('limits', () => {
+  test('a handler that does not end is given up, and was told to end', async () => {
+    let told = false;
+    const tool = defineTool({
+      ...VALID,
+      limitMs: 50,
+      handler: (_, { signal }) => {
+        signal?.addEventListener('abort', () => {
+          told = true;
+        });
+        return new Promise(() => {});
+      },
+    });
+    expect(await executor([{ tool, runs: [] }]).execute('probe', {})).toEqual(
+      failed(
+        'The call did not end within 0.05 s, the limit of probe, and nobody waits for it any more; what it began may go on. Ask for less at once.',
+      ),
+    );
+    expect(told).toBe(true);
   });
 
-  test.each(['safe', 'cautious'] as const)('S2.11 a %s tool runs without asking', async (safetyLevel) => {
-    const one = probe({ safetyLevel });
-    expect(await executor([one]).execute('probe', {})).toMatchObject({ success: true, text: 'ran' });
-    expect(one.runs.length).toBe(1);
+  test('a handler that ends when it is told says itself how it ended', async () => {
+    const tool = defineTool({
+      ...VALID,
+      limitMs: 50,
+      handler: (_, { signal }) =>
+        new Promise((resolve) => signal?.addEventListener('abort', () => resolve('so far'))),
+    });
+    expect(await executor([{ tool, runs: [] }]).execute('probe', {})).toMatchObject({ text: 'so far' });
   });
 
-  test('S2.11 C20 a dangerous tool with nobody to ask is refused and does not run', async () => {
-    const one = probe({ safetyLevel: 'dangerous' });
-    expect(await executor([one]).execute('probe', {})).toEqual(failed(expect.stringMatching(/approval/i)));
-    expect(one.runs).toEqual([]);
+  test.each([0, 10])('a call that is cancelled after %i ms does not wait for its handler', async (after) => {
+    const tool = defineTool({ ...VALID, handler: () => new Promise(() => {}) });
+    const signal = after === 0 ? AbortSignal.abort() : AbortSignal.timeout(after);
+    expect(await executor([{ tool, runs: [] }]).execute('probe', {}, { signal })).toEqual(
+      failed(
+        'The call did not end when the call was cancelled, and nobody waits for it any more; what it began may go on. Ask for less at once.',
+      ),
+    );
   });
 
-  test('S2.11 where the human wants to be asked from cautious on, a cautious tool is refused as well', async () => {
-    const probes = [probe({ name: 'looks' }), probe({ name: 'changes', safetyLevel: 'cautious' })];
-    const strict = executor(probes, { ask: 'cautious' });
-    expect(await strict.execute('looks', {})).toMatchObject({ success: true });
-    expect(await strict.execute('changes', {})).toEqual(failed(expect.stringMatching(/approval/i)));
-    expect(probes.map(({ runs }) => runs.length)).toEqual([1, 0]);
-  });
-
-  test('S2.18 S2.11 wrong arguments of a dangerous tool are told before anybody is asked', async () => {
-    const one = probe({ safetyLevel: 'dangerous', required: ['symbol'] });
-    expect(await executor([one]).execute('probe', {})).toEqual(failed("Required parameter 'symbol' missing"));
+  test.each([0, -1, Number.NaN])('%d is no limit', (limitMs) => {
+    expect(() => defineTool({ ...VALID, limitMs })).toThrow(
+      `Tool "probe" has the limit ${limitMs}; it must be milliseconds above 0.`,
+    );
   });
 });

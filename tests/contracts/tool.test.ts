@@ -98,7 +98,8 @@ describe('a tool', () => {
     'S2.5 C24 the type %s is accepted',
     (type) => {
       const tool = defineTool({ ...VALID, parameters: [{ ...STRING, type }] });
-      expect(inputSchema(tool).properties.symbol).toEqual({ type, description: 'A name' });
+      const items = type === 'array' ? { items: {} } : {};
+      expect(inputSchema(tool).properties.symbol).toEqual({ type, description: 'A name', ...items });
       expect(PARAMETER_TYPES).toContain(type);
     },
   );

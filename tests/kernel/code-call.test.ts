@@ -106,7 +106,7 @@ describe('the way of the call is that of every call', () => {
     const { call, runs } = setUp({ safetyLevel: 'dangerous' });
     expect(await call('one_tool')).toEqual({
       failure:
-        "Tool one_tool is dangerous: it needs a human's approval, and this server cannot ask for one. Nothing was done.",
+        "Tool one_tool is dangerous and needs a human's approval, for which code cannot ask. Nothing was done. Call one_tool directly, not from code, so that a human can be asked.",
     });
     expect(runs).toEqual([]);
   });

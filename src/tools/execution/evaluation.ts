@@ -31,6 +31,7 @@ const EVAL_FORM: Omit<ToolDefinition, 'handler'> = {
     'Evaluate Lisp forms in the running image, one after the other. Returns all values as printed by ~S, output, warnings with their form, or the condition with its restarts and frames. Definitions, *package* and * ** *** last between calls.',
   parameters: PARAMETERS,
   required: ['form'],
+  limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'cautious',
   categories: ['execution'],
   shortDescription: 'Evaluate Lisp forms in the running image: values, output, warnings, conditions',

@@ -31,6 +31,7 @@ const MACROEXPAND_FORM: Omit<ToolDefinition, 'handler'> = {
     TIMEOUT,
   ],
   required: ['form'],
+  limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'cautious',
   categories: ['introspection'],
   shortDescription: 'Expand a macro form: one step, fully, or with all forms inside',

@@ -1,0 +1,204 @@
+// S2.11, S2.12, C20 below the protocol: which calls run at once, which need a human, and what is recorded of them.
+
+import { describe, expect, test } from 'vitest';
+import { StandingApprovals, type Verdict } from '../../src/kernel/approval.ts';
+import type { AuditTrail } from '../../src/kernel/audit.ts';
+import { type AskPolicy, decide } from '../../src/kernel/decision.ts';
+import { Executor, type ExecutorOptions } from '../../src/kernel/executor.ts';
+import { ToolRegistry } from '../../src/kernel/registry.ts';
+import { SAFETY_LEVELS, type ToolDefinition } from '../../src/kernel/tool.ts';
+import { type Probe, probe } from './tools.ts';
+
+const DENIED = { success: false, error: 'Tool execution denied by user', notices: [] };
+
+/** Returns what a dangerous tool over a file that is FILE now has for its preview. */
+function previewOver(file: { content: string }): NonNullable<ToolDefinition['preview']> {
+  return async ({ symbol }) => ({ text: `write ${symbol}`, place: 'src/a.lisp', fingerprint: file.content });
+}
+
+function execute(one: Probe, options: ExecutorOptions = {}) {
+  const registry = new ToolRegistry();
+  registry.register(one.tool);
+  const executor = new Executor(registry, options);
+  return (args: unknown, verdict?: Verdict) => executor.execute('probe', args, {}, verdict);
+}
+
+function dangerous(preview?: ToolDefinition['preview']): Probe {
+  return probe({ safetyLevel: 'dangerous', required: ['symbol'], ...(preview && { preview }) });
+}
+
+describe('the table', () => {
+  test('S2.11 C3 of levels and policies', () => {
+    const decisions = (policy: AskPolicy) => SAFETY_LEVELS.map((level) => decide(level, policy));
+    expect(decisions('dangerous')).toEqual(['run', 'run', 'ask']);
+    expect(decisions('cautious')).toEqual(['run', 'ask', 'ask']);
+  });
+
+  const LEVELS = SAFETY_LEVELS.flatMap((level) =>
+    (['dangerous', 'cautious'] as const).flatMap((ask) =>
+      [false, true].map((standing) => ({ level, ask, standing })),
+    ),
+  );
+
+  test.each(LEVELS)(
+    'S2.11 of $level under $ask, standing approval $standing',
+    async ({ level, ask, standing }) => {
+      const one = probe({ safetyLevel: level });
+      const rules = new StandingApprovals(standing ? [{ tool: 'probe' }] : []);
+      const outcome = await execute(one, { ask, standing: rules })({});
+      const runs = standing || level === 'safe' || (level === 'cautious' && ask === 'dangerous');
+      expect([outcome.success, one.runs.length]).toEqual([runs, runs ? 1 : 0]);
+    },
+  );
+});
+
+describe('approval', () => {
+  test('S2.11 C20 with nobody to ask, the refusal names the flag; the outcome has the question', async () => {
+    const one = dangerous(previewOver({ content: 'v1' }));
+    const outcome = await execute(one)({ symbol: 'car' });
+    expect(outcome).toMatchObject({
+      success: false,
+      error:
+        "Tool probe is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow probe:src/a.lisp",
+      question: { args: { symbol: 'car' }, preview: { text: 'write car', fingerprint: 'v1' } },
+    });
+    expect(one.runs).toEqual([]);
+  });
+
+  test('S2.12 approved, it runs once', async () => {
+    const one = dangerous(previewOver({ content: 'v1' }));
+    const outcome = await execute(one)({ symbol: 'car' }, { kind: 'approved', fingerprint: 'v1' });
+    expect([outcome.success, one.runs]).toEqual([true, [{ symbol: 'car' }]]);
+  });
+
+  test.each([{ kind: 'denied' }, { kind: 'yes' }, {}, { kind: 'APPROVED' }])(
+    'S2.12 %j is a denial: it does not run',
+    async (verdict) => {
+      const one = dangerous();
+      expect(await execute(one)({ symbol: 'car' }, verdict as Verdict)).toEqual(DENIED);
+      expect(one.runs).toEqual([]);
+    },
+  );
+
+  test('S2.12 what was approved changed meanwhile: it does not run', async () => {
+    const one = dangerous(previewOver({ content: 'v2' }));
+    for (const verdict of [
+      { kind: 'approved', fingerprint: 'v1' },
+      { kind: 'modified', args: { symbol: 'cdr' }, fingerprint: 'v1' },
+    ] as const) {
+      expect(await execute(one)({ symbol: 'car' }, verdict)).toEqual({
+        success: false,
+        error:
+          'What probe was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
+        notices: [],
+      });
+    }
+    expect(one.runs).toEqual([]);
+  });
+
+  test('S2.12 changed arguments are what runs, after they were validated', async () => {
+    const one = dangerous();
+    const call = execute(one);
+    const modified = (args: unknown): Verdict => ({ kind: 'modified', args });
+    expect(await call({ symbol: 'car' }, modified({ symbol: 'cdr' }))).toMatchObject({ success: true });
+    for (const [args, error] of [
+      [{}, "Required parameter 'symbol' missing"],
+      [{ symbol: 5 }, "Parameter 'symbol' must be a string, not the number 5."],
+      [{ symbol: 'a', more: 1 }, "Unknown parameter 'more'; probe takes symbol."],
+      ['cdr', 'The arguments of probe must be an object, not a string.'],
+    ]) {
+      expect(await call({ symbol: 'car' }, modified(args))).toEqual({ success: false, error, notices: [] });
+    }
+    expect(one.runs).toEqual([{ symbol: 'cdr' }]);
+  });
+
+  test('S2.18 S2.11 wrong arguments are told before anybody is asked', async () => {
+    const outcome = await execute(dangerous())({});
+    expect(outcome).toEqual({ success: false, error: "Required parameter 'symbol' missing", notices: [] });
+  });
+
+  test('what cannot be done anyway is told before anybody is asked', async () => {
+    const one = dangerous(async () => {
+      throw new Error('there is no such file');
+    });
+    const outcome = await execute(one)({ symbol: 'car' });
+    expect(outcome).toEqual({ success: false, error: 'Tool error: there is no such file', notices: [] });
+  });
+
+  test.each([
+    ['src/**', 'src/a.lisp', true],
+    ['src/**', 'src/deep/er/a.lisp', true],
+    ['src/**', 'srcs/a.lisp', false],
+    ['src/**', 'a/src/a.lisp', false],
+    ['src/**', 'src/.hidden', true],
+    ['src/*', 'src/deep/a.lisp', false],
+    ['*.lisp', 'a.lisp', true],
+    ['*.lisp', 'src/a.lisp', false],
+    ['src/**', '/other/root/src/a.lisp', false],
+  ])('--allow probe:%s and the place %s: %s', async (glob, place, covered) => {
+    const standing = new StandingApprovals([{ tool: 'probe', glob }]);
+    expect(standing.covers('probe', place)).toBe(covered);
+    expect(standing.covers('other', place)).toBe(false);
+  });
+});
+
+describe('records', () => {
+  /** Returns a trail that notes in EVENTS. */
+  const trail = (events: unknown[]): AuditTrail => ({
+    begin: (call, authority) => {
+      events.push(['begin', call.tool, call.level, call.args, call.caller, authority]);
+      return (end) => events.push(['end', end.success, end.error]);
+    },
+  });
+
+  test('S2.11 the record of a cautious call is there before it runs, and completed after', async () => {
+    const events: unknown[] = [];
+    const one = probe({ safetyLevel: 'cautious' }, () => {
+      events.push('runs');
+      return { data: null, text: 'ran' };
+    });
+    await execute(one, { audit: trail(events) })({ symbol: 'car' });
+    expect(events).toEqual([
+      ['begin', 'probe', 'cautious', { symbol: 'car' }, 'client', 'level'],
+      'runs',
+      ['end', true, undefined],
+    ]);
+  });
+
+  test('S2.11 a call that fails is completed with its error; a safe one leaves no record', async () => {
+    const events: unknown[] = [];
+    const broken = probe({ safetyLevel: 'cautious' }, () => Promise.reject(new Error('broken')));
+    await execute(broken, { audit: trail(events) })({});
+    await execute(probe(), { audit: trail(events) })({});
+    expect(events.slice(1)).toEqual([['end', false, 'Tool error: broken']]);
+  });
+
+  test('S2.12 the record of an approved call says that a human allowed it, and has the arguments that ran', async () => {
+    const events: unknown[] = [];
+    const call = execute(dangerous(), { audit: trail(events) });
+    await call({ symbol: 'car' }, { kind: 'modified', args: { symbol: 'cdr' } });
+    await call({ symbol: 'car' }, { kind: 'denied' });
+    expect(events).toEqual([
+      ['begin', 'probe', 'dangerous', { symbol: 'cdr' }, 'client', 'human'],
+      ['end', true, undefined],
+      ['begin', 'probe', 'dangerous', { symbol: 'car' }, 'client', 'human'],
+      ['end', false, 'Tool execution denied by user'],
+    ]);
+  });
+
+  test('a call that cannot be recorded does not run', async () => {
+    const one = probe({ safetyLevel: 'cautious' });
+    const audit: AuditTrail = {
+      begin: () => {
+        throw new Error('the disk is full');
+      },
+    };
+    expect(await execute(one, { audit })({})).toEqual({
+      success: false,
+      error:
+        'The call could not be recorded in the audit log (the disk is full), so nothing was done. A person can name another file when they start the server: --audit FILE',
+      notices: [],
+    });
+    expect(one.runs).toEqual([]);
+  });
+});
