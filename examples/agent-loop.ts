@@ -21,7 +21,7 @@ function model(messages: Message[], tools: ReturnType<typeof toolsToSchema>): Me
   const turn = messages.filter(({ role }) => role === 'assistant').length;
   const script: [tool: string, args: object][] = [
     ['eval_form', { form: '(defun area (r) (* pi r r))' }],
-    ['function_arglist', { name: 'area' }],
+    ['function_arglist', { symbol: 'area' }],
     ['write_file', { path: 'area.lisp', content: '(defun area (r) (* pi r r))\n' }],
   ];
   const [name, args] = script[turn] ?? [];

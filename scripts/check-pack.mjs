@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { callTool, inTemporaryFolder, PROJECT, withServer } from './session.mjs';
 
 function npm(cwd, ...args) {
@@ -40,19 +40,27 @@ async function use(folder) {
   });
 }
 
-const LIBRARY_PRINTS = '[["who_calls"],[100,false],true,"who_calls",["search_tools","search_tools"]]\n';
+/** Programs that import the library, and what they print at last. */
+const PROGRAMS = {
+  'fixtures/library.ts': '[["who_calls"],[100,false],true,"who_calls",["search_tools","search_tools"]]\n',
+  'examples/agent-loop.ts':
+    '> write_file\nTool execution denied by user\nDone with 18 tools to choose from.\n',
+};
 
-/** Throws when fixtures/library.ts, in FOLDER, does not compile with the package's types, or does not print what
- *  it should. */
+/** Throws when one of PROGRAMS does not compile in FOLDER with the package's types, or does not print what it
+ *  should. */
 function useLibrary(folder) {
   const manifest = { private: true, type: 'module' };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-  copyFileSync(join(PROJECT, 'fixtures', 'library.ts'), join(folder, 'library.ts'));
   const tsc = join(PROJECT, 'node_modules', '.bin', 'tsc');
   const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023,dom'];
-  execFileSync(tsc, [...options, '--types', '', 'library.ts'], { cwd: folder, stdio: 'inherit' });
-  const printed = execFileSync(process.execPath, ['library.js'], { cwd: folder, encoding: 'utf8' });
-  if (printed !== LIBRARY_PRINTS) throw new Error(`library.ts printed ${printed}`);
+  for (const [path, ending] of Object.entries(PROGRAMS)) {
+    const name = basename(path, '.ts');
+    copyFileSync(join(PROJECT, path), join(folder, `${name}.ts`));
+    execFileSync(tsc, [...options, '--types', '', `${name}.ts`], { cwd: folder, stdio: 'inherit' });
+    const printed = execFileSync(process.execPath, [`${name}.js`], { cwd: folder, encoding: 'utf8' });
+    if (!printed.endsWith(ending)) throw new Error(`${path} printed ${printed}`);
+  }
 }
 
 try {

@@ -78,7 +78,7 @@ export function assembleAgentQ(config: Config, registry: ToolRegistry): Assembly
   });
   const grounds = { image, workspace: new Workspace([config.root]), log };
   for (const tool of agentQTools(grounds)) registry.register(tool);
-  return { image, registry, executor, standing, grounds, questions: new OpenQuestions() };
+  return { image, registry, executor, standing, grounds, questions: new OpenQuestions(config.answerSeconds) };
 }
 
 /** Returns what --allow TEXT allows. Throws a UsageError when that is no tool of REGISTRY. */

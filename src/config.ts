@@ -26,6 +26,8 @@ export interface Config {
   ask: (typeof ASKS)[number];
   /** What the person allows in advance, as TOOL or TOOL:GLOB. */
   allow: string[];
+  /** Seconds that the human has to answer a question. */
+  answerSeconds: number;
   /** The file of the audit log. */
   audit: string;
 }
@@ -63,6 +65,11 @@ export const FLAGS: readonly Flag[] = [
     value: 'TOOL[:GLOB]',
     about: 'run this tool without asking, in files that match; can be given several times',
   },
+  {
+    name: 'answer-time',
+    value: 'SECONDS',
+    about: 'how long a question to the user can be answered (default 600)',
+  },
   { name: 'audit', value: 'FILE', about: 'the audit log; below the user state directory when absent' },
   { name: 'help', about: 'show this text' },
   { name: 'version', about: 'show the version' },
@@ -89,13 +96,14 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     rootGiven: root !== undefined,
     sbcl: flags.get('sbcl') ?? (environment['LIVE_LISP_SBCL'] || undefined),
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
-    evalTimeoutMs: readSeconds(flags.get('eval-timeout') ?? '30'),
+    evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
     init: readInit(flags.get('init')),
     quicklisp: flags.has('quicklisp'),
     contractNames: readChoice('tool-names', NAME_STYLES, flags) === 'contract',
     list: readChoice('list', LISTS, flags),
     ask: readChoice('ask', ASKS, flags),
     allow: all.get('allow') ?? [],
+    answerSeconds: readSeconds('answer-time', '600', flags),
     audit: resolve(flags.get('audit') ?? join(stateFolder(environment), 'audit.jsonl')),
   });
 }
@@ -154,12 +162,14 @@ function readHeap(value: string): number {
   return megabytes;
 }
 
-function readSeconds(value: string): number {
+/** Returns the seconds that the flag NAME says, or that INITIAL says when it is absent. */
+function readSeconds(name: string, initial: string, flags: ReadonlyMap<string, string>): number {
+  const value = flags.get(name) ?? initial;
   const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
   if (seconds < 0.1 || seconds > 86_400) {
-    throw new UsageError(`--eval-timeout must be a number of seconds from 0.1 to 86400, not ${value}.`);
+    throw new UsageError(`--${name} must be a number of seconds from 0.1 to 86400, not ${value}.`);
   }
-  return seconds * 1000;
+  return seconds;
 }
 
 function readInit(value: string | undefined): string | undefined {

@@ -3,9 +3,6 @@
 import { CallError } from '../errors.ts';
 import type { Question } from './approval.ts';
 
-/** Seconds that a human has to answer. */
-export const ANSWER_SECONDS = 600;
-
 /** Questions that are open at once; the oldest make room. */
 const LIMIT = 100;
 
@@ -18,10 +15,11 @@ interface OpenQuestion {
 
 export class OpenQuestions {
   readonly #open = new Map<string, OpenQuestion>();
-  readonly #now: () => number;
+  /** Seconds that a human has to answer. */
+  readonly seconds: number;
 
-  constructor(now: () => number = Date.now) {
-    this.#now = now;
+  constructor(seconds: number) {
+    this.seconds = seconds;
   }
 
   /** Notes QUESTION, asked for SUBJECT, under ID, which nobody can guess. */
@@ -29,7 +27,7 @@ export class OpenQuestions {
     this.#forget();
     const [oldest] = this.#open.keys();
     if (oldest !== undefined && this.#open.size >= LIMIT) this.#open.delete(oldest);
-    this.#open.set(id, { question, subject, until: this.#now() + ANSWER_SECONDS * 1000 });
+    this.#open.set(id, { question, subject, until: Date.now() + this.seconds * 1000 });
   }
 
   /** Returns the question of ID, which is closed by that. Throws a CallError when there is none for SUBJECT. */
@@ -57,6 +55,6 @@ export class OpenQuestions {
   }
 
   #forget(): void {
-    for (const [id, { until }] of this.#open) if (until <= this.#now()) this.#open.delete(id);
+    for (const [id, { until }] of this.#open) if (until <= Date.now()) this.#open.delete(id);
   }
 }

@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { CallError, messageOf } from '../errors.ts';
 import type { Question, StandingApprovals, Verdict } from '../kernel/approval.ts';
-import { ANSWER_SECONDS, type OpenQuestions } from '../kernel/questions.ts';
+import type { OpenQuestions } from '../kernel/questions.ts';
 import { visible } from '../kernel/reply.ts';
 
 export interface ApprovalOptions {
@@ -35,13 +35,12 @@ const MESSAGE_LIMIT = 8000;
 
 export class Approvals {
   readonly #options: ApprovalOptions;
-  readonly #codec = createRequestStateCodec<{ id: string }>({
-    key: randomBytes(32),
-    ttlSeconds: ANSWER_SECONDS,
-  });
+  readonly #codec;
 
   constructor(options: ApprovalOptions) {
     this.#options = options;
+    const ttlSeconds = options.questions.seconds;
+    this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
   /** Returns the request to the client that asks a human QUESTION, which came of the call of NAME with ARGS. */
@@ -135,12 +134,12 @@ function subjectOf(name: string, args: unknown): string {
 
 function messageFor({ tool, preview }: Question): string {
   const what = visible(preview.text);
-  const shown =
-    what.length <= MESSAGE_LIMIT
-      ? what
-      : `${what.slice(0, MESSAGE_LIMIT)}\n[... ${what.length - MESSAGE_LIMIT} more characters are not shown ...]`;
+  const hidden = what.length - MESSAGE_LIMIT;
+  const half = MESSAGE_LIMIT / 2;
   const where = preview.place === undefined ? '' : ` in ${visible(preview.place)}`;
-  return `May the agent call ${tool.name} (${tool.safetyLevel})${where}?\n\n${shown}`;
+  const question = `May the agent call ${tool.name} (${tool.safetyLevel})${where}?`;
+  if (hidden <= 0) return `${question}\n\n${what}`;
+  return `${question}\nToo long to show whole: ${hidden} characters in the middle are left out.\n\n${what.slice(0, half)}\n[... ${hidden} characters are not shown ...]\n${what.slice(-half)}`;
 }
 
 function parseArguments(text: string): unknown {

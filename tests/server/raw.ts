@@ -16,6 +16,8 @@ export interface Reply {
 export interface RawOptions {
   era?: Era;
   args?: string[];
+  /** What the client says that it can do. */
+  capabilities?: object;
   /** Added to this process's environment; undefined takes a variable out. */
   env?: Record<string, string | undefined>;
   cwd?: string;
@@ -29,12 +31,14 @@ export class RawServer {
   readonly messages: Reply[] = [];
   readonly exited: Promise<{ code: number | null; signal: string | null; at: number }>;
   readonly #era: Era;
+  readonly #capabilities: object;
   #stdout = '';
   #stderr = '';
   #nextId = 1;
 
-  constructor({ era = 'legacy', args = [], env = {}, cwd = PROJECT }: RawOptions = {}) {
+  constructor({ era = 'legacy', args = [], env = {}, cwd = PROJECT, capabilities = {} }: RawOptions = {}) {
     this.#era = era;
+    this.#capabilities = capabilities;
     this.process = spawn(process.execPath, [SERVER, ...args], {
       cwd,
       env: { ...process.env, ...env },
@@ -76,7 +80,7 @@ export class RawServer {
     const id = this.#nextId++;
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientCapabilities': this.#capabilities,
     };
     const whole = this.#era === 'modern' ? { ...params, _meta: meta } : params;
     return { id, line: `${JSON.stringify({ jsonrpc: '2.0', id, method, params: whole })}\n` };
@@ -86,7 +90,11 @@ export class RawServer {
   greeting(): { id: number; line: string } {
     if (this.#era === 'modern') return this.request('server/discover');
     const clientInfo = { name: 'raw', version: '1.0.0' };
-    return this.request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+    return this.request('initialize', {
+      protocolVersion: '2025-06-18',
+      capabilities: this.#capabilities,
+      clientInfo,
+    });
   }
 
   /** Returns the line that calls the tool NAME, and its id. */

@@ -1,0 +1,207 @@
+// What counts as a human's answer when a client sends what no client should: replayed, changed, late, made up.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { type Era, temporaryFolder } from '../harness.ts';
+import { until } from './processes.ts';
+import { RawServer, type Reply, textOf } from './raw.ts';
+
+const CLOSED =
+  'This approval was used already, expired, or was asked for before the server started, so nothing was done. Call the tool again to ask anew.';
+const FORGED =
+  'This approval expired, or what the client sent back with it is not what it was given, so nothing was done. Call the tool again to ask anew.';
+const OTHER =
+  'This approval was for another call, so nothing was done. Call the tool again to ask for this one.';
+
+const capabilities = { elicitation: { form: {} } };
+const APPROVAL = { action: 'accept', content: { decision: 'approve' } };
+
+const servers: RawServer[] = [];
+const folders: { remove: () => void }[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.kill()));
+  for (const folder of folders.splice(0)) folder.remove();
+});
+
+/** Starts a server over a new folder with src/a.lisp, which holds `(a)`. */
+async function start(era: Era, args: string[] = []) {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  mkdirSync(join(folder.path, 'src'));
+  const file = join(folder.path, 'src', 'a.lisp');
+  writeFileSync(file, '(a)');
+  const server = new RawServer({ era, args: ['--root', folder.path, ...args], capabilities });
+  servers.push(server);
+  await server.connect();
+  return { server, file, content: () => readFileSync(file, 'utf8') };
+}
+
+const WRITE = { name: 'write_file', arguments: { path: 'src/a.lisp', content: '(b)' } };
+
+/** Calls as PARAMS say and returns the state that the server wants back with the answer. */
+async function ask(server: RawServer, params: object = WRITE): Promise<unknown> {
+  const { result } = await server.send(server.request('tools/call', params));
+  expect(result).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
+  return result?.requestState;
+}
+
+/** Sends what a client of the modern era sends with the answer to the question of STATE. */
+function answer(server: RawServer, requestState: unknown, changes: object = {}): Promise<Reply> {
+  const params = { ...WRITE, requestState, inputResponses: { approval: APPROVAL }, ...changes };
+  return server.send(server.request('tools/call', params));
+}
+
+/** Throws unless REPLY is a failure with TEXT. */
+function expectRefusal(reply: Reply, text: string): void {
+  expect([textOf(reply), reply.result?.isError]).toEqual([text, true]);
+}
+
+test('S2.12 an approval is used once: the same message again does nothing', async () => {
+  const { server, file, content } = await start('modern');
+  const state = await ask(server);
+  expect(textOf(await answer(server, state))).toBe('Wrote 3 bytes to src/a.lisp');
+  writeFileSync(file, '(a)');
+  expectRefusal(await answer(server, state), CLOSED);
+  expect(content()).toBe('(a)');
+});
+
+test('S2.12 of the same answer twice at once, one counts', async () => {
+  const { server } = await start('modern');
+  const state = await ask(server);
+  const texts = (await Promise.all([answer(server, state), answer(server, state)])).map(textOf);
+  expect(texts.sort()).toEqual([CLOSED, 'Wrote 3 bytes to src/a.lisp']);
+});
+
+test.each<[string, object, string]>([
+  ['for other arguments', { arguments: { path: 'src/a.lisp', content: '(delete-everything)' } }, OTHER],
+  ['for another path', { arguments: { path: 'src/b.lisp', content: '(b)' } }, OTHER],
+  ['for more arguments', { arguments: { ...WRITE.arguments, more: 1 } }, OTHER],
+  ['for the same arguments in another order', { arguments: { content: '(b)', path: 'src/a.lisp' } }, OTHER],
+  [
+    'for another tool',
+    { name: 'propose_file_edit', arguments: { path: 'src/a.lisp', original: '(a)', modified: '(b)' } },
+    OTHER,
+  ],
+  ['without a state', { requestState: undefined }, FORGED],
+  ['with a state of its own', { requestState: 'approved' }, FORGED],
+  ['with an empty state', { requestState: '' }, FORGED],
+  ['without an answer', { inputResponses: undefined }, 'Tool execution denied by user'],
+  [
+    'with an answer to another question',
+    { inputResponses: { other: APPROVAL } },
+    'Tool execution denied by user',
+  ],
+  [
+    'with an answer of another kind',
+    { inputResponses: { approval: { roots: [] } } },
+    'Tool execution denied by user',
+  ],
+])('S2.12 an approval %s does nothing', async (_, changes, text) => {
+  const { server, content } = await start('modern');
+  const state = await ask(server);
+  const reply = await answer(server, state, changes);
+  expectRefusal(reply, text);
+  expect(content()).toBe('(a)');
+});
+
+test('S2.12 a state that was changed anywhere does nothing', async () => {
+  const { server, content } = await start('modern');
+  const state = String(await ask(server));
+  for (const at of [0, state.length >> 2, state.length >> 1, state.length - 3]) {
+    const other = state[at] === 'A' ? 'B' : 'A';
+    expectRefusal(await answer(server, state.slice(0, at) + other + state.slice(at + 1)), FORGED);
+  }
+  expectRefusal(await answer(server, state.slice(0, -4)), FORGED);
+  expect(content()).toBe('(a)');
+  // Nothing of that used up the approval itself.
+  expect(textOf(await answer(server, state))).toBe('Wrote 3 bytes to src/a.lisp');
+});
+
+test('S2.12 the state of another server does nothing', async () => {
+  const [one, two] = await Promise.all([start('modern'), start('modern')]);
+  const state = await ask(one.server);
+  await ask(two.server);
+  expectRefusal(await answer(two.server, state), FORGED);
+  expect(two.content()).toBe('(a)');
+});
+
+test('S2.12 an approval that comes too late does nothing', async () => {
+  const { server, content } = await start('modern', ['--answer-time', '1']);
+  const state = await ask(server);
+  await pause(2100);
+  expectRefusal(await answer(server, state), FORGED);
+  expect(content()).toBe('(a)');
+});
+
+test('S2.12 a file that changed meanwhile is not touched', async () => {
+  const { server, file, content } = await start('modern');
+  const state = await ask(server);
+  writeFileSync(file, '(theirs)');
+  expectRefusal(
+    await answer(server, state),
+    'What write_file was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
+  );
+  expect(content()).toBe('(theirs)');
+});
+
+/** Resolves with the question that the server asks its client of the legacy era. */
+function asked(server: RawServer): Promise<Reply> {
+  return until('a question', 30_000, () =>
+    server.messages.find((each) => each.method === 'elicitation/create'),
+  );
+}
+
+function respond(server: RawServer, id: unknown, result: object = APPROVAL): void {
+  server.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
+}
+
+test('S2.12 in the legacy era, an answer counts once and for its question only', async () => {
+  const { server, file, content } = await start('legacy');
+  const call = server.request('tools/call', WRITE);
+  server.write(call.line);
+  const { id } = await asked(server);
+  respond(server, 9999);
+  respond(server, id);
+  expect(textOf(await server.answer(call.id))).toBe('Wrote 3 bytes to src/a.lisp');
+  writeFileSync(file, '(a)');
+  respond(server, id);
+  expect(await server.eval('(+ 1 2)')).toBe('3');
+  expect(content()).toBe('(a)');
+});
+
+test('S2.12 in the legacy era, an answer that comes too late does nothing', async () => {
+  const { server, content } = await start('legacy', ['--answer-time', '1']);
+  const call = server.request('tools/call', WRITE);
+  server.write(call.line);
+  const { id } = await asked(server);
+  await pause(2100);
+  respond(server, id);
+  expectRefusal(await server.answer(call.id), FORGED);
+  expect(content()).toBe('(a)');
+});
+
+test('S2.12 in the legacy era, what a client sends with the call itself approves nothing', async () => {
+  const { server, content } = await start('legacy');
+  const call = server.request('tools/call', {
+    ...WRITE,
+    requestState: 'approved',
+    inputResponses: { approval: APPROVAL },
+  });
+  server.write(call.line);
+  const reply = await until('an answer or a question', 30_000, () =>
+    server.messages.find((each) => each.id === call.id || each.method === 'elicitation/create'),
+  );
+  expect(reply.result?.isError ?? reply.method).not.toBe(false);
+  expect(content()).toBe('(a)');
+});
+
+test('S2.12 a client that leaves while its human thinks has approved nothing', async () => {
+  const { server, content } = await start('legacy');
+  server.write(server.request('tools/call', WRITE).line);
+  await asked(server);
+  server.end();
+  await server.exited;
+  expect(content()).toBe('(a)');
+});
