@@ -91,7 +91,11 @@ export class LineFile {
     if (!mine) return;
     const { dir, name, ext } = parse(this.path);
     const stamp = new Date().toISOString().replace(/\D/g, '');
-    renameSync(this.path, join(dir, `${name}.${stamp}-${process.pid}${ext}`));
+    try {
+      renameSync(this.path, join(dir, `${name}.${stamp}-${process.pid}${ext}`));
+    } catch {
+      return; // Another server was quicker; a file that stays is full and tried again.
+    }
     for (const old of this.#full().slice(0, -this.#options.kept)) rmSync(old, { force: true });
   }
 

@@ -43,6 +43,11 @@ export class Approvals {
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
+  /** Milliseconds to wait for the answer of a client that is asked directly, a little longer than it counts. */
+  get patienceMs(): number {
+    return this.#options.questions.seconds * 1000 + 1000;
+  }
+
   /** Returns the request to the client that asks a human QUESTION, which came of the call of NAME with ARGS. */
   async ask(question: Question, name: string, args: unknown): Promise<InputRequiredResult> {
     const id = randomUUID();

@@ -30,7 +30,11 @@ export interface ServerOptions {
 export function createServer(options: ServerOptions): Server {
   const server = new Server(
     { name: 'live-lisp', title: 'Live Common Lisp image', version: options.version },
-    { capabilities: { tools: {} }, instructions: instructions(options.list) },
+    {
+      capabilities: { tools: {} },
+      instructions: instructions(options.list),
+      inputRequired: { roundTimeoutMs: options.approvals.patienceMs },
+    },
   );
   server.setRequestHandler('tools/list', async () => getToolListForMCP({ mode: options.list }));
   server.setRequestHandler('tools/call', async (request, context) => {

@@ -176,9 +176,19 @@ test('S2.12 in the legacy era, an answer that comes too late does nothing', asyn
   const call = server.request('tools/call', WRITE);
   server.write(call.line);
   const { id } = await asked(server);
-  await pause(2100);
+  await pause(1500);
   respond(server, id);
   expectRefusal(await server.answer(call.id), FORGED);
+  expect(content()).toBe('(a)');
+});
+
+test('S2.12 in the legacy era, a human who never answers has approved nothing', async () => {
+  const { server, content } = await start('legacy', ['--answer-time', '0.5']);
+  const call = server.request('tools/call', WRITE);
+  expectRefusal(
+    await server.send(call),
+    "Fulfilling input required by 'tools/call' failed: Request timed out",
+  );
   expect(content()).toBe('(a)');
 });
 

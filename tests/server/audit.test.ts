@@ -1,0 +1,176 @@
+// What the audit log holds of calls through the server, also when servers are killed or write it side by side.
+
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ElicitResult } from '@modelcontextprotocol/client';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { until } from './processes.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let file: string;
+const open: Session[] = [];
+beforeEach(() => {
+  folder = temporaryFolder();
+  file = join(folder.path, 'state', 'audit.jsonl');
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((session) => session.close()));
+  folder.remove();
+});
+
+interface Line {
+  id: string;
+  event: 'begin' | 'end';
+  tool?: string;
+  authority?: string;
+  arguments?: Record<string, unknown>;
+  success?: boolean;
+  error?: string;
+}
+
+async function start(args: string[] = [], answer?: ElicitResult): Promise<Session> {
+  const session = await startSession({
+    args: ['--root', folder.path, '--audit', file, ...args],
+    ...(answer && { onQuestion: () => answer }),
+  });
+  open.push(session);
+  return session;
+}
+
+function records(): Line[] {
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Line);
+}
+
+describe('the records', () => {
+  test('S2.11 the record of a form is on disk while the form runs', async () => {
+    const session = await start();
+    const form = `(with-open-file (s "${file}") (loop for line = (read-line s nil) while line count t))`;
+    expect(await session.eval(form)).toBe('1');
+    const [begin, end] = records();
+    expect(begin).toMatchObject({
+      event: 'begin',
+      tool: 'eval_form',
+      level: 'cautious',
+      caller: 'client',
+      authority: 'level',
+      arguments: { form },
+    });
+    expect(end).toMatchObject({ event: 'end', id: begin?.id, success: true });
+  });
+
+  test('S2.11 safe tools leave none; code that calls a tool does', async () => {
+    const session = await start();
+    await session.call('describe_symbol', { symbol: 'car' });
+    await session.eval('(live-lisp:call-tool "eval_form" :form "(+ 1 2)")');
+    expect(records().map(({ event, tool }) => tool ?? event)).toEqual([
+      'eval_form',
+      'eval_form',
+      'end',
+      'end',
+    ]);
+    expect(records()[1]).toMatchObject({ caller: 'code', arguments: { form: '(+ 1 2)' } });
+  });
+
+  test('S2.12 what a human denied, and what they allowed', async () => {
+    const denying = await start([], { action: 'decline' });
+    await denying.call('write_file', { path: 'a.txt', content: 'a' });
+    const approving = await start([], { action: 'accept', content: { decision: 'approve' } });
+    await approving.call('write_file', { path: 'a.txt', content: 'a' });
+    const standing = await start(['--allow', 'write_file:*.txt']);
+    await standing.call('write_file', { path: 'a.txt', content: 'b' });
+    expect(records()).toMatchObject([
+      { event: 'begin', tool: 'write_file', authority: 'human' },
+      { event: 'end', success: false, error: 'Tool execution denied by user' },
+      { event: 'begin', tool: 'write_file', authority: 'human' },
+      { event: 'end', success: true },
+      { event: 'begin', tool: 'write_file', authority: 'standing' },
+      { event: 'end', success: true },
+    ]);
+  });
+
+  test('long arguments are kept by their beginning and their digest', async () => {
+    const session = await start();
+    await session.eval(`(length "${'x'.repeat(10_000)}")`);
+    const [begin] = records();
+    expect(begin?.arguments?.['form']).toMatch(
+      /^\(length "x{1991}\[\.\.\. 8011 more characters, SHA-256 of all [0-9a-f]{64}\]$/,
+    );
+  });
+
+  test('calls side by side, of two servers over one file, have each their two records', async () => {
+    const sessions = [await start(), await start()];
+    const forms = Array.from({ length: 40 }, (_, index) => `(list ${index})`);
+    await Promise.all(forms.flatMap((form) => sessions.map((session) => session.eval(form))));
+    const all = records();
+    expect(all.length).toBe(160);
+    for (const { id } of all) {
+      expect(all.filter((each) => each.id === id).map(({ event }) => event)).toEqual(['begin', 'end']);
+    }
+  });
+
+  test('after a kill the call that ran is there, unfinished; a torn line is repaired', async () => {
+    const killed = await start();
+    killed.eval('(sleep 60)').catch(() => {});
+    await until('a record', 20_000, () => readText().includes('(sleep 60)') || undefined);
+    process.kill(killed.pid, 'SIGKILL');
+    appendFileSync(file, '{"id":"torn","ti');
+    const before = readText();
+    const session = await start();
+    await session.eval('(+ 1 2)');
+    expect(readText().startsWith(`${before}\n{"id":`)).toBe(true);
+    const log = await session.text('get_audit_log', {});
+    expect(log.split('\n')[0]).toBe('2 calls in the audit log, newest first:');
+    expect(log).toMatch(/eval_form \(cautious\) succeeded after \d+ ms\n {4}\{"form":"\(\+ 1 2\)"\}/);
+    expect(log).toMatch(/eval_form \(cautious\) unfinished\n {4}\{"form":"\(sleep 60\)"\}/);
+  });
+
+  test('where nothing can be recorded, nothing that is not safe runs', async () => {
+    file = '/dev/null/audit.jsonl';
+    const session = await start();
+    const { text, isError } = await session.call('eval_form', { form: '(defvar *ran* t)' });
+    expect([text, isError]).toEqual([
+      "The call could not be recorded in the audit log (EEXIST: file already exists, mkdir '/dev/null'), so nothing was done. A person can name another file when they start the server: --audit FILE",
+      true,
+    ]);
+    expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
+    expect(await session.text('get_audit_log', {})).toBe(
+      '0 calls in the audit log, newest first:\n\nThe log is /dev/null/audit.jsonl',
+    );
+  });
+});
+
+function readText(): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+describe('get_audit_log', () => {
+  test('filters, pages, and says what is wrong', async () => {
+    const session = await start();
+    for (const form of ['(+ 1 2)', '(car 5)', '(list "\u202e" 3)']) await session.eval(form);
+    await session.call('load_system', { system: 'nothing-like-it' });
+    const log = (args: Record<string, unknown>) => session.text('get_audit_log', args);
+    expect(await log({ tool: 'load-system' })).toMatch(
+      /^1 call in the audit log, newest first:\n\n.* load_system /,
+    );
+    expect(await log({ outcome: 'failed', tool: 'eval_form' })).toMatch(
+      /eval_form \(cautious\) failed after \d+ ms\n {4}\{"form":"\(car 5\)"\}\n {4}Error: The value/,
+    );
+    expect(await log({ limit: 1, offset: 1 })).toMatch(
+      /^4 calls in the audit log, newest first:\n\n {2}.*eval_form .*\n {4,6}\{"form":"\(list \\"<U\+202E>\\" 3\)"\}\n {2}\.\.\.\n\nThe log is /,
+    );
+    expect(await log({ since: '2999-01-01' })).toMatch(/^0 calls/);
+    expect(await log({ since: '2020-01-01' })).toMatch(/^4 calls/);
+    expect(await log({ since: 'yesterday' })).toBe(
+      "Parameter 'since' must be a date or a time such as 2026-11-21 or 2026-11-21T12:00:00Z, not yesterday.",
+    );
+    expect(await log({ outcome: 'good' })).toBe(
+      "Parameter 'outcome' must be one of succeeded, failed, unfinished.",
+    );
+  });
+});
