@@ -105,7 +105,7 @@ first, each once."
 
 (defun initform-text (initform)
   "Return INITFORM on one line. DEFINE-CONDITION quotes also what needs no quote."
-  (let ((form (if (typep initform '(cons (eql quote) (cons (or keyword number string character) null)))
+  (let ((form (if (typep initform '(cons (eql quote) (cons (or boolean keyword number string character) null)))
                   (second initform)
                   initform)))
     (printing-code
@@ -177,8 +177,10 @@ that it inherits, two lists."
   "Return the constructors of CLASS, a structure, as strings with their argument lists."
   (let ((description (structure-description class)))
     (when description
+      ;; When the definition failed half-way they are not there.
       (loop for (name) in (internal-call ("SB-KERNEL" "DD-CONSTRUCTORS") (description))
-            collect (format nil "~A ~A" (name-text name) (name-arglist name))))))
+            when (fboundp name)
+              collect (format nil "~A ~A" (name-text name) (name-arglist name))))))
 
 (define-operation "class-slots" (name package offset limit)
   "Tell the slots of the class NAME of PACKAGE: its own first, then those that it inherits; at

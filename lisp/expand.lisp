@@ -17,12 +17,18 @@ its contrib SB-CLTL2."
              (values expansion (not (eq expansion form)))))))
 
 (defun printed-expansion (circle form)
-  "Return FORM pretty-printed, with *PRINT-CIRCLE* being CIRCLE, and whether that was too long."
+  "Return FORM pretty-printed, with *PRINT-CIRCLE* being CIRCLE, and whether that was too long.
+When a print method of an object in it fails, objects are shown by their class."
   (let ((*print-pretty* t) (*print-circle* circle) (*print-readably* nil) (*print-escape* t)
         (*print-gensym* t) (*print-lines* nil) (*print-right-margin* 100)
         (*print-length* nil) (*print-level* 100)
         (*package* (usable-package *package*)))
-    (bounded-string *value-limit* (lambda (stream) (prin1 form stream)))))
+    (flet ((print-form ()
+             (bounded-string *value-limit* (lambda (stream) (prin1 form stream)))))
+      (handler-case (print-form)
+        (error ()
+          (let ((*print-pprint-dispatch* (code-printers)))
+            (print-form)))))))
 
 (defun expansion-data (form)
   "Return FORM printed. Shared structure is marked only where it does not fit otherwise, as

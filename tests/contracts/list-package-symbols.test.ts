@@ -175,7 +175,7 @@ External symbols (100000):
   test('C13 many used and using packages, and shadowing symbols, are counted', async () => {
     await prepare(
       session,
-      '(progn (make-package "BUSY" :use nil) (dotimes (i 150) (make-package (format nil "USER~3,\'0d" i) :use "BUSY") (shadow (format nil "SHADOW~3,\'0d" i) "BUSY")))',
+      '(progn (make-package "BUSY" :use nil) (dotimes (i 150) (make-package (format nil "USER~3,\'0d" i) :use (quote ("BUSY"))) (shadow (format nil "SHADOW~3,\'0d" i) "BUSY")))',
     );
     const lines = (await list('busy')).split('\n');
     expect(lines[1]).toMatch(/^Used by: USER000, .*, USER099, \.\.\. \(150 in all\)$/);

@@ -1,0 +1,239 @@
+// class_slots on the fixture: exact texts.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Session } from '../harness.ts';
+import { expectLookup, prepare, startLooks } from './looks.ts';
+
+let session: Session;
+beforeAll(async () => {
+  session = await startLooks();
+});
+afterAll(() => session.close());
+
+function slots(name: string, more: Record<string, unknown> = {}): Promise<string> {
+  return session.text('class_slots', { class: name, ...more });
+}
+
+const NOT_FINALIZED = 'Not finalized: what it inherits is not settled yet.';
+const NAME = '(from LOOKS.BASE::NAMED)  :INITARG :NAME :INITFORM "nobody" :TYPE STRING';
+
+describe('standard classes', () => {
+  const SHAPE = `LOOKS::SHAPE [CLASS]
+${NOT_FINALIZED}
+Default initargs: :SIDES LOOKS::+SIDES+
+Documentation: Something with an area.
+
+Direct slots (2):
+
+  LOOKS::SIDES  :INITARG :EDGES :INITARG :SIDES :TYPE (INTEGER 0 100) :READER LOOKS::SIDES
+    How many edges it has.
+  LOOKS::REGISTRY  :INITFORM (LIST 1 2 'LOOKS::THREE) :ACCESSOR LOOKS::REGISTRY :ALLOCATION :CLASS
+
+Inherited slots (1):
+
+  LOOKS.BASE::NAME  ${NAME} :ACCESSOR LOOKS.BASE::NAME-OF
+    What it is called.`;
+
+  test.each([
+    ['shape', 'LOOKS'],
+    ['Shape', 'lks'],
+    ['looks:shape', undefined],
+    ["'looks::|SHAPE|", 'CL'],
+  ])('C14 %s in %s: its own slots, then the inherited ones with where they are from', async (name, home) => {
+    expect(await slots(name, home === undefined ? {} : { package: home })).toBe(SHAPE);
+  });
+
+  test('a slot that it defines anew has what it inherits, and says from where', async () => {
+    expect((await slots('looks::square')).split('\n').slice(5, 9)).toEqual([
+      '',
+      '  LOOKS.BASE::NAME  (also in LOOKS.BASE::NAMED)  :INITARG :NAME :INITFORM "square" :TYPE STRING :ACCESSOR LOOKS.BASE::NAME-OF :READER LOOKS::SQUARE-NAME',
+      '    What it is called.',
+      '  LOOKS::SIDE  :INITARG :SIDE :INITFORM 1 :WRITER LOOKS::SET-SIDE',
+    ]);
+  });
+
+  test('once it is finalized the slots are the same, without the note', async () => {
+    await prepare(
+      session,
+      "(progn (defclass looks::settled (looks:shape) ((sides :type fixnum))) (sb-mop:finalize-inheritance (find-class 'looks::settled)))",
+    );
+    const text = await slots('looks::settled');
+    expect(text).not.toContain(NOT_FINALIZED);
+    expect(text).toContain(
+      '\nDirect slots (1):\n\n  COMMON-LISP-USER::SIDES  :TYPE FIXNUM\n\nInherited slots (3):\n',
+    );
+    await prepare(session, "(setf (find-class 'looks::settled) nil)");
+  });
+
+  test('looking finalizes nothing', async () => {
+    await slots('looks:shape');
+    expect(await session.eval("(sb-mop:class-finalized-p (find-class 'looks:shape))")).toBe('NIL');
+  });
+
+  test('no initform and an initform of NIL are told apart', async () => {
+    await prepare(session, '(defclass looks::gap () ((none) (empty :initform nil)))');
+    expect((await slots('looks::gap')).split('\n').slice(-2)).toEqual([
+      '  COMMON-LISP-USER::NONE',
+      '  COMMON-LISP-USER::EMPTY  :INITFORM NIL',
+    ]);
+  });
+});
+
+describe('structures', () => {
+  test('tell their constructors, each with its arguments, and what only reads', async () => {
+    expect(await slots('looks::point')).toBe(`LOOKS::POINT [STRUCTURE CLASS]
+Constructors:
+  LOOKS::MAKE-POINT (&KEY (X 0))
+  LOOKS::AT (X &OPTIONAL (Y 0))
+Documentation: A place.
+
+Direct slots (2):
+
+  LOOKS::X  :INITFORM 0 :TYPE FIXNUM :ACCESSOR LOOKS::POINT-X
+  LOOKS::Y  :INITFORM 0 :TYPE FIXNUM :READER LOOKS::POINT-Y`);
+  });
+
+  test('one that includes another has the accessors of both', async () => {
+    expect(await slots('looks::pixel')).toBe(`LOOKS::PIXEL [STRUCTURE CLASS]
+Constructors: LOOKS::MAKE-PIXEL (&KEY ((:X X) 5) ((:Y Y) 0) ((:COLOR COLOR) "red"))
+
+Direct slots (2):
+
+  LOOKS::X  (also in LOOKS::POINT)  :INITFORM 5 :TYPE FIXNUM :ACCESSOR LOOKS::PX-X :ACCESSOR LOOKS::POINT-X
+  LOOKS::COLOR  :INITFORM "red" :TYPE STRING :ACCESSOR LOOKS::PX-COLOR
+
+Inherited slots (1):
+
+  LOOKS::Y  (from LOOKS::POINT)  :INITFORM 0 :TYPE FIXNUM :READER LOOKS::PX-Y :READER LOOKS::POINT-Y`);
+  });
+
+  test('a constructor that is no function any more is left out', async () => {
+    await prepare(session, "(progn (defstruct looks::half part) (fmakunbound 'make-half))");
+    expect(await slots('looks::half')).toBe(
+      'LOOKS::HALF [STRUCTURE CLASS]\n\nDirect slots (1):\n\n  COMMON-LISP-USER::PART  :INITFORM NIL :ACCESSOR COMMON-LISP-USER::HALF-PART',
+    );
+  });
+});
+
+describe('conditions', () => {
+  test('have slots, documentation and default initargs', async () => {
+    expect(await slots('looks::big-mishap')).toBe(`LOOKS::BIG-MISHAP [CONDITION CLASS]
+Default initargs: :WHAT :ALL
+
+Direct slots (1):
+
+  LOOKS::SIZE  :INITARG :SIZE :ACCESSOR LOOKS::MISHAP-SIZE
+
+Inherited slots (1):
+
+  LOOKS::WHAT  (from LOOKS::MISHAP)  :INITARG :WHAT :INITFORM :UNKNOWN :READER LOOKS::MISHAP-WHAT
+    What went wrong.`);
+  });
+
+  test('an initform that needs no quote has none', async () => {
+    expect(await slots('simple-condition')).toContain(':INITARG :FORMAT-ARGUMENTS :INITFORM NIL :READER ');
+  });
+});
+
+describe('odd classes', () => {
+  test('one below a class that is not defined shows what is known', async () => {
+    expect(await slots('looks::waiting')).toBe(`LOOKS::WAITING [CLASS]
+${NOT_FINALIZED}
+Note: not defined yet: LOOKS::UNKNOWN-PARENT; its slots are not known.
+
+Direct slots (1):
+
+  LOOKS::OWN  :INITARG :OWN
+
+Inherited slots (1):
+
+  LOOKS.BASE::NAME  ${NAME} :ACCESSOR LOOKS.BASE::NAME-OF
+    What it is called.`);
+    expect(await slots('looks::unknown-parent')).toBe(
+      'LOOKS::UNKNOWN-PARENT [FORWARD-REFERENCED CLASS]\nNot defined: it is only named as a superclass.\n\nNo slots.',
+    );
+  });
+
+  test('one that is found by another name says its own', async () => {
+    await prepare(session, "(progn (setf (find-class 'looks::alias) (find-class 'looks::circle)) nil)");
+    expect((await slots('looks::alias')).split('\n').slice(0, 2)).toEqual([
+      'LOOKS::ALIAS [CLASS]',
+      'Its proper name: LOOKS::CIRCLE',
+    ]);
+  });
+
+  test('a built-in one has none', async () => {
+    expect(await slots('integer')).toBe('COMMON-LISP::INTEGER [BUILT-IN CLASS]\n\nNo slots.');
+  });
+
+  test('one of a metaclass of the user, with an initform that cannot be printed', async () => {
+    await prepare(session, '(progn (defclass looks::meta (standard-class) ()) (defclass looks::mute () ()))');
+    await prepare(
+      session,
+      '(defmethod sb-mop:validate-superclass ((one looks::meta) (other standard-class)) t)',
+    );
+    await prepare(session, '(defmethod print-object ((o looks::mute) s) (loop))');
+    await prepare(
+      session,
+      "(progn (eval `(defclass looks::made () ((looks::part :initform ,(make-instance 'looks::mute))) (:metaclass looks::meta))) nil)",
+    );
+    expect(await slots('looks::made')).toBe(
+      `LOOKS::MADE [CLASS]\n${NOT_FINALIZED}\n\nDirect slots (1):\n\n  LOOKS::PART  :INITFORM #<LOOKS::MUTE>`,
+    );
+  });
+
+  test('a circular initform ends', async () => {
+    await prepare(session, "(progn (defclass looks::ring () ((a :initform '#1=(1 . #1#)))) nil)");
+    expect(await slots('looks::ring')).toMatch(/:INITFORM '\((?:1 ){20}\.\.\.\)$/);
+  });
+});
+
+describe('what is no class', () => {
+  test.each([
+    ['plain', 'LOOKS::PLAIN', 'is a function, not a class.'],
+    ['small', 'LOOKS::SMALL', 'is a type, not a class.'],
+    ['row', 'LOOKS::ROW', 'is a typed structure, not a class.'],
+    ['thing', 'LOOKS::THING', 'is not defined as a class.'],
+  ])('C8 %s says what it is', async (name, shown, what) => {
+    expect(await session.call('class_slots', { class: name, package: 'LOOKS' })).toEqual({
+      text: `Class ${shown} not found\nNote: ${shown} ${what}`,
+      notices: [],
+      isError: false,
+    });
+  });
+
+  test('C8 C9 S2.18 a name that is not there is told as by the other lookups', async () => {
+    await expectLookup(session, 'class_slots', 'class');
+  });
+});
+
+describe('long answers', () => {
+  test('C13 limit and offset go through both blocks, and the true number is told', async () => {
+    const rest = 'Note: 3 slots; limit and offset reach the rest.';
+    expect((await slots('looks:shape', { limit: 1 })).split('\n').slice(-3)).toEqual([
+      '    How many edges it has.',
+      '  ...',
+      rest,
+    ]);
+    expect((await slots('looks:shape', { offset: 2 })).split('\n').slice(5)).toEqual([
+      'Inherited slots (1):',
+      '',
+      `  LOOKS.BASE::NAME  ${NAME} :ACCESSOR LOOKS.BASE::NAME-OF`,
+      '    What it is called.',
+    ]);
+    expect((await slots('looks:shape', { offset: 3 })).split('\n').at(-1)).toBe(
+      'Note: there are 3 slots, and none from offset 3 on.',
+    );
+  });
+
+  test('C13 a class of a thousand slots is bounded, and any of them is reached', async () => {
+    await prepare(
+      session,
+      '(eval `(defclass looks::wide () ,(loop for i below 1000 collect (list (intern (format nil "S~3,\'0d" i) "LOOKS") :initform i))))',
+    );
+    expect((await slots('looks::wide', { limit: 2000 })).length).toBeLessThan(40_000);
+    expect((await slots('looks::wide', { offset: 999 })).split('\n').at(-1)).toBe(
+      '  LOOKS::S999  :INITFORM 999',
+    );
+  });
+});
