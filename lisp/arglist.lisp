@@ -39,12 +39,12 @@ than required arguments."
 (defun function-type-text (name)
   "Return the type of the function NAME as text, or NIL when nothing is known. A type can be
 declaimed before there is a function."
-  (let ((type (cond ((and (symbolp name) (or (macro-function name) (special-operator-p name))) nil)
-                    ((fboundp name) (introspect "FUNCTION-TYPE" name))
-                    ((declared-type-p name)
-                     (let ((type (internal-call ("SB-INT" "INFO") (:function :type name))))
-                       (internal-call ("SB-KERNEL" "TYPE-SPECIFIER") (type)))))))
-    (and (not (member type '(nil function))) (plain-text 1000 type))))
+  (type-text 1000
+             (cond ((and (symbolp name) (or (macro-function name) (special-operator-p name))) nil)
+                   ((fboundp name) (introspect "FUNCTION-TYPE" name))
+                   ((declared-type-p name)
+                    (let ((type (internal-call ("SB-INT" "INFO") (:function :type name))))
+                      (internal-call ("SB-KERNEL" "TYPE-SPECIFIER") (type)))))))
 
 (defun declaimed (name)
   "Return what is declaimed of the function NAME, a list of strings."

@@ -8,6 +8,15 @@
     (let ((*print-length* 60) (*print-level* 8))
       (print-safely limit object))))
 
+(defun type-text (limit type)
+  "Return TYPE, of a function, in at most LIMIT characters, or NIL when it says nothing. The
+list of no arguments is printed as one."
+  (unless (member type '(nil function))
+    (let ((text (plain-text limit type)) (none "(FUNCTION NIL"))
+      (if (eql 0 (search none text))
+          (concatenate 'string "(FUNCTION ()" (subseq text (length none)))
+          text))))
+
 (defparameter *plain-packages* (list (find-package "COMMON-LISP") (find-package "KEYWORD"))
   "Packages whose symbols are told from others of their names also in an argument list.")
 
@@ -124,7 +133,7 @@ of its own, which can fail or never end, only the class is told."
                         (sb-mop:generic-function-methods (fdefinition symbol)))))
       (object "nature" (if (special-operator-p symbol) "SPECIAL OPERATOR" nature)
               "arglist" (arglist-text (introspect "FUNCTION-LAMBDA-LIST" symbol))
-              "type" (and (not (member type '(nil function))) (plain-text 500 type))
+              "type" (type-text 500 type)
               "documentation" (doc-text symbol 'function)
               "methodCount" (and methods (length methods))
               "methods" (mapcar #'method-data (page methods 0 20))

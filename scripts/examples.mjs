@@ -8,6 +8,15 @@ export const EXAMPLES = {
   ],
   who_calls: [{ name: 'inventory:line-total', sites: true }, { name: 'inventory:restock' }],
   describe_symbol: [{ symbol: 'inventory:order-total' }, { symbol: 'item', package: 'inventory' }],
+  function_arglist: [{ symbol: 'inventory:order-total' }, { symbol: 'print-object', methods: true, limit: 2 }],
+  who_references: [{ name: 'inventory:*stock*', sites: true }, { name: 'inventory:restock' }],
+  list_package_symbols: [{ package: 'inventory' }, { package: 'inventory', access: 'internal', limit: 3 }],
+  class_slots: [{ class: 'inventory:item' }, { class: 'inventory:unknown-item' }],
+  class_hierarchy: [{ class: 'inventory:unknown-item' }, { class: 'arithmetic-error', direction: 'down' }],
+  macroexpand_form: [
+    { form: '(incf (item-count item) count)', package: 'inventory' },
+    { form: '(unless done (push item list))', mode: 'all' },
+  ],
   eval_form: [
     { form: '(floor 7 2)' },
     { form: `(inventory:order-total '(("lamp" 2) ("Desk" 1)))`, package: 'inventory' },
@@ -25,6 +34,15 @@ export const LARGEST = {
   apropos_search: [{ pattern: 'make' }, { pattern: 'string', package: 'cl' }],
   who_calls: [{ name: 'error' }, { name: 'find-item', package: 'inventory', sites: true }],
   describe_symbol: [{ symbol: 'print-object' }, { symbol: 'standard-class' }, { symbol: 'format' }],
+  function_arglist: [{ symbol: 'sb-ext:run-program' }, { symbol: 'print-object', methods: true }],
+  who_references: [{ name: '*standard-output*' }, { name: 'inventory:*stock*', sites: true }],
+  list_package_symbols: [{ package: 'cl' }, { package: 'sb-kernel', access: 'internal' }],
+  class_slots: [{ class: 'standard-class' }, { class: 'hash-table' }],
+  class_hierarchy: [{ class: 'condition' }, { class: 't' }],
+  macroexpand_form: [
+    { form: '(defstruct point x y)', mode: 'all' },
+    { form: '(loop for n below 10 when (oddp n) collect n into odds finally (return odds))', mode: 'all' },
+  ],
   eval_form: [
     { form: '(loop for n below 1000 collect (* n n))' },
     { form: '(error "No ~A." (make-list 20))' },

@@ -39,7 +39,9 @@ Type: (FUNCTION (T &REST T) (VALUES CONS &OPTIONAL))`);
   });
 
   test('no parameters, and a name in mixed case', async () => {
-    expect((await arglist('looks::bare')).split('\n')[0]).toBe('LOOKS::BARE ()');
+    expect(await arglist('looks::bare')).toBe(
+      'LOOKS::BARE ()\nKind: FUNCTION\nType: (FUNCTION () (VALUES NULL &OPTIONAL))',
+    );
     expect((await arglist('|Mixed Name|', { package: 'LOOKS' })).split('\n')[0]).toBe(
       'LOOKS::Mixed Name (X)',
     );

@@ -49,6 +49,69 @@ const TOOLS: Record<string, Calls> = {
     'over-long': [{ symbol: 'shop::*long*' }],
     bad: [{}, { symbol: 'nonexistent' }, { symbol: 'price', package: 'NOWHERE' }, { symbol: false }],
   },
+  function_arglist: {
+    usual: [
+      { symbol: 'shop:price' },
+      { symbol: 'with-price', package: 'SHOP' },
+      { symbol: 'shop:total', methods: true },
+      { symbol: '(setf shop::order-note)' },
+    ],
+    empty: [{ symbol: 'shop:*currency*' }],
+    'over-long': [{ symbol: 'shop:total', methods: true, limit: 1 }],
+    bad: [{}, { symbol: 'nonexistent' }, { symbol: 'price', package: 'NOWHERE' }, { symbol: 7 }],
+  },
+  who_references: {
+    usual: [{ name: 'shop:*currency*' }, { name: '*currency*', package: 'SHOP', sites: true }],
+    empty: [{ name: 'shop::*long*' }, { name: 'shop:price' }],
+    'over-long': [{ name: 'shop:*currency*', limit: 1 }],
+    bad: [{}, { name: 'nonexistent' }, { name: '*currency*', package: 'NOWHERE' }, { name: true }],
+  },
+  list_package_symbols: {
+    usual: [{ package: 'shop' }, { package: 'shop', access: 'internal', type: 'function' }],
+    empty: [{ package: 'shop', type: 'class' }],
+    'over-long': [{ package: 'shop', access: 'accessible', limit: 2, offset: 2 }],
+    bad: [
+      {},
+      { package: 'NOWHERE' },
+      { package: 'shop', type: 'bogus' },
+      { package: 'shop', access: 'all' },
+      { package: 1 },
+    ],
+  },
+  class_slots: {
+    usual: [{ class: 'shop::order' }, { class: 'rush-order', package: 'SHOP' }],
+    empty: [{ class: 'integer' }, { class: 'shop:price' }],
+    'over-long': [{ class: 'shop::rush-order', limit: 1 }],
+    bad: [{}, { class: 'nonexistent' }, { class: 'order', package: 'NOWHERE' }, { class: [] }],
+  },
+  class_hierarchy: {
+    usual: [{ class: 'shop::order' }, { class: 'rush-order', package: 'SHOP', direction: 'up' }],
+    empty: [{ class: 'shop::rush-order', direction: 'down' }, { class: 'shop:price' }],
+    'over-long': [{ class: 'shop::order', limit: 1, offset: 1 }],
+    bad: [
+      {},
+      { class: 'nonexistent' },
+      { class: 'shop::order', direction: 'left' },
+      { class: 'shop::order', depth: 0 },
+    ],
+  },
+  macroexpand_form: {
+    usual: [
+      { form: '(with-price (cents :lamp) (list cents))', package: 'SHOP' },
+      { form: '(shop::with-price (c :lamp) (when c 1))', mode: 'all' },
+      { form: '(shop::with-price (c :lamp) (when c 1))', mode: 'one' },
+    ],
+    empty: [{ form: '' }, { form: '(shop:price :lamp)' }],
+    'over-long': [{ form: "(when t '#.(make-list 5000))" }],
+    bad: [
+      {},
+      { form: '(when' },
+      { form: '(when)' },
+      { form: '(when t) (when t)' },
+      { form: '(when t)', package: 'NOWHERE' },
+      { form: '(when t)', mode: 'both' },
+    ],
+  },
   eval_form: {
     usual: [
       { form: '(+ 1 2)' },
