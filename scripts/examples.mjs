@@ -8,7 +8,10 @@ export const EXAMPLES = {
   ],
   who_calls: [{ name: 'inventory:line-total', sites: true }, { name: 'inventory:restock' }],
   describe_symbol: [{ symbol: 'inventory:order-total' }, { symbol: 'item', package: 'inventory' }],
-  function_arglist: [{ symbol: 'inventory:order-total' }, { symbol: 'print-object', methods: true, limit: 2 }],
+  function_arglist: [
+    { symbol: 'inventory:order-total' },
+    { symbol: 'print-object', methods: true, limit: 2 },
+  ],
   who_references: [{ name: 'inventory:*stock*', sites: true }, { name: 'inventory:restock' }],
   list_package_symbols: [{ package: 'inventory' }, { package: 'inventory', access: 'internal', limit: 3 }],
   class_slots: [{ class: 'inventory:item' }, { class: 'inventory:unknown-item' }],

@@ -74,6 +74,11 @@ const TOOLS: [string, string][] = [
   ['who_calls', 'name'],
   ['who-calls', 'name'],
   ['describe_symbol', 'symbol'],
+  ['function_arglist', 'symbol'],
+  ['who_references', 'name'],
+  ['list_package_symbols', 'package'],
+  ['class_slots', 'class'],
+  ['class_hierarchy', 'class'],
 ];
 
 /** Evaluates the oracle's list of packages with new symbols; its own symbols are known from the first time on. */
@@ -87,6 +92,11 @@ test('S0.19 the first lookup of each tool interns nothing', async () => {
   await session.text('apropos_search', { pattern: 'helper' });
   await session.text('who_calls', { name: 'helper', package: 'APP', sites: true, internals: true });
   await session.text('describe_symbol', { symbol: 'helper', package: 'APP' });
+  await session.text('function_arglist', { symbol: 'print-object', methods: true });
+  await session.text('who_references', { name: '*print-base*', sites: true });
+  await session.text('list_package_symbols', { package: 'APP', access: 'accessible' });
+  await session.text('class_slots', { class: 'standard-class' });
+  await session.text('class_hierarchy', { class: 'condition' });
   expect(await newSymbols()).toBe('NIL');
 });
 
