@@ -8,17 +8,14 @@ export const EXAMPLES = {
   ],
   who_calls: [{ name: 'inventory:line-total', sites: true }, { name: 'inventory:restock' }],
   describe_symbol: [{ symbol: 'inventory:order-total' }, { symbol: 'item', package: 'inventory' }],
-  function_arglist: [
-    { symbol: 'inventory:order-total' },
-    { symbol: 'print-object', methods: true, limit: 2 },
-  ],
+  function_arglist: [{ symbol: 'inventory:order-total' }, { symbol: 'make-instance', methods: true }],
   who_references: [{ name: 'inventory:*stock*', sites: true }, { name: 'inventory:restock' }],
   list_package_symbols: [{ package: 'inventory' }, { package: 'inventory', access: 'internal', limit: 3 }],
   class_slots: [{ class: 'inventory:item' }, { class: 'inventory:unknown-item' }],
   class_hierarchy: [{ class: 'inventory:unknown-item' }, { class: 'arithmetic-error', direction: 'down' }],
   macroexpand_form: [
-    { form: '(incf (item-count item) count)', package: 'inventory' },
-    { form: '(unless done (push item list))', mode: 'all' },
+    { form: '(push item *stock*)', package: 'inventory' },
+    { form: '(unless done (when ready (go next)))', mode: 'all' },
   ],
   eval_form: [
     { form: '(floor 7 2)' },
