@@ -26,6 +26,14 @@ backquote is read as, which is printed as one."
   (or (member (symbol-package symbol) *plain-packages*)
       (eq symbol (internal-symbol "SB-INT" "QUASIQUOTE"))))
 
+(defun map-comma (function tree)
+  "Return TREE, an expression with a comma in a backquote, with FUNCTION applied to what follows
+the comma; or NIL when it is no such thing."
+  (and (internal-call ("SB-INT" "COMMA-P") (tree))
+       (internal-call ("SB-INT" "UNQUOTE")
+                      ((funcall function (internal-call ("SB-INT" "COMMA-EXPR") (tree)))
+                       (internal-call ("SB-INT" "COMMA-KIND") (tree))))))
+
 (defun without-packages (tree &optional (depth 10))
   "Return TREE, an argument list, with its symbols replaced by ones that print bare; the
 packages of parameter names say nothing. As much of it as ARGLIST-TEXT shows: a default can
@@ -37,6 +45,7 @@ hold a literal of any size, or a circular one."
                while (consp rest)
                collect (without-packages (car rest) (1- depth)) into elements
                finally (return (nconc elements (and (atom rest) (without-packages rest depth))))))
+        ((map-comma (lambda (tree) (without-packages tree (1- depth))) tree))
         ((or (null tree) (not (symbolp tree)) (plain-symbol-p tree)) tree)
         (t (make-symbol (symbol-name tree)))))
 

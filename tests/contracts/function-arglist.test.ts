@@ -88,7 +88,7 @@ Type: (FUNCTION (T &REST T) (VALUES CONS &OPTIONAL))`);
       '(defun looks::with-forms (&key (a `(b ,looks:*unit*)) (c (loop for i in a collect i)) (d (quote (e . f)))) (list a c d))',
     );
     expect((await arglist('looks::with-forms')).split('\n')[0]).toBe(
-      "LOOKS::WITH-FORMS (&KEY (A `(B ,LOOKS:*UNIT*)) (C (LOOP FOR I IN A COLLECT I)) (D '(E . F)))",
+      "LOOKS::WITH-FORMS (&KEY (A `(B ,*UNIT*)) (C (LOOP FOR I IN A COLLECT I)) (D '(E . F)))",
     );
   });
 });

@@ -95,6 +95,13 @@ test('C8 nobody at all is one line', async () => {
   });
 });
 
+test('code outside functions is not known to SBCL, as the description says', async () => {
+  await prepare(session, '(progn (defvar looks::*outside* 1) (defvar looks::*after* looks::*outside*))');
+  await prepare(session, '(defclass looks::outsider () ((part :initform looks::*outside*)))');
+  await prepare(session, "(progn (make-instance 'looks::outsider) nil)");
+  expect(await references('looks::*outside*')).toBe('No references found for LOOKS::*OUTSIDE*');
+});
+
 test('a symbol macro has no references of its own; a note says where its users are', async () => {
   expect(await references('looks::first-unit')).toBe(`No references found for LOOKS::FIRST-UNIT
 Note: LOOKS::FIRST-UNIT is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, (CAR (LIST LOOKS:*UNIT*)).`);

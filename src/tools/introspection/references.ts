@@ -14,7 +14,7 @@ const WHO_REFERENCES: Omit<ToolDefinition, 'handler'> = {
   name: 'who_references',
   title: 'Find users of a variable',
   description:
-    "Find the functions that read, set or bind a special or global variable, or read a constant, told apart. Uses SBCL's cross-reference database.",
+    "Find the functions that read, set or bind a special or global variable, or read a constant, told apart. Uses SBCL's cross-reference database, which has no record of code outside functions, such as top-level forms and slot initforms.",
   parameters: [
     { name: 'name', type: 'string', description: 'Variable name to find users of, for example *print-base*' },
     PACKAGE,
