@@ -13,10 +13,34 @@ function output(word) {
   return execFileSync(process.execPath, [SERVER, word], { encoding: 'utf8' }).trimEnd();
 }
 
-/** Returns PAGE with TEXT, fenced, between its markers NAME, if it has them. */
+/** Returns PAGE with TEXT between its markers NAME, if it has them. */
 function withMarked(page, name, text) {
   const marked = new RegExp(`(<!-- ${name}:start -->\n)[\\s\\S]*?(<!-- ${name}:end -->)`, 'g');
-  return page.replace(marked, (_, start, end) => `${start}\`\`\`text\n${text}\n\`\`\`\n${end}`);
+  return page.replace(marked, (_, start, end) => `${start}${text}\n${end}`);
+}
+
+function fenced(text) {
+  return `\`\`\`text\n${text}\n\`\`\``;
+}
+
+/** What the human has to do with a call of each level. */
+const LEVELS = {
+  safe: 'runs: it only looks',
+  cautious: 'runs with your rights, as in a REPL, and is recorded; `--ask cautious` asks before',
+  dangerous: 'asks you, in your client, and is recorded',
+};
+
+/** Returns the table of levels for TOOLS, lines of a name and a level. */
+function levelTable(tools) {
+  const named = (level) =>
+    tools
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter((words) => words[1] === level)
+      .map(([name]) => `\`${name}\``)
+      .join(', ');
+  const rows = Object.entries(LEVELS).map(([level, what]) => `| ${level} | ${named(level)} | ${what} |`);
+  return ['| level | tools | a call |', '|---|---|---|', ...rows].join('\n');
 }
 
 function readPage(file) {
@@ -26,13 +50,20 @@ function readPage(file) {
 
 /** Returns the text that each generated file should have. */
 async function freshPages() {
-  const pages = new Map([['docs/tools.md', await toolsPage(output('tools'))]]);
-  const transcript = await withDemo(shortTranscript);
-  const help = output('--help');
+  const tools = output('tools');
+  const pages = new Map([['docs/tools.md', await toolsPage(tools)]]);
+  const parts = {
+    transcript: fenced(await withDemo(shortTranscript)),
+    help: fenced(output('--help')),
+    levels: levelTable(tools),
+  };
   for (const file of ['README.md', 'CONTRIBUTING.md']) {
     const page = readPage(file);
-    if (page !== undefined)
-      pages.set(file, withMarked(withMarked(page, 'transcript', transcript), 'help', help));
+    if (page === undefined) continue;
+    pages.set(
+      file,
+      Object.entries(parts).reduce((text, [name, part]) => withMarked(text, name, part), page),
+    );
   }
   return pages;
 }
