@@ -1,7 +1,7 @@
 // Decides how the change of a file is shown: as a unified diff.
 
 import { structuredPatch } from 'diff';
-import { visible } from './failure.ts';
+import { visibleName } from '../visible.ts';
 import { type FileText, lineEnds } from './text.ts';
 
 /** Milliseconds after which two texts are too different to be compared. */
@@ -22,7 +22,7 @@ export function diffHunks(before: string, after: string): string | undefined {
 /** Returns the unified diff of the file NAME, and in a line before it how its encoding or line ends change. */
 export function unifiedDiff(name: string, before: FileText, after: FileText): string {
   const hunks = diffHunks(before.text, after.text);
-  const shown = visible(name);
+  const shown = visibleName(name);
   return [
     storageChange(before, after),
     `--- ${shown}\n+++ ${shown}`,

@@ -1,6 +1,7 @@
-// Decides how failures of the file system read, and how paths are shown.
+// Decides how failures of the file system read.
 
 import { CallError } from '../errors.ts';
+import { visibleName } from '../visible.ts';
 
 const REASONS: { readonly [code: string]: string } = {
   EACCES: 'permission denied',
@@ -16,19 +17,11 @@ const REASONS: { readonly [code: string]: string } = {
 /** After the checks, these mean that a path no longer leads where it led. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
-/** Returns TEXT with its control, bidirectional and other invisible characters as `\u{HEX}`. */
-export function visible(text: string): string {
-  return text.replace(
-    /[\p{C}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
-}
-
 /** Returns what to throw for ERROR, which came up when the file at PATH was to be read or written (DONE). */
 export function fileFailure(error: unknown, path: string, done: 'read' | 'written'): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
   if (error instanceof CallError || code === undefined) return error;
-  const shown = visible(path);
+  const shown = visibleName(path);
   if (CHANGED.includes(code)) {
     return new CallError(`${shown} changed while it was opened; nothing was ${done}. Call again.`);
   }

@@ -4,7 +4,8 @@ import { realpathSync, type Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { CallError } from '../errors.ts';
-import { fileFailure, visible } from './failure.ts';
+import { visibleName } from '../visible.ts';
+import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 
 export type Access = 'read' | 'write';
@@ -60,14 +61,14 @@ export class Workspace {
     if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
     if (/^~(?:\/|$)/.test(path)) {
       throw new CallError(
-        `Path ${visible(path)} begins with ~, which is not replaced here. Relative paths start at ${this.root}.`,
+        `Path ${visibleName(path)} begins with ~, which is not replaced here. Relative paths start at ${this.root}.`,
       );
     }
     const { link, error, ...location } = await deepest(resolve(this.root, path));
     await this.check(location.real, access, path);
     if (link !== undefined) {
       throw new CallError(
-        `Path ${visible(path)} goes through the link ${visible(this.name(link))}, which leads nowhere.`,
+        `Path ${visibleName(path)} goes through the link ${visibleName(this.name(link))}, which leads nowhere.`,
       );
     }
     if (error !== undefined) throw fileFailure(error, path, access === 'read' ? 'read' : 'written');
@@ -84,7 +85,7 @@ export class Workspace {
   }
 
   #onlyReadText(path: string): string {
-    return `Path ${visible(path)} is in a directory that is only read. Files are written inside ${this.#rootsText()}; the user can add a root with --root DIR.`;
+    return `Path ${visibleName(path)} is in a directory that is only read. Files are written inside ${this.#rootsText()}; the user can add a root with --root DIR.`;
   }
 
   #outsideText(path: string, access: Access): string {
@@ -93,7 +94,7 @@ export class Workspace {
     const also = access === 'read' && this.#readRoots.length > 0;
     const where = this.#rootsText() + (also ? ` and the read roots ${listed(this.#readRoots)}` : '');
     return [
-      `Path ${visible(path)} ${byLink ? 'leads by a link outside' : 'is outside'} ${where}.`,
+      `Path ${visibleName(path)} ${byLink ? 'leads by a link outside' : 'is outside'} ${where}.`,
       `File tools stay inside ${also || this.#roots.length > 1 ? 'them' : 'it'};`,
       `the user can add a root with --root DIR${access === 'read' ? ', or with --read-root DIR one that is only read' : ''}.`,
     ].join(' ');
@@ -145,7 +146,7 @@ export class Workspace {
 
   /** Returns the error for a file that is not there. */
   noFile(path: string): CallError {
-    return new CallError(`There is no file ${visible(path)}. Relative paths start at ${this.root}.`);
+    return new CallError(`There is no file ${visibleName(path)}. Relative paths start at ${this.root}.`);
   }
 }
 
@@ -158,12 +159,13 @@ export function isInside(folder: string, path: string): boolean {
 /** Throws the CallError for PATH unless it may stand for a file, whose STATS were looked at. */
 export function checkKind(path: string, stats: Stats): void {
   if (!stats.isFile()) throw kindError(path, stats);
-  if (/\/\.?$/.test(path)) throw new CallError(`Path ${visible(path)} ends like a directory, but is a file.`);
+  if (/\/\.?$/.test(path))
+    throw new CallError(`Path ${visibleName(path)} ends like a directory, but is a file.`);
 }
 
 /** Returns the error for PATH when it is no file but what STATS say. */
 export function kindError(path: string, stats: Stats): CallError {
-  const shown = visible(path);
+  const shown = visibleName(path);
   if (stats.isDirectory()) return new CallError(`${shown} is a directory. Give the path of a file.`);
   const kind = stats.isFIFO()
     ? 'a FIFO'
@@ -204,5 +206,5 @@ function realPath(path: string): string {
 }
 
 function listed(paths: readonly string[]): string {
-  return paths.map(visible).join(', ');
+  return paths.map(visibleName).join(', ');
 }

@@ -5,7 +5,8 @@ import { constants, type Stats } from 'node:fs';
 import { access, type FileHandle, lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CallError } from '../errors.ts';
-import { fileFailure, visible } from './failure.ts';
+import { visibleName } from '../visible.ts';
+import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { readBytes, WHOLE } from './lines.ts';
 import { checkKind, kindError, type Workspace } from './workspace.ts';
@@ -63,14 +64,14 @@ async function inTarget<Value>(
 ): Promise<Value> {
   const { real, missing } = await workspace.locate(path, 'write');
   if (/\/\.{0,2}$/.test(path) && missing.length > 0) {
-    throw new CallError(`Path ${visible(path)} ends like a directory. Give the path of a file.`);
+    throw new CallError(`Path ${visibleName(path)} ends like a directory. Give the path of a file.`);
   }
   try {
     const stats = await lstat(real);
     if (missing.length === 0) checkKind(path, stats);
     if (missing.length > 0 && !stats.isDirectory()) {
       throw new CallError(
-        `${visible(path)} cannot be written: ${visible(workspace.name(real))} is not a directory.`,
+        `${visibleName(path)} cannot be written: ${visibleName(workspace.name(real))} is not a directory.`,
       );
     }
     const folder = await Folder.open(missing.length > 0 ? real : dirname(real));
@@ -121,7 +122,7 @@ async function checkWritable(folder: Folder, base: string, { mode }: Stats, path
   );
   if (!denied && (mode & 0o222) !== 0) return;
   throw new CallError(
-    `${visible(path)} is read-only (mode ${(mode & 0o777).toString(8)}); nothing was written. The user can make it writable.`,
+    `${visibleName(path)} is read-only (mode ${(mode & 0o777).toString(8)}); nothing was written. The user can make it writable.`,
   );
 }
 

@@ -1,7 +1,7 @@
 // Decides how a human's approval is asked for and given: the question, the answers, and what was allowed in advance.
 
 import picomatch from 'picomatch';
-import { visible } from './reply.ts';
+import { visibleName } from '../visible.ts';
 import type { Arguments, Preview, Tool } from './tool.ts';
 
 /** What a human is asked: may TOOL do with ARGS what PREVIEW shows? */
@@ -57,6 +57,6 @@ export function refusalText({ tool, preview }: Question, code: boolean): string 
   if (code) {
     return `${needs}, for which code cannot ask. Nothing was done. Call ${tool.name} directly, not from code, so that a human can be asked.`;
   }
-  const rule = preview.place === undefined ? tool.name : `${tool.name}:${visible(preview.place)}`;
+  const rule = preview.place === undefined ? tool.name : `${tool.name}:${visibleName(preview.place)}`;
   return `${needs}, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow ${rule}`;
 }

@@ -87,11 +87,3 @@ export function joinSections(sections: (string | undefined | false)[]): string {
 export function indent(text: string, count: number): string {
   return text.replace(/^(?=.)/gm, ' '.repeat(count));
 }
-
-/** Returns TEXT with all characters that can hide or reorder others, but line ends and tabs, as `<U+202E>`. */
-export function visible(text: string): string {
-  return text.replace(/(?![\n\t])[\p{C}\u2028\u2029]/gu, (char) => {
-    const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    return `<U+${code}>`;
-  });
-}

@@ -15,7 +15,7 @@ import {
 import { CallError, messageOf } from '../errors.ts';
 import type { Question, StandingApprovals, Verdict } from '../kernel/approval.ts';
 import type { OpenQuestions } from '../kernel/questions.ts';
-import { visible } from '../kernel/reply.ts';
+import { visible, visibleName } from '../visible.ts';
 
 export interface ApprovalOptions {
   questions: OpenQuestions;
@@ -100,7 +100,7 @@ export class Approvals {
   }
 
   #form({ tool, preview }: Question) {
-    const folder = preview.place === undefined ? '' : ` in ${visible(folderOf(preview.place))}`;
+    const folder = preview.place === undefined ? '' : ` in ${visibleName(folderOf(preview.place))}`;
     const session = `${APPROVE_FOR_SESSION}: ${tool.name}${folder} without asking again`;
     return {
       type: 'object' as const,
@@ -141,7 +141,7 @@ function messageFor({ tool, preview }: Question): string {
   const what = visible(preview.text);
   const hidden = what.length - MESSAGE_LIMIT;
   const half = MESSAGE_LIMIT / 2;
-  const where = preview.place === undefined ? '' : ` in ${visible(preview.place)}`;
+  const where = preview.place === undefined ? '' : ` in ${visibleName(preview.place)}`;
   const question = `May the agent call ${tool.name} (${tool.safetyLevel})${where}?`;
   if (hidden <= 0) return `${question}\n\n${what}`;
   return `${question}\nToo long to show whole: ${hidden} characters in the middle are left out.\n\n${what.slice(0, half)}\n[... ${hidden} characters are not shown ...]\n${what.slice(-half)}`;

@@ -87,7 +87,7 @@ describe('what is outside', () => {
 
   test('control and bidirectional characters of a path are made visible', async () => {
     expect(await write('../a\n\u202eb\u001b[1m\ud800')).toBe(
-      OUTSIDE('../a\\u{a}\\u{202e}b\\u{1b}[1m\\u{d800}'),
+      OUTSIDE('../a<U+000A><U+202E>b<U+001B>[1m<U+D800>'),
     );
   });
 });

@@ -3,11 +3,11 @@
 import { lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { CallError } from '../../errors.ts';
-import { visible } from '../../files/failure.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
 import { type Budget, filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { nearest } from '../../kernel/nearest.ts';
+import { visibleName } from '../../visible.ts';
 
 /** A text that can be read by lines. */
 export interface TextBuffer {
@@ -69,17 +69,17 @@ export class WorkspaceBuffers implements BufferSource {
     const similar = nearest(basename(name), [...new Set(paths.map((path) => basename(path)))]);
     const files = similar.flatMap((base) => paths.filter((path) => basename(path) === base).slice(0, 3));
     const hint = files.length > 0 ? `Similar names: ${this.#names(files)}.` : 'No file has a similar name.';
-    return `There is no file ${visible(name)} in the workspace ${this.#workspace.root}. ${hint}`;
+    return `There is no file ${visibleName(name)} in the workspace ${this.#workspace.root}. ${hint}`;
   }
 
   #severalText(name: string, paths: string[]): string {
     const more = paths.length > LISTED ? `, and ${paths.length - LISTED} more` : '';
     const listed = this.#names(paths.slice(0, LISTED));
-    return `${paths.length} files are named ${visible(name)}: ${listed}${more}. Give the path of one.`;
+    return `${paths.length} files are named ${visibleName(name)}: ${listed}${more}. Give the path of one.`;
   }
 
   #names(paths: string[]): string {
-    return paths.map((path) => visible(this.#workspace.name(path))).join(', ');
+    return paths.map((path) => visibleName(this.#workspace.name(path))).join(', ');
   }
 
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {

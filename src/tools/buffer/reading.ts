@@ -1,7 +1,6 @@
 // Decides the tools that show lines of a file, and how they are shown: exactly, below one line about the file.
 
 import { CallError } from '../../errors.ts';
-import { visible } from '../../files/failure.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { fittingRows, joinSections } from '../../kernel/reply.ts';
@@ -13,6 +12,7 @@ import {
   type Result,
   type ToolDefinition,
 } from '../../kernel/tool.ts';
+import { visibleName } from '../../visible.ts';
 import type { BufferSource } from './buffers.ts';
 
 const LIMIT = 2000;
@@ -121,7 +121,7 @@ function excerptResult(
   excerpt: Excerpt | string,
   { first, last, limit }: Range,
 ): Result & { data: object } {
-  const file = visible(name);
+  const file = visibleName(name);
   if (typeof excerpt === 'string') throw new CallError(`${file} is ${excerpt}, which is not shown.`);
   const { lines, total, bytes, encoding } = excerpt;
   if (lines.length === 0 && first > 1) {

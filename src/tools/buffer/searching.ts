@@ -1,9 +1,9 @@
 // Decides the tool that finds text in files.
 
-import { visible } from '../../files/failure.ts';
 import type { Budget } from '../../files/walk.ts';
 import { boundLine, fittingRows, listText } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
+import { visibleName } from '../../visible.ts';
 import { LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
 import type { BufferSource, TextBuffer } from './buffers.ts';
 import { Searcher, searchPattern } from './search.ts';
@@ -63,7 +63,7 @@ export function searchInBuffer(buffers: BufferSource) {
       const searcher = new Searcher(regexp, signal);
       try {
         const found = await searchAll(searcher, many ?? (one ? [one] : []), pageArguments(args), budget);
-        return searchResult(visible(pattern), found, one, budget.exceeded === true);
+        return searchResult(visibleName(pattern), found, one, budget.exceeded === true);
       } finally {
         await searcher.stop();
       }
@@ -145,7 +145,7 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
   const { total, matches, offset, files, filesWithMatches, left } = found;
   const rows = fittingRows(matches.map((match) => rowText(match, one === undefined)));
   const where = one
-    ? visible(one.name)
+    ? visibleName(one.name)
     : total === 0
       ? filesText(files)
       : `${filesWithMatches} of ${filesText(files)}`;
@@ -170,10 +170,10 @@ function filesText(files: number): string {
 
 function leftText(left: string[]): string {
   const more = left.length > 5 ? ` and ${left.length - 5} more` : '';
-  return left.slice(0, 5).map(visible).join(', ') + more;
+  return left.slice(0, 5).map(visibleName).join(', ') + more;
 }
 
 function rowText({ file, line, column, endLine, endColumn, text }: Match, withFile: boolean): string {
   const end = endLine > line ? `-${endLine}:${endColumn}` : '';
-  return `${withFile ? `${visible(file)}:` : ''}${line}:${column}${end}  ${text}`;
+  return `${withFile ? `${visibleName(file)}:` : ''}${line}:${column}${end}  ${text}`;
 }

@@ -1,12 +1,12 @@
 // Decides the tool that writes whole files.
 
 import { unifiedDiff } from '../../files/diff.ts';
-import { visible } from '../../files/failure.ts';
 import { binaryKind, decode, encode, linesOf } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
 import { boundText } from '../../kernel/reply.ts';
 import { type Arguments, defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
+import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
 
 const WRITE_FILE: Omit<ToolDefinition, 'handler' | 'preview'> = {
@@ -47,7 +47,7 @@ export function writeFile(workspace: Workspace) {
       );
       return {
         data: { path: name, bytes: bytes.length },
-        text: `Wrote ${bytes.length} bytes to ${visible(path)}`,
+        text: `Wrote ${bytes.length} bytes to ${visibleName(path)}`,
       };
     },
   });
@@ -56,12 +56,12 @@ export function writeFile(workspace: Workspace) {
 function wanted(args: Arguments): { path: string; bytes: Buffer } {
   const path = String(args['path']);
   const text = String(args['content']);
-  return { path, bytes: encode({ text, encoding: 'UTF-8', bom: false }, visible(path)) };
+  return { path, bytes: encode({ text, encoding: 'UTF-8', bom: false }, visibleName(path)) };
 }
 
 /** Returns what a person is shown of BYTES, a text, in place of PRESENT. */
 function changeText({ name, size, bytes: old }: Present, bytes: Buffer): string {
-  const file = visible(name);
+  const file = visibleName(name);
   const after = decode(bytes);
   const lines = linesOf(after.text).length;
   const content = `${lines} ${lines === 1 ? 'line' : 'lines'}\n\n${after.text}`;

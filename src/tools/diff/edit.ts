@@ -2,13 +2,13 @@
 
 import { CallError } from '../../errors.ts';
 import { diffHunks, unifiedDiff } from '../../files/diff.ts';
-import { visible } from '../../files/failure.ts';
 import { WHOLE } from '../../files/lines.ts';
 import { binaryKind, decode, encode, type FileText, lineEnds, linesOf } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
 import { boundText, fittingRows, joinSections } from '../../kernel/reply.ts';
 import { type Arguments, defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
+import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
 import { lineAt, nearestPlace, occurrences } from './match.ts';
 
@@ -55,7 +55,7 @@ export function proposeFileEdit(workspace: Workspace) {
       const present = await presentFile(workspace, path);
       checkApproved(present, fingerprint);
       const { before, after } = editOf(present, args, workspace);
-      const bytes = encode(after, visible(present.name));
+      const bytes = encode(after, visibleName(present.name));
       await replaceFile(workspace, path, bytes, (now) => checkApproved(now, present.fingerprint));
       const hunks = diffHunks(before.text, after.text);
       return {
@@ -67,7 +67,7 @@ export function proposeFileEdit(workspace: Workspace) {
 }
 
 function headline({ name, size }: Present, bytes: number): string {
-  const file = visible(name);
+  const file = visibleName(name);
   return size === undefined
     ? `Created ${file}, ${bytes} bytes:`
     : `Changed ${file}, which has ${bytes} bytes now:`;
@@ -92,7 +92,7 @@ function editOf(
     String(args[name]).replaceAll('\r\n', '\n'),
   );
   const wanted = { original: original ?? '', modified: modified ?? '' };
-  const file = visible(present.name);
+  const file = visibleName(present.name);
   if (original === modified) {
     throw new CallError('original and modified are the same, so there is nothing to change.');
   }
@@ -118,7 +118,7 @@ function presentText({ name, size, bytes }: Present): FileText {
   const kind = bytes && binaryKind(bytes);
   if (bytes !== undefined && kind === undefined) return decode(bytes);
   const what = kind ?? `larger than ${WHOLE / 1024 / 1024} MB`;
-  throw new CallError(`${visible(name)} is ${what}, which this tool does not change.`);
+  throw new CallError(`${visibleName(name)} is ${what}, which this tool does not change.`);
 }
 
 /** Returns TEXT, of FILE, with the one place of ORIGINAL replaced; all other characters stay as they are. */

@@ -1,7 +1,7 @@
 // Decides the tool that reads the audit log.
 
 import { CallError } from '../../errors.ts';
-import { fittingRows, joinSections, listText, visible } from '../../kernel/reply.ts';
+import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import {
   type Arguments,
@@ -11,6 +11,7 @@ import {
   type ToolDefinition,
 } from '../../kernel/tool.ts';
 import type { AuditLog, AuditRecord } from '../../records/audit-log.ts';
+import { visible } from '../../visible.ts';
 import { LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
 
 const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
