@@ -126,3 +126,19 @@ was not found."
                        (lambda ()
                          (sb-thread:with-mutex (**load-lock**)
                            (system-members (string-downcase (string-left-trim "#:" name)) force)))))))
+
+(defun source-directories (name)
+  "Return the native names of the directories in which ASDF has the definition and the sources
+of the system NAME."
+  (let ((system (asdf-call "REGISTERED-SYSTEM" name)))
+    (loop for place in '("SYSTEM-SOURCE-DIRECTORY" "COMPONENT-PATHNAME")
+          for name = (ignore-errors
+                      (let ((directory (translate-logical-pathname (asdf-call place system))))
+                        (and (null (pathname-name directory)) (sb-ext:native-namestring directory))))
+          when name collect name)))
+
+(define-operation "system-sources" ()
+  "List the directories with the sources of the systems that are loaded; none before the first is."
+  (and (internal-function "ASDF" "REGISTERED-SYSTEM")
+       (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
+                          :test #'string=)))

@@ -3,12 +3,13 @@
 import { join } from 'node:path';
 import { contractSpelling, TOOL_CATALOG } from './catalog/catalog.ts';
 import { SEARCH_TOOLS } from './catalog/search-tools.ts';
-import { type Config, searchesTree } from './config.ts';
+import { type Config, isTooWide, searchesTree } from './config.ts';
 import { UsageError } from './errors.ts';
 import { Workspace } from './files/workspace.ts';
 import { cacheFolder } from './image/agent.ts';
 import { libraryManagers } from './image/libraries.ts';
 import { SbclImage, type SbclOptions } from './image/sbcl-image.ts';
+import { systemSources } from './image/system-sources.ts';
 import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/approval.ts';
 import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
@@ -76,9 +77,17 @@ export function assembleAgentQ(config: Config, registry: ToolRegistry): Assembly
     audit: log,
     takeNotices: () => image.takeNotices(),
   });
-  const grounds = { image, workspace: new Workspace([config.root]), log };
+  const workspace = new Workspace({
+    roots: config.roots,
+    start: config.root,
+    readRoots: config.readRoots,
+    // Code in the image decides what it says, so it cannot make everything a source.
+    sources: async () => (await systemSources(image)).filter((folder) => !isTooWide(folder)),
+  });
+  const questions = new OpenQuestions(config.answerSeconds);
+  const grounds = { image, workspace, log, pendingEdits: (file: string) => questions.about(file) };
   for (const tool of agentQTools(grounds)) registry.register(tool);
-  return { image, registry, executor, standing, grounds, questions: new OpenQuestions(config.answerSeconds) };
+  return { image, registry, executor, standing, grounds, questions };
 }
 
 /** Returns what --allow TEXT allows. Throws a UsageError when that is no tool of REGISTRY. */

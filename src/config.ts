@@ -1,8 +1,8 @@
 // Decides what the command line and the environment mean: one frozen object.
 
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join, parse, resolve } from 'node:path';
 import { UsageError } from './errors.ts';
 
 export const COMMANDS = ['serve', 'call', 'tools', 'doctor'] as const;
@@ -12,9 +12,13 @@ export interface Config {
   command: Command;
   /** What follows the command: for call, the tool's name and its arguments. */
   operands: string[];
+  /** Where the image runs and relative paths start. */
   root: string;
-  /** Whether the person named the root. */
-  rootGiven: boolean;
+  /** The directories that file tools may read and write: none where nobody named one and the current directory is
+   *  the root of the file system or a home. */
+  roots: string[];
+  /** The directories that they may read besides. */
+  readRoots: string[];
   sbcl: string | undefined;
   heapMb: number;
   /** Milliseconds that an evaluation may take. */
@@ -43,7 +47,17 @@ interface Flag {
 }
 
 export const FLAGS: readonly Flag[] = [
-  { name: 'root', value: 'DIR', about: 'the workspace; the current directory when absent' },
+  {
+    name: 'root',
+    value: 'DIR',
+    about:
+      'the workspace; the current directory when absent. Can be given several times: paths start at the first',
+  },
+  {
+    name: 'read-root',
+    value: 'DIR',
+    about: 'a directory whose files can be read as well; can be given several times',
+  },
   { name: 'sbcl', value: 'PATH', about: 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH' },
   { name: 'heap', value: 'SIZE', about: 'heap of the image, such as 512MB or 8GB (default 4GB)' },
   { name: 'eval-timeout', value: 'SECONDS', about: 'limit of one evaluation (default 30)' },
@@ -88,12 +102,14 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   if (command !== 'call' && rest.length > 0) {
     throw new UsageError(`The command ${command} takes no ${rest[0]}; see live-lisp --help.`);
   }
-  const root = flags.get('root');
+  const roots = readDirectories('root', all);
+  const current = process.cwd();
   return Object.freeze({
     command: flags.has('help') ? 'help' : flags.has('version') ? 'version' : command,
     operands: rest,
-    root: readRoot(root),
-    rootGiven: root !== undefined,
+    root: roots[0] ?? current,
+    roots: roots.length > 0 || isTooWide(current) ? roots : [current],
+    readRoots: readDirectories('read-root', all),
     sbcl: flags.get('sbcl') ?? (environment['LIVE_LISP_SBCL'] || undefined),
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
     evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
@@ -112,12 +128,16 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
 function stateFolder(environment: NodeJS.ProcessEnv): string {
   const base = environment['XDG_STATE_HOME'];
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
+  const home = homeFolder();
+  return home === undefined ? join(tmpdir(), 'live-lisp') : join(home, '.local', 'state', 'live-lisp');
+}
+
+function homeFolder(): string | undefined {
   try {
-    if (isAbsolute(homedir())) return join(homedir(), '.local', 'state', 'live-lisp');
+    return isAbsolute(homedir()) ? homedir() : undefined;
   } catch {
-    // Neither HOME nor an entry in the system's list of users.
+    return undefined; // Neither HOME nor an entry in the system's list of users.
   }
-  return join(tmpdir(), 'live-lisp');
 }
 
 function splitArguments(argv: readonly string[]): { flags: Map<string, string[]>; operands: string[] } {
@@ -145,12 +165,30 @@ function splitArguments(argv: readonly string[]): { flags: Map<string, string[]>
   return { flags, operands };
 }
 
-function readRoot(value: string | undefined): string {
-  const root = resolve(value ?? '.');
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(`--root must be an existing directory, and ${root} is none.`);
+/** Returns the values of the flag NAME as whole paths, each once. */
+function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): string[] {
+  const paths = (flags.get(name) ?? []).map((value) => resolve(value));
+  for (const path of paths) {
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new UsageError(`--${name} must be an existing directory, and ${path} is none.`);
+    }
   }
-  return root;
+  return [...new Set(paths)];
+}
+
+/** Returns whether FOLDER is the root of the file system or the user's home, which nobody means as a workspace
+ *  without saying so. */
+export function isTooWide(folder: string): boolean {
+  const real = realPath(folder);
+  return real === parse(real).root || real === realPath(homeFolder() ?? '/');
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 function readHeap(value: string): number {
@@ -197,6 +235,6 @@ function readChoice<Choice extends string>(
 
 /** Returns whether ASDF may search the whole tree below the root of CONFIG: not the whole disk or home,
  *  where nobody asked for it. */
-export function searchesTree({ root, rootGiven }: Config): boolean {
-  return rootGiven || (root !== '/' && root !== homedir());
+export function searchesTree({ roots }: Config): boolean {
+  return roots.length > 0;
 }

@@ -2,7 +2,7 @@
 
 import { structuredPatch } from 'diff';
 import { visibleName } from '../visible.ts';
-import { type FileText, lineEnds } from './text.ts';
+import { type FileText, lineEnds, linesOf } from './text.ts';
 
 /** Milliseconds after which two texts are too different to be compared. */
 const DIFF_MS = 2000;
@@ -26,9 +26,22 @@ export function unifiedDiff(name: string, before: FileText, after: FileText): st
   return [
     storageChange(before, after),
     `--- ${shown}\n+++ ${shown}`,
-    hunks ?? `The two are too different for a diff. The new content:\n${after.text}`,
+    hunks ?? `The two are too different for a diff. The new content:\n${addedLines(after.text)}`,
   ]
     .filter(Boolean)
+    .join('\n');
+}
+
+/** Returns how AFTER is shown when there is nothing to compare it with, below HEAD, which says so. */
+export function wholeContent(head: string, after: FileText): string {
+  const lines = linesOf(after.text).length;
+  return `${head}, ${lines} ${lines === 1 ? 'line' : 'lines'}:\n\n${addedLines(after.text)}`;
+}
+
+/** Marks each line, so that none can be taken for a part of what stands around them. */
+function addedLines(text: string): string {
+  return linesOf(text)
+    .map((line) => `+${line}`)
     .join('\n');
 }
 

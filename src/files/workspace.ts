@@ -18,41 +18,54 @@ export interface Location {
   missing: string[];
 }
 
+/** The directories that a workspace is made of. */
+export interface WorkspaceFolders {
+  /** May be read and written; relative paths start at the first. */
+  roots: readonly string[];
+  /** Where they start when there are no roots. */
+  start?: string;
+  /** May be read. */
+  readRoots?: readonly string[];
+  /** Returns directories that may be read as well now; asked about paths that are in none of the others. */
+  sources?: () => Promise<string[]>;
+}
+
+/** Milliseconds for which an answer of `sources` holds: a search asks for each of its files. */
+const SOURCES_MS = 2000;
+
 export class Workspace {
   /** As they were given, for people. */
   readonly #roots: readonly string[];
   readonly #readRoots: readonly string[];
   readonly #realRoots: readonly string[];
-  readonly #alsoReadable: () => Promise<string[]>;
+  readonly #start: string;
+  readonly #askSources: () => Promise<string[]>;
+  #sources: { folders: readonly string[]; until: number } = { folders: [], until: 0 };
   #changes: Promise<unknown> = Promise.resolve();
 
-  /** ROOTS may be read and written, and relative paths start at the first; READ_ROOTS, and what ALSO_READABLE
-   *  gives when it is asked, may be read. */
-  constructor(
-    roots: readonly string[],
-    readRoots: readonly string[] = [],
-    alsoReadable: () => Promise<string[]> = async () => [],
-  ) {
+  constructor({ roots, start = '.', readRoots = [], sources = async () => [] }: WorkspaceFolders) {
     this.#roots = roots.map((root) => resolve(root));
     this.#realRoots = this.#roots.map(realPath);
     this.#readRoots = readRoots.map((root) => resolve(root));
-    this.#alsoReadable = alsoReadable;
+    this.#start = resolve(start);
+    this.#askSources = sources;
   }
 
   /** The directory where relative paths start. */
   get root(): string {
-    return this.#roots[0] ?? '.';
+    return this.#roots[0] ?? this.#start;
   }
 
-  /** The real paths of the directories that may be written. */
-  get realRoots(): readonly string[] {
-    return this.#realRoots;
+  /** Returns the real paths of the roots. Throws a CallError when there are none. */
+  rootFolders(): readonly string[] {
+    if (this.#realRoots.length > 0) return this.#realRoots;
+    throw new CallError(`There is no workspace to search. ${this.#noRootsText()}`);
   }
 
   /** Returns the file or directory at REAL, a real path, as people name it: relative to the first root if in it. */
   name(real: string): string {
-    const root = this.#realRoots[0] ?? '';
-    return isInside(root, real) ? relative(root, real) || '.' : real;
+    const [root] = this.#realRoots;
+    return root !== undefined && isInside(root, real) ? relative(root, real) || '.' : real;
   }
 
   /** Returns where PATH leads. Throws a CallError when that is not where ACCESS is allowed. */
@@ -78,17 +91,34 @@ export class Workspace {
   /** Throws a CallError unless ACCESS is allowed to REAL, a real path, to which PATH led. */
   async check(real: string, access: Access, path: string): Promise<void> {
     if (this.#realRoots.some((root) => isInside(root, real))) return;
-    const readable = [...this.#readRoots, ...(await this.#alsoReadable())].map(realPath);
-    const onlyRead = readable.some((root) => isInside(root, real));
+    const onlyRead = await this.#mayOnlyBeRead(real);
     if (onlyRead && access === 'read') return;
     throw new CallError(onlyRead ? this.#onlyReadText(path) : this.#outsideText(path, access));
   }
 
+  async #mayOnlyBeRead(real: string): Promise<boolean> {
+    const within = (folders: readonly string[]) => folders.some((root) => isInside(realPath(root), real));
+    if (within(this.#readRoots)) return true;
+    if (performance.now() < this.#sources.until && within(this.#sources.folders)) return true;
+    const folders = await this.#askSources();
+    this.#sources = { folders, until: performance.now() + SOURCES_MS };
+    return within(folders);
+  }
+
   #onlyReadText(path: string): string {
-    return `Path ${visibleName(path)} is in a directory that is only read. Files are written inside ${this.#rootsText()}; the user can add a root with --root DIR.`;
+    const head = `Path ${visibleName(path)} is in a directory that is only read.`;
+    if (this.#roots.length === 0) return `${head} ${this.#noRootsText()}`;
+    return `${head} Files are written inside ${this.#rootsText()}; the user can add a root with --root DIR.`;
+  }
+
+  #noRootsText(): string {
+    return `The server was started in ${visibleName(this.#start)}, which is the root of the file system or the home directory, and is the workspace only when the user says so. The user can name a directory with --root DIR.`;
   }
 
   #outsideText(path: string, access: Access): string {
+    if (this.#roots.length === 0) {
+      return `Path ${visibleName(path)} is in no workspace. ${this.#noRootsText()}`;
+    }
     const wanted = resolve(this.root, path);
     const byLink = [...this.#roots, ...this.#readRoots].some((root) => isInside(root, wanted));
     const also = access === 'read' && this.#readRoots.length > 0;
@@ -96,7 +126,7 @@ export class Workspace {
     return [
       `Path ${visibleName(path)} ${byLink ? 'leads by a link outside' : 'is outside'} ${where}.`,
       `File tools stay inside ${also || this.#roots.length > 1 ? 'them' : 'it'};`,
-      `the user can add a root with --root DIR${access === 'read' ? ', or with --read-root DIR one that is only read' : ''}.`,
+      `the user can add a root with --root DIR${access === 'read' ? ', or with --read-root DIR one that is only read. Sources of systems that are loaded can be read too' : ''}.`,
     ].join(' ');
   }
 

@@ -64,6 +64,8 @@ export interface Image {
     args: Operations[Name]['args'],
     options?: CallOptions,
   ): Promise<Reply<Name>>;
+  /** Whether there is an image, or one is being started. */
+  readonly running: boolean;
   /** Begins to start the image, if it does not run; failures show at the next call. */
   start(): void;
   /** Returns, once, what happened since the last answer that its reader must know. */

@@ -175,6 +175,7 @@ export interface Operations {
   'load-file': { args: { file: string; fasl: string }; data: LoadFileData };
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };
+  'system-sources': { args: object; data: { value?: string[] } };
   'who-references': {
     args: { name: string; package?: string; sites?: boolean; offset: number; limit: number };
     data: { value?: ReferencesData | LookupFailure };

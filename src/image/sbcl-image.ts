@@ -64,6 +64,10 @@ export class SbclImage implements Image {
     this.#options = options;
   }
 
+  get running(): boolean {
+    return this.#current !== undefined;
+  }
+
   start(): void {
     this.#ready().catch(() => {});
   }
@@ -80,11 +84,8 @@ export class SbclImage implements Image {
 
   takeNotices(): string[] {
     const raw = this.#child?.takeRaw().trim();
-    const notices = raw
-      ? [...this.#notices, `Written to the image's own stdout or stderr:\n${raw}`]
-      : this.#notices;
-    this.#notices = [];
-    return notices;
+    if (raw) this.#notices.push(`Written to the image's own stdout or stderr:\n${raw}`);
+    return this.#notices.splice(0);
   }
 
   async call<Name extends keyof Operations>(
@@ -122,8 +123,7 @@ export class SbclImage implements Image {
   ): Promise<Reply<Name>> {
     const began = performance.now();
     const { id, answer } = child.request(name, args);
-    const stopCallOptions = this.#watch(child, id, name, options);
-    const message = await answer.finally(stopCallOptions);
+    const message = await answer.finally(this.#watch(child, id, name, options));
     const afterMs = performance.now() - began;
     const ending = endingOf(message, afterMs);
     const output = message['output'] as Output | undefined;

@@ -48,10 +48,11 @@ export class OpenQuestions {
     return found.question;
   }
 
-  /** Returns the questions that nobody has answered yet, the newest last. */
-  all(): Question[] {
+  /** Returns what the questions about PLACE that nobody has answered yet show, the newest last. */
+  about(place: string): string[] {
     this.#forget();
-    return [...this.#open.values()].map(({ question }) => question);
+    const previews = [...this.#open.values()].map(({ question }) => question.preview);
+    return previews.filter((preview) => preview.place === place).map(({ text }) => text);
   }
 
   #forget(): void {

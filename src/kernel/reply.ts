@@ -43,6 +43,14 @@ export function fittingRows(rows: string[]): string[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
+/** Returns TEXT, or as many of its first lines as LIMIT and one answer have room for, and how many more there are. */
+export function boundLines(text: string, limit: number): string {
+  const lines = text.split('\n');
+  const shown = fittingRows(lines.slice(0, limit));
+  const more = lines.length - shown.length;
+  return more === 0 ? text : `${shown.join('\n')}\n... ${more} more ${more === 1 ? 'line' : 'lines'}`;
+}
+
 /** Returns ROWS as a list, two spaces before each, with a last `...` when there are MORE (C13). */
 export function listText(rows: string[], more: boolean): string {
   return [...rows, ...(more ? ['...'] : [])].map((row) => `  ${row}`).join('\n');

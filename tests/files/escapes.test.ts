@@ -27,7 +27,7 @@ async function writeAt({ workspace }: TestWorkspace, path: string): Promise<stri
 async function pathsBelow({ workspace }: TestWorkspace): Promise<string[]> {
   const paths: string[] = [];
   const budget = { entries: 1000, until: performance.now() + 10_000 };
-  for await (const path of filesBelow(workspace, workspace.realRoots, budget)) paths.push(path);
+  for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) paths.push(path);
   return paths;
 }
 

@@ -39,7 +39,7 @@ async function expectRefused(path: string, reason: string): Promise<void> {
 const OUTSIDE = (path: string, how = 'is outside') =>
   `Path ${path} ${how} the workspace ${at.root}. File tools stay inside it; the user can add a root with --root DIR.`;
 const TO_READ = (path: string, how = 'is outside') =>
-  `Path ${path} ${how} the workspace ${at.root} and the read roots ${at.root.replace('app', 'library')}. File tools stay inside them; the user can add a root with --root DIR, or with --read-root DIR one that is only read.`;
+  `Path ${path} ${how} the workspace ${at.root} and the read roots ${at.root.replace('app', 'library')}. File tools stay inside them; the user can add a root with --root DIR, or with --read-root DIR one that is only read. Sources of systems that are loaded can be read too.`;
 
 describe('what is outside', () => {
   const paths = [
@@ -76,11 +76,11 @@ describe('what is outside', () => {
   });
 
   test('without read roots, and with several roots, the text fits', async () => {
-    const workspace = new Workspace([at.root]);
+    const workspace = new Workspace({ roots: [at.root] });
     expect(await read('../x', workspace)).toBe(
-      `Path ../x is outside the workspace ${at.root}. File tools stay inside it; the user can add a root with --root DIR, or with --read-root DIR one that is only read.`,
+      `Path ../x is outside the workspace ${at.root}. File tools stay inside it; the user can add a root with --root DIR, or with --read-root DIR one that is only read. Sources of systems that are loaded can be read too.`,
     );
-    expect(await write('/x', new Workspace([at.root, '/nowhere']))).toBe(
+    expect(await write('/x', new Workspace({ roots: [at.root, '/nowhere'] }))).toBe(
       `Path /x is outside the workspaces ${at.root}, /nowhere. File tools stay inside them; the user can add a root with --root DIR.`,
     );
   });
@@ -138,7 +138,7 @@ describe('links', () => {
 
   test('the root itself may be a link', async () => {
     symlinkSync(at.root, `${at.root}-link`);
-    const workspace = new Workspace([`${at.root}-link`]);
+    const workspace = new Workspace({ roots: [`${at.root}-link`] });
     expect(await write('a/b', workspace)).toBe('a/b');
     expect(await read(join(at.root, 'a/b'), workspace)).toBe('new');
     expect(await read(`${at.root}-link/a/b`, workspace)).toBe('new');
@@ -175,7 +175,7 @@ describe('what is no file', () => {
   });
 
   test('a device is not opened', async () => {
-    const workspace = new Workspace(['/']);
+    const workspace = new Workspace({ roots: ['/'] });
     const reason = '/dev/null is a device. File tools read and write regular files only.';
     expect([await read('/dev/null', workspace), await write('/dev/null', workspace)]).toEqual([
       reason,
@@ -220,7 +220,7 @@ describe('read roots', () => {
 
   test('directories that are yielded later count as well', async () => {
     let more: string[] = [];
-    const workspace = new Workspace([at.root], [], async () => more);
+    const workspace = new Workspace({ roots: [at.root], sources: async () => more });
     expect(await read('../outside/secret.txt', workspace)).toContain('is outside');
     more = [at.outside, '/nowhere'];
     expect(await read('../outside/secret.txt', workspace)).toBe('SECRET\n');
@@ -228,7 +228,7 @@ describe('read roots', () => {
   });
 
   test('a second root is written, and its files have whole names', async () => {
-    const workspace = new Workspace([at.root, at.outside]);
+    const workspace = new Workspace({ roots: [at.root, at.outside] });
     expect(await write('../outside/secret.txt', workspace)).toBe(join(at.outside, 'secret.txt'));
   });
 });

@@ -3,8 +3,6 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Workspace } from '../../src/files/workspace.ts';
-import type { Tool } from '../../src/kernel/tool.ts';
-import { toResult } from '../../src/kernel/value.ts';
 import { temporaryFolder } from '../harness.ts';
 
 export interface TestWorkspace {
@@ -25,10 +23,10 @@ export function makeWorkspace(...readRoots: string[]): TestWorkspace {
   const [root, outside] = [join(base, 'app'), join(base, 'outside')];
   for (const path of [root, outside, ...readRoots.map((name) => join(base, name))]) mkdirSync(path);
   writeFileSync(join(outside, 'secret.txt'), 'SECRET\n');
-  const workspace = new Workspace(
-    [root],
-    readRoots.map((name) => join(base, name)),
-  );
+  const workspace = new Workspace({
+    roots: [root],
+    readRoots: readRoots.map((name) => join(base, name)),
+  });
   const put = (path: string, content: string | Buffer) => {
     const file = join(root, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -36,34 +34,6 @@ export function makeWorkspace(...readRoots: string[]): TestWorkspace {
     return file;
   };
   return { workspace, root, outside, put, remove: folder.remove };
-}
-
-/** Returns the text that the handler of TOOL answers to ARGS, or the message of the error that it throws. */
-export async function answerOf(tool: Tool, args: object, fingerprint?: string): Promise<string> {
-  try {
-    return toResult(
-      await tool.handler(
-        args as { [name: string]: unknown },
-        fingerprint === undefined ? {} : { fingerprint },
-      ),
-    ).text;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
-/** Returns what the preview of TOOL says for ARGS, or the message of the error that it throws. */
-export async function previewOf(
-  tool: Tool,
-  args: object,
-): Promise<{ text: string; place?: string; fingerprint: string }> {
-  try {
-    const preview = await tool.preview?.(args as { [name: string]: unknown }, {});
-    if (preview === undefined) throw new Error('The tool has no preview.');
-    return preview;
-  } catch (error) {
-    return { text: error instanceof Error ? error.message : String(error), fingerprint: '' };
-  }
 }
 
 /** Returns the paths of all files and directories below FOLDER, sorted. */

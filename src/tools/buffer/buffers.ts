@@ -1,12 +1,13 @@
 // Decides what a buffer is: a file of the workspace, by its path or a base name that only one file has.
 
 import { lstat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { CallError } from '../../errors.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
 import { type Budget, filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { nearest } from '../../kernel/nearest.ts';
+import { boundLines } from '../../kernel/reply.ts';
 import { visibleName } from '../../visible.ts';
 
 /** A text that can be read by lines. */
@@ -15,8 +16,8 @@ export interface TextBuffer {
   name: string;
   /** What a reader should know besides. */
   note?: string;
-  /** The edit of it that a human was asked about and has not answered yet, as they see it. */
-  pending?: string;
+  /** The edits of it that a human was asked about and has not answered yet, as they see them. */
+  pending: string[];
   /** Returns its lines from number FIRST on, as readLines does. */
   read(first: number): Promise<Excerpt | string>;
 }
@@ -29,8 +30,23 @@ export interface BufferSource {
   below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined>;
 }
 
-/** Returns the edit that waits for an answer about the file that people name NAME, as its asker shows it. */
-export type PendingEdit = (name: string) => string | undefined;
+/** Returns the edits that wait for an answer about the file that people name NAME, as a human sees them. */
+export type PendingEdits = (name: string) => string[];
+
+/** Lines of an edit that are shown with its file. */
+const PENDING_LINES = 200;
+
+/** Returns the section that shows the edits that wait for an answer, which TEXT tells where they are not; undefined
+ *  when there are none. */
+export function pendingSection(pending: readonly string[], text: string): string | undefined {
+  const [first, ...more] = pending;
+  if (first === undefined) return undefined;
+  const count = more.length === 0 ? 'An edit of it waits' : `${pending.length} edits of it wait`;
+  const edits = pending.map((edit) => boundLines(edit, PENDING_LINES));
+  return [`${count} for approval, and ${more.length === 0 ? 'is' : 'are'} not in ${text}:`, ...edits].join(
+    '\n\n',
+  );
+}
 
 /** Entries of directories, and milliseconds, that looking for a base name may take. */
 const FIND_ENTRIES = 50_000;
@@ -41,19 +57,23 @@ const LISTED = 20;
 /** The files of WORKSPACE as buffers. */
 export class WorkspaceBuffers implements BufferSource {
   readonly #workspace: Workspace;
-  readonly #pendingEdit: PendingEdit;
+  readonly #pendingEdits: PendingEdits;
 
-  constructor(workspace: Workspace, pendingEdit: PendingEdit = () => undefined) {
+  constructor(workspace: Workspace, pendingEdits: PendingEdits = () => []) {
     this.#workspace = workspace;
-    this.#pendingEdit = pendingEdit;
+    this.#pendingEdits = pendingEdits;
   }
 
   async find(name: string): Promise<TextBuffer> {
     const { real, missing } = await this.#workspace.locate(name, 'read');
     if (missing.length === 0) return this.#buffer(real, name);
+    const made = this.#workspace.name(join(real, ...missing));
+    const pending = pendingSection(this.#pendingEdits(made), 'the workspace');
+    if (pending !== undefined) throw new CallError(`There is no file ${visibleName(made)} yet. ${pending}`);
     const budget: Budget = { entries: FIND_ENTRIES, until: performance.now() + FIND_MS };
     const paths: string[] = [];
-    for await (const path of filesBelow(this.#workspace, this.#workspace.realRoots, budget)) paths.push(path);
+    for await (const path of filesBelow(this.#workspace, this.#workspace.rootFolders(), budget))
+      paths.push(path);
     const same = paths.filter((path) => basename(path) === name);
     const [only] = same;
     const note = budget.exceeded
@@ -83,7 +103,7 @@ export class WorkspaceBuffers implements BufferSource {
   }
 
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
-    if (folder === undefined) return this.#all(this.#workspace.realRoots, budget);
+    if (folder === undefined) return this.#all(this.#workspace.rootFolders(), budget);
     const { real, missing } = await this.#workspace.locate(folder, 'read');
     const isFolder = missing.length === 0 && (await lstat(real)).isDirectory();
     return isFolder ? this.#all([real], budget) : undefined;
@@ -96,10 +116,9 @@ export class WorkspaceBuffers implements BufferSource {
   /** Returns the buffer of the file at REAL, a real path, which was called PATH. */
   #buffer(real: string, path: string): TextBuffer {
     const name = this.#workspace.name(real);
-    const pending = this.#pendingEdit(name);
     return {
       name,
-      ...(pending !== undefined && { pending }),
+      pending: this.#pendingEdits(name),
       read: (first) => this.#workspace.read(path, (file) => readLines(file, first)),
     };
   }

@@ -2,13 +2,13 @@
 
 import type { Workspace } from '../../files/workspace.ts';
 import type { Tool } from '../../kernel/tool.ts';
-import { type PendingEdit, WorkspaceBuffers } from './buffers.ts';
+import { type PendingEdits, WorkspaceBuffers } from './buffers.ts';
 import { readBuffer, readFile } from './reading.ts';
 import { searchInBuffer } from './searching.ts';
 import { writeFile } from './writing.ts';
 
-/** Returns the tools of the category buffer, over WORKSPACE; PENDING_EDIT tells of edits that wait for an answer. */
-export function bufferTools(workspace: Workspace, pendingEdit?: PendingEdit): Tool[] {
-  const buffers = new WorkspaceBuffers(workspace, pendingEdit);
+/** Returns the tools of the category buffer, over WORKSPACE; PENDING_EDITS tells of edits that wait for an answer. */
+export function bufferTools(workspace: Workspace, pendingEdits?: PendingEdits): Tool[] {
+  const buffers = new WorkspaceBuffers(workspace, pendingEdits);
   return [readFile(workspace), readBuffer(buffers), searchInBuffer(buffers), writeFile(workspace)];
 }

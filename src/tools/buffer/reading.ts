@@ -13,7 +13,7 @@ import {
   type ToolDefinition,
 } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
-import type { BufferSource } from './buffers.ts';
+import { type BufferSource, pendingSection } from './buffers.ts';
 
 const LIMIT = 2000;
 const RANGE: readonly Parameter[] = [
@@ -90,11 +90,10 @@ export function readBuffer(buffers: BufferSource) {
       const buffer = await buffers.find(String(args['buffer']));
       const { data, text } = excerptResult(buffer.name, await buffer.read(range.first), range);
       return {
-        data: { ...data, pending: buffer.pending ?? null },
+        data: { ...data, pending: buffer.pending },
         text: joinSections([
           text,
-          buffer.pending &&
-            `An edit of it waits for approval, and is not in the text above:\n${buffer.pending}`,
+          pendingSection(buffer.pending, 'the text above'),
           buffer.note && `Note: ${buffer.note}`,
         ]),
       };

@@ -1,11 +1,11 @@
 // Decides the tool that finds text in files.
 
 import type { Budget } from '../../files/walk.ts';
-import { boundLine, fittingRows, listText } from '../../kernel/reply.ts';
+import { boundLine, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
-import type { BufferSource, TextBuffer } from './buffers.ts';
+import { type BufferSource, pendingSection, type TextBuffer } from './buffers.ts';
 import { Searcher, searchPattern } from './search.ts';
 
 const SEARCH_IN_BUFFER: Omit<ToolDefinition, 'handler'> = {
@@ -90,6 +90,8 @@ interface Found {
   filesWithMatches: number;
   /** The files that are no text, or too large. */
   left: string[];
+  /** The files with edits that wait for an answer. */
+  edited: string[];
 }
 
 async function searchAll(
@@ -98,8 +100,9 @@ async function searchAll(
   { offset, limit }: { offset: number; limit: number },
   budget: Budget,
 ): Promise<Found> {
-  const found: Found = { total: 0, matches: [], offset, files: 0, filesWithMatches: 0, left: [] };
+  const found: Found = { total: 0, matches: [], offset, files: 0, filesWithMatches: 0, left: [], edited: [] };
   for await (const buffer of buffers) {
+    if (buffer.pending.length > 0) found.edited.push(buffer.name);
     const excerpt = await buffer.read(1).catch((error: unknown) => {
       if (Array.isArray(buffers)) throw error;
       return 'unreadable';
@@ -142,7 +145,7 @@ function matchesIn(file: string, text: string, lines: string[], places: [number,
 }
 
 function searchResult(pattern: string, found: Found, one: TextBuffer | undefined, stopped: boolean): Result {
-  const { total, matches, offset, files, filesWithMatches, left } = found;
+  const { total, matches, offset, files, filesWithMatches, left, edited } = found;
   const rows = fittingRows(matches.map((match) => rowText(match, one === undefined)));
   const where = one
     ? visibleName(one.name)
@@ -153,14 +156,26 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
   const notes = [
     stopped &&
       `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
-    left.length > 0 && `Note: not searched, because no text or too large: ${leftText(left)}.`,
-    one?.pending && 'Note: an edit of it waits for approval, and was not searched; read_buffer shows it.',
+    left.length > 0 && `Note: not searched, because no text or too large: ${fewNames(left)}.`,
+    one === undefined &&
+      edited.length > 0 &&
+      `Note: edits of these wait for approval, and were not searched; read_buffer shows them: ${fewNames(edited)}.`,
     one?.note && `Note: ${one.note}`,
   ].filter((note) => typeof note === 'string');
   const list = rows.length > 0 ? `:\n\n${listText(rows, offset + rows.length < total)}` : '';
   return {
-    data: { total, files, matches: matches.slice(0, rows.length), notSearched: left, complete: !stopped },
-    text: [head + list, ...notes].join('\n'),
+    data: {
+      total,
+      files,
+      matches: matches.slice(0, rows.length),
+      notSearched: left,
+      pending: edited,
+      complete: !stopped,
+    },
+    text: joinSections([
+      [head + list, ...notes].join('\n'),
+      one && pendingSection(one.pending, 'what was searched'),
+    ]),
   };
 }
 
@@ -168,9 +183,9 @@ function filesText(files: number): string {
   return `${files} ${files === 1 ? 'file' : 'files'}`;
 }
 
-function leftText(left: string[]): string {
-  const more = left.length > 5 ? ` and ${left.length - 5} more` : '';
-  return left.slice(0, 5).map(visibleName).join(', ') + more;
+function fewNames(names: string[]): string {
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  return names.slice(0, 5).map(visibleName).join(', ') + more;
 }
 
 function rowText({ file, line, column, endLine, endColumn, text }: Match, withFile: boolean): string {

@@ -1,7 +1,7 @@
 // Decides the tool that writes whole files.
 
-import { unifiedDiff } from '../../files/diff.ts';
-import { binaryKind, decode, encode, linesOf } from '../../files/text.ts';
+import { unifiedDiff, wholeContent } from '../../files/diff.ts';
+import { binaryKind, decode, encode } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
 import { boundText } from '../../kernel/reply.ts';
@@ -63,12 +63,10 @@ function wanted(args: Arguments): { path: string; bytes: Buffer } {
 function changeText({ name, size, bytes: old }: Present, bytes: Buffer): string {
   const file = visibleName(name);
   const after = decode(bytes);
-  const lines = linesOf(after.text).length;
-  const content = `${lines} ${lines === 1 ? 'line' : 'lines'}\n\n${after.text}`;
-  if (size === undefined) return `New file ${file}, ${content}`;
+  if (size === undefined) return wholeContent(`New file ${file}`, after);
   if (old?.equals(bytes)) return `${file} has exactly this content already.`;
   const kind = old === undefined ? 'a large file' : binaryKind(old);
   if (old === undefined || kind !== undefined)
-    return `In place of ${file}, ${kind} of ${size} bytes: ${content}`;
+    return wholeContent(`In place of ${file}, ${kind} of ${size} bytes`, after);
   return unifiedDiff(name, decode(old), after);
 }

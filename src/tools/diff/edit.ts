@@ -1,12 +1,12 @@
 // Decides the tool that changes a part of a file.
 
 import { CallError } from '../../errors.ts';
-import { diffHunks, unifiedDiff } from '../../files/diff.ts';
+import { diffHunks, unifiedDiff, wholeContent } from '../../files/diff.ts';
 import { WHOLE } from '../../files/lines.ts';
 import { binaryKind, decode, encode, type FileText, lineEnds, linesOf } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
-import { boundText, fittingRows, joinSections } from '../../kernel/reply.ts';
+import { boundLines, boundText, joinSections } from '../../kernel/reply.ts';
 import { type Arguments, defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
@@ -47,7 +47,11 @@ export function proposeFileEdit(workspace: Workspace) {
     preview: async (args) => {
       const present = await presentFile(workspace, String(args['path']));
       const { before, after } = editOf(present, args, workspace);
-      const text = boundText(unifiedDiff(present.name, before, after));
+      const change =
+        present.size === undefined
+          ? wholeContent(`New file ${visibleName(present.name)}`, after)
+          : unifiedDiff(present.name, before, after);
+      const text = boundText(reasonText(args) + change);
       return { text, place: present.name, fingerprint: present.fingerprint };
     },
     handler: async (args, { fingerprint }) => {
@@ -60,10 +64,28 @@ export function proposeFileEdit(workspace: Workspace) {
       const hunks = diffHunks(before.text, after.text);
       return {
         data: { path: present.name, bytes: bytes.length, hunks: hunks ?? null },
-        text: joinSections([headline(present, bytes.length), hunksText(hunks)]),
+        text: joinSections([
+          headline(present, bytes.length),
+          hunks === undefined ? 'The change is too large for a diff.' : boundLines(hunks, DIFF_LINES),
+        ]),
       };
     },
   });
+}
+
+/** Characters of the reason that an agent gives for an edit. */
+const REASON_LIMIT = 500;
+
+/** Returns the reason that ARGS give, as one line that cannot be taken for a part of the question. */
+function reasonText(args: Arguments): string {
+  const reason = visibleName(
+    String(args['description'] ?? '')
+      .trim()
+      .replace(/\s+/g, ' '),
+  );
+  if (reason === '') return '';
+  const shown = reason.length > REASON_LIMIT ? `${reason.slice(0, REASON_LIMIT)}...` : reason;
+  return `The agent says: ${shown}\n\n`;
 }
 
 function headline({ name, size }: Present, bytes: number): string {
@@ -71,14 +93,6 @@ function headline({ name, size }: Present, bytes: number): string {
   return size === undefined
     ? `Created ${file}, ${bytes} bytes:`
     : `Changed ${file}, which has ${bytes} bytes now:`;
-}
-
-function hunksText(hunks: string | undefined): string | undefined {
-  if (hunks === undefined) return 'The change is too large for a diff.';
-  const lines = hunks.split('\n');
-  const shown = fittingRows(lines.slice(0, DIFF_LINES));
-  const more = lines.length - shown.length;
-  return [...shown, ...(more > 0 ? [`... ${more} more lines of the diff`] : [])].join('\n');
 }
 
 /** Returns the text of PRESENT before and after the edit that ARGS ask for. Throws a CallError that says why it
