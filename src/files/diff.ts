@@ -14,9 +14,14 @@ export function diffHunks(before: string, after: string): string | undefined {
   const patch = structuredPatch('', '', old ?? '', young ?? '', '', '', { context: 3, timeout: DIFF_MS });
   return patch?.hunks
     .map(({ oldStart, oldLines, newStart, newLines, lines }) =>
-      [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines].join('\n'),
+      [`@@ -${rangeText(oldStart, oldLines)} +${rangeText(newStart, newLines)} @@`, ...lines].join('\n'),
     )
     .join('\n');
+}
+
+/** Returns the range of a hunk: of no lines, it names the line before. */
+function rangeText(start: number, lines: number): string {
+  return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
 /** Returns the unified diff of the file NAME, and in a line before it how its encoding or line ends change. */

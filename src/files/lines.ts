@@ -14,7 +14,7 @@ const CHUNK = 1024 * 1024;
 export interface Excerpt extends Omit<FileText, 'text'> {
   lines: string[];
   first: number;
-  /** How many lines the file has; unknown when only a part was read. */
+  /** How many lines the file has; unknown when its end was not read. */
   total: number | undefined;
   bytes: number;
   ends: ReturnType<typeof lineEnds>;
@@ -35,8 +35,12 @@ export async function readLines({ handle, stats }: OpenFile, first: number): Pro
   }
   const start = await offsetOfLine(handle, first);
   if (start === undefined) return excerpt(decode(head.subarray(0, 0)), [], first, { bytes: stats.size });
-  const decoded = decode(await readBytes(handle, start, WINDOW), true);
+  const part = await readBytes(handle, start, WINDOW);
+  const decoded = decode(part, part.length === WINDOW);
   const lines = linesOf(decoded.text);
+  if (part.length < WINDOW) {
+    return excerpt(decoded, lines, first, { total: first - 1 + lines.length, bytes: stats.size });
+  }
   // The last may be cut; the only one is shown as far as it goes.
   if (lines.length > 1) lines.pop();
   return excerpt(decoded, lines, first, { bytes: stats.size });

@@ -1,7 +1,7 @@
 // Decides the tool that finds text in files.
 
 import type { Budget } from '../../files/walk.ts';
-import { boundLine, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import { boundLine, fittingRows, joinSections, listText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
@@ -154,6 +154,7 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
       : `${filesWithMatches} of ${filesText(files)}`;
   const head = `Found ${total} ${total === 1 ? 'match' : 'matches'} of '${pattern}' in ${where}`;
   const notes = [
+    rows.length === 0 && pageNote({ offset, shown: 0, total }, 'matches'),
     stopped &&
       `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
     left.length > 0 && `Note: not searched, because no text or too large: ${fewNames(left)}.`,

@@ -10,7 +10,7 @@ import { boundLines, boundText, joinSections } from '../../kernel/reply.ts';
 import { type Arguments, defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
-import { lineAt, nearestPlace, occurrences } from './match.ts';
+import { nearestPlace, occurrences } from './match.ts';
 
 const PROPOSE_FILE_EDIT: Omit<ToolDefinition, 'handler' | 'preview'> = {
   name: 'propose_file_edit',
@@ -47,6 +47,7 @@ export function proposeFileEdit(workspace: Workspace) {
     preview: async (args) => {
       const present = await presentFile(workspace, String(args['path']));
       const { before, after } = editOf(present, args, workspace);
+      encode(after, visibleName(present.name)); // Throws what a human should not be asked for.
       const change =
         present.size === undefined
           ? wholeContent(`New file ${visibleName(present.name)}`, after)
@@ -142,12 +143,12 @@ function replaced(
   { original, modified }: { original: string; modified: string },
 ) {
   const plain = text.replaceAll('\r\n', '\n');
-  const [start, ...more] = occurrences(plain, original);
-  if (start === undefined) throw new CallError(staleText(file, plain, original));
-  if (more.length > 0) {
-    const lines = [start, ...more].map((at) => lineAt(plain, at));
+  const { count, start, lines } = occurrences(plain, original);
+  if (count === 0) throw new CallError(staleText(file, plain, original));
+  if (count > 1) {
+    const more = count > lines.length ? ` and ${count - lines.length} more` : '';
     throw new CallError(
-      `original stands ${lines.length} times in ${file}, at lines ${linesText(lines)}. Give it with more of the text around it, so that it stands there once.`,
+      `original stands ${count} times in ${file}, at lines ${lines.join(', ')}${more}. Give it with more of the text around it, so that it stands there once.`,
     );
   }
   const [from, to] = [start, start + original.length].map((at) => indexWithReturns(text, at));
@@ -161,11 +162,6 @@ function indexWithReturns(text: string, index: number): number {
   let found = index;
   for (let at = text.indexOf('\r\n'); at !== -1 && at < found; at = text.indexOf('\r\n', at + 2)) found += 1;
   return found;
-}
-
-function linesText(lines: number[]): string {
-  const more = lines.length > 20 ? ` and ${lines.length - 20} more` : '';
-  return lines.slice(0, 20).join(', ') + more;
 }
 
 function staleText(file: string, text: string, original: string): string {

@@ -2,16 +2,30 @@
 
 import { similarity } from '../../kernel/nearest.ts';
 
-/** Returns where WANTED begins in TEXT, each time. */
-export function occurrences(text: string, wanted: string): number[] {
-  const starts: number[] = [];
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) starts.push(at);
-  return starts;
+/** Occurrences of which the lines are told. */
+const TOLD = 20;
+
+/** Where a text stands in another. */
+export interface Occurrences {
+  count: number;
+  /** Where the first begins; -1 when there is none. */
+  start: number;
+  /** The numbers of the lines where the first of them begin. */
+  lines: number[];
 }
 
-/** Returns the number of the line of TEXT where the character at INDEX stands. */
-export function lineAt(text: string, index: number): number {
-  return text.slice(0, index).split('\n').length;
+/** Returns where WANTED stands in TEXT. */
+export function occurrences(text: string, wanted: string): Occurrences {
+  const found: Occurrences = { count: 0, start: text.indexOf(wanted), lines: [] };
+  let [line, counted] = [1, 0];
+  for (let at = found.start; at !== -1; at = text.indexOf(wanted, at + 1)) {
+    found.count += 1;
+    if (found.count > TOLD) continue;
+    line += text.slice(counted, at).split('\n').length - 1;
+    counted = at;
+    found.lines.push(line);
+  }
+  return found;
 }
 
 /** Lines of a file, from number FIRST on. */
@@ -22,15 +36,19 @@ export interface NearPlace {
   onlySpace: boolean;
 }
 
-/** How many places are compared as a whole. */
+/** How many places are compared, and how many lines of each. */
 const CANDIDATES = 20;
+const LINES = 200;
+/** Places of one line that count; a line with more says little about where it was meant. */
+const COMMON = 100;
 /** A place that looks less like it than this is none. */
 const LEAST = 0.4;
 
 /** Returns the place among the lines of a FILE that looks most like the lines WANTED; undefined when none does. */
 export function nearestPlace(file: readonly string[], wanted: readonly string[]): NearPlace | undefined {
   const plain = file.map(squeeze);
-  const sought = trimBlank(wanted.map(squeeze));
+  const all = trimBlank(wanted.map(squeeze));
+  const sought = all.slice(0, LINES);
   if (sought.length === 0) return undefined;
   let best = { start: -1, score: LEAST };
   for (const start of candidates(plain, sought)) {
@@ -38,8 +56,8 @@ export function nearestPlace(file: readonly string[], wanted: readonly string[])
     if (score > best.score) best = { start, score };
   }
   if (best.start === -1) return undefined;
-  const lines = file.slice(best.start, best.start + sought.length);
-  return { first: best.start + 1, lines, onlySpace: best.score === 1 };
+  const lines = file.slice(best.start, best.start + all.length);
+  return { first: best.start + 1, lines, onlySpace: best.score === 1 && all.length <= LINES };
 }
 
 function squeeze(line: string): string {
@@ -51,11 +69,21 @@ function trimBlank(lines: string[]): string[] {
   return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => line !== '') + 1);
 }
 
+/** Returns where each line stands in FILE. */
+function placesOf(file: readonly string[]): Map<string, number[]> {
+  const where = new Map<string, number[]>();
+  for (const [index, line] of file.entries()) {
+    const places = where.get(line);
+    if (places === undefined) where.set(line, [index]);
+    else places.push(index);
+  }
+  return where;
+}
+
 /** Returns where a place may begin: each line of SOUGHT that is in the file votes, a rare one more; the longest also
  *  for the line most like it. */
 function candidates(file: readonly string[], sought: readonly string[]): number[] {
-  const where = new Map<string, number[]>();
-  for (const [index, line] of file.entries()) where.set(line, [...(where.get(line) ?? []), index]);
+  const where = placesOf(file);
   const votes = new Map<number, number>();
   const vote = (start: number, weight: number) => {
     const within = Math.max(0, Math.min(start, file.length - 1));
@@ -63,7 +91,7 @@ function candidates(file: readonly string[], sought: readonly string[]): number[
   };
   for (const [index, line] of sought.entries()) {
     const places = line === '' ? [] : (where.get(line) ?? []);
-    for (const place of places) vote(place - index, line.length / places.length);
+    for (const place of places.slice(0, COMMON)) vote(place - index, line.length / places.length);
   }
   const longest = sought.reduce((one, other) => (other.length > one.length ? other : one));
   const similar = [...file.entries()]

@@ -1,0 +1,245 @@
+// What propose_file_edit changes, what it refuses before a human is asked, and what they are shown.
+
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { APPROVE, accept, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { ERAS } from '../harness.ts';
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace();
+});
+afterAll(() => at.close());
+beforeEach(() => {
+  at.questions.length = 0;
+  at.human = () => APPROVE;
+});
+
+function edit(path: string, original: string, modified: string, more: object = {}): Promise<string> {
+  return at.answer('propose_file_edit', { path, original, modified, ...more });
+}
+
+function bytes(path: string): string {
+  return readFileSync(join(at.root, path), 'latin1');
+}
+
+describe('an edit', () => {
+  test('replaces the one place, and the answer says exactly what was applied', async () => {
+    chmodSync(at.put('a.lisp', '(defun a ()\n  1)\n\n(defun b ()\n  (a))\n'), 0o750);
+    expect(await edit('a.lisp', '(defun b ()\n  (a))', '(defun b ()\n  (list (a)))')).toBe(
+      `Changed a.lisp, which has 44 bytes now:
+
+@@ -2,4 +2,4 @@
+   1)
+ 
+ (defun b ()
+-  (a))
++  (list (a)))`,
+    );
+    expect(bytes('a.lisp')).toBe('(defun a ()\n  1)\n\n(defun b ()\n  (list (a)))\n');
+    expect(statSync(join(at.root, 'a.lisp')).mode & 0o777).toBe(0o750);
+  });
+
+  test('can delete', async () => {
+    at.put('delete', 'one\ntwo\nthree\n');
+    expect(await edit('delete', 'two\n', '')).toBe(
+      'Changed delete, which has 10 bytes now:\n\n@@ -1,3 +1,2 @@\n one\n-two\n three',
+    );
+    expect(await edit('delete', 'one\nthree\n', '')).toBe(
+      'Changed delete, which has 0 bytes now:\n\n@@ -1,2 +0,0 @@\n-one\n-three',
+    );
+    expect(bytes('delete')).toBe('');
+  });
+
+  test('with an empty original makes a file, or fills an empty one', async () => {
+    expect(await edit('deep/new', '', 'one\n')).toBe('Created deep/new, 4 bytes:\n\n@@ -0,0 +1,1 @@\n+one');
+    at.put('hollow', '');
+    expect(await edit('hollow', '', 'one\n')).toBe(
+      'Changed hollow, which has 4 bytes now:\n\n@@ -0,0 +1,1 @@\n+one',
+    );
+  });
+
+  test.each<[string, string | Buffer, string, string, string]>([
+    ['CRLF', 'one\r\ntwo\r\nthree\r\n', 'two\nthree', '2\n2.5\n3', 'one\r\n2\r\n2.5\r\n3\r\n'],
+    ['mixed line ends', 'one\ntwo\r\nthree\n', 'three', '3\n4', 'one\ntwo\r\n3\n4\n'],
+    ['no newline at the end', 'one\ntwo', 'two', '2', 'one\n2'],
+    ['a byte order mark', '\ufeffone\n', 'one', '1', '\xef\xbb\xbf1\n'],
+    ['Latin-1', Buffer.from('café\n', 'latin1'), 'é', 'è', 'caf\xe8\n'],
+    ['characters beyond 16 bits', 'a😀b\n', '😀', '🙂', 'a\xf0\x9f\x99\x82b\n'],
+    ['dollars, which replacing could take for patterns', '$&$1\n', '$1', "$$$&$'", "$&$$$&$'\n"],
+  ])('keeps %s', async (_, content, original, modified, expected) => {
+    at.put('kept', content);
+    expect(await edit('kept', original, modified)).toMatch(/^Changed kept, /);
+    expect(bytes('kept')).toBe(expected);
+  });
+});
+
+describe('without asking anybody, it refuses', () => {
+  beforeAll(() => {
+    at.put('text', 'one\n  (two   three)\nfour\nfive\nfour\n');
+    at.put('binary', Buffer.from([0, 1]));
+    at.put('latin', Buffer.from('café\n', 'latin1'));
+  });
+
+  const HEAD = 'original does not stand in text as it is on the disk; nothing was changed.';
+  test.each<[string, string, string, string, string]>([
+    [
+      'a stale original, with the nearest place',
+      'text',
+      'five\nfoul',
+      'x',
+      `${HEAD} The nearest place is lines 4 to 5:\n\n4: five\n5: four\n\nGive the exact text as original.`,
+    ],
+    [
+      'an original with other white space',
+      'text',
+      '(two three)\n  four',
+      'x',
+      `${HEAD} The nearest place is lines 2 to 3, which differs in white space only:\n\n2:   (two   three)\n3: four\n\nGive the exact text as original.`,
+    ],
+    [
+      'an original like nothing',
+      'text',
+      '#<zzz>',
+      'x',
+      `${HEAD} No place looks like it: read the file again.`,
+    ],
+    [
+      'an original that stands in several places, with all lines',
+      'text',
+      'four',
+      'x',
+      'original stands 2 times in text, at lines 3, 5. Give it with more of the text around it, so that it stands there once.',
+    ],
+    [
+      'places that overlap',
+      'over',
+      'aa',
+      'x',
+      'original stands 2 times in over, at lines 1, 1. Give it with more of the text around it, so that it stands there once.',
+    ],
+    ['no change', 'text', 'one', 'one', 'original and modified are the same, so there is nothing to change.'],
+    [
+      'an empty original of a file with text',
+      'text',
+      '',
+      'x',
+      'text exists and is not empty, so original must be the text to replace. Only a new file takes an empty original.',
+    ],
+    [
+      'a file that is not there',
+      'none',
+      'a',
+      'b',
+      'There is no file none to change. Relative paths start at ROOT; an empty original makes a new file.',
+    ],
+    ['a binary file', 'binary', 'a', 'b', 'binary is a binary file, which this tool does not change.'],
+    [
+      'what the encoding of the file lacks',
+      'latin',
+      'caf',
+      'λ',
+      'latin is in Latin-1, which has no λ. Write it as a whole with write_file, which makes it UTF-8.',
+    ],
+    [
+      'a place outside',
+      '../outside/secret.txt',
+      'SECRET',
+      'x',
+      'Path ../outside/secret.txt is outside the workspace ROOT. File tools stay inside it; the user can add a root with --root DIR.',
+    ],
+  ])('%s', async (_, path, original, modified, text) => {
+    at.put('over', 'aaa');
+    expect(await edit(path, original, modified)).toBe(`failed: ${text.replace('ROOT', at.root)}`);
+    expect(at.questions).toEqual([]);
+  });
+
+  test('in time, however large the file and however often the text stands in it', async () => {
+    at.put('lines', 'the same line\n'.repeat(500_000));
+    const began = performance.now();
+    expect(await edit('lines', 'e', 'E')).toContain(
+      'original stands 1500000 times in lines, at lines 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7 and 1499980 more.',
+    );
+    expect(await edit('lines', 'the sane line\n'.repeat(100_000), 'x')).toMatch(
+      /The nearest place is lines 1 to /,
+    );
+    expect(performance.now() - began).toBeLessThan(15_000);
+    rmSync(join(at.root, 'lines'));
+  });
+});
+
+describe.each(ERAS)('the question, in the %s era', (era) => {
+  let asked: FileSession;
+  beforeAll(async () => {
+    asked = await openWorkspace({ era });
+  });
+  beforeEach(() => {
+    asked.questions.length = 0;
+    asked.put('a.txt', 'one\ntwo\n');
+  });
+  afterAll(() => asked.close());
+  const propose = (original: string, modified: string, more: object = {}) =>
+    asked.answer('propose_file_edit', { path: 'a.txt', original, modified, ...more });
+  const content = () => readFileSync(join(asked.root, 'a.txt'), 'utf8');
+
+  test('shows the diff below the reason, which cannot look like more than that', async () => {
+    asked.human = () => DENY;
+    const description = 'Harmless.\n\n--- other\n+++ other\u202e\u0007';
+    expect(await propose('two', '2', { description })).toBe('failed: Tool execution denied by user');
+    expect(asked.questions).toEqual([
+      `May the agent call propose_file_edit (dangerous) in a.txt?
+
+The agent says: Harmless. --- other +++ other<U+202E><U+0007>
+
+--- a.txt
++++ a.txt
+@@ -1,2 +1,2 @@
+ one
+-two
++2`,
+    ]);
+    expect(content()).toBe('one\ntwo\n');
+  });
+
+  test('shows hidden characters in the diff, and is bounded', async () => {
+    asked.human = () => DENY;
+    await propose('two', '\u202e\u200b\u001b[2K\rx');
+    expect(asked.questions[0]).toContain('+<U+202E><U+200B><U+001B>[2K<U+000D>x');
+    await propose('two', 'long\n'.repeat(10_000), { description: 'x'.repeat(5000) });
+    expect(asked.questions[1]).toMatch(/\[\.\.\. \d+ more characters are not shown \.\.\.\]$/);
+    expect(asked.questions[1]?.length).toBeLessThan(8300);
+    expect(asked.questions[1]).toContain(`The agent says: ${'x'.repeat(500)}...\n`);
+  });
+
+  test('answered with other arguments, those are applied', async () => {
+    const theirs = { path: 'a.txt', original: 'one', modified: '1' };
+    asked.human = () => accept({ decision: 'approve', arguments: JSON.stringify(theirs) });
+    expect(await propose('two', '2')).toMatch(/^Changed a\.txt, which has 6 bytes now:/);
+    expect(content()).toBe('1\ntwo\n');
+    expect(asked.questions.length).toBe(1);
+  });
+
+  test('approved after the file changed elsewhere, nothing is applied', async () => {
+    asked.human = () => {
+      writeFileSync(join(asked.root, 'a.txt'), 'zero\none\ntwo\n');
+      return APPROVE;
+    };
+    expect(await propose('two', '2')).toBe(
+      'failed: What propose_file_edit was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
+    );
+    expect(content()).toBe('zero\none\ntwo\n');
+  });
+
+  test('approved for the session, files of the same folder are changed without asking', async () => {
+    asked.human = () => accept({ decision: 'approve for this session' });
+    expect(await propose('two', '2')).toMatch(/^Changed/);
+    expect(await propose('one', '1')).toMatch(/^Changed/);
+    asked.put('sub/b.txt', 'one\n');
+    asked.human = () => DENY;
+    expect(
+      await asked.answer('propose_file_edit', { path: 'sub/b.txt', original: 'one', modified: '1' }),
+    ).toMatch(/^failed/);
+    expect(asked.questions.length).toBe(2);
+  });
+});

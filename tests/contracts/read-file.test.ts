@@ -1,0 +1,139 @@
+// What read_file shows of a file: ranges, bounds, encodings, and what it does not read.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type FileSession, openWorkspace } from '../files/sessions.ts';
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace();
+});
+afterAll(() => at.close());
+
+function read(path: string, more: object = {}): Promise<string> {
+  return at.answer('read_file', { path, ...more });
+}
+
+describe('a range of lines', () => {
+  beforeAll(() => {
+    at.put('five.lisp', '(defun a ()\n  1)\n\n(defun b ()\n  (a))\n');
+  });
+
+  test.each([
+    [{}, 'lines 1 to 5 of 5, 37 bytes\n\n(defun a ()\n  1)\n\n(defun b ()\n  (a))'],
+    [{ start_line: 2, end_line: 4 }, 'lines 2 to 4 of 5, 37 bytes\n\n  1)\n\n(defun b ()'],
+    [{ start_line: 5 }, 'line 5 of 5, 37 bytes\n\n  (a))'],
+    [{ end_line: 1 }, 'line 1 of 5, 37 bytes\n\n(defun a ()'],
+    [{ start_line: 4, end_line: 99 }, 'lines 4 to 5 of 5, 37 bytes\n\n(defun b ()\n  (a))'],
+    [{ limit: 1 }, 'line 1 of 5, 37 bytes; start_line 2 reads on\n\n(defun a ()'],
+    [{ start_line: 2, limit: 2 }, 'lines 2 to 3 of 5, 37 bytes; start_line 4 reads on\n\n  1)\n'],
+  ])('%j', async (range, text) => {
+    expect(await read('five.lisp', range)).toBe(`five.lisp, ${text}`);
+  });
+
+  test.each([
+    [{ start_line: 6 }, 'five.lisp has 5 lines; start_line 6 is beyond its end.'],
+    [{ start_line: 3, end_line: 2 }, 'end_line 2 is before start_line 3.'],
+    [{ start_line: 0 }, "Parameter 'start_line' must be at least 1, not 0."],
+    [{ limit: 0 }, "Parameter 'limit' must be at least 1, not 0."],
+    [{ start_line: 1.5 }, "Parameter 'start_line' must be an integer, not the number 1.5."],
+  ])('%j is refused', async (range, text) => {
+    expect(await read('five.lisp', range)).toBe(`failed: ${text}`);
+  });
+});
+
+describe('how a file is stored', () => {
+  test.each<[string, string | Buffer, string]>([
+    ['empty', '', 'empty is empty (0 bytes).'],
+    ['newline', '\n', 'newline, line 1 of 1, 1 byte\n\n'],
+    ['unended', 'one\ntwo', 'unended, lines 1 to 2 of 2, 7 bytes, no newline at the end\n\none\ntwo'],
+    ['crlf', 'one\r\ntwo\r\n', 'crlf, lines 1 to 2 of 2, 10 bytes, CRLF line ends\n\none\ntwo'],
+    ['mixed', 'one\r\ntwo\n', 'mixed, lines 1 to 2 of 2, 9 bytes, mixed LF and CRLF line ends\n\none\ntwo'],
+    ['mark', '\ufeffhello\n', 'mark, line 1 of 1, 9 bytes, byte order mark\n\nhello'],
+    ['only-mark', '\ufeff', 'only-mark is empty (3 bytes, byte order mark).'],
+    ['utf8', 'λ 😀\n', 'utf8, line 1 of 1, 8 bytes\n\nλ 😀'],
+    ['latin1', Buffer.from('café\n', 'latin1'), 'latin1, line 1 of 1, 5 bytes, Latin-1\n\ncafé'],
+  ])('%s', async (name, content, text) => {
+    at.put(name, content);
+    expect(await read(name)).toBe(text);
+  });
+
+  test.each<[string, Buffer, string]>([
+    ['utf16le', Buffer.from('\ufeffhi', 'utf16le'), 'UTF-16 text'],
+    ['utf16be', Buffer.from('\ufeffhi', 'utf16le').swap16(), 'UTF-16 text'],
+    ['binary', Buffer.from([1, 0, 2]), 'a binary file'],
+  ])('%s is not shown', async (name, content, kind) => {
+    at.put(name, content);
+    expect(await read(name)).toBe(`failed: ${name} is ${kind}, which is not shown.`);
+  });
+});
+
+describe('a large file', () => {
+  const LINE = '0123456789'.repeat(10);
+  const END = 'the end';
+  beforeAll(() => {
+    at.put('huge', `${`${LINE}\n`.repeat(200_000)}${END}`);
+    at.put('one-line', 'x'.repeat(20 * 1024 * 1024));
+  });
+
+  test('is read as far as one answer has room, and on from there', async () => {
+    const text = await read('huge');
+    const [head = '', ...lines] = text.split('\n');
+    const shown = lines.length - 1;
+    expect(head).toBe(
+      `huge, lines 1 to ${shown}, 20200007 bytes, too large to count its lines; start_line ${shown + 1} reads on`,
+    );
+    expect(shown).toBeGreaterThan(300);
+    expect(text.length).toBeLessThan(40_000);
+  });
+
+  test('is read in its middle and at its end, where its lines are counted', async () => {
+    expect(await read('huge', { start_line: 150_000, end_line: 150_001 })).toBe(
+      `huge, lines 150000 to 150001, 20200007 bytes, too large to count its lines\n\n${LINE}\n${LINE}`,
+    );
+    expect(await read('huge', { start_line: 200_000 })).toBe(
+      `huge, lines 200000 to 200001 of 200001, 20200007 bytes, no newline at the end\n\n${LINE}\n${END}`,
+    );
+    expect(await read('huge', { start_line: 200_002 })).toBe(
+      'failed: huge has fewer than 200002 lines; start_line 200002 is beyond its end.',
+    );
+  });
+
+  test('of one line is shown with its middle left out', async () => {
+    const text = await read('one-line');
+    expect(text).toMatch(/^one-line, line 1, 20971520 bytes, too large to count its lines.*\n\nx/);
+    expect(text).toMatch(/\n\[\.\.\. \d+ characters left out \.\.\.\]\n/);
+    expect(text.length).toBeLessThan(41_000);
+  });
+});
+
+describe('what is no file', () => {
+  test('a directory, a FIFO, a socket, and what is not there', async () => {
+    mkdirSync(join(at.root, 'folder'));
+    execFileSync('mkfifo', [join(at.root, 'pipe')]);
+    const server = createServer().listen(join(at.root, 'socket'));
+    await new Promise((resolve) => server.once('listening', resolve));
+    expect(await read('folder')).toBe('failed: folder is a directory. Give the path of a file.');
+    expect(await read('pipe')).toBe('failed: pipe is a FIFO. File tools read and write regular files only.');
+    expect(await read('socket')).toBe(
+      'failed: socket is a socket. File tools read and write regular files only.',
+    );
+    expect(await read('none')).toBe(`failed: There is no file none. Relative paths start at ${at.root}.`);
+    server.close();
+  });
+
+  test('a link to a device leads outside', async () => {
+    symlinkSync('/dev/zero', join(at.root, 'zero'));
+    expect(await read('zero')).toMatch(/^failed: Path zero leads by a link outside the workspace /);
+  });
+});
+
+test('S2.21 data for code has the range, the totals and the text', async () => {
+  at.put('data.txt', 'one\ntwo\n');
+  const form = '(live-lisp:call-tool "read_file" :path "data.txt" :start-line 2)';
+  expect(await at.session.eval(`(gethash "text" ${form})`)).toContain('"two"');
+  expect(await at.session.eval(`(gethash "totalLines" ${form})`)).toContain('2');
+});

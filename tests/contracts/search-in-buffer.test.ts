@@ -1,0 +1,161 @@
+// What search_in_buffer finds: text and regular expressions, lines and columns, in one file or many.
+
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type FileSession, openWorkspace } from '../files/sessions.ts';
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace();
+  at.put('src/a.lisp', '(defun a ()\n  1)\n\n(defun b ()\n  (a))\n');
+  at.put('src/b.lisp', ';; DEFUN\r\n(a)\r\n');
+  at.put('notes', 'a😀b needle (defun\nλλ needle needle');
+  at.put('bytes', Buffer.from([0, 1, 2]));
+  at.put('.git/config', 'needle');
+  at.put('node_modules/x/index.js', 'needle');
+});
+afterAll(() => at.close());
+
+function find(pattern: string, more: object = {}): Promise<string> {
+  return at.answer('search_in_buffer', { pattern, ...more });
+}
+
+const NO_TEXT = 'Note: not searched, because no text or too large: bytes.';
+
+describe('plain text', () => {
+  test('is found in all files, in any case, with the file, line and column', async () => {
+    expect(await find('defun')).toBe(
+      `Found 4 matches of 'defun' in 3 of 3 files:
+
+  notes:1:13  a😀b needle (defun
+  src/a.lisp:1:2  (defun a ()
+  src/a.lisp:4:2  (defun b ()
+  src/b.lisp:1:4  ;; DEFUN
+${NO_TEXT}`,
+    );
+  });
+
+  test('in one case, in one directory', async () => {
+    expect(await find('DEFUN', { case_sensitive: true, buffer: 'src' })).toBe(
+      "Found 1 match of 'DEFUN' in 1 of 2 files:\n\n  src/b.lisp:1:4  ;; DEFUN",
+    );
+  });
+
+  test('columns count characters, not their bytes or halves', async () => {
+    expect(await find('needle', { buffer: 'notes' })).toBe(
+      "Found 3 matches of 'needle' in notes:\n\n  1:5  a😀b needle (defun\n  2:4  λλ needle needle\n  2:11  λλ needle needle",
+    );
+  });
+
+  test('none of its characters is special', async () => {
+    expect(await find('(a))', { buffer: 'a.lisp' })).toBe(
+      "Found 1 match of '(a))' in src/a.lisp:\n\n  5:3  (a))",
+    );
+    expect(await find('.*', { buffer: 'a.lisp' })).toBe("Found 0 matches of '.*' in src/a.lisp");
+  });
+
+  test('C13 limit and offset reach all matches, and the total is true', async () => {
+    const pages = await Promise.all(
+      [0, 2, 4].map((offset) => find('needle', { buffer: 'notes', limit: 2, offset })),
+    );
+    expect(pages).toEqual([
+      "Found 3 matches of 'needle' in notes:\n\n  1:5  a😀b needle (defun\n  2:4  λλ needle needle\n  ...",
+      "Found 3 matches of 'needle' in notes:\n\n  2:11  λλ needle needle",
+      "Found 3 matches of 'needle' in notes\nNote: there are 3 matches, and none from offset 4 on.",
+    ]);
+  });
+
+  test('C13 an answer is bounded in size, whatever is asked for', async () => {
+    at.put('many/long', `${'needle '.repeat(3000)}\n`.repeat(20));
+    const text = await find('needle', { buffer: 'many', limit: 2000 });
+    expect(text).toMatch(/^Found 60000 matches of 'needle' in 1 of 1 file:\n/);
+    expect(text).toMatch(/\n {2}\.\.\.$/);
+    expect(text.length).toBeLessThan(40_000);
+  });
+});
+
+describe('regular expressions', () => {
+  test('of several lines, with where they end', async () => {
+    expect(await find('\\(defun (\\w) \\(\\)\\n', { regex: true, buffer: 'a.lisp' })).toBe(
+      `Found 2 matches of '\\(defun (\\w) \\(\\)\\n' in src/a.lisp:
+
+  1:1-2:1  (defun a ()
+  4:1-5:1  (defun b ()`,
+    );
+  });
+
+  test('that match nothing match at each place once', async () => {
+    expect(await find('^', { regex: true, buffer: 'a.lisp', limit: 3 })).toBe(
+      "Found 5 matches of '^' in src/a.lisp:\n\n  1:1  (defun a ()\n  2:1  1)\n  3:1  \n  ...",
+    );
+    expect(await find('x*', { regex: true, buffer: 'b.lisp', limit: 1 })).toMatch(
+      /^Found 13 matches of 'x\*'/,
+    );
+  });
+
+  test('find whole characters, and the properties of Unicode', async () => {
+    expect(await find('a.b', { regex: true, buffer: 'notes' })).toContain('\n  1:1  a😀b needle');
+    expect(await find('\\p{Script=Greek}+', { regex: true, buffer: 'notes' })).toContain('\n  2:1  λλ');
+  });
+
+  test.each([
+    ['(', 'unterminated group'],
+    ['[z-a]', 'range out of order in character class'],
+    ['*', 'nothing to repeat'],
+  ])('that cannot be read are refused: %s', async (pattern, reason) => {
+    expect(await find(pattern, { regex: true })).toBe(
+      `failed: The regular expression cannot be read: ${reason}. Its syntax is JavaScript's; without regex: true the pattern is plain text.`,
+    );
+  });
+
+  test.each(['(y+)+$z', '(.*)*z!', '^(y|yy)*!$'])(
+    'that would take for ever are ended in time: %s',
+    async (pattern) => {
+      at.put('slow', `${'y'.repeat(50_000)}\n`);
+      const began = performance.now();
+      expect(await find(pattern, { regex: true, buffer: 'slow' })).toBe(
+        'failed: The search was ended: the pattern took longer than 3 s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.',
+      );
+      expect(performance.now() - began).toBeLessThan(8000);
+      // The server itself was never held up, and searches on.
+      expect(await find('needle', { buffer: 'notes', limit: 1 })).toMatch(/^Found 3 matches/);
+    },
+  );
+
+  test('other calls are answered while one takes its time', async () => {
+    at.put('slow', `${'y'.repeat(50_000)}\n`);
+    const slow = find('(y+)+$z', { regex: true, buffer: 'slow' });
+    const began = performance.now();
+    await at.answer('read_file', { path: 'notes' });
+    expect(performance.now() - began).toBeLessThan(1500);
+    expect(await slow).toMatch(/^failed: /);
+  });
+});
+
+describe('where is searched', () => {
+  test('version control and installed code are left out, and links are not followed', async () => {
+    symlinkSync(at.outside, join(at.root, 'link'));
+    symlinkSync('.', join(at.root, 'loop'));
+    expect(await find('SECRET')).toMatch(/^Found 0 matches of 'SECRET' in \d+ files\n/);
+    expect(await find('needle', { limit: 1 })).toMatch(/^Found \d+ matches of 'needle' in \d+ of \d+ files/);
+    expect(await find('needle', { buffer: '.git' })).toBe(
+      "Found 1 match of 'needle' in 1 of 1 file:\n\n  .git/config:1:1  needle",
+    );
+  });
+
+  test.each<[string, string]>([
+    ['none.lisp', 'There is no file none.lisp in the workspace ROOT. Similar names: src/a.lisp, src/b.lisp.'],
+    ['../outside', 'Path ../outside is outside the workspace ROOT. File tools stay inside it;'],
+  ])('%s is refused', async (buffer, text) => {
+    expect(await find('x', { buffer })).toContain(`failed: ${text.replace('ROOT', at.root)}`);
+  });
+
+  test('a file that is no text is told', async () => {
+    expect(await find('x', { buffer: 'bytes' })).toBe(`Found 0 matches of 'x' in bytes\n${NO_TEXT}`);
+  });
+
+  test('the empty pattern is refused', async () => {
+    expect(await find('')).toBe("failed: Parameter 'pattern' must not be empty.");
+  });
+});

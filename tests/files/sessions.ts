@@ -1,0 +1,61 @@
+// A server over a workspace in a temporary folder, and a human who answers its questions.
+
+import { realpathSync } from 'node:fs';
+import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client';
+import { type Session, type StartOptions, startSession } from '../harness.ts';
+import { makeWorkspace, type TestWorkspace } from './workspaces.ts';
+
+export const APPROVE = accept({ decision: 'approve' });
+export const DENY = accept({ decision: 'deny' });
+
+export function accept(content: Record<string, string>): ElicitResult {
+  return { action: 'accept', content };
+}
+
+/** What a human does with a question; they may do something else first, or take their time. */
+export type Human = (message: string) => ElicitResult | Promise<ElicitResult>;
+
+export interface FileSession extends TestWorkspace {
+  session: Session;
+  /** The messages of the questions so far. */
+  questions: string[];
+  /** Is asked next; denies until a test sets it. */
+  human: Human;
+  /** Calls the tool NAME and returns its text; `failed: ` before it tells that the call failed. */
+  answer(name: string, args: object): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Starts a server over a new workspace, whose human denies; OPTIONS can name more arguments. */
+export async function openWorkspace(options: StartOptions = {}): Promise<FileSession> {
+  const at = makeWorkspace();
+  const questions: string[] = [];
+  const session = await startSession({
+    ...options,
+    args: ['--root', at.root, ...(options.args ?? [])],
+    onQuestion: ({ message }: ElicitRequestFormParams) => {
+      questions.push(message);
+      return opened.human(message);
+    },
+  });
+  const opened: FileSession = {
+    ...at,
+    session,
+    questions,
+    human: () => DENY,
+    answer: async (name, args) => {
+      const { text, isError } = await session.call(name, { ...args });
+      return (isError ? 'failed: ' : '') + text;
+    },
+    close: async () => {
+      await session.close();
+      at.remove();
+    },
+  };
+  return opened;
+}
+
+/** Returns TEXT with the root of AT as /ROOT. */
+export function withoutRoot({ root }: TestWorkspace, text: string): string {
+  return text.replaceAll(realpathSync(root), '/ROOT');
+}
