@@ -1,0 +1,213 @@
+// Which directories the file tools reach: --root, --read-root, the sources of loaded systems, and where nobody named any.
+
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { gone, imageOf } from '../server/processes.ts';
+
+const folder = temporaryFolder();
+const base = realpathSync(folder.path);
+afterAll(folder.remove);
+
+function put(path: string, text: string): string {
+  const file = join(base, path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Starts a server with ARGS in the directory CWD, hands it to USE, and ends it. */
+async function withServer(
+  args: string[],
+  use: (session: Session) => Promise<void>,
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<void> {
+  const session = await startSession({ args, ...options });
+  try {
+    await use(session);
+  } finally {
+    await session.close();
+  }
+}
+
+function failed(text: string): Answer {
+  return { text, notices: [], isError: true };
+}
+
+describe('several roots', () => {
+  const [one, two, library] = ['one', 'two', 'library'].map((name) => join(base, name));
+  const args = ['--root', `${one}`, '--root', `${two}`, '--read-root', `${library}`, '--allow', 'write_file'];
+  beforeAll(() => {
+    put('one/a.txt', 'in one\n');
+    put('two/b.txt', 'in two\n');
+    put('library/c.txt', 'in library\n');
+  });
+
+  test('are all read and written; relative paths start at the first, where the image is too', async () => {
+    await withServer(args, async (session) => {
+      expect(await session.text('read_file', { path: 'a.txt' })).toContain('a.txt, line 1 of 1');
+      expect(await session.text('read_file', { path: '../two/b.txt' })).toContain(
+        `${two}/b.txt, line 1 of 1`,
+      );
+      expect(await session.text('read_buffer', { buffer: 'b.txt' })).toContain(`${two}/b.txt, line 1 of 1`);
+      expect(await session.text('write_file', { path: `${two}/new/x`, content: 'x' })).toBe(
+        `Wrote 1 bytes to ${two}/new/x`,
+      );
+      expect(await session.eval('*default-pathname-defaults*')).toContain(`${one}/`);
+      expect(await session.text('search_in_buffer', { pattern: 'in t' })).toBe(
+        `Found 1 match of 'in t' in 1 of 3 files:\n\n  ${two}/b.txt:1:1  in two`,
+      );
+    });
+  });
+
+  test('a read root is read and searched when named, and not written', async () => {
+    await withServer(args, async (session) => {
+      const path = `${library}/c.txt`;
+      expect(await session.text('read_file', { path })).toBe(`${path}, line 1 of 1, 11 bytes\n\nin library`);
+      expect(await session.text('search_in_buffer', { pattern: 'lib', buffer: library })).toContain(
+        ':1:4  in library',
+      );
+      expect(await session.call('write_file', { path, content: 'x' })).toEqual(
+        failed(
+          `Path ${path} is in a directory that is only read. Files are written inside the workspaces ${one}, ${two}; the user can add a root with --root DIR.`,
+        ),
+      );
+      expect(await session.call('read_file', { path: '/etc/passwd' })).toEqual(
+        failed(
+          `Path /etc/passwd is outside the workspaces ${one}, ${two} and the read roots ${library}. File tools stay inside them; the user can add a root with --root DIR, or with --read-root DIR one that is only read. Sources of systems that are loaded can be read too.`,
+        ),
+      );
+      expect(readFileSync(path, 'utf8')).toBe('in library\n');
+    });
+  });
+});
+
+describe('the home directory and the root of the file system', () => {
+  const home = join(base, 'home');
+  const env = { HOME: home, XDG_STATE_HOME: join(base, 'state') };
+  const WHY = (start: string) =>
+    `The server was started in ${start}, which is the root of the file system or the home directory, and is the workspace only when the user says so. The user can name a directory with --root DIR.`;
+  beforeAll(() => {
+    put('home/notes', 'mine\n');
+  });
+
+  test.each([
+    ['home', home, 'notes'],
+    ['root', '/', 'etc/passwd'],
+  ])('the %s: without --root files are refused, and the image works', async (_, cwd, path) => {
+    const use = async (session: Session) => {
+      const refused = failed(`Path ${path} is in no workspace. ${WHY(cwd)}`);
+      expect(await session.call('read_file', { path })).toEqual(refused);
+      expect(await session.call('read_buffer', { buffer: path })).toEqual(refused);
+      expect(await session.call('write_file', { path, content: 'x' })).toEqual(refused);
+      expect(await session.call('search_in_buffer', { pattern: 'mine' })).toEqual(
+        failed(`There is no workspace to search. ${WHY(cwd)}`),
+      );
+      expect(await session.call('propose_file_edit', { path, original: 'm', modified: 'x' })).toEqual(
+        refused,
+      );
+      expect(await session.eval('(+ 1 2)')).toBe('3');
+    };
+    await withServer(['--allow', 'write_file'], use, { cwd, env });
+  });
+
+  test.each([
+    ['home', home, 'notes'],
+    ['root', '/', 'etc/passwd'],
+  ])('the %s: named with --root it is one', async (_, cwd, path) => {
+    const use = async (session: Session) => {
+      expect(await session.text('read_file', { path })).toContain(`${path}, line`);
+    };
+    await withServer(['--root', '.'], use, { cwd, env });
+  });
+
+  test('a read root is read where there is no workspace', async () => {
+    const path = put('library2/x', 'text\n');
+    const use = async (session: Session) => {
+      expect(await session.text('read_file', { path })).toContain('\n\ntext');
+      expect((await session.call('write_file', { path, content: '' })).text).toBe(
+        `Path ${path} is in a directory that is only read. ${WHY(home)}`,
+      );
+    };
+    await withServer(['--read-root', join(base, 'library2')], use, { cwd: home, env });
+  });
+});
+
+describe('sources of systems', () => {
+  const source = put('systems/shelf/src/shelf.lisp', '(defvar *shelf* 1)\n');
+  put('systems/shelf/shelf.asd', '(asdf:defsystem "shelf" :pathname "src/" :components ((:file "shelf")))\n');
+  const beside = put('systems/other.txt', 'other\n');
+  let at: FileSession;
+  beforeAll(async () => {
+    at = await openWorkspace({
+      env: {
+        CL_SOURCE_REGISTRY: `${base}/systems//:`,
+        XDG_CACHE_HOME: join(base, 'cache'),
+        HOME: join(base, 'systems'),
+      },
+      args: ['--allow', 'write_file'],
+    });
+  });
+  afterAll(() => at.close());
+  const read = (path: string) => at.answer('read_file', { path });
+
+  test('are refused before the system is loaded, which does not load ASDF', async () => {
+    expect(await read(source)).toMatch(/^failed: Path .* is outside the workspace /);
+    expect(await at.session.eval('(find-package "ASDF")')).toBe('NIL');
+  });
+
+  test('are read once it is, with its definition, and not written; what is beside is not read', async () => {
+    expect(await at.answer('load_system', { system: 'shelf' })).toBe('Loaded system shelf');
+    expect(await read(source)).toBe(`${source}, line 1 of 1, 19 bytes\n\n(defvar *shelf* 1)`);
+    expect(await read(join(base, 'systems/shelf/shelf.asd'))).toContain('(asdf:defsystem "shelf"');
+    expect(
+      await at.answer('search_in_buffer', { pattern: '*shelf*', buffer: join(base, 'systems/shelf') }),
+    ).toMatch(/^Found 1 match /);
+    expect(await at.answer('write_file', { path: source, content: '' })).toMatch(
+      /^failed: Path .* is in a directory that is only read\. Files are written inside the workspace /,
+    );
+    expect(await read(beside)).toMatch(/^failed: Path .* is outside /);
+  });
+
+  test.each(['/', join(base, 'systems')])('are not everything when a system claims %s', async (path) => {
+    const name = path === '/' ? 'all' : 'mine';
+    await at.session.eval(
+      `(progn (asdf:defsystem "${name}" :pathname "${path}/") (asdf:load-system "${name}"))`,
+    );
+    expect(await at.session.eval(`(member "${name}" (asdf:already-loaded-systems) :test #'equal)`)).not.toBe(
+      'NIL',
+    );
+    expect(await read(beside)).toMatch(/^failed: Path .* is outside /);
+  });
+
+  test('are read while evaluations run, and paths are refused in time while the image is frozen', async () => {
+    const slow = at.session.call('eval_form', { form: '(loop)', timeout: 1.5 });
+    expect(await read(source)).toContain('(defvar *shelf* 1)');
+    await slow;
+    const image = await imageOf(at.session.pid);
+    process.kill(image, 'SIGSTOP');
+    const began = performance.now();
+    expect(await read(beside)).toMatch(/^failed: Path .* is outside /);
+    expect(performance.now() - began).toBeLessThan(6000);
+    process.kill(image, 'SIGCONT');
+  });
+
+  test('are those of the image that runs: none after it was lost', async () => {
+    const image = await imageOf(at.session.pid);
+    process.kill(image, 'SIGKILL');
+    await gone(image, 5000);
+    await expect.poll(() => read(source), { timeout: 6000 }).toMatch(/^failed: Path .* is outside /);
+  });
+});
+
+test('where no image can be started, files are read, and paths outside refused', async () => {
+  const root = join(base, 'one');
+  await withServer(['--root', root, '--sbcl', '/no/sbcl'], async (session) => {
+    expect(await session.text('read_file', { path: 'a.txt' })).toContain('in one');
+    expect((await session.call('read_file', { path: '/etc/passwd' })).text).toMatch(
+      /^Path \/etc\/passwd is outside /,
+    );
+  });
+});
