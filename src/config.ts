@@ -50,8 +50,7 @@ export const FLAGS: readonly Flag[] = [
   {
     name: 'root',
     value: 'DIR',
-    about:
-      'the workspace; the current directory when absent. Can be given several times: paths start at the first',
+    about: 'the workspace; the current directory when absent; can be given several times',
   },
   {
     name: 'read-root',

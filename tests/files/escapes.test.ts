@@ -1,12 +1,13 @@
 // No path, and no exchange of directories and links while a call runs, leads a file tool outside the workspace.
 
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { filesBelow } from '../../src/files/walk.ts';
 import { presentFile, replaceFile } from '../../src/files/write.ts';
+import { WorkspaceBuffers } from '../../src/tools/buffer/buffers.ts';
 import { makeWorkspace, type TestWorkspace, tree } from './workspaces.ts';
 
 /** Every file outside says this, and no file inside. */
@@ -31,6 +32,12 @@ async function pathsBelow({ workspace }: TestWorkspace): Promise<string[]> {
   return paths;
 }
 
+async function bufferAt({ workspace }: TestWorkspace, path: string): Promise<void> {
+  const buffer = await new WorkspaceBuffers(workspace).find(path).catch(() => undefined);
+  const excerpt = await buffer?.read(1).catch(() => undefined);
+  expect(JSON.stringify(excerpt) ?? '').not.toContain(SECRET);
+}
+
 /** Returns all that is outside: the names, and the texts of the files. */
 function allOutside({ outside }: TestWorkspace): string[] {
   return tree(outside).map((name) => {
@@ -45,10 +52,24 @@ function attempt(action: () => void): void {
   } catch {}
 }
 
-const NAME = fc.constantFrom('a', 'b', 'secret.txt', 'outside', 'app', 'app2');
+/** Makes PLACE below the root a link to TARGET, unless that would go through another link, to who knows where. */
+function putLink({ root }: TestWorkspace, place: string, target: string): void {
+  let folder = root;
+  for (const name of dirname(place).split('/')) {
+    folder = join(folder, name);
+    if (!lstatSync(folder, { throwIfNoEntry: false })) mkdirSync(folder);
+    if (!lstatSync(folder).isDirectory()) return;
+  }
+  symlinkSync(target, join(root, place));
+}
+
+const NAME = fc.constantFrom('a', 'A', 'b', 'secret.txt', 'outside', 'app', 'APP', 'app2');
 const PART = fc.oneof({ weight: 4, arbitrary: NAME }, fc.constantFrom('..', '.', '', '~', 'a\0', ' ', '...'));
 const PATH = fc
-  .tuple(fc.constantFrom('', '', '/', 'ROOT/', 'OUTSIDE/'), fc.array(PART, { maxLength: 6 }))
+  .tuple(
+    fc.constantFrom('', '', '/', 'ROOT/', 'OUTSIDE/', 'ROOT2/', '/proc/self/rootOUTSIDE/', '/proc/self/cwd/'),
+    fc.array(PART, { maxLength: 6 }),
+  )
   .map(([start, parts]) => start + parts.join('/'));
 const PLACE = fc.array(NAME, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
 
@@ -61,28 +82,66 @@ test('among any files and links, no path leads outside', async () => {
     async (files, targets, paths) => {
       const at = makeWorkspace();
       const whole = (path: string) => path.replace('ROOT', at.root).replace('OUTSIDE', at.outside);
+      mkdirSync(`${at.root}2`);
+      writeFileSync(join(`${at.root}2`, 'a'), SECRET);
       try {
         mkdirSync(join(at.outside, 'a'));
         writeFileSync(join(at.outside, 'a', 'secret.txt'), SECRET);
         for (const place of files) attempt(() => at.put(place, 'inside'));
-        for (const [place, target] of targets) {
-          attempt(() => mkdirSync(dirname(join(at.root, place)), { recursive: true }));
-          attempt(() => symlinkSync(whole(target), join(at.root, place)));
-        }
+        for (const [place, target] of targets) attempt(() => putLink(at, place, whole(target)));
         const before = allOutside(at);
         for (const path of paths.map(whole)) {
           expect(await textAt(at, path)).not.toContain(SECRET);
           await writeAt(at, path);
+          await bufferAt(at, path);
           await presentFile(at.workspace, path).catch(() => {});
         }
         for (const path of await pathsBelow(at)) expect(path.startsWith(`${at.root}/`)).toBe(true);
         expect(allOutside(at)).toEqual(before);
+        expect(readFileSync(join(`${at.root}2`, 'a'), 'utf8')).toBe(SECRET);
+        expect(tree(`${at.root}2`)).toEqual(['a']);
       } finally {
         at.remove();
       }
     },
   );
   await fc.assert(property, { numRuns: 500 });
+});
+
+test('links of the system to what is open or to its root lead to where they lead', async () => {
+  const at = makeWorkspace();
+  const file = openSync(join(at.outside, 'secret.txt'), 'r');
+  const targets = [
+    `/dev/fd/${file}`,
+    `/proc/self/fd/${file}`,
+    `/proc/${process.pid}/fd/${file}`,
+    `/proc/self/root${at.outside}/secret.txt`,
+    `/proc/self/cwd/${relative(process.cwd(), at.outside)}/secret.txt`,
+  ];
+  for (const [index, target] of targets.entries()) {
+    symlinkSync(target, join(at.root, `link${index}`));
+    for (const path of [target, `link${index}`]) {
+      expect(await textAt(at, path)).toMatch(
+        /^refused: .* (is outside|leads by a link outside) the workspace /,
+      );
+      expect(await writeAt(at, path)).toMatch(
+        /^refused: .* (is outside|leads by a link outside) the workspace /,
+      );
+    }
+  }
+  closeSync(file);
+  expect(allOutside(at)).toEqual(['secret.txt: SECRET\n']);
+  at.remove();
+});
+
+test('what leads from there into the workspace is in it, and a file open in it has a name in it', async () => {
+  const at = makeWorkspace();
+  const file = openSync(at.put('a', 'inside'), 'r');
+  expect(await textAt(at, `/proc/self/root${at.root}/a`)).toBe('inside');
+  expect(await textAt(at, `/proc/self/fd/${file}`)).toBe('inside');
+  expect(await writeAt(at, `/proc/self/fd/${file}`)).toBe('a');
+  closeSync(file);
+  at.remove();
 });
 
 /** Exchanges, as fast as it can, the directory `swap` for a link to the outside and back, the file `file.txt` in it
