@@ -23,6 +23,21 @@ export const EXAMPLES = {
   ],
   load_system: [{ system: 'inventory' }, { system: 'inventories' }],
   load_file: [{ path: 'inventory.lisp' }],
+  read_file: [{ path: 'inventory.asd' }, { path: 'inventory.lisp', start_line: 1, end_line: 6 }],
+  read_buffer: [{ buffer: 'inventory.lisp', start_line: 8, limit: 3 }, { buffer: 'inventory.asd' }],
+  search_in_buffer: [
+    { pattern: 'find-item' },
+    { pattern: '^\\(def(var|parameter) ', regex: true, buffer: 'inventory.lisp' },
+  ],
+  write_file: [
+    { path: 'notes/todo.txt', content: 'Count the lamps.\n' },
+    { path: 'notes/todo.txt', content: 'Count the lamps.\nCount the desks.\n' },
+  ],
+  propose_file_edit: [
+    { path: 'notes.txt', original: '', modified: 'Desks: 1\nLamps: 2\n', description: 'Count the stock.' },
+    { path: 'notes.txt', original: 'Lamps: 2', modified: 'Lamps: 3' },
+    { path: 'notes.txt', original: 'Lamp: 2', modified: 'Lamps: 3' },
+  ],
   search_tools: [{ query: 'which functions break if I rename this one' }, { query: 'weather in Berlin' }],
 };
 
@@ -50,6 +65,11 @@ export const LARGEST = {
   ],
   load_system: [{ system: 'inventory', force: true }],
   load_file: [{ path: 'broken.lisp' }, { path: 'noisy.lisp' }],
+  read_file: [{ path: 'noisy.lisp', limit: 2000 }, { path: 'inventory.lisp' }],
+  read_buffer: [{ buffer: 'noisy.lisp', limit: 2000 }],
+  search_in_buffer: [{ pattern: '(', limit: 200 }],
+  write_file: [{ path: 'long.txt', content: 'A line of text.\n'.repeat(200) }],
+  propose_file_edit: [{ path: 'long.txt', original: '', modified: 'A line of text.\n'.repeat(100) }],
   search_tools: [{}, { includeSchema: true }],
 };
 

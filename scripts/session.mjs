@@ -38,7 +38,7 @@ export async function withServer({ command, args = [], folder, env = {} }, use) 
 }
 
 /** Starts the built server in a temporary copy of fixtures/demo, which paths are then relative to, and calls
- *  USE with a client of it. What ASDF compiles stays in a temporary folder too. FILES of the fixtures are copied
+ *  USE with a client of it; nobody is asked before a file is written. What ASDF compiles stays in a temporary folder too. FILES of the fixtures are copied
  *  beside it. */
 export async function withDemo(use, files = []) {
   return inTemporaryFolder(async (temporary) => {
@@ -47,7 +47,9 @@ export async function withDemo(use, files = []) {
     for (const file of files) cpSync(join(PROJECT, 'fixtures', file), join(folder, basename(file)));
     const compiled = `(:output-translations :ignore-inherited-configuration (t ("${temporary}/compiled/" :implementation)))`;
     const env = { ASDF_OUTPUT_TRANSLATIONS: compiled, CL_SOURCE_REGISTRY: '' };
-    return withServer({ command: process.execPath, args: [SERVER, '--root', '.'], folder, env }, use);
+    const allowed = ['write_file', 'propose_file_edit'].flatMap((tool) => ['--allow', tool]);
+    const args = [SERVER, '--root', '.', ...allowed];
+    return withServer({ command: process.execPath, args, folder, env }, use);
   });
 }
 

@@ -1,10 +1,10 @@
 // For each tool, what it answers in the usual, the empty, the over-long and the bad case, frozen as text.
 
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIXTURES, type Session, startSession, temporaryFolder } from '../harness.ts';
 
-const ROOT = join(FIXTURES, 'transcripts');
 const CASES = ['usual', 'empty', 'over-long', 'bad'] as const;
 type Calls = Record<(typeof CASES)[number], Record<string, unknown>[]>;
 
@@ -138,21 +138,101 @@ const TOOLS: Record<string, Calls> = {
     'over-long': [{ system: 'shop/noisy' }],
     bad: [{}, { system: 'shoe' }, { system: 'shop', force: 'yes' }],
   },
+  read_file: {
+    usual: [{ path: 'shop.asd' }, { path: 'shop.lisp', start_line: 2, end_line: 4 }],
+    empty: [{ path: 'nothing.lisp' }],
+    'over-long': [{ path: 'shop.lisp', limit: 2 }],
+    bad: [
+      {},
+      { path: 'shoe.lisp' },
+      { path: '.' },
+      { path: '../outside' },
+      { path: 'shop.asd', start_line: 999 },
+      { path: 'shop.asd', start_line: 3, end_line: 2 },
+      { path: 7 },
+    ],
+  },
+  read_buffer: {
+    usual: [{ buffer: 'shop.asd', end_line: 2 }],
+    empty: [{ buffer: 'nothing.lisp' }],
+    'over-long': [{ buffer: 'shop.lisp', limit: 2 }],
+    bad: [{}, { buffer: 'shoe.lisp' }, { buffer: '/etc/passwd' }],
+  },
+  search_in_buffer: {
+    usual: [
+      { pattern: 'price', buffer: 'shop.lisp', limit: 5 },
+      { pattern: '^\\(def(un|macro) ', regex: true },
+    ],
+    empty: [{ pattern: 'xyznonexistent' }],
+    'over-long': [{ pattern: '(', limit: 2 }],
+    bad: [
+      {},
+      { pattern: '' },
+      { pattern: '(', regex: true },
+      { pattern: 'x', buffer: 'shoe.lisp' },
+      { pattern: 'x', regex: 'yes' },
+    ],
+  },
+  write_file: {
+    usual: [
+      { path: 'notes/todo.txt', content: 'one\ntwo\n' },
+      { path: 'notes/todo.txt', content: 'one\nthree\n' },
+    ],
+    empty: [{ path: 'notes/empty.txt', content: '' }],
+    'over-long': [{ path: 'notes/long.txt', content: 'line\n'.repeat(3000) }],
+    bad: [
+      { path: 'x' },
+      { path: 'notes', content: 'x' },
+      { path: '../outside.txt', content: 'x' },
+      { path: 'notes/', content: 'x' },
+    ],
+  },
+  propose_file_edit: {
+    usual: [
+      { path: 'notes/todo.txt', original: 'three', modified: '2', description: 'Count in digits.' },
+      { path: 'notes/new.txt', original: '', modified: 'new\n' },
+    ],
+    empty: [{ path: 'notes/todo.txt', original: 'one\n', modified: '' }],
+    'over-long': [{ path: 'notes/new.txt', original: 'new', modified: 'line\n'.repeat(300) }],
+    bad: [
+      { path: 'notes/todo.txt', original: 'x' },
+      { path: 'notes/todo.txt', original: '2', modified: '2' },
+      { path: 'notes/todo.txt', original: 'tow', modified: '2' },
+      { path: 'notes/long.txt', original: 'line', modified: 'x' },
+      { path: 'notes/none.txt', original: 'line', modified: 'x' },
+    ],
+  },
 };
 
 let session: Session;
 const cache = temporaryFolder();
+// The tools that write write into a copy.
+const workspace = temporaryFolder();
+const ROOT = join(workspace.path, 'root');
+/** What the human, who approves all, was asked since the last answer. */
+const asked: string[] = [];
 beforeAll(async () => {
+  cpSync(join(FIXTURES, 'transcripts'), ROOT, { recursive: true });
   // A cache of its own for ASDF, so that the systems are compiled here and warn.
   session = await startSession({
     args: ['--root', ROOT],
     env: { XDG_CACHE_HOME: cache.path },
+    onQuestion: ({ message }) => {
+      asked.push(message);
+      return { action: 'accept', content: { decision: 'approve' } };
+    },
   });
 });
 afterAll(async () => {
   await session.close();
   cache.remove();
+  workspace.remove();
 });
+
+/** Long arguments, and questions about them, are shown by their beginning. */
+function briefly(text: string): string {
+  return text.length > 600 ? `${text.slice(0, 600)} ... (${text.length} characters)` : text;
+}
 
 /** How long a call ran differs from run to run, and where the fixtures are, from machine to machine. */
 function stable(text: string): string {
@@ -164,8 +244,9 @@ test.each(Object.entries(TOOLS))('%s', async (name, calls) => {
   for (const kind of CASES) {
     for (const args of calls[kind]) {
       const { text, notices, isError } = await session.call(name, args);
-      const head = `${kind}: ${name} ${JSON.stringify(args)}${isError ? '  (isError)' : ''}`;
-      parts.push(`${head}\n${[text, ...notices].join('\n')}\n`);
+      const head = `${kind}: ${name} ${briefly(JSON.stringify(args))}${isError ? '  (isError)' : ''}`;
+      const questions = asked.splice(0).map((message) => `(asked) ${briefly(message)}`);
+      parts.push(`${[head, ...questions, text, ...notices].join('\n')}\n`);
     }
   }
   await expect(stable(parts.join('\n'))).toMatchFileSnapshot(`${name}.txt`);
