@@ -10,7 +10,7 @@ export function nearest(name: string, names: readonly string[]): string[] {
       candidate,
       far: candidate.includes(wanted) && wanted !== '' ? 0 : distance(candidate, wanted) / candidate.length,
     }))
-    .filter(({ far }) => far <= 0.7)
+    .filter(({ far }) => far <= 0.5)
     .sort((one, other) => one.far - other.far)
     .slice(0, 3)
     .map(({ candidate }) => candidate);

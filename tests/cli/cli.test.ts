@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { PROJECT, SERVER, temporaryFolder } from '../harness.ts';
+import { BUILT_IN } from '../names.ts';
 import { marked } from '../server/processes.ts';
 
 interface Run {
@@ -208,6 +209,7 @@ describe('what needs no image', () => {
       '--list',
       '--ask',
       '--allow',
+      '--answer-time',
       '--audit',
       '--help',
       '--version',
@@ -222,15 +224,7 @@ describe('what needs no image', () => {
       .trimEnd()
       .split('\n')
       .map((line) => line.split(/ {2,}/));
-    expect(rows.map(([name, level]) => [name, level?.trim()])).toEqual([
-      ['apropos_search', 'safe'],
-      ['who_calls', 'safe'],
-      ['describe_symbol', 'safe'],
-      ['eval_form', 'cautious'],
-      ['load_system', 'cautious'],
-      ['load_file', 'cautious'],
-      ['search_tools', 'safe'],
-    ]);
+    expect(rows.map(([name, level]) => [name, level?.trim()])).toEqual(BUILT_IN);
     for (const [, , sentence] of rows) expect(sentence).toMatch(/^[A-Z].{10,99}[^.]$/);
   });
 });

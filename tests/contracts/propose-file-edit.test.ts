@@ -207,7 +207,9 @@ The agent says: Harmless. --- other +++ other<U+202E><U+0007>
     await propose('two', '\u202e\u200b\u001b[2K\rx');
     expect(asked.questions[0]).toContain('+<U+202E><U+200B><U+001B>[2K<U+000D>x');
     await propose('two', 'long\n'.repeat(10_000), { description: 'x'.repeat(5000) });
-    expect(asked.questions[1]).toMatch(/\[\.\.\. \d+ more characters are not shown \.\.\.\]$/);
+    expect(asked.questions[1]).toMatch(
+      /\nToo long to show whole: \d+ characters in the middle are left out\.\n/,
+    );
     expect(asked.questions[1]?.length).toBeLessThan(8300);
     expect(asked.questions[1]).toContain(`The agent says: ${'x'.repeat(500)}...\n`);
   });

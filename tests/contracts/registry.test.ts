@@ -8,17 +8,13 @@ import * as library from '../../src/agent-q.ts';
 import { toolsToSchema, toolToSchema } from '../../src/kernel/schema.ts';
 import { defineTool, SAFETY_LEVELS, type SafetyLevel } from '../../src/kernel/tool.ts';
 import { PROJECT } from '../harness.ts';
+import * as builtIn from '../names.ts';
 import { VALID } from './tools.ts';
 
-const EIGHTEEN = [
-  ...['describe_symbol', 'apropos_search', 'function_arglist', 'who_calls', 'who_references'],
-  ...['list_package_symbols', 'class_slots', 'class_hierarchy', 'macroexpand_form'],
-  ...['eval_form', 'compile_form', 'get_last_error', 'get_repl_history'],
-  ...['read_file', 'read_buffer', 'search_in_buffer', 'write_file', 'propose_file_edit'],
-];
+const EIGHTEEN = builtIn.EIGHTEEN.map(([name]) => name);
 
 /** Returns the names of the tools that pass. */
-function names(filter?: Parameters<typeof library.getAgentQTools>[0]): string[] {
+function namesOf(filter?: Parameters<typeof library.getAgentQTools>[0]): string[] {
   return library.getAgentQTools(filter).map(({ name }) => name);
 }
 
@@ -70,32 +66,32 @@ describe('choosing', () => {
     ['cautious', 16],
     ['dangerous', 18],
   ])('S4.5 C4 up to %s there are %i', (maxSafetyLevel, count) => {
-    expect(names(maxSafetyLevel && { maxSafetyLevel }).length).toBe(count);
+    expect(namesOf(maxSafetyLevel && { maxSafetyLevel }).length).toBe(count);
   });
 
   test.each(['SAFE', '', 'harmless', null])(
     'S4.5 the level %j is an error that lists the levels',
     (level) => {
-      expect(() => names({ maxSafetyLevel: level as SafetyLevel })).toThrow(
+      expect(() => namesOf({ maxSafetyLevel: level as SafetyLevel })).toThrow(
         `Unknown safety level ${level}; valid are safe, cautious, dangerous.`,
       );
     },
   );
 
   test('S4.6 any of the categories may match; none, or no list, lets all pass', () => {
-    expect(names({ categories: ['diff'] })).toEqual(['propose_file_edit']);
-    expect(names({ categories: ['xref', 'clos'] })).toEqual([
+    expect(namesOf({ categories: ['diff'] })).toEqual(['propose_file_edit']);
+    expect(namesOf({ categories: ['xref', 'clos'] })).toEqual([
       'who_calls',
       'who_references',
       'class_slots',
       'class_hierarchy',
     ]);
-    expect(names({ categories: [] })).toEqual(EIGHTEEN);
-    expect(names({ categories: ['no-such'] })).toEqual([]);
+    expect(namesOf({ categories: [] })).toEqual(EIGHTEEN);
+    expect(namesOf({ categories: ['no-such'] })).toEqual([]);
   });
 
   test('S4.7 both filters hold together: 8 tools of introspection are safe', () => {
-    expect(names({ maxSafetyLevel: 'safe', categories: ['introspection'] })).toEqual(EIGHTEEN.slice(0, 8));
+    expect(namesOf({ maxSafetyLevel: 'safe', categories: ['introspection'] })).toEqual(EIGHTEEN.slice(0, 8));
   });
 
   test('S4.10 C4 the levels and categories are spread as the contract says', () => {
@@ -116,8 +112,8 @@ describe('choosing', () => {
       packages: 1,
     });
     expect(
-      names({ maxSafetyLevel: 'cautious' }).filter(
-        (name) => !names({ maxSafetyLevel: 'safe' }).includes(name),
+      namesOf({ maxSafetyLevel: 'cautious' }).filter(
+        (name) => !namesOf({ maxSafetyLevel: 'safe' }).includes(name),
       ),
     ).toEqual(['macroexpand_form', 'eval_form', 'compile_form']);
     expect(library.getTool('propose_file_edit')?.categories).toEqual(['diff']);

@@ -202,7 +202,7 @@ test('C20 with nobody to ask, the refusal names the flag; nothing is written', a
     form: '(handler-case (live-lisp:call-tool "write_file" :path "a b" :content "x") (error (e) (princ e) nil))',
   });
   expect([text, isError]).toEqual([expect.stringContaining("needs a human's approval"), false]);
-  expect(text).toContain('--allow write_file:a b');
+  expect(text).toContain('Call write_file directly, not from code');
   expect(tree(at.root)).toEqual([]);
   await at.close();
 });

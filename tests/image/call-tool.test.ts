@@ -64,7 +64,7 @@ Frames:
       isError: true,
     });
     expect(await session.eval(caught('(live-lisp:call-tool "eval-from")'))).toBe(
-      '"Tool eval_from failed: Unknown tool: eval_from. Did you mean eval_form, load_file?"',
+      '"Tool eval_from failed: Unknown tool: eval_from. Did you mean eval_form?"',
     );
   });
 

@@ -3,20 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchToolsResult } from '../../src/catalog/search-tools.ts';
 import { ERAS, PROJECT, type Session, startSession } from '../harness.ts';
+import { BUILT_IN } from '../names.ts';
 
 const MODES = ['full', 'lightweight', 'summary', 'search'] as const;
 type Mode = (typeof MODES)[number];
 
 const PAIRS = ERAS.flatMap((era) => MODES.map((mode) => ({ era, mode })));
-const NAMES = [
-  'apropos_search',
-  'who_calls',
-  'describe_symbol',
-  'eval_form',
-  'load_system',
-  'load_file',
-  'search_tools',
-];
+const NAMES = BUILT_IN.map(([name]) => name);
 
 let sessions: Map<string, Session>;
 const sessionOf = (era: string, mode: Mode): Session => {
@@ -237,13 +230,25 @@ describe('both spellings', () => {
 
 describe('the package', () => {
   const CONTRACT = [
+    'AGENT_Q_REGISTRY',
     'TOOL_CATALOG',
+    'ToolRegistry',
+    'closeImage',
+    'defineTool',
     'executeSearchTools',
+    'executeToolCall',
+    'getAgentQTools',
     'getCatalogSummary',
     'getSearchToolsDefinition',
+    'getTool',
     'getToolListForMCP',
+    'listRegisteredTools',
+    'registerAgentQTools',
+    'registerTool',
     'searchTools',
     'toMCPTool',
+    'toolToSchema',
+    'toolsToSchema',
   ];
 
   test('S1.18 exports the names of the contract, and what they give is what the server gives', async () => {
