@@ -127,6 +127,11 @@ export interface EvaluateData extends Remarks {
   value?: LookupFailure;
 }
 
+export interface CompileData extends Omit<EvaluateData, 'values'> {
+  /** How many forms were compiled; absent when it was left before the end. */
+  forms?: number;
+}
+
 export interface LoadFileData extends Remarks {
   /** What it was at when it ended. */
   phase?: 'compile' | 'load';
@@ -172,6 +177,7 @@ export interface Operations {
     data: { value?: DescribeData | LookupFailure };
   };
   evaluate: { args: { code: string; package?: string }; data: EvaluateData };
+  'compile-forms': { args: { code: string; file: string; package?: string }; data: CompileData };
   'load-file': { args: { file: string; fasl: string }; data: LoadFileData };
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };

@@ -45,6 +45,7 @@ const FROZEN_MS_PER_GB = 1_000;
 const RUNS_CODE: ReadonlySet<string> = new Set([
   'evaluate',
   'macroexpand',
+  'compile-forms',
   'load-file',
   'load-source',
   'load-system',

@@ -79,17 +79,19 @@ function evaluationResult({ ending, output, data, waitedMs }: Reply<'evaluate'>)
   return { data: { values: data.values ?? [], ending, output }, text, failed };
 }
 
-/** Returns the text for an evaluation that did not end well, or undefined for one that did. */
+/** Returns the text for an evaluation that did not end well, or undefined for one that did. DONE is what became of
+ *  the forms before. */
 export function failureText(
   ending: Ending,
   { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,
+  done: 'evaluated' | 'compiled' = 'evaluated',
 ): string | undefined {
   if (unreadable) {
     const { text, number, line, column, atLine, atColumn } = unreadable;
     return (
       `Error: form ${number} cannot be read: ${text}\n` +
       `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}. ` +
-      evaluatedBefore(number) +
+      doneBefore(number, done) +
       (/Package (ASDF|UIOP) does not exist/.test(text)
         ? ' ASDF is not loaded yet: load_system loads it, and so does (require :asdf).'
         : '')
@@ -109,9 +111,9 @@ function valueText({ text = '', cut, length, omitted }: PrintedValue): string {
     : `${text}\n[... it has ${length} elements; *print-length* limits what is shown ...]`;
 }
 
-function evaluatedBefore(number: number): string {
-  if (number === 1) return 'Nothing was evaluated.';
-  return number === 2 ? 'Form 1 was evaluated.' : `Forms 1 to ${number - 1} were evaluated.`;
+function doneBefore(number: number, done: string): string {
+  if (number === 1) return `Nothing was ${done}.`;
+  return number === 2 ? `Form 1 was ${done}.` : `Forms 1 to ${number - 1} were ${done}.`;
 }
 
 /** One form: its values, one a line, so that `(+ 1 2)` gives `3`. Several: the values of each behind its number. */

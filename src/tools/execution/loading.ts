@@ -1,7 +1,6 @@
 // Decides the tools that load files and systems.
 
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CallError } from '../../errors.ts';
 import type { Image, Reply } from '../../image/image.ts';
@@ -19,6 +18,7 @@ import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../arguments.t
 import { conditionText, endingText, outputSection, waitedSection } from '../outcome.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, redefinedSection } from '../remarks.ts';
+import { withTemporaryFolder } from '../temporary.ts';
 
 const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (600 when absent)` };
 
@@ -51,20 +51,14 @@ export function loadFile(image: Image, places: Places, root: string) {
     ...LOAD_FILE,
     handler: async (args, context) => {
       const file = sourceFile(root, String(args['path']));
-      const folder = mkdtempSync(join(tmpdir(), 'live-lisp-'));
-      const remove = () => rmSync(folder, { recursive: true, force: true });
-      process.once('exit', remove);
-      try {
+      return withTemporaryFolder(async (folder) => {
         const reply = await image.call(
           'load-file',
           { file, fasl: join(folder, 'loaded.fasl') },
           { ...callOptions(context), ...limitOption(args['timeout']) },
         );
         return loadResult(reply, fileHeadline(reply, places.fileName(file)), places);
-      } finally {
-        process.off('exit', remove);
-        remove();
-      }
+      });
     },
   });
 }

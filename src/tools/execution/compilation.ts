@@ -1,0 +1,89 @@
+// Decides the tool that compiles forms without running them.
+
+import { join } from 'node:path';
+import type { Image, Reply } from '../../image/image.ts';
+import type { CompileData } from '../../image/operations.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
+import { callOptions, limitOption, stringArgument, TIMEOUT } from '../arguments.ts';
+import { lookupResult, outputSection, waitedSection } from '../outcome.ts';
+import { warningSection } from '../remarks.ts';
+import { withTemporaryFolder } from '../temporary.ts';
+import { failureText } from './evaluation.ts';
+
+const COMPILE_FORM: Omit<ToolDefinition, 'handler'> = {
+  name: 'compile_form',
+  title: 'Compile Lisp',
+  description:
+    'Compile Lisp forms without evaluating them, to see errors, warnings, undefined functions and variables, and notes of the compiler, each with the form it is about. Forms are compiled as in a file, so a macro counts for the forms after it. Macros, #. and EVAL-WHEN (:COMPILE-TOPLEVEL) do run; what is defined meanwhile is taken back.',
+  parameters: [
+    { name: 'form', type: 'string', description: 'Lisp form to compile, or several' },
+    {
+      name: 'package',
+      type: 'string',
+      description: 'Package to read in (defaults to the current package, CL-USER at the start)',
+    },
+    TIMEOUT,
+  ],
+  required: ['form'],
+  safetyLevel: 'cautious',
+  categories: ['execution'],
+  shortDescription: 'Compile Lisp forms without running them: errors, warnings, undefined names, notes',
+  complexity: 'simple',
+  keywords: keywordList(`
+    compile, does it compile, compiler warnings, check code without running it, undefined function or
+    variable, type check, optimization notes, lint, compilation errors, syntax check, validate a
+    definition, dry run, static analysis, type errors, type conflict, wrong number of arguments,
+    unused variable, misspelled name, typo, unreachable code, deleting dead code, style warnings,
+    efficiency notes, why is it slow, speed, generic arithmetic, declare optimize, tsc, mypy, flake8,
+    eslint, javac, gcc -fsyntax-only, py_compile, cargo check, before defining it, proofread, draft,
+    review generated code, will this work, diagnostics, problems, failed to compile, compile-file, C-c C-c`),
+};
+
+export function compileForm(image: Image) {
+  return defineTool({
+    ...COMPILE_FORM,
+    handler: (args, context) =>
+      withTemporaryFolder(async (folder) => {
+        const packageName = stringArgument(args, 'package');
+        const code = String(args['form']);
+        const file = join(folder, 'form.lisp');
+        const reply = await image.call(
+          'compile-forms',
+          { code, file, ...(packageName && { package: packageName }) },
+          { ...callOptions(context), ...limitOption(args['timeout']) },
+        );
+        return compilationResult(reply);
+      }),
+  });
+}
+
+function compilationResult({ ending, output, data, waitedMs }: Reply<'compile-forms'>): Result {
+  if (data.value !== undefined) return { ...lookupResult(data.value), failed: true };
+  const failure = failureText(ending, data, 'compiled');
+  const text = joinSections([
+    failure ?? headline(data),
+    outputSection(output),
+    warningSection(data),
+    waitedSection(waitedMs),
+  ]);
+  // Those are of the file that stood for the forms.
+  const warnings = (data.warnings ?? []).map(({ file, offset, ...warning }) => warning);
+  return {
+    data: { forms: data.forms ?? 0, warnings, warningCount: data.warningCount ?? 0, ending, output },
+    text,
+    failed: failure !== undefined,
+  };
+}
+
+function headline({ forms = 0, warnings = [] }: CompileData): string {
+  if (forms === 0) return 'No form to compile: the text holds only white space or comments.';
+  const has = (...severities: string[]) => warnings.some(({ severity }) => severities.includes(severity));
+  const found = has('error')
+    ? 'with errors (below), which signal when the code runs'
+    : has('warning', 'undefined', 'style-warning')
+      ? 'with warnings'
+      : 'without warnings';
+  const what = forms === 1 ? 'the form' : `${forms} forms`;
+  return `Compiled ${what} ${found}. Nothing was evaluated but what runs at compile time, and nothing is defined by it.`;
+}
