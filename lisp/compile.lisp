@@ -66,12 +66,14 @@ beside it the fasl is made."
          (file (sb-ext:parse-native-namestring file))
          (*form-number* 0)
          (number nil)
-         (members (call-as-job-part
-                   package
+         (members (call-undoing-definitions
                    (lambda ()
-                     (write-form-file file)
-                     (let ((*compile-verbose* nil) (*compile-print* nil))
-                       (unwind-protect
-                            (call-undoing-definitions (lambda () (compile-text code file)))
-                         (setf number *form-number*)))))))
+                     (call-as-job-part
+                      package
+                      (lambda ()
+                        (write-form-file file)
+                        (let ((*compile-verbose* nil) (*compile-print* nil)
+                              (*macroexpand-hook* #'expand-remembering))
+                          (unwind-protect (compile-text code file)
+                            (setf number *form-number*)))))))))
     (list* "formNumber" number members)))

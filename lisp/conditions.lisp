@@ -93,7 +93,7 @@ top-level form of a file."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
     (or (null symbols)
         (named-p name '("LOAD" "COMPILE-FILE" "CALL-WITH-LOAD-BINDINGS" "LOAD-AS-SOURCE" "EVAL-TLF"
-                            "CALL-WITH-LOADER-PACKAGE-NAMES"))
+                            "SUB-COMPILE-FILE" "CALL-WITH-LOADER-PACKAGE-NAMES"))
         (every (lambda (symbol)
                  (member (symbol-package symbol) (list (find-package "SB-C") (find-package "SB-FASL"))))
                symbols))))
@@ -127,7 +127,7 @@ user code, without the machinery at both ends."
   (let ((frames (loop for frame = (sb-di:top-frame) then (sb-di:frame-down frame)
                       for depth from 0 below 2000
                       while (and frame (not (eq (frame-name frame) 'call-user-code)))
-                      collect frame)))
+                      unless (eq (frame-name frame) 'expand-remembering) collect frame)))
     (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t))))
 
 (defun calls-on-stack ()

@@ -18,7 +18,8 @@ The agent answers without them, only slower or with less."
                    (list "cross-references to CL" (lambda () (kept-p 'mapcar)))
                    (list "frames" (lambda () (frame-name (sb-di:top-frame))))
                    (list "error-contexts" (lambda () (internal-function "SB-C" "FIND-ERROR-CONTEXT")))
-                   (list "macroexpand-all" #'code-walker))
+                   (list "macroexpand-all" #'code-walker)
+                   (list "compiler definitions" (lambda () (known-info 'car))))
         unless (works-p check) collect name))
 
 (defun greeting ()

@@ -52,15 +52,23 @@ of its function itself, which other functions refer to."
              (setf (fdefinition name) function))
             ((and (fboundp name) (not macro) (not function)) (fmakunbound name))))))
 
+(defmacro set-internal-slot (package name object value)
+  "Set the slot of OBJECT that NAME of PACKAGE reads to VALUE, where this SBCL has such a slot."
+  (let ((reader (internal-function package name)))
+    (and reader `(setf (,reader ,object) ,value))))
+
 (defun class-restorer (symbol)
   "Return a function that makes SYMBOL name the class that it names now, or none."
-  (let* ((cell (internal-call ("SB-KERNEL" "FIND-CLASSOID-CELL") (symbol)))
-         (classoid (and cell (internal-call ("SB-KERNEL" "CLASSOID-CELL-CLASSOID") (cell)))))
-    (lambda ()
-      (let* ((cell (internal-call ("SB-KERNEL" "FIND-CLASSOID-CELL") (symbol)))
-             (new (and cell (internal-call ("SB-KERNEL" "CLASSOID-CELL-CLASSOID") (cell)))))
-        (when (and new (null classoid))
-          (setf (find-class symbol) nil))))))
+  (flet ((cell () (internal-call ("SB-KERNEL" "FIND-CLASSOID-CELL") (symbol)))
+         (classoid (cell) (and cell (internal-call ("SB-KERNEL" "CLASSOID-CELL-CLASSOID") (cell)))))
+    (let* ((old (classoid (cell)))
+           (class (and old (internal-call ("SB-KERNEL" "CLASSOID-CELL-PCL-CLASS") ((cell))))))
+      (lambda ()
+        (let* ((cell (cell)) (new (classoid cell)))
+          (cond ((eq new old))
+                ((null old) (setf (find-class symbol) nil))
+                (t (set-internal-slot "SB-KERNEL" "CLASSOID-CELL-CLASSOID" cell old)
+                   (set-internal-slot "SB-KERNEL" "CLASSOID-CELL-PCL-CLASS" cell class))))))))
 
 (defun value-restorer (symbol)
   "Return a function that, when SYMBOL is unbound now and was given a value as a constant or a
@@ -144,13 +152,11 @@ global variable, returns one that unbinds it again; it does not before that is t
     (clrhash **as-before**)))
 
 (defun call-undoing-definitions (function)
-  "Call FUNCTION, which compiles, and take back what that defines. Of several compilations that
+  "Call FUNCTION, which compiles with EXPAND-REMEMBERING, and take back what that defines. Of several compilations that
 run at once, the last to end does that for all, so that none takes for what was there before
 what another has just defined."
   (sb-thread:with-mutex (**undo-lock**) (incf **compilations**))
-  (unwind-protect
-       (let ((*macroexpand-hook* #'expand-remembering))
-         (funcall function))
+  (unwind-protect (funcall function)
     (sb-thread:with-mutex (**undo-lock**)
       (when (zerop (decf **compilations**))
         (restore-all)))))

@@ -36,9 +36,9 @@ definitions around it, the offset in the file of the top-level form, and the fil
                 (and (pathnamep file) (ignore-errors (sb-ext:native-namestring (truename file)))))))))
 
 (defun definition-text (context)
-  "Return the innermost definition that the compiler's CONTEXT names, or NIL."
+  "Return the innermost definition that the compiler's CONTEXT names, or NIL; PROGN names none."
   (let ((form (first (last context))))
-    (when (consp form)
+    (when (and (consp form) (not (string= "PROGN" (princ-to-string (first form)))))
       (printing-plainly (print-safely 120 form "~{~A~^ ~}")))))
 
 (defun reader-text (condition)

@@ -83,7 +83,9 @@ function headline({ forms = 0, warnings = [] }: CompileData): string {
     ? 'with errors (below), which signal when the code runs'
     : has('warning', 'undefined', 'style-warning')
       ? 'with warnings'
-      : 'without warnings';
+      : has('note')
+        ? 'with notes'
+        : 'without warnings';
   const what = forms === 1 ? 'the form' : `${forms} forms`;
   return `Compiled ${what} ${found}. Nothing was evaluated but what runs at compile time, and nothing is defined by it.`;
 }
