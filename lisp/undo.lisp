@@ -58,17 +58,22 @@ of its function itself, which other functions refer to."
     (and reader `(setf (,reader ,object) ,value))))
 
 (defun class-restorer (symbol)
-  "Return a function that makes SYMBOL name the class that it names now, or none."
+  "Return a function that makes SYMBOL name the class that it names now, or none. A definition
+of another kind of class gives the layout of instances to that, which is taken back too."
   (flet ((cell () (internal-call ("SB-KERNEL" "FIND-CLASSOID-CELL") (symbol)))
          (classoid (cell) (and cell (internal-call ("SB-KERNEL" "CLASSOID-CELL-CLASSOID") (cell)))))
     (let* ((old (classoid (cell)))
-           (class (and old (internal-call ("SB-KERNEL" "CLASSOID-CELL-PCL-CLASS") ((cell))))))
+           (class (and old (internal-call ("SB-KERNEL" "CLASSOID-CELL-PCL-CLASS") ((cell)))))
+           (layout (and old (internal-call ("SB-KERNEL" "CLASSOID-WRAPPER") (old)))))
       (lambda ()
         (let* ((cell (cell)) (new (classoid cell)))
           (cond ((eq new old))
-                ((null old) (setf (find-class symbol) nil))
-                (t (set-internal-slot "SB-KERNEL" "CLASSOID-CELL-CLASSOID" cell old)
-                   (set-internal-slot "SB-KERNEL" "CLASSOID-CELL-PCL-CLASS" cell class))))))))
+                (old (set-internal-slot "SB-KERNEL" "CLASSOID-CELL-CLASSOID" cell old)
+                     (set-internal-slot "SB-KERNEL" "CLASSOID-CELL-PCL-CLASS" cell class))
+                (t (setf (find-class symbol) nil)))
+          (when layout
+            (set-internal-slot "SB-KERNEL" "CLASSOID-WRAPPER" old layout)
+            (set-internal-slot "SB-KERNEL" "WRAPPER-CLASSOID" layout old)))))))
 
 (defun value-restorer (symbol)
   "Return a function that, when SYMBOL is unbound now and was given a value as a constant or a
