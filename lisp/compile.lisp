@@ -47,6 +47,7 @@ answer that only tell how many there are or what could not be read."
                       (progv *compiler-variables* values
                         (let ((form (read-form stream text start packages)))
                           (when (eq form stream) (decf *form-number*) (return))
+                          (note-form text start stream)
                           (remember-symbols form)
                           (setf values (compile-one-form form file))))))))
     (prog1 (list "unreadable" unreadable "forms" *form-number*)

@@ -135,6 +135,11 @@ only counted."
 
 (defvar *done* nil "The printed values of the forms that were evaluated, newest first.")
 
+(defun note-form (text start stream)
+  "Note in *FORM-TEXT* the form that begins at START in TEXT and that STREAM has just read."
+  (let ((end (min (length text) (file-position stream) (+ start 2000))))
+    (setf *form-text* (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
+
 (defun evaluate-text (text)
   "Read and evaluate the forms of TEXT one by one, adding the values of each to *DONE*.
 Return the members of the answer that only tell what could not be read."
@@ -147,12 +152,14 @@ Return the members of the answer that only tell what could not be read."
                   do (incf *form-number*)
                      (let ((form (read-form stream text start packages)))
                        (when (eq form stream) (decf *form-number*) (return))
+                       (note-form text start stream)
                        (push (evaluate-form form) *done*)))))))
 
 (defun call-as-job-part (package function)
   "Call FUNCTION, which returns members, in the session in PACKAGE with warnings kept;
 return its members, or those that tell why it was left, with the warnings."
-  (let ((*warnings* '()) (*warning-count* 0) (*warning-keys* '()) (*redefined* '()) (members '()))
+  (let ((*warnings* '()) (*warning-count* 0) (*warning-keys* '()) (*redefined* '()) (members '())
+        (*error-keeper* #'keep-error) (*form-text* nil))
     (call-in-session package
                      (lambda ()
                        (setf members (job-result *job* (lambda () (call-collecting-warnings function)))

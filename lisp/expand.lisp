@@ -58,6 +58,7 @@ what is circular never does: marks on every symbol that a macro made are hard to
     ;; Suppressed, reading interns nothing and still passes over comments of either kind.
     (unless (eq stream (let ((*read-suppress* t)) (ignore-errors (read stream nil stream))))
       (throw 'unreadable (object "forms" 2)))
+    (setf *form-text* text)
     form))
 
 (defun expand-text (text mode)

@@ -81,6 +81,18 @@ that has not come so far yet is left as soon as it has."
       (setf (job-terminating job) t)
       (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
 
+(defvar *error-keeper* nil
+  "What keeps the errors of this call, or NIL: a function that takes a condition and returns a
+function that takes what CONDITION-DATA returns for it.")
+
+(defun condition-members (condition &rest calls)
+  "Return the members of the answer that tells of CONDITION, which is kept first. CALLS is a list
+of the calls below it, when they are not on the stack any more."
+  (let ((keep (and *error-keeper* (ignore-errors (funcall *error-keeper* condition))))
+        (data (apply #'condition-data condition calls)))
+    (when keep (funcall keep data))
+    (list "condition" data)))
+
 (defun leave-by-condition (job condition)
   "Throw to the end of JOB with what tells of CONDITION. When the stack or the heap is
 exhausted there is no room here to describe anything, so that is done after the throw."
@@ -90,10 +102,10 @@ exhausted there is no room here to describe anything, so that is done after the 
                                      "text" "It was signalled while another condition was described.")))
           ((and (typep condition 'storage-condition) (not (typep condition 'sb-kernel::heap-exhausted-error)))
            (let ((calls (calls-on-stack)))
-             (lambda () (list "condition" (condition-data condition calls)))))
+             (lambda () (condition-members condition calls))))
           (t
            (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook))
-             (list "condition" (condition-data condition)))))))
+             (condition-members condition))))))
 
 (defun end-thread (condition)
   "Print CONDITION, which nobody handled in a thread that is no job, and end the thread."

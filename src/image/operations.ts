@@ -1,5 +1,6 @@
 // Decides what each operation of the agent takes and gives back; docs/wire-protocol.md has examples.
 
+import type { Condition } from './image.ts';
 import type {
   ArglistData,
   ClassHierarchyData,
@@ -132,6 +133,36 @@ export interface CompileData extends Omit<EvaluateData, 'values'> {
   forms?: number;
 }
 
+/** A variable of a frame; without a value when the code did not keep it. */
+export interface Local {
+  name: string;
+  value?: string;
+}
+
+export interface KeptError {
+  /** Seconds since 1970. */
+  time: number;
+  operation: string;
+  form?: string;
+  formNumber?: number;
+  file?: string;
+  package: string;
+  type: string;
+  /** Of each frame of the condition. */
+  locals?: (Local[] | null)[];
+  /** Absent when making it did not come to an end. */
+  condition?: Condition;
+}
+
+export interface LastErrorData {
+  /** When the image began, in seconds since 1970. */
+  began: number;
+  total: number;
+  error?: KeptError;
+  /** All that are kept, newest first. */
+  others?: { time: number; type: string }[];
+}
+
 export interface LoadFileData extends Remarks {
   /** What it was at when it ended. */
   phase?: 'compile' | 'load';
@@ -178,6 +209,7 @@ export interface Operations {
   };
   evaluate: { args: { code: string; package?: string }; data: EvaluateData };
   'compile-forms': { args: { code: string; file: string; package?: string }; data: CompileData };
+  'last-error': { args: { index: number }; data: { value?: LastErrorData } };
   'load-file': { args: { file: string; fasl: string }; data: LoadFileData };
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };

@@ -1,0 +1,152 @@
+;;;; Frames with their locals, for an error that is told later. Locals are printed when it
+;;;; happens, and without code of the user: a print method could fail or never end.
+
+(in-package "LIVE-LISP.AGENT")
+
+(defparameter *local-limit* 20 "How many locals of one frame are kept.")
+(defparameter *local-length* 1000 "Characters of one printed local.")
+(defparameter *locals-milliseconds* 50 "For how long locals are printed; those after that are left out.")
+
+(defun standard-slots (object)
+  "Return the slots of OBJECT, of a STANDARD-CLASS and up to date, as pairs of name and value."
+  (unless (internal-call ("SB-PCL" "INVALID-WRAPPER-P") ((internal-call ("SB-KERNEL" "WRAPPER-OF") (object))))
+    (loop for slot in (sb-mop:class-slots (class-of object))
+          for location = (sb-mop:slot-definition-location slot)
+          for value = (typecase location
+                        (fixnum (sb-mop:standard-instance-access object location))
+                        (cons (cdr location)))
+          unless (eq value sb-pcl:+slot-unbound+)
+            collect (cons (sb-mop:slot-definition-name slot) value))))
+
+(defun structure-slots (object)
+  "Return the slots of OBJECT, a structure, as pairs of name and value."
+  (loop for slot in (sb-mop:class-slots (class-of object))
+        for name = (sb-mop:slot-definition-name slot)
+        collect (cons name (slot-value object name))))
+
+(defun inner-slots (object)
+  "Return the slots of OBJECT that can be had without code of the user, as pairs."
+  (let ((type (type-of object)))
+    (cond ((or (not (symbolp type)) (null (symbol-package type))
+               (sb-ext:package-locked-p (symbol-package type)))
+           '())
+          ((eq (class-of (class-of object)) (find-class 'standard-class)) (standard-slots object))
+          ((typep object 'structure-object) (structure-slots object)))))
+
+(defun print-inside (stream object)
+  "Print OBJECT on STREAM as its class and its slots."
+  (pprint-logical-block (stream nil :prefix "#<" :suffix ">")
+    (prin1 (type-of object) stream)
+    (typecase object
+      (hash-table (format stream " of ~D" (hash-table-count object)))
+      (generic-function (format stream " ~S" (sb-kernel:%fun-name object))))
+    (loop for (name . value) in (inner-slots object)
+          for count from 0
+          do (when (>= count *print-length*) (write-string " ..." stream) (return))
+             (format stream " ~A " name)
+             (prin1 value stream))))
+
+(defun print-long (stream object)
+  "Print OBJECT, which *PRINT-LENGTH* does not bound, on STREAM, or its size when it is large."
+  (let ((size (etypecase object
+                (integer (ceiling (integer-length object) 3))
+                (ratio (ceiling (+ (integer-length (numerator object)) (integer-length (denominator object))) 3))
+                (vector (length object))))
+        (*print-pretty* nil))
+    (cond ((<= size *local-length*) (prin1 object stream))
+          ((stringp object) (prin1 (subseq object 0 *local-length*) stream) (write-string "..." stream))
+          (t (format stream "#<~A of ~D ~A>" (if (vectorp object) 'bit-vector 'number)
+                     size (if (vectorp object) "bits" "digits"))))))
+
+(sb-ext:defglobal **local-printers** nil "A pprint dispatch table for locals, made when it is first used.")
+
+(defun local-printers ()
+  "Return the table by which locals print without code of the user and within bounds."
+  (or **local-printers**
+      (let ((table (copy-pprint-dispatch nil))
+            (plain (remove nil (list 'pathname 'package (internal-symbol "SB-IMPL" "COMMA")))))
+        (set-pprint-dispatch `(or standard-object condition (and structure-object (not (or ,@plain))))
+                             #'print-inside -100 table)
+        (set-pprint-dispatch '(or bignum ratio string bit-vector) #'print-long -100 table)
+        (setf **local-printers** table))))
+
+(defun local-text (value)
+  "Return VALUE printed."
+  (if (typep value '(or symbol fixnum character))
+      (printing-plainly (print-safely *local-length* value))
+      (printing-plainly
+        (let* ((*print-pprint-dispatch* (local-printers))
+               (*print-pretty* t) (*print-right-margin* most-positive-fixnum)
+               (*print-length* 8) (*print-level* 3)
+               (text (print-safely *local-length* value)))
+          (if (stringp value) text (on-one-line text))))))
+
+(defun frame-variables (frame)
+  "Return the variables of FRAME that a program named."
+  (remove-if-not (lambda (variable)
+                   (let ((package (symbol-package (sb-di:debug-var-symbol variable))))
+                     (and package (not (eql 0 (search "SB-" (package-name package)))))))
+                 (coerce (internal-call ("SB-DI" "DEBUG-FUN-DEBUG-VARS") ((sb-di:frame-debug-fun frame)) #())
+                         'list)))
+
+(defun frame-locals (frame)
+  "Return the locals of FRAME as JSON objects, without a value those that are not kept there."
+  (handler-case
+      (loop with place = (sb-di:frame-code-location frame)
+            for variable in (frame-variables frame)
+            repeat *local-limit*
+            collect (object "name" (symbol-name (sb-di:debug-var-symbol variable))
+                            "value" (and (eq :valid (sb-di:debug-var-validity variable place))
+                                         (local-text (sb-di:debug-var-value variable frame)))))
+    (error () '())))
+
+(defun frames-with-locals (frames)
+  "Return for each of FRAMES a list of its locals, NIL for those for which the time did not
+suffice."
+  (let ((end (+ (get-internal-real-time)
+                (floor (* *locals-milliseconds* internal-time-units-per-second) 1000))))
+    (loop for frame in frames
+          collect (and (< (get-internal-real-time) end) (frame-locals frame)))))
+
+;;; What is kept
+
+(defun unix-time ()
+  "Return the seconds since 1970."
+  (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0)))
+
+(defparameter *error-limit* 10 "How many errors are kept.")
+
+(sb-ext:defglobal **errors** '() "The last errors as property lists, newest first.")
+
+(sb-ext:defglobal **began** (unix-time) "When this image began.")
+
+(sb-ext:defglobal **errors-lock** (sb-thread:make-mutex :name "live-lisp errors")
+  "Held while **ERRORS** changes.")
+
+(defvar *form-text* nil "The text of the form that this call evaluates, when it came as text.")
+
+(defun keep-error (condition)
+  "Begin to keep CONDITION, with the locals of the frames from here on. Return a function that
+takes what CONDITION-DATA returned: making that can take for ever."
+  (let ((kept (list "time" (unix-time)
+                    "operation" (job-operation *job*)
+                    "form" *form-text*
+                    "formNumber" *form-number*
+                    "file" (compiling-file)
+                    "package" (package-name (usable-package *package*))
+                    "type" (symbol-text (class-name (class-of condition)))
+                    "locals" (frames-with-locals (page (user-frames) 0 *frame-limit*)))))
+    (sb-thread:with-mutex (**errors-lock**)
+      (setf **errors** (page (cons kept **errors**) 0 *error-limit*)))
+    (lambda (data)
+      (nconc kept (list "condition" data)))))
+
+(define-operation ("last-error" :inline t) (index)
+  "Return the error that is INDEX errors old, with the types and times of all that are kept."
+  (let ((errors **errors**))
+    (object "began" **began**
+            "total" (length errors)
+            "error" (let ((kept (nth (or index 0) errors)))
+                      (and kept (make-json-object (copy-list kept))))
+            "others" (loop for kept in errors
+                           collect (object "time" (second (member "time" kept :test #'equal)) "type" (second (member "type" kept :test #'equal)))))))

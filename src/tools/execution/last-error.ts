@@ -1,0 +1,144 @@
+// Decides the tool that shows the last errors with their frames and locals.
+
+import type { Image } from '../../image/image.ts';
+import type { KeptError, LastErrorData, Local } from '../../image/operations.ts';
+import { indent, joinSections, listText } from '../../kernel/reply.ts';
+import {
+  type Arguments,
+  defineTool,
+  keywordList,
+  type Result,
+  type ToolDefinition,
+} from '../../kernel/tool.ts';
+import { callOptions } from '../arguments.ts';
+import { foundValue } from '../outcome.ts';
+
+/** Characters of a local, and locals of a frame, that are shown beside those of other frames. */
+const SHORT = { value: 120, locals: 8 };
+
+const GET_LAST_ERROR: Omit<ToolDefinition, 'handler'> = {
+  name: 'get_last_error',
+  title: 'Last error',
+  description:
+    'Show the last error that an evaluation, a compilation or a load signalled in the image: its condition, restarts, form, time, and frames with the values that their arguments and local variables had when it happened. The last 10 are kept; they go with the image.',
+  parameters: [
+    {
+      name: 'index',
+      type: 'integer',
+      description: 'Which error: 0, the default, is the newest, 1 the one before',
+      minimum: 0,
+    },
+    {
+      name: 'frame',
+      type: 'integer',
+      description: 'Show only this frame, with all that was kept of its locals',
+      minimum: 0,
+    },
+  ],
+  categories: ['execution'],
+  shortDescription: 'Show the last error with its frames and the values of local variables',
+  complexity: 'simple',
+  keywords: keywordList(`
+    last error, backtrace, stack trace, local variables, what went wrong, condition and restarts, post
+    mortem debugging, values of arguments when it failed, traceback, exception, stack frames, call
+    stack, locals, inspect a frame, previous error, why did it fail, debugger, sldb, sly-db, pdb, pm,
+    gdb bt full, e.printStackTrace, cause, crash, uncaught, unhandled, core dump, arguments of a call,
+    bindings, variables in scope, sb-debug, print-backtrace, error message again, error history, where was
+    it signalled, diagnose, failure, toggle-debug-on-error`),
+};
+
+export function getLastError(image: Image) {
+  return defineTool({
+    ...GET_LAST_ERROR,
+    handler: async (args, context) => {
+      const index = Number(args['index'] ?? 0);
+      const data = foundValue(await image.call('last-error', { index }, callOptions(context)));
+      return errorResult(data, index, args);
+    },
+  });
+}
+
+function errorResult(data: LastErrorData, index: number, args: Arguments): Result {
+  const { began, total, error } = data;
+  const frame = args['frame'] === undefined ? undefined : Number(args['frame']);
+  if (total === 0) {
+    return {
+      data,
+      text: `No error has been signalled by an evaluation, a compilation or a load in this image, which began ${timeText(began)}. Those of an image that was lost are lost with it.`,
+    };
+  }
+  if (error === undefined) {
+    return { data, text: `There is no error ${index}: ${keptText(total)}.` };
+  }
+  const text = frame === undefined ? errorText(data, error, index) : frameAnswer(error, index, frame);
+  return { data, text };
+}
+
+function keptText(total: number): string {
+  return total === 1 ? 'one is kept, with index 0' : `${total} are kept, with the indices 0 to ${total - 1}`;
+}
+
+function timeText(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+/** What the operations of the image are called where tools are. */
+const OPERATIONS: Record<string, string> = {
+  evaluate: 'an evaluation',
+  'compile-forms': 'a compilation',
+  macroexpand: 'a macro expansion',
+};
+
+function errorText(data: LastErrorData, error: KeptError, index: number): string {
+  const { condition, form, formNumber = 1, file, operation } = error;
+  const restarts = (condition?.restarts ?? []).map(({ name, report }) => `${name}: ${report}`);
+  const frames = (condition?.frames ?? []).map((_, at) => frameText(error, at, SHORT));
+  return joinSections([
+    `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}`,
+    `Signalled ${timeText(error.time)} by ${OPERATIONS[operation] ?? 'a load'}, in package ${error.package}` +
+      (file === undefined || form !== undefined ? '' : `, in ${file}`),
+    form !== undefined && `Form${formNumber > 1 ? ` ${formNumber}` : ''}:\n${indent(form, 2)}`,
+    restarts.length > 0 && `Restarts (none was invoked; the call was ended):\n${listText(restarts, false)}`,
+    frames.length > 0 && `Frames, with the locals that their code kept:\n${listText(frames, false)}`,
+    hidesLocals(error) &&
+      'Note: a variable without a value was optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.',
+    othersText(data, index),
+  ]);
+}
+
+function hidesLocals({ locals = [] }: KeptError): boolean {
+  return locals.some((frame) => frame?.some(({ value }) => value === undefined));
+}
+
+function othersText({ others = [] }: LastErrorData, index: number): string | false {
+  const rows = others
+    .map(({ time, type }, at) => ({ at, text: `${at}: ${timeText(time)} ${type}` }))
+    .filter(({ at }) => at !== index);
+  return (
+    rows.length > 0 &&
+    `Other errors (index shows them):\n${listText(
+      rows.map(({ text }) => text),
+      false,
+    )}`
+  );
+}
+
+function frameAnswer(error: KeptError, index: number, frame: number): string {
+  const count = error.condition?.frames?.length ?? 0;
+  if (frame < count) return frameText(error, frame, { value: Number.POSITIVE_INFINITY, locals: 100 });
+  const has = count === 0 ? 'no frames were kept of it' : `it has the frames 0 to ${count - 1}`;
+  return `There is no frame ${frame} of error ${index}: ${has}.`;
+}
+
+function frameText({ condition, locals = [] }: KeptError, frame: number, limits: typeof SHORT): string {
+  const variables = locals[frame];
+  const lines = (variables ?? []).slice(0, limits.locals).map((local) => localText(local, limits.value));
+  const more = (variables?.length ?? 0) - lines.length;
+  if (more > 0) lines.push(`... (${more} more; frame: ${frame} shows all)`);
+  return [`${frame}: ${condition?.frames?.[frame]}`, ...lines.map((line) => `       ${line}`)].join('\n');
+}
+
+function localText({ name, value }: Local, limit: number): string {
+  if (value === undefined) return name;
+  return `${name} = ${value.length > limit ? `${value.slice(0, limit)} ...` : value}`;
+}
