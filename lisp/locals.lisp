@@ -49,14 +49,12 @@
 (defun print-long (stream object)
   "Print OBJECT, which *PRINT-LENGTH* does not bound, on STREAM, or its size when it is large."
   (let ((size (etypecase object
-                (integer (ceiling (integer-length object) 3))
-                (ratio (ceiling (+ (integer-length (numerator object)) (integer-length (denominator object))) 3))
+                (rational (+ (integer-length (numerator object)) (integer-length (denominator object))))
                 (vector (length object))))
         (*print-pretty* nil))
     (cond ((<= size *local-length*) (prin1 object stream))
           ((stringp object) (prin1 (subseq object 0 *local-length*) stream) (write-string "..." stream))
-          (t (format stream "#<~A of ~D ~A>" (if (vectorp object) 'bit-vector 'number)
-                     size (if (vectorp object) "bits" "digits"))))))
+          (t (format stream "#<~A of ~D bits>" (if (vectorp object) 'bit-vector 'number) size)))))
 
 (sb-ext:defglobal **local-printers** nil "A pprint dispatch table for locals, made when it is first used.")
 
@@ -64,22 +62,29 @@
   "Return the table by which locals print without code of the user and within bounds."
   (or **local-printers**
       (let ((table (copy-pprint-dispatch nil))
-            (plain (remove nil (list 'pathname 'package (internal-symbol "SB-IMPL" "COMMA")))))
+            (plain (remove nil (list 'pathname 'package (internal-symbol "SB-IMPL" "COMMA")
+                                     (internal-symbol "SB-DEBUG" "UNPRINTABLE-OBJECT")))))
         (set-pprint-dispatch `(or standard-object condition (and structure-object (not (or ,@plain))))
                              #'print-inside -100 table)
         (set-pprint-dispatch '(or bignum ratio string bit-vector) #'print-long -100 table)
         (setf **local-printers** table))))
 
+(defmacro printing-locals (&body body)
+  "Evaluate BODY with printer settings for values that stand on one line."
+  `(let ((printers (local-printers)))
+     (printing-plainly
+       (let ((*print-pprint-dispatch* printers) (*print-pretty* t)
+             (*print-right-margin* most-positive-fixnum))
+         ,@body))))
+
 (defun local-text (value)
   "Return VALUE printed."
   (if (typep value '(or symbol fixnum character))
       (printing-plainly (print-safely *local-length* value))
-      (printing-plainly
-        (let* ((*print-pprint-dispatch* (local-printers))
-               (*print-pretty* t) (*print-right-margin* most-positive-fixnum)
-               (*print-length* 8) (*print-level* 3)
-               (text (print-safely *local-length* value)))
-          (if (stringp value) text (on-one-line text))))))
+      (let ((text (printing-locals
+                    (let ((*print-length* 8))
+                      (print-safely *local-length* value)))))
+        (if (stringp value) text (on-one-line text)))))
 
 (defun frame-variables (frame)
   "Return the variables of FRAME that a program named."
@@ -101,12 +106,15 @@
     (error () '())))
 
 (defun frames-with-locals (frames)
-  "Return for each of FRAMES a list of its locals, NIL for those for which the time did not
-suffice."
+  "Return FRAMES as JSON objects with the call and the locals of each; those for which the time
+did not suffice have only the name."
   (let ((end (+ (get-internal-real-time)
                 (floor (* *locals-milliseconds* internal-time-units-per-second) 1000))))
     (loop for frame in frames
-          collect (and (< (get-internal-real-time) end) (frame-locals frame)))))
+          for timely = (< (get-internal-real-time) end)
+          for call = (if timely (frame-call frame) (list (frame-name frame)))
+          collect (object "call" (on-one-line (printing-locals (print-safely 240 call)))
+                          "locals" (and timely (frame-locals frame))))))
 
 ;;; What is kept
 
@@ -135,7 +143,7 @@ takes what CONDITION-DATA returned: making that can take for ever."
                     "file" (compiling-file)
                     "package" (package-name (usable-package *package*))
                     "type" (symbol-text (class-name (class-of condition)))
-                    "locals" (frames-with-locals (page (user-frames) 0 *frame-limit*)))))
+                    "frames" (frames-with-locals (page (user-frames) 0 *frame-limit*)))))
     (sb-thread:with-mutex (**errors-lock**)
       (setf **errors** (page (cons kept **errors**) 0 *error-limit*)))
     (lambda (data)

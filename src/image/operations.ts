@@ -148,8 +148,8 @@ export interface KeptError {
   file?: string;
   package: string;
   type: string;
-  /** Of each frame of the condition. */
-  locals?: (Local[] | null)[];
+  /** Absent when the stack was exhausted: there was no room to look at it. */
+  frames?: { call: string; locals?: Local[] }[];
   /** Absent when making it did not come to an end. */
   condition?: Condition;
 }

@@ -92,7 +92,7 @@ const OPERATIONS: Record<string, string> = {
 function errorText(data: LastErrorData, error: KeptError, index: number): string {
   const { condition, form, formNumber = 1, file, operation } = error;
   const restarts = (condition?.restarts ?? []).map(({ name, report }) => `${name}: ${report}`);
-  const frames = (condition?.frames ?? []).map((_, at) => frameText(error, at, SHORT));
+  const frames = framesOf(error).map((each, at) => frameText(each, at, SHORT));
   return joinSections([
     `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}`,
     `Signalled ${timeText(error.time)} by ${OPERATIONS[operation] ?? 'a load'}, in package ${error.package}` +
@@ -106,8 +106,14 @@ function errorText(data: LastErrorData, error: KeptError, index: number): string
   ]);
 }
 
-function hidesLocals({ locals = [] }: KeptError): boolean {
-  return locals.some((frame) => frame?.some(({ value }) => value === undefined));
+type Frame = NonNullable<KeptError['frames']>[number];
+
+function framesOf({ frames, condition }: KeptError): Frame[] {
+  return frames ?? (condition?.frames ?? []).map((call) => ({ call }));
+}
+
+function hidesLocals(error: KeptError): boolean {
+  return framesOf(error).some(({ locals = [] }) => locals.some(({ value }) => value === undefined));
 }
 
 function othersText({ others = [] }: LastErrorData, index: number): string | false {
@@ -124,18 +130,19 @@ function othersText({ others = [] }: LastErrorData, index: number): string | fal
 }
 
 function frameAnswer(error: KeptError, index: number, frame: number): string {
-  const count = error.condition?.frames?.length ?? 0;
-  if (frame < count) return frameText(error, frame, { value: Number.POSITIVE_INFINITY, locals: 100 });
-  const has = count === 0 ? 'no frames were kept of it' : `it has the frames 0 to ${count - 1}`;
+  const frames = framesOf(error);
+  const wanted = frames[frame];
+  if (wanted) return frameText(wanted, frame, { value: Number.POSITIVE_INFINITY, locals: 100 });
+  const has =
+    frames.length === 0 ? 'no frames were kept of it' : `it has the frames 0 to ${frames.length - 1}`;
   return `There is no frame ${frame} of error ${index}: ${has}.`;
 }
 
-function frameText({ condition, locals = [] }: KeptError, frame: number, limits: typeof SHORT): string {
-  const variables = locals[frame];
-  const lines = (variables ?? []).slice(0, limits.locals).map((local) => localText(local, limits.value));
-  const more = (variables?.length ?? 0) - lines.length;
+function frameText({ call, locals = [] }: Frame, frame: number, limits: typeof SHORT): string {
+  const lines = locals.slice(0, limits.locals).map((local) => localText(local, limits.value));
+  const more = locals.length - lines.length;
   if (more > 0) lines.push(`... (${more} more; frame: ${frame} shows all)`);
-  return [`${frame}: ${condition?.frames?.[frame]}`, ...lines.map((line) => `       ${line}`)].join('\n');
+  return [`${frame}: ${call}`, ...lines.map((line) => `       ${line}`)].join('\n');
 }
 
 function localText({ name, value }: Local, limit: number): string {
