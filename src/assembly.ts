@@ -16,6 +16,7 @@ import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
 import { AuditLog } from './records/audit-log.ts';
+import { historyFile, ReplHistory } from './records/repl-history.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 
 /** The package's own folder: this file is part of dist/live-lisp.js and dist/index.js. */
@@ -71,6 +72,7 @@ export function assembleAgentQ(config: Config, registry: ToolRegistry): Assembly
   });
   const standing = new StandingApprovals();
   const log = new AuditLog(config.audit);
+  const history = new ReplHistory(historyFile(config.histories, config.root));
   const executor = new Executor(registry, {
     ask: config.ask,
     standing,
@@ -85,7 +87,7 @@ export function assembleAgentQ(config: Config, registry: ToolRegistry): Assembly
     sources: async () => (await systemSources(image)).filter((folder) => !isTooWide(folder)),
   });
   const questions = new OpenQuestions(config.answerSeconds);
-  const grounds = { image, workspace, log, pendingEdits: (file: string) => questions.about(file) };
+  const grounds = { image, workspace, log, history, pendingEdits: (file: string) => questions.about(file) };
   for (const tool of agentQTools(grounds)) registry.register(tool);
   return { image, registry, executor, standing, grounds, questions };
 }

@@ -34,6 +34,8 @@ export interface Config {
   answerSeconds: number;
   /** The file of the audit log. */
   audit: string;
+  /** The folder of the REPL histories of all workspaces. */
+  histories: string;
 }
 
 const NAME_STYLES = ['snake', 'contract'] as const;
@@ -119,6 +121,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     ask: readChoice('ask', ASKS, flags),
     allow: all.get('allow') ?? [],
     answerSeconds: readSeconds('answer-time', '600', flags),
+    histories: join(stateFolder(environment), 'repl-history'),
     audit: resolve(flags.get('audit') ?? join(stateFolder(environment), 'audit.jsonl')),
   });
 }

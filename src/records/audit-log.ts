@@ -1,8 +1,9 @@
 // Decides what the audit log holds: a line before and a line after each call that is not safe.
 
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { AuditedCall, AuditedEnd, AuditTrail, Authority } from '../kernel/audit.ts';
 import { LineFile } from './lines.ts';
+import { cut, now, parseLine } from './shorten.ts';
 
 /** Bytes of one file, and how many full ones are kept. */
 const FILES = { limit: 5_000_000, kept: 4 };
@@ -60,7 +61,7 @@ export class AuditLog implements AuditTrail {
         time: now(),
         event: 'end',
         ...end,
-        ...(error !== undefined && { error: cut(error) }),
+        ...(error !== undefined && { error: cut(error, STRING_LIMIT) }),
       };
       try {
         this.#lines.append(JSON.stringify(last));
@@ -74,7 +75,7 @@ export class AuditLog implements AuditTrail {
   *newestFirst(): Generator<AuditRecord> {
     const ends = new Map<string, AuditedEnd>();
     for (const text of this.#lines.newestFirst()) {
-      const line = parseLine(text);
+      const line = parseLine<BeginLine | EndLine>(text, ({ id }) => typeof id === 'string');
       if (line?.event === 'end') {
         const { success, error, milliseconds } = line;
         ends.set(line.id, { success, ...(error !== undefined && { error }), milliseconds });
@@ -88,30 +89,9 @@ export class AuditLog implements AuditTrail {
   }
 }
 
-function now(): string {
-  return new Date().toISOString();
-}
-
-/** Returns the line that TEXT is, or undefined when a crash cut it. */
-function parseLine(text: string): BeginLine | EndLine | undefined {
-  try {
-    const line = JSON.parse(text) as BeginLine | EndLine;
-    return typeof line === 'object' && line !== null && typeof line.id === 'string' ? line : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function shortened(value: unknown): unknown {
-  if (typeof value === 'string') return cut(value);
+  if (typeof value === 'string') return cut(value, STRING_LIMIT);
   if (Array.isArray(value)) return value.map(shortened);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shortened(each)]));
-}
-
-/** A long text is kept by its beginning and its digest, which tells whether another is the same. */
-function cut(text: string): string {
-  if (text.length <= STRING_LIMIT) return text;
-  const digest = createHash('sha256').update(text).digest('hex');
-  return `${text.slice(0, STRING_LIMIT)}[... ${text.length - STRING_LIMIT} more characters, SHA-256 of all ${digest}]`;
 }

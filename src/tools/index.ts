@@ -4,6 +4,7 @@ import type { Workspace } from '../files/workspace.ts';
 import type { Image } from '../image/image.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { AuditLog } from '../records/audit-log.ts';
+import type { ReplHistory } from '../records/repl-history.ts';
 import type { PendingEdits } from './buffer/buffers.ts';
 import { bufferTools } from './buffer/index.ts';
 import { diffTools } from './diff/index.ts';
@@ -18,16 +19,17 @@ export interface Grounds {
   image: Image;
   workspace: Workspace;
   log: AuditLog;
+  history: ReplHistory;
   /** Tells of edits that wait for an answer. */
   pendingEdits: PendingEdits;
 }
 
 /** Returns the eighteen tools of the contract (C5), over GROUNDS. */
-export function agentQTools({ image, workspace, pendingEdits }: Grounds): Tool[] {
+export function agentQTools({ image, workspace, history, pendingEdits }: Grounds): Tool[] {
   const places = new Places(workspace.root);
   return [
     ...introspectionTools(image, places),
-    ...executionTools(image),
+    ...executionTools(image, history),
     ...bufferTools(workspace, pendingEdits),
     ...diffTools(workspace),
   ];

@@ -10,9 +10,11 @@ import {
   type Result,
   type ToolDefinition,
 } from '../../kernel/tool.ts';
+import type { ReplHistory } from '../../records/repl-history.ts';
 import { callOptions, limitOption, stringArgument, TIMEOUT, timeoutAdvice } from '../arguments.ts';
 import { conditionText, endingText, lookupResult, outputSection, waitedSection } from '../outcome.ts';
 import { redefinedSection, warningSection } from '../remarks.ts';
+import { evaluationOf } from './history.ts';
 
 const PARAMETERS: readonly Parameter[] = [
   { name: 'form', type: 'string', description: 'Lisp form to evaluate, or several' },
@@ -50,31 +52,50 @@ const EVAL_FORM: Omit<ToolDefinition, 'handler'> = {
   alwaysLoad: true,
 };
 
-export function evalForm(image: Image) {
+/** Returns the tool that evaluates in IMAGE and keeps what it evaluated in HISTORY. */
+export function evalForm(image: Image, history: ReplHistory) {
   return defineTool({
     ...EVAL_FORM,
     handler: async (args, context) => {
       const packageName = stringArgument(args, 'package');
+      const code = String(args['form']);
+      const began = performance.now();
       const reply = await image.call(
         'evaluate',
-        { code: String(args['form']), ...(packageName && { package: packageName }) },
+        { code, ...(packageName && { package: packageName }) },
         { ...callOptions(context), ...limitOption(args['timeout']) },
       );
-      return evaluationResult(reply);
+      if (reply.data.value !== undefined) return { ...lookupResult(reply.data.value), failed: true };
+      const milliseconds = performance.now() - began;
+      return evaluationResult(reply, (seen) =>
+        history.add(
+          evaluationOf(
+            { form: code, ...(packageName && { package: packageName }), ...seen },
+            reply,
+            milliseconds,
+          ),
+        ),
+      );
     },
   });
 }
 
-function evaluationResult({ ending, output, data, waitedMs }: Reply<'evaluate'>): Result {
-  if (data.value !== undefined) return { ...lookupResult(data.value), failed: true };
+/** Makes the result of an evaluation. KEEP is told its values and why it failed, and returns what to say of that. */
+function evaluationResult(
+  { ending, output, data, waitedMs }: Reply<'evaluate'>,
+  keep: (seen: { values?: string; error?: string }) => string | undefined,
+): Result {
   const failed = ending.kind !== 'done' || data.unreadable !== undefined;
+  const error = failureText(ending, data);
+  const values = valuesText(data, failed);
   const text = joinSections([
-    failureText(ending, data),
-    valuesText(data, failed),
+    error,
+    values,
     outputSection(output),
     warningSection(data),
     redefinedSection(data),
     waitedSection(waitedMs),
+    keep({ ...(values !== undefined && { values }), ...(error !== undefined && { error }) }),
   ]);
   return { data: { values: data.values ?? [], ending, output }, text, failed };
 }

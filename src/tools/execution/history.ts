@@ -1,0 +1,93 @@
+// Decides the tool that reads the evaluations of this workspace, and what eval_form tells it.
+
+import type { Reply } from '../../image/image.ts';
+import { wholeText } from '../../image/image.ts';
+import { fittingRows, indent, joinSections, listText } from '../../kernel/reply.ts';
+import {
+  type Arguments,
+  defineTool,
+  keywordList,
+  type Result,
+  type ToolDefinition,
+} from '../../kernel/tool.ts';
+import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
+import { LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+
+const GET_REPL_HISTORY: Omit<ToolDefinition, 'handler'> = {
+  name: 'get_repl_history',
+  title: 'REPL history',
+  description:
+    'List what eval_form evaluated in this workspace, newest first: input, values, output, error, package, time and duration. Includes evaluations by code, by servers beside this one, and from before a restart; definitions from before a restart are not in the image any more.',
+  parameters: [
+    { name: 'containing', type: 'string', description: 'Only evaluations with this text in their input' },
+    { ...LIMIT, description: 'How many evaluations to list at most (20 when absent)' },
+    { ...OFFSET, description: 'How many of the newest evaluations to leave out' },
+  ],
+  categories: ['execution'],
+  shortDescription: 'List past evaluations of this workspace: input, values, output, errors, time',
+  complexity: 'simple',
+  keywords: keywordList(`
+    REPL history, previous evaluations, past inputs, what did I evaluate, earlier results, command
+    history, after a restart, session log, forms entered before, transcript, recall, redo, replay, up
+    arrow, last command, bash history, ipython %history, console history, Out[1], *** + ++, scrollback,
+    find an earlier definition, restore what I typed, lost definition, comint, how long did it take,
+    before the crash, what was run, activity, yesterday, earlier session, slime-repl-history, M-p`),
+};
+
+/** Returns the tool that reads HISTORY. */
+export function getReplHistory(history: ReplHistory) {
+  return defineTool({ ...GET_REPL_HISTORY, handler: (args) => readHistory(history, args) });
+}
+
+function readHistory(history: ReplHistory, args: Arguments): Result {
+  const { limit, offset } = pageArguments({ limit: 20, ...args });
+  const containing = stringArgument(args, 'containing');
+  const evaluations: Evaluation[] = [];
+  let total = 0;
+  for (const evaluation of history.newestFirst()) {
+    if (containing !== undefined && !includesText(evaluation.form, containing)) continue;
+    total += 1;
+    if (total > offset && evaluations.length < limit) evaluations.push(evaluation);
+  }
+  const what = containing === undefined ? '' : ` with ${JSON.stringify(containing)} in the input`;
+  const rows = fittingRows(evaluations.map((each) => evaluationText(each).replace(/\n(?=.)/g, '\n  ')));
+  const text = joinSections([
+    `${total} ${total === 1 ? 'evaluation' : 'evaluations'} in this workspace${what}${total > 0 ? ', newest first:' : '.'}`,
+    rows.length > 0 && listText(rows, offset + rows.length < total),
+  ]);
+  return { data: { total, evaluations }, text };
+}
+
+function includesText(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.toLowerCase());
+}
+
+function evaluationText({ time, milliseconds, form, values, output, error, ...more }: Evaluation): string {
+  return [
+    `${time} in ${more.package ?? 'an unknown package'}, ${milliseconds} ms`,
+    indent(form.trim(), 2),
+    values !== undefined && indent(`=> ${values.replace(/\n/g, '\n   ')}`, 2),
+    output !== undefined && `  Output:\n${indent(output, 4)}`,
+    error !== undefined && indent(error, 2),
+  ]
+    .filter((part) => part !== false)
+    .join('\n');
+}
+
+/** Returns what a history keeps of an evaluation that gave REPLY: the first are its form, the package that was asked
+ *  for, and values and error as their reader saw them. */
+export function evaluationOf(
+  { form, package: asked, values, error }: Partial<Evaluation> & { form: string },
+  { output, data }: Reply<'evaluate'>,
+  milliseconds: number,
+): Omit<Evaluation, 'time'> {
+  const home = data.package ?? asked;
+  return {
+    ...(home !== undefined && { package: home }),
+    form,
+    ...(values !== undefined && { values }),
+    ...(output !== undefined && { output: wholeText(output) }),
+    ...(error !== undefined && { error }),
+    milliseconds: Math.round(milliseconds),
+  };
+}
