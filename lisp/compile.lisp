@@ -50,7 +50,7 @@ answer that only tell how many there are or what could not be read."
                           (note-form text start stream)
                           (remember-symbols form)
                           (setf values (compile-one-form form file))))))))
-    (prog1 (list "unreadable" unreadable "forms" *form-number*)
+    (prog1 (list "unreadable" unreadable "forms" (and (not unreadable) *form-number*))
       ;; What is told at the end of the compilation unit is about no form in particular.
       (setf *form-number* nil))))
 

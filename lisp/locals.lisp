@@ -89,7 +89,7 @@
 (defun frame-variables (frame)
   "Return the variables of FRAME that a program named."
   (remove-if-not (lambda (variable)
-                   (let ((package (symbol-package (sb-di:debug-var-symbol variable))))
+                   (let* ((symbol (sb-di:debug-var-symbol variable)) (package (and symbol (symbol-package symbol))))
                      (and package (not (eql 0 (search "SB-" (package-name package)))))))
                  (coerce (internal-call ("SB-DI" "DEBUG-FUN-DEBUG-VARS") ((sb-di:frame-debug-fun frame)) #())
                          'list)))

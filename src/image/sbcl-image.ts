@@ -42,14 +42,9 @@ const START_LIMIT_MS = 60_000;
 const FROZEN_MS = 15_000;
 const FROZEN_MS_PER_GB = 1_000;
 
-const RUNS_CODE: ReadonlySet<string> = new Set([
-  'evaluate',
-  'macroexpand',
-  'compile-forms',
-  'load-file',
-  'load-source',
-  'load-system',
-]);
+const RUNS_CODE: ReadonlySet<string> = new Set(
+  'evaluate macroexpand compile-forms load-file load-source load-system'.split(' '),
+);
 
 export class SbclImage implements Image {
   readonly #options: SbclOptions;

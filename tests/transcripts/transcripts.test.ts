@@ -132,6 +132,37 @@ const TOOLS: Record<string, Calls> = {
       { form: '(loop)', timeout: 0.3 },
     ],
   },
+  compile_form: {
+    usual: [
+      { form: '(defun half (x) (/ x 2))' },
+      { form: '(defmacro thrice (x) `(list ,x ,x ,x))\n(defun use (y) (thrice (missing y z)))' },
+      { form: '(defun total (prices) (price :lamp) (length 5))', package: 'SHOP' },
+    ],
+    empty: [{ form: '' }],
+    'over-long': [{ form: '(defun add (a b) (declare (optimize speed)) (+ a b))' }],
+    bad: [
+      {},
+      { form: '(list 1)\n(list 2' },
+      { form: '(let ((x)) (when) x)' },
+      { form: '1 (eval-when (:compile-toplevel) (error "No."))' },
+      { form: '1', package: 'NOWHERE' },
+    ],
+  },
+  get_last_error: {
+    usual: [{}, { index: 1 }],
+    empty: [{ index: 10 }],
+    'over-long': [{ index: 1, frame: 0 }],
+    bad: [{ index: -1 }, { index: 'last' }, { frame: 100 }],
+  },
+  get_repl_history: {
+    usual: [{ containing: 'twice' }, { containing: '(car 1)' }],
+    empty: [{ containing: 'never evaluated' }],
+    'over-long': [
+      { limit: 1, containing: '(list 2' },
+      { limit: 1, offset: 1 },
+    ],
+    bad: [{ limit: 0 }, { containing: 5 }],
+  },
   load_system: {
     usual: [{ system: 'shop' }],
     empty: [{ system: 'shop/nothing' }, { system: 'shop' }],
@@ -216,7 +247,7 @@ beforeAll(async () => {
   // A cache of its own for ASDF, so that the systems are compiled here and warn.
   session = await startSession({
     args: ['--root', ROOT],
-    env: { XDG_CACHE_HOME: cache.path },
+    env: { XDG_CACHE_HOME: cache.path, XDG_STATE_HOME: cache.path },
     onQuestion: ({ message }) => {
       asked.push(message);
       return { action: 'accept', content: { decision: 'approve' } };
@@ -236,7 +267,11 @@ function briefly(text: string): string {
 
 /** How long a call ran differs from run to run, and where the fixtures are, from machine to machine. */
 function stable(text: string): string {
-  return text.replace(/after \d+\.\d s/g, 'after N s').replaceAll(ROOT, '/ROOT');
+  return text
+    .replace(/after \d+\.\d s/g, 'after N s')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/, \d+ ms$/gm, ', N ms')
+    .replaceAll(ROOT, '/ROOT');
 }
 
 test.each(Object.entries(TOOLS))('%s', async (name, calls) => {

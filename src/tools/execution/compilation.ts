@@ -15,7 +15,7 @@ const COMPILE_FORM: Omit<ToolDefinition, 'handler'> = {
   name: 'compile_form',
   title: 'Compile Lisp',
   description:
-    'Compile Lisp forms without evaluating them, to see errors, warnings, undefined functions and variables, and notes of the compiler, each with the form it is about. Forms are compiled as in a file, so a macro counts for the forms after it. Macros, #. and EVAL-WHEN (:COMPILE-TOPLEVEL) do run; what is defined meanwhile is taken back.',
+    'Compile Lisp forms without evaluating them, to see errors, warnings, undefined functions and variables, and notes of the compiler, each with the form it is about. Forms are compiled as in a file, so a macro counts for the forms after it. Macros, #. and EVAL-WHEN (:COMPILE-TOPLEVEL) do run; what they define is taken back, but for changes of packages that exist.',
   parameters: [
     { name: 'form', type: 'string', description: 'Lisp form to compile, or several' },
     {
@@ -87,5 +87,5 @@ function headline({ forms = 0, warnings = [] }: CompileData): string {
         ? 'with notes'
         : 'without warnings';
   const what = forms === 1 ? 'the form' : `${forms} forms`;
-  return `Compiled ${what} ${found}. Nothing was evaluated but what runs at compile time, and nothing is defined by it.`;
+  return `Compiled ${what} ${found}. Nothing was evaluated or defined; macros, #. and EVAL-WHEN (:COMPILE-TOPLEVEL) ran, as for any compilation.`;
 }

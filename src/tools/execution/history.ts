@@ -64,10 +64,10 @@ function includesText(text: string, part: string): boolean {
 
 function evaluationText({ time, milliseconds, form, values, output, error, ...more }: Evaluation): string {
   return [
-    `${time} in ${more.package ?? 'an unknown package'}, ${milliseconds} ms`,
+    `${time}${more.package === undefined ? '' : ` in ${more.package}`}, ${milliseconds} ms`,
     indent(form.trim(), 2),
     values !== undefined && indent(`=> ${values.replace(/\n/g, '\n   ')}`, 2),
-    output !== undefined && `  Output:\n${indent(output, 4)}`,
+    output !== undefined && `  Output:\n${indent(output.replace(/^\n+/, '').trimEnd(), 4)}`,
     error !== undefined && indent(error, 2),
   ]
     .filter((part) => part !== false)

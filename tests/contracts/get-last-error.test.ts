@@ -1,0 +1,105 @@
+// get_last_error: the error as it was when it happened, whatever printing its values would do.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession } from '../harness.ts';
+
+let session: Session;
+beforeAll(async () => {
+  session = await startSession();
+});
+afterAll(() => session.close());
+
+const last = (args: Record<string, unknown> = {}) => session.text('get_last_error', args);
+
+test('before there is one it says so, and that is no failure', async () => {
+  const { text, isError } = await session.call('get_last_error');
+  expect(isError).toBe(false);
+  expect(text).toMatch(
+    /^No error has been signalled by an evaluation, a compilation or a load in this image, which began \d{4}-\d\d-\d\dT[\d:]+Z\. Those of an image that was lost are lost with it\.$/,
+  );
+});
+
+test('it has the condition, the form, the restarts, and the frames with their locals', async () => {
+  await session.eval(
+    '(declaim (optimize (debug 2))) (defstruct point x y) (defun inner (x p) (let ((both (list x p))) (cerror "Go on." "at ~a" x) both)) (defun outer (n) (list (inner (* 2 n) (make-point :x n))))',
+  );
+  await session.call('eval_form', { form: '(+ 1 2)\n(outer 3)' });
+  expect((await last()).replace(/\d{4}-\S+Z/g, 'TIME')).toBe(
+    'Error: at 6\nType: COMMON-LISP::SIMPLE-ERROR\n\n' +
+      'Signalled TIME by an evaluation, in package COMMON-LISP-USER\n\nForm 2:\n  (outer 3)\n\n' +
+      'Restarts (none was invoked; the call was ended):\n  CONTINUE: Go on.\n\n' +
+      'Frames, with the locals that their code kept:\n' +
+      '  0: (COMMON-LISP-USER::INNER 6 #<COMMON-LISP-USER::POINT X 3 Y NIL>)\n' +
+      '       BOTH = (6 #<COMMON-LISP-USER::POINT X 3 Y NIL>)\n' +
+      '       P = #<COMMON-LISP-USER::POINT X 3 Y NIL>\n       X = 6\n' +
+      '  1: (COMMON-LISP-USER::OUTER 3)\n       N = 3',
+  );
+});
+
+describe('locals', () => {
+  test('are as they were, although they changed', async () => {
+    await session.eval('(defvar *cell* (list 1)) (defun holds (c) (cerror "c" "held") c)');
+    await session.eval('(holds *cell*)');
+    await session.eval('(setf (car *cell*) 2)');
+    expect(await last()).toContain('C = (1)');
+  });
+
+  test('whose print methods never end or fail show their slots, and cost no time', async () => {
+    await session.eval(
+      '(defclass bad () ((id :initform 7))) (defmethod print-object ((b bad) s) (loop)) (defun takes (&optional (b (make-instance (quote bad)))) (cerror "c" "bad") b)',
+    );
+    await session.call('eval_form', { form: '(takes)', timeout: 0.5 });
+    expect(await last()).toContain('B = #<COMMON-LISP-USER::BAD ID 7>');
+  });
+
+  test('are bounded, and frame shows more of them', async () => {
+    await session.eval(
+      '(defun long (s) (cerror "c" "long") s) (long (make-string 5000000 :initial-element #\\b))',
+    );
+    expect(await last()).toMatch(/S = "b{119} \.\.\.\n?/);
+    expect(await last({ frame: 0 })).toMatch(/S = "b{900,}\.\.\.$/);
+    await session.eval('(long (cons (expt 7 300000) (make-array 1000000 :element-type (quote bit))))');
+    expect(await last({ frame: 0 })).toMatch(
+      /S = \(#<NUMBER of \d+ bits> \. #<BIT-VECTOR of 1000000 bits>\)$/,
+    );
+    await session.eval('(long (quote #1=(1 . #1#)))');
+    expect(await last({ frame: 0 })).toMatch(/S = \(1 1 1 1 1 1 1 1 \.\.\.\)$/);
+  });
+});
+
+describe('older errors', () => {
+  test('ten are kept, and index reaches them', async () => {
+    for (let count = 1; count <= 11; count += 1) await session.eval(`(error "number ~d" ${count})`);
+    expect(await last()).toMatch(/^Error: number 11\n/);
+    expect(await last({ index: 9 })).toMatch(/^Error: number 2\n/);
+    expect(await last({ index: 10 })).toBe('There is no error 10: 10 are kept, with the indices 0 to 9.');
+    expect(await last({ frame: 5 })).toBe('There is no frame 5 of error 0: no frames were kept of it.');
+  });
+
+  test('handled errors are none, and those of loads and compilations are', async () => {
+    await session.eval('(handler-case (error "handled") (error () 1))');
+    expect(await last()).toMatch(/^Error: number 11\n/);
+    await session.call('compile_form', { form: '(eval-when (:compile-toplevel) (error "compiling"))' });
+    expect(await last()).toMatch(/^Error: compiling\n.*by a compilation/s);
+  });
+
+  test('an exhausted stack is kept without locals', async () => {
+    await session.eval('(defun deep (n) (+ 1 (deep n))) (deep 1)');
+    expect(await last()).toMatch(/^Error: Control stack exhausted.* {2}0: \(COMMON-LISP-USER::DEEP 1\)\n/s);
+  });
+});
+
+test('they are lost with the image, and it does not claim otherwise', async () => {
+  await session.call('eval_form', { form: '(sb-ext:exit :abort t)' });
+  const { text, notices } = await session.call('get_last_error');
+  expect(text).toMatch(/^No error has been signalled /);
+  expect(notices.join('\n')).toContain('This is a new Lisp image; the one before was lost');
+});
+
+test('S2.18 a wrong index', async () => {
+  expect(await session.call('get_last_error', { index: -1 })).toEqual({
+    text: "Parameter 'index' must be at least 0, not -1.",
+    notices: [],
+    isError: true,
+  });
+});

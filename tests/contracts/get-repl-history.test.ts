@@ -1,0 +1,121 @@
+// get_repl_history: evaluations of a workspace, across servers and restarts.
+
+import { appendFileSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { historyFile, ReplHistory } from '../../src/records/repl-history.ts';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const state = temporaryFolder();
+const root = temporaryFolder();
+afterAll(() => {
+  state.remove();
+  root.remove();
+});
+
+const start = (folder = root.path, home = state.path): Promise<Session> =>
+  startSession({ args: ['--root', folder], env: { XDG_STATE_HOME: home } });
+
+const history = async (session: Session, args: Record<string, unknown> = {}): Promise<string> =>
+  (await session.text('get_repl_history', args))
+    .replace(/\d{4}-\S+Z/g, 'TIME')
+    .replace(/, \d+ ms$/gm, ', N ms');
+
+test('it has input, values, output, errors, package and time, newest first', async () => {
+  const session = await start();
+  expect(await history(session)).toBe('0 evaluations in this workspace.');
+  await session.eval('(defun f (x)\n  (print x) (values x 2))\n(f 3)');
+  await session.call('eval_form', { form: '(error "No.")', package: 'KEYWORD' });
+  expect(await history(session)).toBe(
+    '2 evaluations in this workspace, newest first:\n\n' +
+      '  TIME in KEYWORD, N ms\n    (error "No.")\n' +
+      '    Error: form 1 cannot be read: the text ends inside this form',
+  );
+  await session.close();
+});
+
+test('it survives a restart of the server, and a line that a crash cut', async () => {
+  const file = historyFile(join(state.path, 'live-lisp', 'repl-history'), root.path);
+  appendFileSync(file, '{"time":"2026-01-01T00:00:00Z","form":"(cut');
+  const session = await start();
+  await session.eval('(live-lisp:call-tool :eval-form :form "(* 6 7)")');
+  const text = await history(session);
+  expect(text).toMatch(/^4 evaluations in this workspace, newest first:/);
+  expect(text).toContain('\n    (* 6 7)\n    => 42\n');
+  expect(await history(session, { containing: 'DEFUN' })).toBe(
+    '1 evaluation in this workspace with "DEFUN" in the input, newest first:\n\n' +
+      '  TIME in COMMON-LISP-USER, N ms\n    (defun f (x)\n      (print x) (values x 2))\n    (f 3)\n' +
+      '    => [1] F\n       [2] 3\n           2\n    Output:\n      3',
+  );
+  expect(await history(session, { limit: 1, offset: 1 })).toMatch(
+    /\n {2}TIME .*\n {4}\(\* 6 7\)\n {4}=> 42\n {2}\.\.\.$/,
+  );
+  await session.close();
+});
+
+test('its file is private', () => {
+  const folder = join(state.path, 'live-lisp', 'repl-history');
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+});
+
+test('servers side by side over one root share it, other roots do not', async () => {
+  const other = temporaryFolder();
+  const link = join(other.path, 'link');
+  symlinkSync(root.path, link);
+  const [one, two, apart] = await Promise.all([start(), start(link), start(other.path)]);
+  await Promise.all([one, two].map((each, index) => each.eval(`(list :side ${index})`)));
+  for (const each of [one, two]) {
+    expect(await history(each, { containing: ':side' })).toMatch(/^2 evaluations /);
+  }
+  expect(await history(apart)).toBe('0 evaluations in this workspace.');
+  await Promise.all([one, two, apart].map((each) => each.close()));
+  other.remove();
+});
+
+test('where it cannot be written, evaluations go on, and the first says so', async () => {
+  const broken = temporaryFolder();
+  writeFileSync(join(broken.path, 'live-lisp'), 'a file where the folder should be');
+  const session = await start(root.path, broken.path);
+  expect(await session.eval('(+ 1 2)', { timeout: 10 })).toMatch(
+    /^3\n\nNote: evaluations cannot be kept for get_repl_history \(.+\); they go on without it\.$/,
+  );
+  expect(await session.eval('(+ 1 3)')).toBe('4');
+  expect(await history(session)).toBe('0 evaluations in this workspace.');
+  await session.close();
+  broken.remove();
+});
+
+test('it does not grow without a bound: neither a text, nor a file, nor their number', () => {
+  const folder = temporaryFolder();
+  const kept = new ReplHistory(join(folder.path, 'histories', 'one.jsonl'));
+  for (let count = 0; count < 2500; count += 1) {
+    expect(kept.add({ form: 'x'.repeat(9000), values: `${count}`, milliseconds: 1 })).toBe(undefined);
+  }
+  const files = readdirSync(join(folder.path, 'histories'));
+  expect(files).toHaveLength(3);
+  for (const name of files) {
+    expect(readFileSync(join(folder.path, 'histories', name)).length).toBeLessThan(2_000_100);
+  }
+  const [newest] = kept.newestFirst();
+  expect(newest?.values).toBe('2499');
+  expect(newest?.form).toMatch(/^x{4000}\[\.\.\. 5000 more characters, SHA-256 of all [0-9a-f]{64}\]$/);
+  for (let count = 0; count < 230; count += 1) {
+    new ReplHistory(join(folder.path, 'histories', `root-${count}.jsonl`)).add({
+      form: '1',
+      milliseconds: 1,
+    });
+  }
+  expect(readdirSync(join(folder.path, 'histories')).length).toBeLessThanOrEqual(200);
+  folder.remove();
+});
+
+test('S2.18 a wrong limit', async () => {
+  const session = await start();
+  expect(await session.call('get_repl_history', { limit: 0 })).toEqual({
+    text: "Parameter 'limit' must be at least 1, not 0.",
+    notices: [],
+    isError: true,
+  });
+  await session.close();
+});
