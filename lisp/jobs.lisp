@@ -82,13 +82,13 @@ that has not come so far yet is left as soon as it has."
       (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
 
 (defvar *error-keeper* nil
-  "What keeps the errors of this call, or NIL: a function that takes a condition and returns a
-function that takes what CONDITION-DATA returns for it.")
+  "What keeps the errors of this call, or NIL: a function that takes a condition and whether its
+frames are on the stack, and returns a function that takes what CONDITION-DATA returns for it.")
 
 (defun condition-members (condition &rest calls)
   "Return the members of the answer that tells of CONDITION, which is kept first. CALLS is a list
 of the calls below it, when they are not on the stack any more."
-  (let ((keep (and *error-keeper* (ignore-errors (funcall *error-keeper* condition))))
+  (let ((keep (and *error-keeper* (ignore-errors (funcall *error-keeper* condition (null calls)))))
         (data (apply #'condition-data condition calls)))
     (when keep (funcall keep data))
     (list "condition" data)))

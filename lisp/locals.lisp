@@ -133,8 +133,8 @@ did not suffice have only the name."
 
 (defvar *form-text* nil "The text of the form that this call evaluates, when it came as text.")
 
-(defun keep-error (condition)
-  "Begin to keep CONDITION, with the locals of the frames from here on. Return a function that
+(defun keep-error (condition on-stack)
+  "Begin to keep CONDITION, with the locals of its frames when those are ON-STACK. Return a function that
 takes what CONDITION-DATA returned: making that can take for ever."
   (let ((kept (list "time" (unix-time)
                     "operation" (job-operation *job*)
@@ -143,7 +143,7 @@ takes what CONDITION-DATA returned: making that can take for ever."
                     "file" (compiling-file)
                     "package" (package-name (usable-package *package*))
                     "type" (symbol-text (class-name (class-of condition)))
-                    "frames" (frames-with-locals (page (user-frames) 0 *frame-limit*)))))
+                    "frames" (and on-stack (frames-with-locals (page (user-frames) 0 *frame-limit*))))))
     (sb-thread:with-mutex (**errors-lock**)
       (setf **errors** (page (cons kept **errors**) 0 *error-limit*)))
     (lambda (data)

@@ -54,15 +54,15 @@ describe('locals', () => {
 
   test('are bounded, and frame shows more of them', async () => {
     await session.eval(
-      '(defun long (s) (cerror "c" "long") s) (long (make-string 5000000 :initial-element #\\b))',
+      '(defun takes-long (s) (cerror "c" "long") s) (takes-long (make-string 5000000 :initial-element #\\b))',
     );
     expect(await last()).toMatch(/S = "b{119} \.\.\.\n?/);
     expect(await last({ frame: 0 })).toMatch(/S = "b{900,}\.\.\.$/);
-    await session.eval('(long (cons (expt 7 300000) (make-array 1000000 :element-type (quote bit))))');
+    await session.eval('(takes-long (cons (expt 7 300000) (make-array 1000000 :element-type (quote bit))))');
     expect(await last({ frame: 0 })).toMatch(
       /S = \(#<NUMBER of \d+ bits> \. #<BIT-VECTOR of 1000000 bits>\)$/,
     );
-    await session.eval('(long (quote #1=(1 . #1#)))');
+    await session.eval('(takes-long (quote #1=(1 . #1#)))');
     expect(await last({ frame: 0 })).toMatch(/S = \(1 1 1 1 1 1 1 1 \.\.\.\)$/);
   });
 });

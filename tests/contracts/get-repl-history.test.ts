@@ -1,6 +1,14 @@
 // get_repl_history: evaluations of a workspace, across servers and restarts.
 
-import { appendFileSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { historyFile, ReplHistory } from '../../src/records/repl-history.ts';
@@ -21,15 +29,21 @@ const history = async (session: Session, args: Record<string, unknown> = {}): Pr
     .replace(/\d{4}-\S+Z/g, 'TIME')
     .replace(/, \d+ ms$/gm, ', N ms');
 
+const FIRST =
+  '  TIME in COMMON-LISP-USER, N ms\n    (defun f (x)\n      (print x) (values x 2))\n    (f 3)\n' +
+  '    => [1] F\n       [2] 3\n           2\n    Output:\n      3';
+
 test('it has input, values, output, errors, package and time, newest first', async () => {
   const session = await start();
   expect(await history(session)).toBe('0 evaluations in this workspace.');
   await session.eval('(defun f (x)\n  (print x) (values x 2))\n(f 3)');
-  await session.call('eval_form', { form: '(error "No.")', package: 'KEYWORD' });
+  await session.call('eval_form', { form: '(list 1', package: 'KEYWORD' });
   expect(await history(session)).toBe(
     '2 evaluations in this workspace, newest first:\n\n' +
-      '  TIME in KEYWORD, N ms\n    (error "No.")\n' +
-      '    Error: form 1 cannot be read: the text ends inside this form',
+      '  TIME in KEYWORD, N ms\n    (list 1\n' +
+      '    Error: form 1 cannot be read: the text ends inside this form\n' +
+      '    It begins at line 1, column 1; reading stopped at line 1, column 8. Nothing was evaluated.\n' +
+      FIRST,
   );
   await session.close();
 });
@@ -43,9 +57,7 @@ test('it survives a restart of the server, and a line that a crash cut', async (
   expect(text).toMatch(/^4 evaluations in this workspace, newest first:/);
   expect(text).toContain('\n    (* 6 7)\n    => 42\n');
   expect(await history(session, { containing: 'DEFUN' })).toBe(
-    '1 evaluation in this workspace with "DEFUN" in the input, newest first:\n\n' +
-      '  TIME in COMMON-LISP-USER, N ms\n    (defun f (x)\n      (print x) (values x 2))\n    (f 3)\n' +
-      '    => [1] F\n       [2] 3\n           2\n    Output:\n      3',
+    `1 evaluation in this workspace with "DEFUN" in the input, newest first:\n\n${FIRST}`,
   );
   expect(await history(session, { limit: 1, offset: 1 })).toMatch(
     /\n {2}TIME .*\n {4}\(\* 6 7\)\n {4}=> 42\n {2}\.\.\.$/,
@@ -75,7 +87,8 @@ test('servers side by side over one root share it, other roots do not', async ()
 
 test('where it cannot be written, evaluations go on, and the first says so', async () => {
   const broken = temporaryFolder();
-  writeFileSync(join(broken.path, 'live-lisp'), 'a file where the folder should be');
+  mkdirSync(join(broken.path, 'live-lisp'));
+  writeFileSync(join(broken.path, 'live-lisp', 'repl-history'), 'a file where the folder should be');
   const session = await start(root.path, broken.path);
   expect(await session.eval('(+ 1 2)', { timeout: 10 })).toMatch(
     /^3\n\nNote: evaluations cannot be kept for get_repl_history \(.+\); they go on without it\.$/,
