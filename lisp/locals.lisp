@@ -126,7 +126,7 @@ did not suffice have only the name."
 
 (sb-ext:defglobal **errors** '() "The last errors as property lists, newest first.")
 
-(sb-ext:defglobal **began** (unix-time) "When this image began.")
+(defvar *began* (unix-time) "When this image began.")
 
 (sb-ext:defglobal **errors-lock** (sb-thread:make-mutex :name "live-lisp errors")
   "Held while **ERRORS** changes.")
@@ -134,9 +134,11 @@ did not suffice have only the name."
 (defvar *form-text* nil "The text of the form that this call evaluates, when it came as text.")
 
 (defun keep-error (condition on-stack)
-  "Begin to keep CONDITION, with the locals of its frames when those are ON-STACK. Return a function that
-takes what CONDITION-DATA returned: making that can take for ever."
-  (let ((kept (list "time" (unix-time)
+  "Begin to keep CONDITION, with the locals of its frames when those are ON-STACK. Return a
+function that takes what CONDITION-DATA returned: making that can take for ever."
+  (let* (;; It can be signalled while a value is printed, by a printer that looks for circles.
+         (*print-circle* nil)
+         (kept (list "time" (unix-time)
                     "operation" (job-operation *job*)
                     "form" *form-text*
                     "formNumber" *form-number*
@@ -152,7 +154,7 @@ takes what CONDITION-DATA returned: making that can take for ever."
 (define-operation ("last-error" :inline t) (index)
   "Return the error that is INDEX errors old, with the types and times of all that are kept."
   (let ((errors **errors**))
-    (object "began" **began**
+    (object "began" *began*
             "total" (length errors)
             "error" (let ((kept (nth (or index 0) errors)))
                       (and kept (make-json-object (copy-list kept))))
