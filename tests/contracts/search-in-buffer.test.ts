@@ -145,7 +145,7 @@ describe('where is searched', () => {
   });
 
   test.each<[string, string]>([
-    ['none.lisp', 'There is no file none.lisp in the workspace ROOT. Similar names: src/a.lisp, src/b.lisp.'],
+    ['none.lisp', 'There is no file none.lisp in the workspace ROOT. No file has a similar name.'],
     ['../outside', 'Path ../outside is outside the workspace ROOT. File tools stay inside it;'],
   ])('%s is refused', async (buffer, text) => {
     expect(await find('x', { buffer })).toContain(`failed: ${text.replace('ROOT', at.root)}`);

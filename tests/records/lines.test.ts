@@ -40,7 +40,7 @@ test('a last line that a crash cut gets its end, and nothing before it is touche
       writeFileSync(path, before);
       new LineFile(path, LARGE).append('new');
       const after = readFileSync(path, 'utf8');
-      expect(after).toBe(before + (before === '' || before.endsWith('\n') ? '' : '\n') + 'new\n');
+      expect(after).toBe(`${before}${before === '' || before.endsWith('\n') ? '' : '\n'}new\n`);
     }),
   );
 });

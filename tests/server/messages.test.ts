@@ -250,7 +250,7 @@ describe.each(ERAS)('an unknown tool in the %s era', (era) => {
 
   test.each([
     ['eval', 'Unknown tool: eval. Did you mean eval_form?'],
-    ['load-sytem', 'Unknown tool: load-sytem. Did you mean load_system?'],
+    ['load-sytem', 'Unknown tool: load-sytem. Did you mean load_system, load_file?'],
     ['describe', 'Unknown tool: describe. Did you mean describe_symbol?'],
     [
       'zzzzzzzzzzzzzzzzzzzzzzzzz',

@@ -26,6 +26,7 @@ const COMPILE_FORM: Omit<ToolDefinition, 'handler'> = {
     TIMEOUT,
   ],
   required: ['form'],
+  limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'cautious',
   categories: ['execution'],
   shortDescription: 'Compile Lisp forms without running them: errors, warnings, undefined names, notes',
