@@ -1,10 +1,9 @@
 // Decides the contract's registry as functions, for programs that use the tools without MCP: one registry and one
 // image per process.
 
-import { type Assembly, assembleAgentQ } from './assembly.ts';
+import { type Assembly, assembleParts, registerEighteen } from './assembly.ts';
 import { readConfig } from './config.ts';
 import { CallError } from './errors.ts';
-import { Executor } from './kernel/executor.ts';
 import { type ToolFilter, ToolRegistry } from './kernel/registry.ts';
 import type { Tool } from './kernel/tool.ts';
 import * as calls from './kernel/tool-call.ts';
@@ -14,6 +13,12 @@ export const AGENT_Q_REGISTRY = new ToolRegistry();
 
 let assembly: Assembly | undefined;
 
+/** Returns the image, executor and records of this process, made with FLAGS when there are none yet. */
+function assembled(flags: readonly string[]): Assembly {
+  assembly ??= assembleParts(readConfig(flags, process.env), AGENT_Q_REGISTRY);
+  return assembly;
+}
+
 /** Adds the eighteen tools to AGENT_Q_REGISTRY and returns how many tools it has: 18, unless it has other tools
  *  besides (S4.9). FLAGS are those of the command line, such as ['--root', 'src']. The image starts with the first
  *  call that needs it. Throws a UsageError for wrong FLAGS, and a CallError for FLAGS in a later call: the tools
@@ -21,10 +26,10 @@ let assembly: Assembly | undefined;
 export function registerAgentQTools(flags: readonly string[] = []): number {
   if (assembly !== undefined && flags.length > 0) {
     throw new CallError(
-      'The eighteen tools are registered already, over an image that was started with other flags. Give the flags in the first call of registerAgentQTools.',
+      'This process has its image already, with other flags. Give the flags in the first call of registerAgentQTools, before any call of executeToolCall.',
     );
   }
-  assembly ??= assembleAgentQ(readConfig(flags, process.env), AGENT_Q_REGISTRY);
+  registerEighteen(assembled(flags));
   return AGENT_Q_REGISTRY.listRegisteredTools().length;
 }
 
@@ -54,7 +59,7 @@ export function executeToolCall(
   call: calls.ToolCall,
   options: calls.ToolCallOptions = {},
 ): Promise<calls.ToolResult> {
-  return calls.executeToolCall(assembly?.executor ?? new Executor(AGENT_Q_REGISTRY), call, options);
+  return calls.executeToolCall(assembled([]).executor, call, options);
 }
 
 /** Ends the image, so that the process can end. The tools stay registered, and those over the image fail. */

@@ -47,8 +47,6 @@ export interface Assembly {
   image: SbclImage;
   registry: ToolRegistry;
   executor: Executor;
-  /** What the person allowed in advance. */
-  standing: StandingApprovals;
   questions: OpenQuestions;
   grounds: Grounds;
 }
@@ -56,21 +54,29 @@ export interface Assembly {
 /** Returns the parts that CONFIG asks for, the image not started yet, and makes TOOL_CATALOG the catalog of
  *  their tools. */
 export function assemble(config: Config): Assembly {
-  const assembly = assembleAgentQ(config, new ToolRegistry());
+  const assembly = assembleParts(config, new ToolRegistry());
   const { registry, grounds } = assembly;
+  registerEighteen(assembly);
   for (const tool of [...furtherTools(grounds), SEARCH_TOOLS]) registry.register(tool);
   TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
-  for (const text of config.allow) assembly.standing.allow(allowed(text, registry));
+  for (const { tool } of config.allow.map(allowed)) {
+    if (registry.getTool(tool) === null) throw new UsageError(`--allow: ${registry.unknownTool(tool)}`);
+  }
   return assembly;
 }
 
-/** Returns the parts that CONFIG asks for, with the eighteen tools of the contract added to REGISTRY (S4.9). */
-export function assembleAgentQ(config: Config, registry: ToolRegistry): Assembly {
+/** Adds the eighteen tools of the contract to the registry of ASSEMBLY (S4.9). */
+export function registerEighteen({ registry, grounds }: Assembly): void {
+  for (const tool of agentQTools(grounds)) registry.register(tool);
+}
+
+/** Returns the parts that CONFIG asks for over the tools of REGISTRY. */
+export function assembleParts(config: Config, registry: ToolRegistry): Assembly {
   const image = new SbclImage({
     ...imageOptions(config),
     callTool: (name, args, signal) => callFromCode(executor, registry, name, args, signal),
   });
-  const standing = new StandingApprovals();
+  const standing = new StandingApprovals(config.allow.map(allowed));
   const log = new AuditLog(config.audit);
   const history = new ReplHistory(historyFile(config.histories, config.root));
   const executor = new Executor(registry, {
@@ -88,15 +94,12 @@ export function assembleAgentQ(config: Config, registry: ToolRegistry): Assembly
   });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds = { image, workspace, log, history, pendingEdits: (file: string) => questions.about(file) };
-  for (const tool of agentQTools(grounds)) registry.register(tool);
-  return { image, registry, executor, standing, grounds, questions };
+  return { image, registry, executor, grounds, questions };
 }
 
-/** Returns what --allow TEXT allows. Throws a UsageError when that is no tool of REGISTRY. */
-function allowed(text: string, registry: ToolRegistry): StandingApproval {
+/** Returns what --allow TEXT allows. Throws a UsageError when it means nothing. */
+function allowed(text: string): StandingApproval {
   const rule = readStandingApproval(text);
   if (rule === undefined) throw new UsageError(`--allow must be TOOL or TOOL:GLOB, not ${text}.`);
-  if (registry.getTool(rule.tool) === null)
-    throw new UsageError(`--allow: ${registry.unknownTool(rule.tool)}`);
   return rule;
 }

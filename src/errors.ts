@@ -22,5 +22,9 @@ export class UsageError extends Error {
 
 /** Returns what ERROR says, whatever was thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return 'what was thrown has no text';
+  }
 }

@@ -16,7 +16,7 @@ function version(): string {
 async function run(config: Config): Promise<number> {
   if (config.command === 'help') return print(helpText());
   if (config.command === 'version') return print(version());
-  const { image, registry, executor, standing, questions } = assemble(config);
+  const { image, registry, executor, questions } = assemble(config);
   switch (config.command) {
     case 'tools':
       return print(toolList(registry));
@@ -32,7 +32,7 @@ async function run(config: Config): Promise<number> {
       serve({
         registry,
         executor,
-        approvals: new Approvals({ questions, standing, session: true }),
+        approvals: new Approvals({ questions, session: true }),
         list: config.list,
         version: version(),
         onReady: () => image.start(),

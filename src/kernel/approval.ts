@@ -1,7 +1,7 @@
 // Decides how a human's approval is asked for and given: the question, the answers, and what was allowed in advance.
 
 import picomatch from 'picomatch';
-import { visibleName } from '../visible.ts';
+import { visible } from '../visible.ts';
 import type { Arguments, Preview, Tool } from './tool.ts';
 
 /** What a human is asked: may TOOL do with ARGS what PREVIEW shows? */
@@ -11,16 +11,18 @@ export interface Question {
   preview: Preview;
 }
 
-/** What a human answered (S2.12). A fingerprint says for which preview it was. */
+/** What a human answered (S2.12). A fingerprint says for which preview it was; SESSION, that it holds for more such
+ *  calls. */
 export type Verdict =
-  | { kind: 'approved'; fingerprint?: string }
+  | { kind: 'approved'; fingerprint?: string; session?: boolean }
   | { kind: 'modified'; args: unknown; fingerprint?: string }
   | { kind: 'denied' };
 
-/** A tool that may run without being asked for, in the places that match GLOB, or everywhere. */
+/** A tool that may run without being asked for: in the places that match GLOB, directly in FOLDER, or everywhere. */
 export interface StandingApproval {
   tool: string;
   glob?: string;
+  folder?: string;
 }
 
 /** What a human allowed in advance, at the start of the server or for the session. */
@@ -32,15 +34,39 @@ export class StandingApprovals {
   }
 
   /** Lets a tool run from now on. */
-  allow({ tool, glob }: StandingApproval): void {
-    const matches = glob === undefined ? () => true : picomatch(glob, { dot: true, strictSlashes: true });
+  allow({ tool, glob, folder }: StandingApproval): void {
+    const inFolder = (place: string) => folder === undefined || (place !== '' && folderOf(place) === folder);
+    const matches = glob === undefined ? inFolder : picomatch(glob, { dot: true, strictSlashes: true });
     this.#rules.push({ tool, matches });
+  }
+
+  /** Lets TOOL run from now on in the folder of PLACE, or everywhere when it has no place. */
+  allowForSession(tool: string, place: string | undefined): void {
+    this.allow({ tool, ...(place !== undefined && { folder: folderOf(place) }) });
   }
 
   /** Returns whether TOOL may run at PLACE. */
   covers(tool: string, place = ''): boolean {
     return this.#rules.some((rule) => rule.tool === tool && rule.matches(place));
   }
+}
+
+/** Returns the folder of the file at PLACE. */
+export function folderOf(place: string): string {
+  const end = place.lastIndexOf('/');
+  return end === -1 ? '.' : place.slice(0, end);
+}
+
+/** Characters that a human is shown of what a call would do. */
+const SHOWN_LIMIT = 8000;
+
+/** Returns TEXT as a human is shown it before they decide: nothing in it hidden, and bounded, with its beginning, its
+ *  end, and how much is missing between. */
+export function shownText(text: string): string {
+  const hidden = text.length - SHOWN_LIMIT;
+  if (hidden <= 0) return visible(text);
+  const half = SHOWN_LIMIT / 2;
+  return `Too long to show whole: ${hidden} characters in the middle are left out.\n\n${visible(text.slice(0, half))}\n[... ${hidden} characters are not shown ...]\n${visible(text.slice(-half))}`;
 }
 
 /** Returns the standing approval that TEXT, `TOOL` or `TOOL:GLOB`, means, or undefined. */
@@ -57,6 +83,7 @@ export function refusalText({ tool, preview }: Question, code: boolean): string 
   if (code) {
     return `${needs}, for which code cannot ask. Nothing was done. Call ${tool.name} directly, not from code, so that a human can be asked.`;
   }
-  const rule = preview.place === undefined ? tool.name : `${tool.name}:${visibleName(preview.place)}`;
+  const literal = preview.place !== undefined && /^[\w./ -]+$/.test(preview.place);
+  const rule = preview.place === undefined ? tool.name : `${tool.name}:${literal ? preview.place : 'GLOB'}`;
   return `${needs}, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow ${rule}`;
 }

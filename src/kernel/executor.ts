@@ -1,7 +1,7 @@
 // Decides the way of one call: find, validate, decide, run, outcome. It never throws.
 
 import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
-import { type Question, refusalText, type StandingApprovals, type Verdict } from './approval.ts';
+import { type Question, refusalText, type StandingApprovals, shownText, type Verdict } from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
 import { type AskPolicy, decide } from './decision.ts';
 import { withinLimit } from './limit.ts';
@@ -65,9 +65,9 @@ export class Executor {
   }
 
   async #run(name: string, args: unknown, how: Omit<Call, 'tool' | 'args'>): Promise<Settled> {
-    const tool = this.#registry.getTool(name);
-    if (tool === null) return failure(`Unknown tool: ${printable(name)}`);
     try {
+      const tool = this.#registry.getTool(name);
+      if (tool === null) return failure(`Unknown tool: ${printable(String(name))}`);
       const call = { tool, args: validateArguments(tool, args), ...how };
       const decision = decide(tool.safetyLevel, this.#options.ask ?? 'dangerous');
       return decision === 'run' ? await this.#perform(call, 'level') : await this.#performApproved(call);
@@ -79,13 +79,16 @@ export class Executor {
   /** Runs CALL when a human allows it, who may have changed its arguments (S2.12). */
   async #performApproved(call: Call): Promise<Settled> {
     const { tool, args } = call;
+    const { standing } = this.#options;
     const preview = await previewOf(call);
-    if (this.#options.standing?.covers(tool.name, preview.place)) {
-      return this.#perform(withFingerprint(call, preview), 'standing');
-    }
-    const question = { tool, args, preview };
     const { verdict } = call;
-    if (verdict === undefined) return { ...failure(refusalText(question, call.caller === 'code')), question };
+    if (verdict === undefined) {
+      if (standing?.covers(tool.name, preview.place)) {
+        return this.#perform(withFingerprint(call, preview), 'standing');
+      }
+      const question = { tool, args, preview };
+      return { ...failure(refusalText(question, call.caller === 'code')), question };
+    }
     if (verdict.kind !== 'approved' && verdict.kind !== 'modified') {
       this.#beginRecord(call, 'human')?.({ success: false, error: DENIED, milliseconds: 0 });
       return failure(DENIED);
@@ -95,12 +98,17 @@ export class Executor {
         `What ${tool.name} was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.`,
       );
     }
-    if (verdict.kind === 'approved') return this.#perform(withFingerprint(call, preview), 'human');
+    if (verdict.kind === 'approved') {
+      if (verdict.session) standing?.allowForSession(tool.name, preview.place);
+      return this.#perform(withFingerprint(call, preview), 'human');
+    }
     const changed = { ...call, args: validateArguments(tool, verdict.args) };
     return this.#perform(withFingerprint(changed, await previewOf(changed)), 'human');
   }
 
   async #perform(call: Call, authority: Authority): Promise<Settled> {
+    if (call.context.signal?.aborted)
+      throw new CallError('The call was cancelled before it ran; nothing was done.');
     if (call.tool.safetyLevel === 'safe') return run(call);
     const end = this.#beginRecord(call, authority);
     const began = performance.now();
@@ -122,16 +130,20 @@ export class Executor {
 }
 
 async function run({ tool, args, context }: Call): Promise<Settled> {
-  const { text, data, failed, structured } = toResult(await withinLimit(tool, args, context));
+  const { text, data, failed, structured } = toResult(
+    await withinLimit(tool, context, (limited) => tool.handler(args, limited)),
+  );
   const bounded = boundText(text);
   if (failed) return { success: false, error: bounded, data };
   return { success: true, text: bounded, data, ...(structured && { structured }) };
 }
 
 async function previewOf({ tool, args, context }: Call): Promise<Preview> {
-  return tool.preview
-    ? tool.preview(args, context)
+  const own = tool.preview?.bind(tool);
+  const preview = own
+    ? await withinLimit(tool, context, (limited) => own(args, limited))
     : { text: JSON.stringify(args, null, 2), fingerprint: '' };
+  return { ...preview, text: shownText(preview.text) };
 }
 
 function withFingerprint(call: Call, { fingerprint }: Preview): Call {

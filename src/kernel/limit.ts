@@ -1,27 +1,33 @@
-// Decides how long a handler may take, and what becomes of a call whose handler does not end.
+// Decides how long a tool may take, and what becomes of a call that does not end.
 
 import { CallError } from '../errors.ts';
-import type { Arguments, CallContext, Tool } from './tool.ts';
+import type { CallContext, Tool } from './tool.ts';
 
-/** Milliseconds that a handler has to end once it was told to. */
+/** Milliseconds that a tool has to end once it was told to. */
 const GRACE_MS = 2000;
 
-/** Returns what the handler of TOOL gives for ARGS. Its signal tells it when the call is cancelled or its limit is
- *  over; when it does not end even then, this throws a CallError and the handler is left alone. */
-export async function withinLimit(tool: Tool, args: Arguments, context: CallContext): Promise<unknown> {
-  if (tool.limitMs === Number.POSITIVE_INFINITY) return tool.handler(args, context);
+/** Milliseconds above which a timer of Node fires at once. */
+const LONGEST_MS = 0x7fffffff;
+
+/** Returns what WORK of TOOL gives. Its signal tells it when the call is cancelled or its limit is over; when it
+ *  does not end even then, this throws a CallError and it is left alone. */
+export async function withinLimit<Value>(
+  tool: Tool,
+  context: CallContext,
+  work: (context: CallContext) => Value | Promise<Value>,
+): Promise<Value> {
+  if (tool.limitMs > LONGEST_MS) return work(context);
   const limit = new AbortController();
   const timers: NodeJS.Timeout[] = [];
   const after = (milliseconds: number, act: () => void) => timers.push(setTimeout(act, milliseconds));
   const stop = () => limit.abort();
   try {
-    return await new Promise((resolve, reject) => {
+    return await new Promise<Value>((resolve, reject) => {
       const giveUp = () => reject(new CallError(givenUpText(tool, context)));
       limit.signal.addEventListener('abort', () => after(GRACE_MS, giveUp));
       after(tool.limitMs, stop);
       context.signal?.addEventListener('abort', stop);
-      if (context.signal?.aborted) stop();
-      Promise.resolve(tool.handler(args, { ...context, signal: limit.signal })).then(resolve, reject);
+      Promise.resolve(work({ ...context, signal: limit.signal })).then(resolve, reject);
     });
   } finally {
     context.signal?.removeEventListener('abort', stop);

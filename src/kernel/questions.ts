@@ -6,8 +6,11 @@ import type { Question } from './approval.ts';
 /** Questions that are open at once; the oldest make room. */
 const LIMIT = 100;
 
+/** What is kept of a question until it is answered: not its arguments, which may be large. */
+export type AskedQuestion = Omit<Question, 'args'>;
+
 interface OpenQuestion {
-  question: Question;
+  question: AskedQuestion;
   /** What it was asked for: the answer must be for the same. */
   subject: string;
   until: number;
@@ -27,11 +30,12 @@ export class OpenQuestions {
     this.#forget();
     const [oldest] = this.#open.keys();
     if (oldest !== undefined && this.#open.size >= LIMIT) this.#open.delete(oldest);
-    this.#open.set(id, { question, subject, until: Date.now() + this.seconds * 1000 });
+    const { tool, preview } = question;
+    this.#open.set(id, { question: { tool, preview }, subject, until: Date.now() + this.seconds * 1000 });
   }
 
   /** Returns the question of ID, which is closed by that. Throws a CallError when there is none for SUBJECT. */
-  take(id: string, subject: string): Question {
+  take(id: string, subject: string): AskedQuestion {
     this.#forget();
     const found = this.#open.get(id);
     this.#open.delete(id);

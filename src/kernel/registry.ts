@@ -23,7 +23,8 @@ export class ToolRegistry {
   /** Adds TOOL under its name and returns it; a tool of that name is replaced and keeps its place (S4.1).
    *  Throws a CallError when it is not valid (S4.2). */
   register(tool: Tool): Tool {
-    this.#tools.set(tool.name, checkTool(tool));
+    checkTool(tool);
+    this.#tools.set(tool.name, tool);
     this.#revision += 1;
     return tool;
   }

@@ -29,16 +29,19 @@ export async function executeToolCall(
   call: ToolCall,
   { approve, ...context }: ToolCallOptions = {},
 ): Promise<ToolResult> {
-  const id = call.id ?? null;
+  let id: string | null = null;
   try {
-    const args = readArguments(call.arguments);
-    const outcome = await executor.execute(call.name, args, context);
+    id = call.id ?? null;
+    const { name } = call;
+    // Whoever holds the arguments must not change them between the question and the call.
+    const args = structuredClone(readArguments(call.arguments));
+    const outcome = await executor.execute(name, args, context);
     const question = outcome.success ? undefined : outcome.question;
     if (question === undefined || approve === undefined) return { id, ...settled(outcome) };
-    const verdict = await approve(question);
     const { fingerprint } = question.preview;
+    const verdict = await approve({ ...question, args: structuredClone(question.args) });
     const answered = verdict.kind === 'denied' ? verdict : { ...verdict, fingerprint };
-    return { id, ...settled(await executor.execute(call.name, args, context, answered)) };
+    return { id, ...settled(await executor.execute(name, args, context, answered)) };
   } catch (error) {
     return { id, success: false, error: `Tool error: ${messageOf(error)}` };
   }

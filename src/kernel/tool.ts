@@ -93,6 +93,7 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 /** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1); the first sentence
  *  of its description is its short one. Throws a CallError that names what is wrong (S2.2 to S2.6). */
 export function defineTool(definition: ToolDefinition): Tool {
+  checkObject(definition);
   const { required = [], safetyLevel = 'safe', categories = [] } = definition;
   const { complexity = 'simple', keywords = [], alwaysLoad = false, limitMs = LIMIT_MS } = definition;
   const { shortDescription = firstSentence(definition.description), title = titleOf(definition.name) } =
@@ -118,6 +119,7 @@ function firstSentence(text: unknown): string {
 
 /** Returns TOOL when it is valid. Throws a CallError that names what is wrong (S2.2 to S2.6, S4.2). */
 export function checkTool(tool: Tool): Tool {
+  checkObject(tool);
   const culprit = (what: string) => new CallError(`Tool ${JSON.stringify(tool.name)} ${what}`);
   if (typeof tool.name !== 'string' || !NAME.test(tool.name)) {
     throw culprit('must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.');
@@ -132,12 +134,28 @@ export function checkTool(tool: Tool): Tool {
     throw culprit(`has the complexity ${tool.complexity}; valid are ${COMPLEXITIES.join(', ')}.`);
   }
   if (!(tool.limitMs > 0)) throw culprit(`has the limit ${tool.limitMs}; it must be milliseconds above 0.`);
-  for (const { name, type } of tool.parameters) {
+  checkParameters(tool, culprit);
+  return tool;
+}
+
+function checkObject(tool: unknown): void {
+  if (typeof tool !== 'object' || tool === null) {
+    throw new CallError('A tool must be an object with a name, a description, parameters and a handler.');
+  }
+}
+
+function checkParameters(tool: Tool, culprit: (what: string) => CallError): void {
+  const names = new Set<string>();
+  for (const parameter of tool.parameters) {
+    const { name, type } = parameter ?? {};
+    if (typeof name !== 'string' || name === '') throw culprit('has a parameter without a name.');
+    if (names.has(name)) throw culprit(`has two parameters named '${name}'.`);
+    names.add(name);
     if (!PARAMETER_TYPES.includes(type)) {
       throw culprit(`has a parameter '${name}' of type ${type}; valid are ${PARAMETER_TYPES.join(', ')}.`);
     }
   }
-  const stray = tool.required.find((name) => !tool.parameters.some((parameter) => parameter.name === name));
+  if (!Array.isArray(tool.required)) throw culprit('must have a list of the names of required parameters.');
+  const stray = tool.required.find((name) => !names.has(name));
   if (stray !== undefined) throw culprit(`requires '${stray}', which is not one of its parameters.`);
-  return tool;
 }

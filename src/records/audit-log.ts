@@ -1,7 +1,9 @@
 // Decides what the audit log holds: a line before and a line after each call that is not safe.
 
 import { randomUUID } from 'node:crypto';
+import { messageOf } from '../errors.ts';
 import type { AuditedCall, AuditedEnd, AuditTrail, Authority } from '../kernel/audit.ts';
+import type { Arguments } from '../kernel/tool.ts';
 import { LineFile } from './lines.ts';
 import { cut, now, parseLine } from './shorten.ts';
 
@@ -44,14 +46,7 @@ export class AuditLog implements AuditTrail {
 
   begin({ args, ...call }: AuditedCall, authority: Authority): (end: AuditedEnd) => void {
     const id = randomUUID();
-    const line: BeginLine = {
-      id,
-      time: now(),
-      event: 'begin',
-      ...call,
-      authority,
-      arguments: shortened(args),
-    };
+    const line = { id, time: now(), event: 'begin', ...call, authority, arguments: recorded(args) };
     // A line that was written survives the end of the process; that of a lasting change, of the machine too.
     this.#lines.append(JSON.stringify(line), call.level === 'dangerous');
     return (end) => {
@@ -86,6 +81,15 @@ export class AuditLog implements AuditTrail {
         yield { ...record, ...(end && { end }) };
       }
     }
+  }
+}
+
+/** Returns ARGS as the log keeps them; what a program passes may be nothing that JSON can say. */
+function recorded(args: Arguments): unknown {
+  try {
+    return JSON.parse(JSON.stringify(shortened(args)));
+  } catch (error) {
+    return `They cannot be written as JSON (${messageOf(error)}).`;
   }
 }
 

@@ -30,6 +30,8 @@ export class LineFile {
   readonly #options: LineFileOptions;
   #descriptor: number | undefined;
   #inode = 0;
+  /** Tells apart the files that became full within a millisecond. */
+  #rotations = 1_000_000;
 
   constructor(path: string, options: LineFileOptions) {
     this.path = path;
@@ -42,7 +44,6 @@ export class LineFile {
     const descriptor = this.#open(text.length);
     const octets = Buffer.from(`${text}\n`);
     if (writeSync(descriptor, octets) < octets.length) {
-      this.#close(); // The next line begins on a line of its own.
       throw new Error('the disk is full');
     }
     if (sync) fsyncSync(descriptor);
@@ -61,10 +62,10 @@ export class LineFile {
     if (this.#descriptor !== undefined && !this.#isCurrent()) this.#close();
     this.#descriptor ??= this.#openFile();
     const { size } = fstatSync(this.#descriptor);
-    if (size === 0 || size + more <= this.#options.limit) return this.#descriptor;
+    if (size === 0 || size + more <= this.#options.limit) return this.#whole(this.#descriptor, size);
     this.#rotate();
     this.#descriptor = this.#openFile();
-    return this.#descriptor;
+    return this.#whole(this.#descriptor, fstatSync(this.#descriptor).size);
   }
 
   /** Whether the file of that name is still the one that is open: another server may have begun a new one. */
@@ -75,10 +76,14 @@ export class LineFile {
   #openFile(): number {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     const descriptor = openSync(this.path, 'a+', 0o600);
-    const { size, ino } = fstatSync(descriptor);
-    this.#inode = ino;
+    this.#inode = fstatSync(descriptor).ino;
+    return descriptor;
+  }
+
+  /** Returns DESCRIPTOR once its last line has an end: a crash, of another server too, or a full disk may have cut
+   *  it, and the next one must be whole. */
+  #whole(descriptor: number, size: number): number {
     const last = Buffer.alloc(1);
-    // A line that a crash cut gets its end, so that the next one is whole.
     if (size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== NEWLINE) {
       writeSync(descriptor, '\n');
     }
@@ -92,7 +97,7 @@ export class LineFile {
     const { dir, name, ext } = parse(this.path);
     const stamp = new Date().toISOString().replace(/\D/g, '');
     try {
-      renameSync(this.path, join(dir, `${name}.${stamp}-${process.pid}${ext}`));
+      renameSync(this.path, join(dir, `${name}.${stamp}-${process.pid}-${this.#rotations++}${ext}`));
     } catch {
       return; // Another server was quicker; a file that stays is full and tried again.
     }
@@ -105,7 +110,7 @@ export class LineFile {
     const own = (file: string) =>
       file.startsWith(`${name}.`) &&
       file.endsWith(ext) &&
-      /^\d{17}-\d+$/.test(basename(file, ext).slice(name.length + 1));
+      /^\d{17}-\d+-\d+$/.test(basename(file, ext).slice(name.length + 1));
     return readNames(dir)
       .filter(own)
       .sort()

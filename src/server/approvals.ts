@@ -1,7 +1,6 @@
 // Decides how a human is asked through their MCP client, and what counts as an answer.
 
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { posix } from 'node:path';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
@@ -13,13 +12,12 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { CallError, messageOf } from '../errors.ts';
-import type { Question, StandingApprovals, Verdict } from '../kernel/approval.ts';
-import type { OpenQuestions } from '../kernel/questions.ts';
-import { visible, visibleName } from '../visible.ts';
+import { folderOf, type Question, type Verdict } from '../kernel/approval.ts';
+import type { AskedQuestion, OpenQuestions } from '../kernel/questions.ts';
+import { visibleName } from '../visible.ts';
 
 export interface ApprovalOptions {
   questions: OpenQuestions;
-  standing: StandingApprovals;
   /** Whether the connection is one person's, so that an approval can hold for a session. */
   session: boolean;
 }
@@ -30,16 +28,14 @@ const APPROVE = 'approve';
 const APPROVE_FOR_SESSION = 'approve for this session';
 const DENY = 'deny';
 
-/** Characters that a human is shown of what a call would do. */
-const MESSAGE_LIMIT = 8000;
-
 export class Approvals {
   readonly #options: ApprovalOptions;
   readonly #codec;
 
   constructor(options: ApprovalOptions) {
     this.#options = options;
-    const ttlSeconds = options.questions.seconds;
+    // The codec counts whole seconds; the open questions count exactly.
+    const ttlSeconds = options.questions.seconds + 2;
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
@@ -83,20 +79,16 @@ export class Approvals {
     }
   }
 
-  #read(question: Question, content: Record<string, unknown>): Verdict {
+  #read(question: AskedQuestion, content: Record<string, unknown>): Verdict {
     const { decision, arguments: changed } = content;
-    const { tool, preview } = question;
     if (decision !== APPROVE && !(decision === APPROVE_FOR_SESSION && this.#options.session)) {
       return { kind: 'denied' };
     }
-    const { fingerprint } = preview;
+    const { fingerprint } = question.preview;
     if (typeof changed === 'string' && changed.trim() !== '') {
       return { kind: 'modified', args: parseArguments(changed), fingerprint };
     }
-    if (decision === APPROVE_FOR_SESSION) {
-      this.#options.standing.allow({ tool: tool.name, ...globFor(preview.place) });
-    }
-    return { kind: 'approved', fingerprint };
+    return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
   }
 
   #form({ tool, preview }: Question) {
@@ -138,13 +130,8 @@ function subjectOf(name: string, args: unknown): string {
 }
 
 function messageFor({ tool, preview }: Question): string {
-  const what = visible(preview.text);
-  const hidden = what.length - MESSAGE_LIMIT;
-  const half = MESSAGE_LIMIT / 2;
   const where = preview.place === undefined ? '' : ` in ${visibleName(preview.place)}`;
-  const question = `May the agent call ${tool.name} (${tool.safetyLevel})${where}?`;
-  if (hidden <= 0) return `${question}\n\n${what}`;
-  return `${question}\nToo long to show whole: ${hidden} characters in the middle are left out.\n\n${what.slice(0, half)}\n[... ${hidden} characters are not shown ...]\n${what.slice(-half)}`;
+  return `May the agent call ${tool.name} (${tool.safetyLevel})${where}?\n\n${preview.text}`;
 }
 
 function parseArguments(text: string): unknown {
@@ -155,15 +142,4 @@ function parseArguments(text: string): unknown {
       `The arguments that the human gave instead are no JSON (${messageOf(error)}), so nothing was done. Call the tool again to ask anew.`,
     );
   }
-}
-
-/** The folder of PLACE, for whose files an approval for the session holds. */
-function folderOf(place: string): string {
-  return posix.dirname(place);
-}
-
-function globFor(place: string | undefined): { glob?: string } {
-  if (place === undefined) return {};
-  const literal = folderOf(place).replace(/[\\*?[\](){}!+@|^$,]/g, '\\$&');
-  return { glob: literal === '.' ? '*' : `${literal}/*` };
 }

@@ -6,8 +6,8 @@ import type { AuditTrail } from '../../src/kernel/audit.ts';
 import { type AskPolicy, decide } from '../../src/kernel/decision.ts';
 import { Executor, type ExecutorOptions } from '../../src/kernel/executor.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
-import { SAFETY_LEVELS, type ToolDefinition } from '../../src/kernel/tool.ts';
-import { type Probe, probe } from './tools.ts';
+import { defineTool, SAFETY_LEVELS, type ToolDefinition } from '../../src/kernel/tool.ts';
+import { type Probe, probe, VALID } from './tools.ts';
 
 const DENIED = { success: false, error: 'Tool execution denied by user', notices: [] };
 
@@ -125,6 +125,80 @@ describe('approval', () => {
     expect(outcome).toEqual({ success: false, error: 'Tool error: there is no such file', notices: [] });
   });
 
+  test('S2.12 what a human answers goes before what was allowed in advance', async () => {
+    const one = dangerous(previewOver({ content: 'v2' }));
+    const call = execute(one, { standing: new StandingApprovals([{ tool: 'probe' }]) });
+    expect(await call({ symbol: 'car' }, { kind: 'denied' })).toEqual(DENIED);
+    await call({ symbol: 'car' }, { kind: 'approved', fingerprint: 'v1' });
+    expect(one.runs).toEqual([]);
+    await call({ symbol: 'car' }, { kind: 'modified', args: { symbol: 'cdr' }, fingerprint: 'v2' });
+    expect(one.runs).toEqual([{ symbol: 'cdr' }]);
+  });
+
+  test('an approval for the session begins when its own call runs, and not with changed arguments', async () => {
+    const standing = new StandingApprovals();
+    const file = { content: 'v2' };
+    const call = execute(dangerous(previewOver(file)), { standing });
+    const covered = () => standing.covers('probe', 'src/a.lisp');
+    await call({ symbol: 'car' }, { kind: 'approved', fingerprint: 'v1', session: true });
+    expect(covered()).toBe(false);
+    await call({ symbol: 'car' }, { kind: 'approved', fingerprint: 'v2' });
+    expect(covered()).toBe(false);
+    await call({ symbol: 'car' }, { kind: 'approved', fingerprint: 'v2', session: true });
+    expect(covered()).toBe(true);
+    expect(await call({ symbol: 'car' })).toMatchObject({ success: true });
+  });
+
+  test.each([
+    ['src/a.lisp', ['src/b', 'src/.c'], ['src/deep/b', 'srcs/b', 'b', '/src/b', 'SRC/b', '']],
+    ['a.lisp', ['b'], ['src/b', '/b', '']],
+    ['"lib"/x', ['"lib"/y'], ['lib/y']],
+    ['a*/x', ['a*/y'], ['ab/y', 'a/y']],
+    ['{a,b}/x', ['{a,b}/y'], ['a/y']],
+    ['/other/root/x', ['/other/root/y'], ['root/y', '/other/y']],
+  ])('an approval for the session at %s covers %j, not %j', (place, inside, outside) => {
+    const standing = new StandingApprovals();
+    standing.allowForSession('probe', place);
+    for (const each of inside) expect([each, standing.covers('probe', each)]).toEqual([each, true]);
+    for (const each of outside) expect([each, standing.covers('probe', each)]).toEqual([each, false]);
+    expect(standing.covers('other', place)).toBe(false);
+  });
+
+  test('the handler is told which content was approved, or shown last', async () => {
+    const seen: unknown[] = [];
+    const tool = defineTool({
+      ...VALID,
+      safetyLevel: 'dangerous',
+      preview: async ({ symbol }) => ({ text: '', place: 'a', fingerprint: `of ${symbol}` }),
+      handler: (_, { fingerprint }) => seen.push(fingerprint),
+    });
+    const standing = new StandingApprovals([{ tool: 'probe' }]);
+    const call = execute({ tool, runs: [] }, { standing });
+    await call({ symbol: 'a' }, { kind: 'approved', fingerprint: 'of a' });
+    await call({ symbol: 'a' }, { kind: 'modified', args: { symbol: 'b' }, fingerprint: 'of a' });
+    await call({ symbol: 'c' });
+    expect(seen).toEqual(['of a', 'of b', 'of c']);
+  });
+
+  test('what a human is shown hides nothing, and says how much is left out', async () => {
+    const long = `${'a'.repeat(5000)}\u202e${'b'.repeat(995_000)}`;
+    const one = dangerous(async () => ({ text: long, fingerprint: '' }));
+    const outcome = await execute(one)({ symbol: 'car' });
+    const shown = outcome.success ? '' : outcome.question?.preview.text;
+    expect(shown).toMatch(
+      /^Too long to show whole: 992001 characters in the middle are left out\.\n\na{4000}\n\[\.\.\. 992001 characters are not shown \.\.\.\]\nb{4000}$/,
+    );
+  });
+
+  test.each(['src/**', 'a"b', 'a$(x)', 'a\nb', 'a[1]'])(
+    'C20 the place %j could mean others as a glob, so the refusal does not name it',
+    async (place) => {
+      const one = dangerous(async () => ({ text: '', place, fingerprint: '' }));
+      const outcome = await execute(one)({ symbol: 'car' });
+      expect(outcome).toMatchObject({ error: expect.stringMatching(/ --allow probe:GLOB$/) });
+    },
+  );
+
   test.each([
     ['src/**', 'src/a.lisp', true],
     ['src/**', 'src/deep/er/a.lisp', true],
@@ -184,6 +258,15 @@ describe('records', () => {
       ['begin', 'probe', 'dangerous', { symbol: 'car' }, 'client', 'human'],
       ['end', false, 'Tool execution denied by user'],
     ]);
+  });
+
+  test('a call that is cancelled before it runs leaves no record', async () => {
+    const events: unknown[] = [];
+    const registry = new ToolRegistry();
+    registry.register(dangerous().tool);
+    const executor = new Executor(registry, { audit: trail(events) });
+    await executor.execute('probe', { symbol: 'car' }, { signal: AbortSignal.abort() }, { kind: 'approved' });
+    expect(events).toEqual([]);
   });
 
   test('a call that cannot be recorded does not run', async () => {

@@ -1,13 +1,14 @@
 // S4 and S2.13 over the eighteen tools themselves, as a program that imports the package has them.
 
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as library from '../../src/agent-q.ts';
 import { toolsToSchema, toolToSchema } from '../../src/kernel/schema.ts';
 import { defineTool, SAFETY_LEVELS, type SafetyLevel } from '../../src/kernel/tool.ts';
-import { PROJECT } from '../harness.ts';
+import { PROJECT, temporaryFolder } from '../harness.ts';
 import * as builtIn from '../names.ts';
 import { VALID } from './tools.ts';
 
@@ -19,11 +20,12 @@ function namesOf(filter?: Parameters<typeof library.getAgentQTools>[0]): string[
 }
 
 /** Returns what a new process prints that imports the built library and evaluates SCRIPT. */
-function inNewProcess(script: string): string {
+function inNewProcess(script: string, env: Record<string, string> = {}): string {
   const library = JSON.stringify(join(PROJECT, 'dist', 'index.js'));
   const whole = `import * as lisp from ${library}; console.log(JSON.stringify(${script}));`;
   return execFileSync(process.execPath, ['--input-type=module', '--eval', whole], {
     encoding: 'utf8',
+    env: { ...process.env, ...env },
   }).trim();
 }
 
@@ -47,8 +49,21 @@ describe('registering', () => {
 
   test('flags in a later call are refused, since the image has others', () => {
     expect(() => library.registerAgentQTools(['--heap', '512MB'])).toThrow(
-      'The eighteen tools are registered already, over an image that was started with other flags. Give the flags in the first call of registerAgentQTools.',
+      'This process has its image already, with other flags. Give the flags in the first call of registerAgentQTools, before any call of executeToolCall.',
     );
+  });
+
+  test('S2.11 a cautious tool of the program is recorded, also without the eighteen', () => {
+    const state = temporaryFolder();
+    const script = `(lisp.registerTool(lisp.AGENT_Q_REGISTRY, lisp.defineTool({name: 'mine', description: 'Mine.', parameters: [], safetyLevel: 'cautious', handler: () => 1})), await lisp.executeToolCall({name: 'mine'}))`;
+    expect(inNewProcess(script, { XDG_STATE_HOME: state.path })).toBe(
+      '{"id":null,"success":true,"result":"1","data":1}',
+    );
+    const lines = readFileSync(join(state.path, 'live-lisp', 'audit.jsonl'), 'utf8')
+      .trim()
+      .split('\n');
+    state.remove();
+    expect(lines.map((line) => JSON.parse(line).event)).toEqual(['begin', 'end']);
   });
 
   test('S4.1 S4.3 a tool of the program stands beside them', () => {
@@ -222,6 +237,38 @@ describe('calls', () => {
     });
     expect(result).toEqual({ id: '1', success: false, error: 'Tool execution denied by user' });
     expect(asked.length).toBe(1);
+  });
+
+  test('S2.12 arguments that change while the human thinks are not what runs', async () => {
+    const args = { path: 'never/x', content: 'harmless' };
+    const seen: unknown[] = [];
+    const tool = defineTool({
+      ...VALID,
+      name: 'mutable',
+      safetyLevel: 'dangerous',
+      handler: (given) => seen.push(given),
+    });
+    library.AGENT_Q_REGISTRY.register({
+      ...tool,
+      parameters: library.getTool('write_file')?.parameters ?? [],
+    });
+    await library.executeToolCall(
+      { name: 'mutable', arguments: args },
+      {
+        approve: (question) => {
+          args.content = 'evil';
+          Object.assign(question.args, { content: 'evil' });
+          return { kind: 'approved' };
+        },
+      },
+    );
+    expect(seen).toEqual([{ path: 'never/x', content: 'harmless' }]);
+  });
+
+  test.each([undefined, null, 5])('S2.9 the call %j is a failure', async (call) => {
+    expect(await library.executeToolCall(call as unknown as { name: string })).toMatchObject({
+      success: false,
+    });
   });
 
   test('S2.9 a person who cannot be asked is no approval, and nothing is thrown', async () => {

@@ -119,6 +119,20 @@ describe('a tool', () => {
     },
   );
 
+  test.each([null, undefined, 5, 'tool'])('S2.6 %j is no tool', (junk) => {
+    const text = 'A tool must be an object with a name, a description, parameters and a handler.';
+    expect(() => defineTool(junk as unknown as ToolDefinition)).toThrow(text);
+    expect(() => new ToolRegistry().register(junk as unknown as Tool)).toThrow(text);
+  });
+
+  test.each([
+    [{ parameters: [null] }, 'Tool "probe" has a parameter without a name.'],
+    [{ parameters: [STRING, STRING] }, 'Tool "probe" has two parameters named \'symbol\'.'],
+    [{ required: 'symbol' }, 'Tool "probe" must have a list of the names of required parameters.'],
+  ])('S2.6 S2.3 %j is told', (change, text) => {
+    expect(() => defineTool(broken(change))).toThrow(text);
+  });
+
   test('S2.6 a tool may have no parameters, but it must say so', () => {
     expect(inputSchema(defineTool({ ...VALID, parameters: [] }))).toEqual({ type: 'object', properties: {} });
   });

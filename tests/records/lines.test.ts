@@ -45,6 +45,14 @@ test('a last line that a crash cut gets its end, and nothing before it is touche
   );
 });
 
+test('a line that another server left torn gets its end before the next, also while the file is open', () => {
+  const lines = new LineFile(path, LARGE);
+  lines.append('one');
+  appendFileSync(path, 'torn');
+  lines.append('two');
+  expect(readFileSync(path, 'utf8')).toBe('one\ntorn\ntwo\n');
+});
+
 test('a full file is kept under another name, the oldest of those go', () => {
   const lines = new LineFile(path, { limit: 100, kept: 2 });
   const texts = Array.from({ length: 60 }, (_, index) => `line ${String(index).padStart(4, '0')}`);

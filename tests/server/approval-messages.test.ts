@@ -131,7 +131,7 @@ test('S2.12 an approval that comes too late does nothing', async () => {
   const { server, content } = await start('modern', ['--answer-time', '1']);
   const state = await ask(server);
   await pause(2100);
-  expectRefusal(await answer(server, state), FORGED);
+  expectRefusal(await answer(server, state), CLOSED);
   expect(content()).toBe('(a)');
 });
 
@@ -144,6 +144,69 @@ test('S2.12 a file that changed meanwhile is not touched', async () => {
     'What write_file was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
   );
   expect(content()).toBe('(theirs)');
+});
+
+test('S2.12 an answer and a cancellation in one message do nothing', async () => {
+  const { server, content } = await start('modern');
+  const requestState = await ask(server);
+  const params = { ...WRITE, requestState, inputResponses: { approval: APPROVAL } };
+  const { id, line } = server.request('tools/call', params);
+  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } };
+  server.write(`${line}${JSON.stringify(cancel)}\n`);
+  expect(await server.send(server.callLine('read_file', { path: 'src/a.lisp' }))).toBeDefined();
+  await pause(200);
+  expect(content()).toBe('(a)');
+});
+
+test('an approval for the session holds for the folder that the human was told, not for others', async () => {
+  const { server } = await start('modern');
+  const write = async (path: string) => {
+    const reply = await server.send(server.callLine('write_file', { path, content: '1' }));
+    return reply.result?.resultType === 'input_required' ? reply.result : textOf(reply);
+  };
+  const first = { name: 'write_file', arguments: { path: '"lib"/x', content: '1' } };
+  const { result } = await server.send(server.request('tools/call', first));
+  expect(JSON.stringify(result)).toContain('write_file in \\"lib\\" without asking again');
+  const inputResponses = {
+    approval: { action: 'accept', content: { decision: 'approve for this session' } },
+  };
+  await answer(server, result?.requestState, { ...first, inputResponses });
+  expect(await write('"lib"/y')).toBe('Wrote 1 bytes to "lib"/y');
+  for (const path of ['lib/evil', '"lib"/deep/x', 'x']) {
+    expect(await write(path)).toMatchObject({ resultType: 'input_required' });
+  }
+});
+
+test('S2.12 one denial of two questions counts, though the other was approved for the session', async () => {
+  const { server, content } = await start('modern');
+  const [one, two] = [await ask(server), await ask(server)];
+  const session = { approval: { action: 'accept', content: { decision: 'approve for this session' } } };
+  await answer(server, one, { inputResponses: session });
+  expect(content()).toBe('(b)');
+  expectRefusal(
+    await answer(server, two, { inputResponses: { approval: { action: 'decline' } } }),
+    'Tool execution denied by user',
+  );
+});
+
+test('S2.12 a file that is loaded is the one that was shown', async () => {
+  const { server, file } = await start('modern', ['--ask', 'cautious']);
+  const load = { name: 'load_file', arguments: { path: 'src/a.lisp' } };
+  const { result } = await server.send(server.request('tools/call', load));
+  expect(JSON.stringify(result)).toContain('in src/a.lisp?\\n\\nsrc/a.lisp, 1 line:\\n\\n+(a)');
+  writeFileSync(file, '(evil)');
+  expectRefusal(
+    await answer(server, result?.requestState, load),
+    'What load_file was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
+  );
+});
+
+test('C20 a client that can only open pages cannot be asked', async () => {
+  const server = new RawServer({ era: 'modern', capabilities: { elicitation: { url: {} } } });
+  servers.push(server);
+  await server.connect();
+  const reply = await server.send(server.callLine('write_file', { path: 'never/x', content: '' }));
+  expect(textOf(reply)).toContain('here nobody can be asked');
 });
 
 /** Resolves with the question that the server asks its client of the legacy era. */
@@ -178,7 +241,7 @@ test('S2.12 in the legacy era, an answer that comes too late does nothing', asyn
   const { id } = await asked(server);
   await pause(1500);
   respond(server, id);
-  expectRefusal(await server.answer(call.id), FORGED);
+  expectRefusal(await server.answer(call.id), CLOSED);
   expect(content()).toBe('(a)');
 });
 
@@ -199,11 +262,7 @@ test('S2.12 in the legacy era, what a client sends with the call itself approves
     requestState: 'approved',
     inputResponses: { approval: APPROVAL },
   });
-  server.write(call.line);
-  const reply = await until('an answer or a question', 30_000, () =>
-    server.messages.find((each) => each.id === call.id || each.method === 'elicitation/create'),
-  );
-  expect(reply.result?.isError ?? reply.method).not.toBe(false);
+  expectRefusal(await server.send(call), FORGED);
   expect(content()).toBe('(a)');
 });
 

@@ -4,7 +4,6 @@ import { unifiedDiff, wholeContent } from '../../files/diff.ts';
 import { binaryKind, decode, encode } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
-import { boundText } from '../../kernel/reply.ts';
 import { type Arguments, defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
@@ -37,7 +36,7 @@ export function writeFile(workspace: Workspace) {
     preview: async (args) => {
       const { path, bytes } = wanted(args);
       const present = await presentFile(workspace, path);
-      const text = boundText(changeText(present, bytes));
+      const text = changeText(present, bytes);
       return { text, place: present.name, fingerprint: present.fingerprint };
     },
     handler: async (args, { fingerprint }) => {

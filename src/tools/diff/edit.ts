@@ -6,7 +6,7 @@ import { WHOLE } from '../../files/lines.ts';
 import { binaryKind, decode, encode, type FileText, lineEnds, linesOf } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
-import { boundLines, boundText, joinSections } from '../../kernel/reply.ts';
+import { boundLines, joinSections } from '../../kernel/reply.ts';
 import { type Arguments, defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
@@ -52,7 +52,7 @@ export function proposeFileEdit(workspace: Workspace) {
         present.size === undefined
           ? wholeContent(`New file ${visibleName(present.name)}`, after)
           : unifiedDiff(present.name, before, after);
-      const text = boundText(reasonText(args) + change);
+      const text = reasonText(args) + change;
       return { text, place: present.name, fingerprint: present.fingerprint };
     },
     handler: async (args, { fingerprint }) => {

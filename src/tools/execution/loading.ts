@@ -1,8 +1,11 @@
 // Decides the tools that load files and systems.
 
-import { statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CallError } from '../../errors.ts';
+import { wholeContent } from '../../files/diff.ts';
+import { decode } from '../../files/text.ts';
 import type { Image, Reply } from '../../image/image.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -11,9 +14,11 @@ import {
   type CallContext,
   defineTool,
   keywordList,
+  type Preview,
   type Result,
   type ToolDefinition,
 } from '../../kernel/tool.ts';
+import { visibleName } from '../../visible.ts';
 import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../arguments.ts';
 import { conditionText, endingText, outputSection, waitedSection } from '../outcome.ts';
 import type { Places } from '../places.ts';
@@ -49,6 +54,7 @@ const LOAD_FILE: Omit<ToolDefinition, 'handler'> = {
 export function loadFile(image: Image, places: Places, root: string) {
   return defineTool({
     ...LOAD_FILE,
+    preview: async (args) => loadPreview(places, sourceFile(root, String(args['path']))),
     handler: async (args, context) => {
       const file = sourceFile(root, String(args['path']));
       return withTemporaryFolder(async (folder) => {
@@ -61,6 +67,14 @@ export function loadFile(image: Image, places: Places, root: string) {
       });
     },
   });
+}
+
+/** Returns what a human is shown of FILE before it is loaded; what they approve holds for that content only. */
+function loadPreview(places: Places, file: string): Preview {
+  const place = places.fileName(realpathSync(file));
+  const bytes = readFileSync(file);
+  const fingerprint = createHash('sha256').update(bytes).digest('hex');
+  return { text: wholeContent(visibleName(place), decode(bytes)), place, fingerprint };
 }
 
 function sourceFile(root: string, path: string): string {
