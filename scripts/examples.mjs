@@ -27,7 +27,7 @@ export const EXAMPLES = {
   ],
   get_last_error: [{}, { index: 9 }],
   get_repl_history: [{ limit: 2 }, { containing: 'defun' }],
-  get_audit_log: [{ tool: 'load_file', outcome: 'failed' }],
+  get_audit_log: [{}, { outcome: 'failed', since: '2026-01-01' }],
   load_system: [{ system: 'inventory' }, { system: 'inventories' }],
   load_file: [{ path: 'inventory.lisp' }],
   read_file: [{ path: 'inventory.asd' }, { path: 'inventory.lisp', start_line: 1, end_line: 6 }],

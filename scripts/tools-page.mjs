@@ -16,6 +16,14 @@ answers over \`fixtures/demo\`.
 /** What would differ between two machines or two runs: an object's address, a temporary folder, a duration. */
 const VARIABLE = /\{[0-9A-F]{6,}\}|\/(?:tmp|var)\/|\b\d+\.\d+ s\b/;
 
+/** Returns TEXT with the time, duration and home folder of an ordinary user in place of those of this run. */
+function stable(text) {
+  return text
+    .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-11-21T12:00:00.000Z')
+    .replace(/\b\d+ ms\b/g, '12 ms')
+    .replace(/\/\S*\/\.state\//g, '~/.local/state/');
+}
+
 /** Returns the page; LEVELS is what \`live-lisp tools\` prints. */
 export async function toolsPage(levels) {
   const { tools, found } = await withDemo(async (client) => {
@@ -64,7 +72,7 @@ async function exampleCalls(tool) {
     const calls = [];
     for (const args of examples) {
       const { text } = await callTool(client, tool, args);
-      calls.push(callText({ tool, args }, text));
+      calls.push(callText({ tool, args }, stable(text)));
     }
     return calls;
   });

@@ -77,7 +77,7 @@ export function assembleParts(config: Config, registry: ToolRegistry): Assembly 
     callTool: (name, args, signal) => callFromCode(executor, registry, name, args, signal),
   });
   const standing = new StandingApprovals(config.allow.map(allowed));
-  const log = new AuditLog(config.audit);
+  const log = new AuditLog(config.audit, config.root);
   const history = new ReplHistory(historyFile(config.histories, config.root));
   const executor = new Executor(registry, {
     ask: config.ask,

@@ -16,6 +16,8 @@ const STRING_LIMIT = 2000;
 interface BeginLine extends Omit<AuditedCall, 'args'> {
   id: string;
   time: string;
+  /** The workspace. */
+  root: string;
   event: 'begin';
   authority: Authority;
   arguments: unknown;
@@ -35,8 +37,12 @@ export interface AuditRecord extends Omit<BeginLine, 'event'> {
 export class AuditLog implements AuditTrail {
   readonly #lines: LineFile;
 
-  constructor(path: string) {
+  readonly #root: string;
+
+  /** The log at PATH, to which a server over the workspace ROOT adds. */
+  constructor(path: string, root: string) {
     this.#lines = new LineFile(path, FILES);
+    this.#root = root;
   }
 
   /** The file that grows. */
@@ -46,7 +52,15 @@ export class AuditLog implements AuditTrail {
 
   begin({ args, ...call }: AuditedCall, authority: Authority): (end: AuditedEnd) => void {
     const id = randomUUID();
-    const line = { id, time: now(), event: 'begin', ...call, authority, arguments: recorded(args) };
+    const line = {
+      id,
+      time: now(),
+      root: this.#root,
+      event: 'begin',
+      ...call,
+      authority,
+      arguments: recorded(args),
+    };
     // A line that was written survives the end of the process; that of a lasting change, of the machine too.
     this.#lines.append(JSON.stringify(line), call.level === 'dangerous');
     return (end) => {
@@ -66,7 +80,7 @@ export class AuditLog implements AuditTrail {
     };
   }
 
-  /** Returns the calls of the log, the newest first. */
+  /** Returns the calls of the log in this workspace, the newest first. */
   *newestFirst(): Generator<AuditRecord> {
     const ends = new Map<string, AuditedEnd>();
     for (const text of this.#lines.newestFirst()) {
@@ -78,7 +92,7 @@ export class AuditLog implements AuditTrail {
         const { event, ...record } = line;
         const end = ends.get(line.id);
         ends.delete(line.id);
-        yield { ...record, ...(end && { end }) };
+        if (record.root === this.#root) yield { ...record, ...(end && { end }) };
       }
     }
   }

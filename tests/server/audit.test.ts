@@ -29,9 +29,9 @@ interface Line {
   error?: string;
 }
 
-async function start(args: string[] = [], answer?: ElicitResult): Promise<Session> {
+async function start(args: string[] = [], answer?: ElicitResult, root = folder.path): Promise<Session> {
   const session = await startSession({
-    args: ['--root', folder.path, '--audit', file, ...args],
+    args: ['--root', root, '--audit', file, ...args],
     ...(answer && { onQuestion: () => answer }),
   });
   open.push(session);
@@ -124,6 +124,16 @@ describe('the records', () => {
     expect(log.split('\n')[0]).toBe('2 calls in the audit log, newest first:');
     expect(log).toMatch(/eval_form \(cautious\) succeeded after \d+ ms\n {4}\{"form":"\(\+ 1 2\)"\}/);
     expect(log).toMatch(/eval_form \(cautious\) unfinished\n {4}\{"form":"\(sleep 60\)"\}/);
+  });
+
+  test('calls in other workspaces are in the file, but not in the answer', async () => {
+    const other = temporaryFolder();
+    const [here, there] = [await start(), await start([], undefined, other.path)];
+    await Promise.all([here.eval('(list :here)'), there.eval('(list :secret)')]);
+    expect(await here.text('get_audit_log')).toMatch(/^1 call [\s\S]*\(list :here\)/);
+    expect(await there.text('get_audit_log')).not.toContain('(list :here)');
+    expect(records().length).toBe(4);
+    other.remove();
   });
 
   test('where nothing can be recorded, nothing that is not safe runs', async () => {
