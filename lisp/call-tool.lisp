@@ -17,7 +17,7 @@
 
 (defvar *reading* nil "True in the thread that reads messages, which must not wait for one.")
 
-(defun tool-name (designator)
+(defun designated-tool (designator)
   "Return how the server writes the name of the tool that DESIGNATOR, a string or a symbol, means."
   (typecase designator
     ((or string symbol) (substitute #\_ #\- (string-downcase (string designator))))
@@ -25,12 +25,11 @@
          (fail-call "The name of a tool must be a string or a symbol, not a value of type ~A."
                     (symbol-text (class-name (class-of designator))))))))
 
-(defun call-frame (call arguments)
-  "Return the frame that asks for CALL of *TOOL* with ARGUMENTS, a property list."
-  (let ((frame (frame-octets (object "call" (tool-call-number call)
-                                     "job" (and *job* (job-id *job*))
-                                     "tool" *tool*
-                                     "args" (arguments-json arguments)))))
+(defun call-frame (call members)
+  "Return the frame that asks the server for CALL, which MEMBERS, a property list, tell."
+  (let ((frame (frame-octets (make-json-object (list* "call" (tool-call-number call)
+                                                      "job" (and *job* (job-id *job*))
+                                                      members)))))
     (when (> (buffer-fill frame) +frame-limit+)
       (fail-call "The arguments are too large: they take ~D octets on the wire to the server, of ~D at most."
                  (buffer-fill frame) +frame-limit+))
@@ -60,6 +59,17 @@ server is told that nobody waits any more."
       (when (remhash number **tool-calls**)
         (send (object "call" number "left" t))))))
 
+(defun ask-server (&rest members)
+  "Ask the server for what MEMBERS, a property list, tell of *TOOL*, wait for the answer and
+return it; signal a TOOL-ERROR when it is a failure."
+  (let* ((call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
+         (frame (call-frame call members)))
+    (when *reading* (fail-call "The thread that reads messages cannot wait for a tool."))
+    (call-letting-load (lambda () (wait-for-tool call frame)))
+    (when (tool-call-failure call)
+      (fail-call "~A" (tool-call-failure call)))
+    (tool-call-value call)))
+
 (defun live-lisp:call-tool (name &rest arguments)
   "Call the tool NAME, a string or symbol, and return its data. ARGUMENTS are its parameters
 as keywords, each with its value: (call-tool \"who_calls\" :name \"foo\" :limit 5).
@@ -67,14 +77,8 @@ Neither case nor - and _ matter in names. Strings, numbers and T are themselves,
 vectors are arrays, EQUAL hash tables with strings as keys are objects, other symbols are
 their names in lower case, and NIL is false, an empty array or absent, as the parameter
 wants it. Data comes back in the same way. Signals a TOOL-ERROR when the tool fails."
-  (let* ((*tool* (tool-name name))
-         (call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
-         (frame (call-frame call arguments)))
-    (when *reading* (fail-call "The thread that reads messages cannot wait for a tool."))
-    (call-letting-load (lambda () (wait-for-tool call frame)))
-    (when (tool-call-failure call)
-      (fail-call "~A" (tool-call-failure call)))
-    (tool-call-value call)))
+  (let ((*tool* (designated-tool name)))
+    (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments)))))
 
 (define-operation ("called" :inline t) (call value failure)
   "Bring what became of CALL, a number, to the thread that waits for it: VALUE or the text

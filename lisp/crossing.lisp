@@ -108,8 +108,8 @@ a function, the first of several of one name counts."
                (push (cons name value) pairs)))
     (nreverse pairs)))
 
-(defun arguments-json (arguments)
-  "Return a buffer with ARGUMENTS, a property list, as a JSON object."
+(defun arguments-json (pairs)
+  "Return a buffer with PAIRS of names and values as a JSON object."
   (let ((buffer (make-buffer)))
-    (write-argument-pairs (argument-pairs arguments) buffer 0)
+    (write-argument-pairs pairs buffer 0)
     buffer))

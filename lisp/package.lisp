@@ -1,10 +1,20 @@
-;;;; The packages of the agent: its own, and the one for code of the user. Nothing in
-;;;; them is looked up by name at run time, so that evaluated code may rename or delete
-;;;; packages freely.
+;;;; The packages of the agent: its own, the one for code of the user, and one to work in that
+;;;; has that code at hand. Nothing in them is looked up by name at run time, so that evaluated
+;;;; code may rename or delete packages freely.
 
 (defpackage "LIVE-LISP"
   (:use)
-  (:export "CALL-TOOL" "TOOL-ERROR" "TOOL-ERROR-TOOL" "TOOL-ERROR-MESSAGE"))
+  (:export "CALL-TOOL" "TOOL-ERROR" "TOOL-ERROR-TOOL" "TOOL-ERROR-MESSAGE"
+           "TOOL" "TOOL-NAME" "TOOL-DESCRIPTION" "TOOL-PARAMETERS" "TOOL-REQUIRED"
+           "TOOL-SAFETY-LEVEL" "TOOL-CATEGORIES" "TOOL-HANDLER"
+           "DEFINE-TOOL" "INVALID-TOOL" "*AGENT-Q-REGISTRY*" "REGISTER-TOOL" "GET-TOOL"
+           "LIST-REGISTERED-TOOLS" "GET-AGENT-Q-TOOLS" "REGISTER-AGENT-Q-TOOLS"
+           "TOOL-TO-SCHEMA" "TOOLS-TO-SCHEMA"
+           "TOOL-RESULT" "TOOL-RESULT-ID" "TOOL-RESULT-SUCCESS" "TOOL-RESULT-RESULT"
+           "TOOL-RESULT-DATA" "TOOL-RESULT-ERROR" "EXECUTE-TOOL-CALL"))
+
+(defpackage "LIVE-LISP-USER"
+  (:use "COMMON-LISP" "LIVE-LISP"))
 
 (defpackage "LIVE-LISP.AGENT"
   (:use "COMMON-LISP")

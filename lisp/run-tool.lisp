@@ -1,0 +1,111 @@
+;;;; Running tools: the server calls the handlers of those that are written in Lisp, and code calls
+;;;; any tool as a model would.
+
+(in-package "LIVE-LISP.AGENT")
+
+(defparameter *result-limit* 100000 "Characters of one printed result.")
+
+(defun float-format (value)
+  "Return the float format in which VALUE, a number or a list of some, prints without marks:
+double floats never have one."
+  (let ((left (list value)) (format nil))
+    (loop repeat 10000
+          while (and left (not (eq format 'double-float)))
+          do (let ((part (pop left)))
+               (typecase part
+                 (double-float (setf format 'double-float))
+                 (float (setf format 'single-float))
+                 (cons (push (cdr part) left) (push (car part) left)))))
+    (or format 'double-float)))
+
+(defun result-text (value)
+  "Return VALUE, which is no string, as a model reads it: NIL as nil, all else as ~S prints it."
+  (if (null value)
+      "nil"
+      (let ((*read-default-float-format* (float-format value)))
+        (multiple-value-bind (text cut)
+            (printing-values
+              (call-user-code
+               (lambda () (bounded-string *result-limit* (lambda (stream) (prin1 value stream))))))
+          (if cut (format nil "~A~%[... cut here ...]" text) text)))))
+
+(defun result-data (value)
+  "Return a buffer with VALUE as JSON, and whether it can be data at all: NIL and why not when it cannot."
+  (handler-case
+      (let ((buffer (make-buffer)) (*parameter* "result"))
+        (write-argument value buffer 1)
+        (if (> (buffer-fill buffer) (floor +frame-limit+ 2))
+            (values nil "it is too large")
+            buffer))
+    (live-lisp:tool-error (failure) (values nil (live-lisp:tool-error-message failure)))))
+
+(defun result-object (value)
+  "Return VALUE, the result of a handler, as a JSON object: its data when it can cross, its text
+when that is not the data itself."
+  (multiple-value-bind (data why) (result-data value)
+    (cond ((and (stringp value) why)
+           (object "failed" t "text" (format nil "Its result, a string of ~D characters, cannot be passed on: ~A."
+                                             (length value) why)))
+          ((or (stringp value) (and (hash-table-p value) data)) (object "data" data))
+          (data (object "data" data "text" (result-text value)))
+          (t (object "text" (result-text value))))))
+
+(defun call-handler (tool arguments)
+  "Call the handler of TOOL with ARGUMENTS and return its result as a JSON object. It failed when
+its second value is a string or a condition (C17)."
+  (destructuring-bind (&optional value failure &rest more)
+      (multiple-value-list (call-user-code (lambda () (funcall (live-lisp:tool-handler tool) arguments))))
+    (declare (ignore more))
+    (typecase failure
+      (string (object "failed" t "text" (print-safely *result-limit* failure "~A")))
+      (condition (object "failed" t "text" (report-text 4000 failure)))
+      (t (result-object value)))))
+
+(define-operation ("run-tool" :members t) (name arguments)
+  "Call the handler of the tool that was registered as NAME with ARGUMENTS, a hash table."
+  (let ((tool (first (gethash name **offered**))))
+    (if (null tool)
+        (list "value" (object "missing" name))
+        (call-as-job-part nil (lambda ()
+                                (setf *form-text* (format nil "the handler of the tool ~A" name))
+                                (list "value" (call-handler tool arguments)))))))
+
+;;; Calling as a model does
+
+(defclass live-lisp:tool-result ()
+  ((id :initarg :id :initform nil :accessor live-lisp:tool-result-id)
+   (success :initarg :success :initform nil :accessor live-lisp:tool-result-success)
+   (result :initarg :result :initform nil :accessor live-lisp:tool-result-result)
+   (error :initarg :error :initform nil :accessor live-lisp:tool-result-error))
+  (:documentation "What became of the call of a tool: with SUCCESS, RESULT is the text for a model; without,
+ERROR says why. ID is that of the call."))
+
+(defmethod print-object ((result live-lisp:tool-result) stream)
+  (print-unreadable-object (result stream :type t)
+    (format stream ":SUCCESS ~S" (live-lisp:tool-result-success result))))
+
+(defun client-name (tool)
+  "Return how clients call TOOL, or NIL when it is not registered."
+  (let ((offered (gethash (live-lisp:tool-name tool) **offered**)))
+    (cond ((eq tool (first offered)) (second offered))
+          ((member tool **built-ins**) (live-lisp:tool-name tool)))))
+
+(defun call-pairs (arguments)
+  "Return ARGUMENTS, of a call by a model, as a list of pairs: a hash table, or a property list."
+  (if (hash-table-p arguments) (table-pairs arguments) (argument-pairs (checked-list arguments))))
+
+(defun live-lisp:execute-tool-call (tool tool-call)
+  "Call TOOL as TOOL-CALL, a property list with :ID, :NAME and :ARGUMENTS, asks, through the server:
+validated, gated by its level, recorded when it is not safe. Return a TOOL-RESULT in any case.
+The arguments are an EQUAL hash table with strings as keys or a property list."
+  (let* ((*tool* (if (typep tool 'live-lisp:tool) (live-lisp:tool-name tool) (getf tool-call :name)))
+         (*parameter* "arguments")
+         (name (and (typep tool 'live-lisp:tool) (client-name tool))))
+    (flet ((result (&rest parts)
+             (apply #'make-instance (find-class 'live-lisp:tool-result) :id (getf tool-call :id) parts)))
+      (handler-case
+          (if name
+              (result :success t :result (ask-server "tool" name "text" t
+                                                     "args" (arguments-json (call-pairs (getf tool-call :arguments)))))
+              (result :error (format nil "Unknown tool: ~A" *tool*)))
+        (live-lisp:tool-error (failure) (result :error (live-lisp:tool-error-message failure)))))))
