@@ -1,6 +1,7 @@
 // Decides how the parts are wired together, for the program and for the library.
 
 import { join } from 'node:path';
+import { CALL_TOOL } from './catalog/call-tool.ts';
 import { contractSpelling, TOOL_CATALOG } from './catalog/catalog.ts';
 import { SEARCH_TOOLS } from './catalog/search-tools.ts';
 import { type Config, isTooWide, searchesTree } from './config.ts';
@@ -18,6 +19,7 @@ import { ToolRegistry } from './kernel/registry.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { historyFile, ReplHistory } from './records/repl-history.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
+import { LispTools } from './tools/lisp.ts';
 
 /** The package's own folder: this file is part of dist/live-lisp.js and dist/index.js. */
 export const HOME = join(import.meta.dirname, '..');
@@ -54,13 +56,15 @@ export interface Assembly {
 /** Returns the parts that CONFIG asks for, the image not started yet, and makes TOOL_CATALOG the catalog of
  *  their tools. */
 export function assemble(config: Config): Assembly {
-  const assembly = assembleParts(config, new ToolRegistry());
+  const assembly = assembleParts(config, new ToolRegistry([CALL_TOOL.name]));
   const { registry, grounds } = assembly;
   registerEighteen(assembly);
   for (const tool of [...furtherTools(grounds), SEARCH_TOOLS]) registry.register(tool);
   TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
   for (const { tool } of config.allow.map(allowed)) {
-    if (registry.getTool(tool) === null) throw new UsageError(`--allow: ${registry.unknownTool(tool)}`);
+    // What the start file registers is not known yet.
+    if (registry.getTool(tool) === null && config.init === undefined)
+      throw new UsageError(`--allow: ${registry.unknownTool(tool)}`);
   }
   return assembly;
 }
@@ -72,9 +76,14 @@ export function registerEighteen({ registry, grounds }: Assembly): void {
 
 /** Returns the parts that CONFIG asks for over the tools of REGISTRY. */
 export function assembleParts(config: Config, registry: ToolRegistry): Assembly {
-  const image = new SbclImage({
+  const image: SbclImage = new SbclImage({
     ...imageOptions(config),
-    callTool: (name, args, signal) => callFromCode(executor, registry, name, args, signal),
+    callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
+    tools: new LispTools(
+      registry,
+      () => image,
+      () => agentQTools(grounds),
+    ),
   });
   const standing = new StandingApprovals(config.allow.map(allowed));
   const log = new AuditLog(config.audit, config.root);

@@ -32,16 +32,19 @@ const HINT_WORDS = 8;
 /** Returns METADATA as MCP's Tool, with all that clients can use (S1.12). Claude Code shows its model only the
  *  names of tools that it does not load from the start, and searches their names, descriptions and hints. */
 export function toMCPTool(metadata: ToolMetadata): McpTool {
-  const { name, title, keywords, alwaysLoad } = metadata;
-  const meta = alwaysLoad
-    ? { 'anthropic/alwaysLoad': true }
-    : keywords.length > 0 && { 'anthropic/searchHint': keywords.slice(0, HINT_WORDS).join(', ') };
+  const { name, title, keywords, alwaysLoad, declaredLevel } = metadata;
+  const meta = {
+    ...(alwaysLoad && { 'anthropic/alwaysLoad': true }),
+    ...(!alwaysLoad &&
+      keywords.length > 0 && { 'anthropic/searchHint': keywords.slice(0, HINT_WORDS).join(', ') }),
+    ...(declaredLevel && { 'live-lisp/declaredLevel': declaredLevel }),
+  };
   return {
     name,
     title,
     description: metadata.fullDescription,
     inputSchema: metadata.inputSchema,
     annotations: { title, ...HINTS[metadata.safetyLevel] },
-    ...(meta && { _meta: meta }),
+    ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
 }

@@ -68,6 +68,8 @@ export interface ToolMetadata {
   readonly hasCEMCPDirective: boolean;
   readonly keywords: readonly string[];
   readonly safetyLevel: SafetyLevel;
+  /** The level that its author gave it, where it is treated as a higher one. */
+  readonly declaredLevel?: SafetyLevel;
   readonly alwaysLoad: boolean;
   readonly inputSchema: InputSchema;
 }
@@ -87,6 +89,7 @@ export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
     hasCEMCPDirective: tool.safetyLevel !== 'dangerous',
     keywords: tool.keywords,
     safetyLevel: tool.safetyLevel,
+    ...(tool.declaredLevel && { declaredLevel: tool.declaredLevel }),
     alwaysLoad: tool.alwaysLoad,
     inputSchema: schema,
   });

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { CallError, messageOf } from '../errors.ts';
-import { type CallTool, CodeCalls } from './code-calls.ts';
+import { CodeCalls, type Upcalls } from './code-calls.ts';
 import { encodeFrame, FRAME_LIMIT, FrameReader, type Message, PROTOCOL_VERSION } from './wire.ts';
 
 /** Kept of what the process itself writes to its standard output and error. */
@@ -42,8 +42,8 @@ export class Child {
   /** Resolves when the process has ended. */
   readonly ended: Promise<Death>;
 
-  constructor(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv, callTool?: CallTool) {
-    this.#codeCalls = new CodeCalls(this, callTool);
+  constructor(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv, upcalls: Upcalls = {}) {
+    this.#codeCalls = new CodeCalls(this, upcalls);
     this.#process = spawn(command, args, {
       cwd,
       env,

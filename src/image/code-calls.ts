@@ -1,5 +1,5 @@
-// Decides how tools that code in the image calls are run: how deep and how many at once, and that what nobody
-// waits for any more is ended.
+// Decides how tools that code in the image calls or registers are dealt with: how deep and how many calls run at
+// once, and that what nobody waits for any more is ended.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CallError, messageOf } from '../errors.ts';
@@ -9,12 +9,20 @@ import { FRAME_LIMIT, type Message } from './wire.ts';
 /** What became of a tool that code called: its data, or the text of its failure. */
 export type ToolAnswer = { value: unknown } | { failure: string };
 
-/** Calls a tool for code. Null as an argument stands for NIL. */
-export type CallTool = (
-  tool: string,
-  args: { [name: string]: unknown },
-  signal: AbortSignal,
-) => Promise<ToolAnswer>;
+/** What the image can ask of the server. */
+export interface Upcalls {
+  /** Calls a tool for code, for its data or, with AS_TEXT, what a model would read. Null as an argument stands
+   *  for NIL. */
+  callTool?: (
+    tool: string,
+    args: { [name: string]: unknown },
+    signal: AbortSignal,
+    asText: boolean,
+  ) => Promise<ToolAnswer>;
+  /** Makes the tool that DEFINITION, not checked yet, describes one that can be called, and returns how clients call
+   *  it. Throws a CallError that says why it refuses. */
+  registerTool?: (definition: unknown) => string;
+}
 
 /** How deep calls can be nested, so that code that calls itself for ever ends. */
 const LEVELS = 16;
@@ -34,28 +42,31 @@ export function codeCaller(): Child | undefined {
 /** The tool calls of one process. */
 export class CodeCalls {
   readonly #child: Child;
-  readonly #callTool: CallTool | undefined;
+  readonly #upcalls: Upcalls;
   /** The levels of the jobs that run for such calls, by their ids. */
   readonly #levels = new Map<number, number>();
   readonly #running = new Map<number, { job: number | undefined; controller: AbortController }>();
 
-  constructor(child: Child, callTool: CallTool | undefined) {
+  constructor(child: Child, upcalls: Upcalls) {
     this.#child = child;
-    this.#callTool = callTool;
+    this.#upcalls = upcalls;
   }
 
-  /** Takes MESSAGE of the agent: a call, or that nobody waits for one any more. */
+  /** Takes MESSAGE of the agent: a call, a tool to register, or that nobody waits for an answer any more. */
   take(message: Message): void {
     const number = Number(message['call']);
     if (message['left'] === true) {
       this.#running.get(number)?.controller.abort();
       return;
     }
+    if ('register' in message) {
+      this.#answer(number, this.#register(message['register']));
+      return;
+    }
     const job = message['job'] as number | undefined;
     const controller = new AbortController();
     this.#running.set(number, { job, controller });
-    const { tool, args } = message as { tool: string; args: { [name: string]: unknown } };
-    void this.#perform(job, tool, args, controller.signal).then((answer) => {
+    void this.#perform(job, message, controller.signal).then((answer) => {
       this.#running.delete(number);
       if (!controller.signal.aborted) this.#answer(number, answer);
     });
@@ -79,22 +90,33 @@ export class CodeCalls {
     for (const { controller } of this.#running.values()) controller.abort();
   }
 
-  async #perform(
-    job: number | undefined,
-    tool: string,
-    args: { [name: string]: unknown },
-    signal: AbortSignal,
-  ): Promise<ToolAnswer> {
+  #register(definition: unknown): ToolAnswer {
+    const { registerTool } = this.#upcalls;
+    try {
+      return { value: registerTool?.(definition) ?? String(Object(definition).name) };
+    } catch (error) {
+      return { failure: messageOf(error) };
+    }
+  }
+
+  async #perform(job: number | undefined, message: Message, signal: AbortSignal): Promise<ToolAnswer> {
+    const { tool, args, text } = message as {
+      tool: string;
+      args: { [name: string]: unknown };
+      text?: boolean;
+    };
     const level = 1 + (job === undefined ? 0 : (this.#levels.get(job) ?? 0));
     if (level > LEVELS) return { failure: `Code can nest tool calls ${LEVELS} levels deep, not deeper.` };
     const fromThreads = [...this.#running.values()].filter((each) => each.job === undefined).length;
     if (job === undefined && fromThreads > THREAD_CALLS) {
       return { failure: `Other threads can have ${THREAD_CALLS} tool calls under way, not more.` };
     }
-    const callTool = this.#callTool;
+    const { callTool } = this.#upcalls;
     if (callTool === undefined) return { failure: 'There are no tools to call.' };
     try {
-      return await caller.run({ child: this.#child, level }, () => callTool(tool, args, signal));
+      return await caller.run({ child: this.#child, level }, () =>
+        callTool(tool, args, signal, text === true),
+      );
     } catch (error) {
       return { failure: messageOf(error) };
     }

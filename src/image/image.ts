@@ -73,3 +73,14 @@ export interface Image {
   /** Ends the image. */
   close(): void;
 }
+
+/** The tools that an image and the server tell each other of. */
+export interface ImageTools {
+  /** Returns the definitions of those that every new image gets. */
+  offered(): object[];
+  /** Takes the tool of the image that DEFINITION, not checked yet, describes, and returns how clients call it. AT_START
+   *  says that it comes from a start file. Throws a CallError that says why it refuses. */
+  register(definition: unknown, atStart: boolean): string;
+  /** Forgets those of the image, which is gone. */
+  clear(): void;
+}

@@ -169,6 +169,12 @@ export interface LoadFileData extends Remarks {
   value?: { file: string; failed?: boolean; notLoaded?: boolean };
 }
 
+export interface RunToolData extends Remarks {
+  /** What the handler returned, or why it failed; MISSING when the image has no such tool. DATA is absent when it
+   *  cannot cross, TEXT when it is the data itself. */
+  value?: { data?: unknown; text?: string; failed?: boolean; missing?: string };
+}
+
 export interface LoadSystemData extends Remarks {
   value?: {
     system?: string;
@@ -213,6 +219,10 @@ export interface Operations {
   'load-file': { args: { file: string; fasl: string }; data: LoadFileData };
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };
+  'run-tool': {
+    args: { name: string; arguments: { readonly [name: string]: unknown } };
+    data: RunToolData;
+  };
   'system-sources': { args: object; data: { value?: string[] } };
   'who-references': {
     args: { name: string; package?: string; sites?: boolean; offset: number; limit: number };

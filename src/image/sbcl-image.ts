@@ -3,16 +3,16 @@
 import { messageOf, SetupError } from '../errors.ts';
 import { type AgentOptions, agentArguments, agentEnvironment, cacheUsable } from './agent.ts';
 import { Child, type Death } from './child.ts';
-import { type CallTool, codeCaller } from './code-calls.ts';
+import { codeCaller, type Upcalls } from './code-calls.ts';
+import { endingOf } from './ending.ts';
 import { History } from './history.ts';
 import {
   type CallOptions,
-  type Condition,
   type Ending,
   type Image,
+  type ImageTools,
   type Output,
   type Progress,
-  type Reason,
   type Reply,
   wholeText,
 } from './image.ts';
@@ -30,7 +30,9 @@ export interface SbclOptions extends AgentOptions {
   /** Files of the user's own to load into every new image. */
   startFiles: () => string[];
   /** Calls a tool for code in the image, which cannot call any when this is absent. */
-  callTool?: CallTool;
+  callTool?: Upcalls['callTool'];
+  /** What is done about tools in the image; when absent it has no tools but those that code in it makes. */
+  tools?: ImageTools;
 }
 
 /** Evaluations that run side by side. */
@@ -43,7 +45,7 @@ const FROZEN_MS = 15_000;
 const FROZEN_MS_PER_GB = 1_000;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
-  'evaluate macroexpand compile-forms load-file load-source load-system'.split(' '),
+  'evaluate macroexpand compile-forms load-file load-source load-system run-tool'.split(' '),
 );
 
 export class SbclImage implements Image {
@@ -54,6 +56,8 @@ export class SbclImage implements Image {
   #losses: string[] = [];
   #current: Promise<Child> | undefined;
   #child: Child | undefined;
+  /** The one whose start files are loaded: what it registers now is no longer what they do. */
+  #started: Child | undefined;
   #closed = false;
 
   constructor(options: SbclOptions) {
@@ -213,17 +217,24 @@ export class SbclImage implements Image {
       stopListening();
       this.#lost(child, death);
     });
+    const { tools } = this.#options;
+    if (tools !== undefined) child.request('offer-tools', { tools: tools.offered() });
     await this.#loadStartFiles(child);
+    this.#started = child;
     return child;
   }
 
   async #spawn(sbcl: string, cached: boolean): Promise<Child> {
-    const child = new Child(
+    const { root, callTool } = this.#options;
+    const child: Child = new Child(
       sbcl,
       agentArguments(this.#options, cached),
-      this.#options.root,
+      root,
       agentEnvironment(this.#options),
-      this.#options.callTool,
+      {
+        ...(callTool && { callTool }),
+        registerTool: (definition) => this.#register(child, definition),
+      },
     );
     this.#child = child;
     const timer = setTimeout(() => child.kill('it did not greet in time'), START_LIMIT_MS);
@@ -251,9 +262,18 @@ export class SbclImage implements Image {
     }
   }
 
+  #register(child: Child, definition: unknown): string {
+    const atStart = child !== this.#started;
+    const { name } = Object(definition) as { name?: unknown };
+    const called = this.#options.tools?.register(definition, atStart) ?? String(name);
+    if (!atStart) this.#history.registeredTool(called);
+    return called;
+  }
+
   #lost(child: Child, { lost }: Death): void {
     if (this.#child !== child || this.#closed) return;
     this.#current = undefined;
+    this.#options.tools?.clear();
     this.#losses.push(lost);
   }
 
@@ -275,22 +295,4 @@ function notStarted<Name extends keyof Operations>(): Reply<Name> {
     ending: { kind: 'interrupted', reason: 'cancelled', frames: [], afterMs: 0 },
     data: {} as Operations[Name]['data'],
   };
-}
-
-/** The members of an answer that tell how it ended. */
-interface EndingMembers {
-  lost?: string;
-  fault?: string;
-  condition?: Condition;
-  interrupted?: { reason: Reason; frames?: string[]; cutShort?: boolean };
-  aborted?: boolean;
-}
-
-function endingOf(message: Message, afterMs: number): Ending {
-  const { lost, fault, condition, interrupted: stopped, aborted } = message as EndingMembers;
-  if (lost !== undefined) return { kind: 'lost', how: lost };
-  if (fault !== undefined) return { kind: 'lost', how: `its agent failed: ${fault}` };
-  if (condition) return { kind: 'condition', condition };
-  if (stopped) return { kind: 'interrupted', frames: [], ...stopped, afterMs };
-  return aborted ? { kind: 'aborted' } : { kind: 'done' };
 }

@@ -83,6 +83,9 @@ export function refusalText({ tool, preview }: Question, code: boolean): string 
   if (code) {
     return `${needs}, for which code cannot ask. Nothing was done. Call ${tool.name} directly, not from code, so that a human can be asked.`;
   }
+  if (tool.approvedAs !== undefined) {
+    return `${needs}, and here nobody can be asked. Nothing was done. A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
+  }
   const literal = preview.place !== undefined && /^[\w./ -]+$/.test(preview.place);
   const rule = preview.place === undefined ? tool.name : `${tool.name}:${literal ? preview.place : 'GLOB'}`;
   return `${needs}, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow ${rule}`;

@@ -6,21 +6,23 @@ import type { Executor } from './executor.ts';
 import type { ToolRegistry } from './registry.ts';
 import type { Arguments, Parameter, Tool } from './tool.ts';
 
-/** Calls the tool that NAME means for code, and returns its data or the text of its failure. Neither case nor
- *  - and _ matter in names (S2.21); null in ARGS stands for NIL. */
+/** Calls the tool that NAME means for code, and returns its data, or with AS_TEXT what a model would read; or the
+ *  text of its failure. Neither case nor - and _ matter in names (S2.21); null in ARGS stands for NIL. */
 export async function callFromCode(
   executor: Executor,
   registry: ToolRegistry,
   name: string,
   args: Arguments,
   signal: AbortSignal,
+  asText = false,
 ): Promise<{ value: unknown } | { failure: string }> {
   const registered = name.toLowerCase().replaceAll('-', '_');
   const tool = registry.getTool(registered);
   if (tool === null) return { failure: registry.unknownTool(name) };
   try {
     const outcome = await executor.executeForCode(registered, argumentsFor(tool, args), { signal });
-    return outcome.success ? { value: outcome.data } : { failure: outcome.error };
+    if (!outcome.success) return { failure: outcome.error };
+    return { value: asText ? outcome.text : outcome.data };
   } catch (error) {
     return { failure: messageOf(error) };
   }

@@ -83,7 +83,7 @@ export class Executor {
     const preview = await previewOf(call);
     const { verdict } = call;
     if (verdict === undefined) {
-      if (standing?.covers(tool.name, preview.place)) {
+      if (standing?.covers(approvedAs(tool), preview.place)) {
         return this.#perform(withFingerprint(call, preview), 'standing');
       }
       const question = { tool, args, preview };
@@ -99,7 +99,7 @@ export class Executor {
       );
     }
     if (verdict.kind === 'approved') {
-      if (verdict.session) standing?.allowForSession(tool.name, preview.place);
+      if (verdict.session) standing?.allowForSession(approvedAs(tool), preview.place);
       return this.#perform(withFingerprint(call, preview), 'human');
     }
     const changed = { ...call, args: validateArguments(tool, verdict.args) };
@@ -148,6 +148,10 @@ async function previewOf({ tool, args, context }: Call): Promise<Preview> {
 
 function withFingerprint(call: Call, { fingerprint }: Preview): Call {
   return { ...call, context: { ...call.context, fingerprint } };
+}
+
+function approvedAs(tool: Tool): string {
+  return tool.approvedAs ?? tool.name;
 }
 
 function audited({ tool, args, caller }: Call): AuditedCall {

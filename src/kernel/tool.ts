@@ -65,6 +65,10 @@ export interface Tool {
   readonly parameters: readonly Parameter[];
   readonly required: readonly string[];
   readonly safetyLevel: SafetyLevel;
+  /** The level that its author gave it, where it is treated as a higher one. */
+  readonly declaredLevel?: SafetyLevel;
+  /** What standing approvals call it, where that is not its name: one of the name does not hold for it. */
+  readonly approvedAs?: string;
   readonly categories: readonly string[];
   /** What it does in one short sentence, for lists and searches. */
   readonly shortDescription: string;
@@ -102,12 +106,18 @@ export function defineTool(definition: ToolDefinition): Tool {
   return Object.freeze(checkTool({ ...definition, required, safetyLevel, categories, limitMs, ...forLists }));
 }
 
+/** Returns LEVEL, or cautious when that is higher. */
+export function atLeastCautious(level: SafetyLevel): SafetyLevel {
+  return level === 'safe' ? 'cautious' : level;
+}
+
 /** Returns the keywords in TEXT, which commas separate. */
 export function keywordList(text: string): string[] {
   return text.replace(/\s+/g, ' ').trim().split(', ');
 }
 
-function titleOf(name: unknown): string {
+/** Returns the title of the tool NAME, for which nobody gave one. */
+export function titleOf(name: unknown): string {
   return String(name)
     .replace(/_/g, ' ')
     .replace(/^./, (letter) => letter.toUpperCase());

@@ -31,7 +31,7 @@ export function createServer(options: ServerOptions): Server {
   const server = new Server(
     { name: 'live-lisp', title: 'Live Common Lisp image', version: options.version },
     {
-      capabilities: { tools: {} },
+      capabilities: { tools: { listChanged: true } },
       instructions: instructions(options.list),
       inputRequired: { roundTimeoutMs: options.approvals.patienceMs },
     },
@@ -47,7 +47,28 @@ export function createServer(options: ServerOptions): Server {
     }
     return perform(tool, args);
   });
+  tellChanges(options, server);
   return server;
+}
+
+/** Milliseconds in which several changes of the list are told at once. */
+const CHANGES_MS = 20;
+
+/** Tells the client of SERVER when the list has changed, as long as it is connected. */
+function tellChanges({ registry, list }: ServerOptions, server: Server): void {
+  if (list === 'summary' || list === 'search') return; // These lists never change.
+  let timer: NodeJS.Timeout | undefined;
+  const tell = () => {
+    timer = undefined;
+    server.sendToolListChanged().catch(() => {}); // The client is gone.
+  };
+  const stop = registry.onChange(() => {
+    timer ??= setTimeout(tell, CHANGES_MS);
+  });
+  server.onclose = () => {
+    stop();
+    clearTimeout(timer);
+  };
 }
 
 type CallResult = CallToolResult | InputRequiredResult;

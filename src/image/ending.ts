@@ -1,0 +1,23 @@
+// Decides how a call ended, from the answer of the agent.
+
+import type { Condition, Ending, Reason } from './image.ts';
+import type { Message } from './wire.ts';
+
+/** The members of an answer that tell how it ended. */
+interface EndingMembers {
+  lost?: string;
+  fault?: string;
+  condition?: Condition;
+  interrupted?: { reason: Reason; frames?: string[]; cutShort?: boolean };
+  aborted?: boolean;
+}
+
+/** Returns how the call ended that MESSAGE answers, AFTER_MS milliseconds after it began. */
+export function endingOf(message: Message, afterMs: number): Ending {
+  const { lost, fault, condition, interrupted: stopped, aborted } = message as EndingMembers;
+  if (lost !== undefined) return { kind: 'lost', how: lost };
+  if (fault !== undefined) return { kind: 'lost', how: `its agent failed: ${fault}` };
+  if (condition) return { kind: 'condition', condition };
+  if (stopped) return { kind: 'interrupted', frames: [], ...stopped, afterMs };
+  return aborted ? { kind: 'aborted' } : { kind: 'done' };
+}

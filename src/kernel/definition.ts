@@ -1,0 +1,89 @@
+// Decides how the definition of a tool is written as data, and read from data that nobody vouches for.
+
+import { CallError } from '../errors.ts';
+import { printable } from './schema.ts';
+import { PARAMETER_TYPES, type Parameter, type Tool, type ToolDefinition } from './tool.ts';
+
+/** What makes a tool but its handler: the contract's parts. */
+export type Definition = Pick<
+  Tool,
+  'name' | 'description' | 'parameters' | 'required' | 'safetyLevel' | 'categories'
+>;
+
+/** Characters of a definition as JSON, and of a name, which clients prefix with that of the server. */
+const DEFINITION_LIMIT = 10_000;
+const NAME_LIMIT = 50;
+
+/** Returns the definition of TOOL. */
+export function definitionOf(tool: Tool): Definition {
+  const { name, description, parameters, required, safetyLevel, categories } = tool;
+  return { name, description, parameters, required, safetyLevel, categories };
+}
+
+/** Returns DATA as a definition for defineTool, which checks the rest. Throws a CallError that names what is wrong. */
+export function readDefinition(data: unknown): Definition & Omit<ToolDefinition, 'handler'> {
+  const { name, description, parameters, required, safetyLevel, categories } = fieldsOf(data);
+  const culprit = (what: string) => new CallError(`Tool ${JSON.stringify(printable(String(name)))} ${what}`);
+  const size = JSON.stringify(data).length;
+  if (size > DEFINITION_LIMIT) {
+    throw culprit(
+      `has a definition of ${size} characters as JSON; ${DEFINITION_LIMIT} are the most. Shorten its texts.`,
+    );
+  }
+  if (typeof name !== 'string' || typeof description !== 'string' || !isListOf(isString, categories)) {
+    throw culprit('must have a name and a description that are strings, and a list of categories.');
+  }
+  if (name.length > NAME_LIMIT) {
+    throw culprit(`has a name of ${name.length} characters; ${NAME_LIMIT} are the most.`);
+  }
+  if (!Array.isArray(parameters)) throw culprit('must have a list of parameters.');
+  if (!isListOf(isString, required)) {
+    throw culprit('must have a list of the names of required parameters.');
+  }
+  return {
+    name,
+    description,
+    parameters: parameters.map((each) => readParameter(each, culprit)),
+    required,
+    safetyLevel: safetyLevel as Definition['safetyLevel'],
+    categories,
+  };
+}
+
+type Fields = { readonly [name: string]: unknown };
+
+function fieldsOf(data: unknown): Fields {
+  return typeof data === 'object' && data !== null ? (data as Fields) : {};
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string';
+const isNumber = (value: unknown): value is number => Number.isFinite(value);
+
+function isListOf<Value>(is: (value: unknown) => value is Value, list: unknown): list is Value[] {
+  return Array.isArray(list) && list.every(is);
+}
+
+/** What a parameter can have besides name and type: when it is well made, and the words for that. */
+const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean, string] } = {
+  description: [isString, 'a string'],
+  enum: [(value) => isListOf(isString, value), 'a list of strings'],
+  default: [(value) => isString(value) || isNumber(value) || value === true, 'a string, a number or T'],
+  items: [(value) => PARAMETER_TYPES.some((type) => type === fieldsOf(value)['type']), 'a type'],
+  minimum: [isNumber, 'a number'],
+  maximum: [isNumber, 'a number'],
+};
+
+/** Returns DATA as a parameter; checkTool looks at its name and type. */
+function readParameter(data: unknown, culprit: (what: string) => CallError): Parameter {
+  const { name, type, ...fields } = fieldsOf(data);
+  const options = Object.entries(OPTIONS).filter(([field]) => fields[field] !== undefined);
+  for (const [field, [fits, words]] of options) {
+    if (!fits(fields[field])) {
+      throw culprit(
+        `has a parameter '${printable(String(name))}' with a wrong ${field}, which must be ${words}.`,
+      );
+    }
+  }
+  const given = Object.fromEntries(options.map(([field]) => [field, fields[field]]));
+  return { description: '', ...given, name, type } as Parameter;
+}

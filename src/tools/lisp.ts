@@ -1,0 +1,89 @@
+// Decides how tools that are written in Lisp run, and under which level: they are a mirror of those that the image
+// has registered.
+
+import { ImageError } from '../errors.ts';
+import type { Ending, Image, ImageTools, Reply } from '../image/image.ts';
+import { type Definition, definitionOf, readDefinition } from '../kernel/definition.ts';
+import type { ToolRegistry } from '../kernel/registry.ts';
+import { joinSections } from '../kernel/reply.ts';
+import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
+import { toResult } from '../kernel/value.ts';
+import { callOptions } from './arguments.ts';
+import { endingText, outputSection } from './outcome.ts';
+
+export class LispTools implements ImageTools {
+  readonly #registry: ToolRegistry;
+  readonly #image: () => Image;
+  readonly #builtIns: () => readonly Tool[];
+  #registrations = 0;
+
+  /** Keeps in REGISTRY the tools of IMAGE, which gets proxies of BUILT_INS. */
+  constructor(registry: ToolRegistry, image: () => Image, builtIns: () => readonly Tool[]) {
+    this.#registry = registry;
+    this.#image = image;
+    this.#builtIns = builtIns;
+  }
+
+  offered(): object[] {
+    return this.#builtIns().map(definitionOf);
+  }
+
+  register(definition: unknown, atStart: boolean): string {
+    this.#registrations += 1;
+    const tool = lispTool(this.#image(), readDefinition(definition));
+    const kept = atStart ? tool : distrusted(tool, this.#registrations);
+    return this.#registry.mirror(kept).name;
+  }
+
+  clear(): void {
+    this.#registry.clearMirror();
+  }
+}
+
+/** Returns TOOL, of the registration NUMBER, as one that code of an agent has made: at least cautious, and what a
+ *  human allows of it holds for this registration only. */
+function distrusted(tool: Tool, number: number): Tool {
+  const { name, safetyLevel } = tool;
+  const level = atLeastCautious(safetyLevel);
+  const raised = level !== safetyLevel && { declaredLevel: safetyLevel };
+  return Object.freeze({ ...tool, safetyLevel: level, ...raised, approvedAs: `${name}#${number}` });
+}
+
+function lispTool(image: Image, definition: Definition): Tool {
+  const { name } = definition;
+  return defineTool({
+    ...definition,
+    // The image has a limit for whatever runs in it.
+    limitMs: Number.POSITIVE_INFINITY,
+    handler: async (args, context) =>
+      runResult(name, await image.call('run-tool', { name, arguments: args }, callOptions(context))),
+  });
+}
+
+/** Returns what came of the tool that the image calls NAME (S2.8, S2.9, C17). */
+function runResult(name: string, { ending, output, data: { value } }: Reply<'run-tool'>): Result {
+  const wrote = outputSection(output);
+  if (ending.kind === 'condition') {
+    const text = joinSections([`Tool error: ${ending.condition.text}`, wrote]);
+    return { data: { ending, output }, text, failed: true };
+  }
+  if (ending.kind !== 'done' || value === undefined) {
+    throw new ImageError(joinSections([endingText(ending), limitAdvice(ending), wrote]));
+  }
+  if (value.missing !== undefined) {
+    throw new ImageError(
+      `This Lisp image has no tool ${name}: it was lost with the image before. Evaluate its definition again.`,
+    );
+  }
+  const { text, failed = false } = value;
+  const data = 'data' in value ? value.data : text;
+  return { data, text: joinSections([text ?? toResult(data).text, wrote]), failed };
+}
+
+function limitAdvice(ending: Ending): string | false {
+  return (
+    ending.kind === 'interrupted' &&
+    ending.reason === 'timeout' &&
+    'A person can give it longer when they start the server: --eval-timeout SECONDS'
+  );
+}
