@@ -49,16 +49,16 @@
           "categories" (map 'vector #'string-downcase (live-lisp:tool-categories tool))))
 
 (defun offer-tool (tool)
-  "Tell the server of TOOL. When it refuses the tool, or this is left before it answers, the
-one of that name that it was told of before stays."
+  "Tell the server of TOOL and return NIL, or why it refuses the tool. Then, and when this is left
+before it answers, the one of that name that it was told of before stays."
   (let* ((name (live-lisp:tool-name tool)) (*tool* name)
          (before (gethash name **offered**)) (accepted nil))
     ;; It can be called before the answer is here.
     (setf (gethash name **offered**) (list tool name))
     (unwind-protect
-         (handler-case (setf accepted (ask-server "register" (definition-json tool)))
-           (live-lisp:tool-error (failure)
-             (error 'live-lisp:invalid-tool :tool name :message (live-lisp:tool-error-message failure))))
+         (handler-case (progn (setf accepted (ask-server "register" (definition-json tool)))
+                              nil)
+           (live-lisp:tool-error (failure) (live-lisp:tool-error-message failure)))
       (cond (accepted (setf (gethash name **offered**) (list tool accepted)))
             (before (setf (gethash name **offered**) before))
             (t (remhash name **offered**))))))
@@ -72,10 +72,14 @@ see it as lisp_NAME when the server has a tool of that NAME itself. Signals an I
     (refuse-tool (live-lisp:tool-name tool)
                  "can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*."))
   (if (eq registry (sb-ext:symbol-global-value 'live-lisp:*agent-q-registry*))
-      (sb-thread:with-recursive-lock (**offer-lock**)
-        (offer-tool tool)
-        (store-tool registry tool))
-      (store-tool registry tool)))
+      ;; Signalled without the lock, so that no frames of it are shown.
+      (let ((refusal (sb-thread:with-mutex (**offer-lock**)
+                       (or (offer-tool tool)
+                           (progn (store-tool registry tool) nil)))))
+        (when refusal
+          (error 'live-lisp:invalid-tool :tool (live-lisp:tool-name tool) :message refusal)))
+      (store-tool registry tool))
+  tool)
 
 (defun live-lisp:get-tool (name)
   "Return the tool of exactly that NAME, a string, in *AGENT-Q-REGISTRY*, or NIL."
