@@ -25,8 +25,10 @@ double floats never have one."
       (let ((*read-default-float-format* (float-format value)))
         (multiple-value-bind (text cut)
             (printing-values
-              (call-user-code
-               (lambda () (bounded-string *result-limit* (lambda (stream) (prin1 value stream))))))
+              ;; What is circular is bounded all the same, and labels of what is shared tell a reader nothing.
+              (let ((*print-circle* nil))
+                (call-user-code
+                 (lambda () (bounded-string *result-limit* (lambda (stream) (prin1 value stream)))))))
           (if cut (format nil "~A~%[... cut here ...]" text) text)))))
 
 (defun result-data (value)

@@ -17,7 +17,8 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
 
 (defmethod print-object ((tool live-lisp:tool) stream)
   (print-unreadable-object (tool stream :type t)
-    (format stream "~A" (and (slot-boundp tool 'name) (live-lisp:tool-name tool)))))
+    (let ((*print-circle* nil))
+      (princ (live-lisp:tool-name tool) stream))))
 
 (define-condition live-lisp:invalid-tool (live-lisp:tool-error) ()
   (:report (lambda (condition stream) (write-string (live-lisp:tool-error-message condition) stream)))

@@ -1,0 +1,284 @@
+// The contract's registry of tools as code in the image uses it, through a client.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({ args: ['--root', root.path] });
+  writeFileSync(join(root.path, 'notes.txt'), 'one\n');
+  await session.eval(`(in-package :live-lisp-user)
+    (defun table (&rest pairs)
+      (let ((table (make-hash-table :test 'equal)))
+        (loop for (key value) on pairs by #'cddr do (setf (gethash key table) value))
+        table))
+    (defun run (name &rest pairs) (funcall (tool-handler (get-tool name)) (apply #'table pairs)))
+    (setf *print-pretty* nil)`);
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+const EIGHTEEN =
+  'describe_symbol apropos_search function_arglist who_calls who_references list_package_symbols class_slots class_hierarchy macroexpand_form eval_form compile_form get_last_error get_repl_history read_file read_buffer search_in_buffer write_file propose_file_edit'.split(
+    ' ',
+  );
+
+/** Returns the text of what FORM signals. */
+async function refusal(form: string): Promise<string> {
+  return session.eval(
+    `(handler-case ${form} (invalid-tool (e) (write-string (princ-to-string e)) (values)))`,
+  );
+}
+
+describe('the registry', () => {
+  test('S2.20 S4.14 C5 has the eighteen from the start, in the order of the server', async () => {
+    expect(await session.eval('(format nil "~{~A~^ ~}" (list-registered-tools))')).toBe(
+      `"${EIGHTEEN.join(' ')}"`,
+    );
+    expect(await session.eval('(list (register-agent-q-tools) (register-agent-q-tools))')).toBe('(18 18)');
+    expect(await session.eval('(hash-table-test *agent-q-registry*)')).toBe('EQUAL');
+  });
+
+  test('S4.14 get-tool finds exact names, else NIL', async () => {
+    expect(await session.eval('(list (get-tool "describe_symbol") (get-tool "nope") (get-tool :x))')).toBe(
+      '(#<TOOL describe_symbol> NIL NIL)',
+    );
+  });
+
+  test('S2.20 the seven accessors tell of a built-in tool what the server does', async () => {
+    const form = `(let ((tool (get-tool "who_calls")))
+      (list (tool-name tool) (first (tool-parameters tool)) (tool-required tool) (tool-safety-level tool)
+            (tool-categories tool) (functionp (tool-handler tool)) (subseq (tool-description tool) 0 18)))`;
+    expect(await session.eval(form)).toBe(
+      '("who_calls" (:NAME "name" :TYPE :STRING :DESCRIPTION "Function name to find callers of") ("name") :SAFE (:INTROSPECTION :XREF) T "Find all functions")',
+    );
+  });
+
+  test('S4.14 C4 get-agent-q-tools filters by level and categories', async () => {
+    const count = (filter: string) => `(length (get-agent-q-tools ${filter}))`;
+    const filters = [
+      '',
+      ':max-safety-level :safe',
+      ':max-safety-level :cautious',
+      ':max-safety-level :dangerous',
+      ":categories '(:introspection)",
+      ":categories '(:xref :diff)",
+      ":max-safety-level :safe :categories '(:introspection)",
+      ':categories nil',
+    ];
+    expect(await session.eval(`(list ${filters.map(count).join(' ')})`)).toBe('(18 13 16 18 9 3 8 18)');
+    expect(await session.eval('(get-agent-q-tools :max-safety-level :harmless)')).toMatch(
+      /^Error: Unknown safety level :HARMLESS; valid are :SAFE, :CAUTIOUS, :DANGEROUS\.\n/,
+    );
+  });
+
+  test('S4.14 S2.13 tools-to-schema gives the property lists of the contract', async () => {
+    expect(
+      await session.eval(
+        '(first (tools-to-schema (list (get-tool "describe_symbol") (get-tool "who_calls"))))',
+      ),
+    ).toMatch(
+      /^\(:TYPE "function" :FUNCTION \(:NAME "describe_symbol" :DESCRIPTION "Describe a Lisp symbol .*" :PARAMETERS \(:TYPE "object" :PROPERTIES \(:SYMBOL \(:TYPE "string" :DESCRIPTION ".*"\) :PACKAGE \(:TYPE "string" :DESCRIPTION ".*"\)\) :REQUIRED \("symbol"\)\)\)\)$/,
+    );
+    const array = `(define-tool "x" "X." '((:name "aList" :type :array :items :string) (:name "n" :type :integer :description "N" :minimum 1)) :handler 'list)`;
+    expect(
+      await session.eval(`(getf (getf (getf (tool-to-schema ${array}) :function) :parameters) :properties)`),
+    ).toBe(
+      '(:|aList| (:TYPE "array" :DESCRIPTION "" :ITEMS (:TYPE "string")) :N (:TYPE "integer" :DESCRIPTION "N" :MINIMUM 1))',
+    );
+  });
+});
+
+describe('the handlers of the built-in tools', () => {
+  test('S2.20 the manual test of the contract', async () => {
+    expect(await session.eval('(search "function" (run "describe_symbol" "symbol" "car"))')).toMatch(/^\d+$/);
+  });
+
+  test.each([
+    ['describe_symbol', '"symbol" "car"', 'COMMON-LISP::CAR [FUNCTION]'],
+    ['apropos_search', '"pattern" "mapcar" "package" "CL"', "Found 1 symbol matching 'mapcar'"],
+    ['function_arglist', '"symbol" "car"', 'LIST'],
+    ['who_calls', '"name" "nope"', 'Symbol NOPE not found in package CL-USER (status: NIL)'],
+    ['who_references', '"name" "nope"', 'not found'],
+    ['list_package_symbols', '"package" "LIVE-LISP-USER" "limit" 1', 'LIVE-LISP-USER'],
+    ['class_slots', '"class" "type-error" "package" "CL"', 'DATUM'],
+    ['class_hierarchy', '"class" "integer" "package" "CL"', 'RATIONAL'],
+    ['macroexpand_form', '"form" "(when a b)"', '(IF'],
+    ['eval_form', '"form" "(* 6 7)"', '42'],
+    ['compile_form', '"form" "(defun f (x) x)"', 'ompiled'],
+    ['get_last_error', '', 'rror'],
+    ['get_repl_history', '"limit" 1', ''],
+    ['read_file', '"path" "notes.txt"', 'one'],
+    ['read_buffer', '"buffer" "notes.txt"', 'one'],
+    ['search_in_buffer', '"buffer" "notes.txt" "pattern" "one"', 'one'],
+  ])('S2.20 %s gives the text that a model reads', async (name, args, part) => {
+    const { text, isError } = await session.call('eval_form', { form: `(run "${name}" ${args})` });
+    expect([isError, text]).toEqual([false, expect.stringContaining(part)]);
+  });
+
+  test.each([
+    ['write_file', '"path" "a.txt" "content" "x"'],
+    ['propose_file_edit', '"path" "notes.txt" "original" "one" "modified" "two"'],
+  ])('S2.20 C20 %s refuses, which is an error of the code', async (name, args) => {
+    const text = await session.eval(
+      `(handler-case (run "${name}" ${args}) (tool-error (e) (tool-error-message e)))`,
+    );
+    expect(text).toMatch(/^"Tool \w+ is dangerous and needs a human's approval, for which code cannot ask\./);
+  });
+
+  test('S2.20 S2.18 wrong arguments are an error with the text of the contract', async () => {
+    const caught = (form: string) =>
+      session.eval(`(handler-case ${form} (tool-error (e) (tool-error-message e)))`);
+    expect(await caught('(run "describe_symbol")')).toBe(`"Required parameter 'symbol' missing"`);
+    expect(await caught(`(funcall (tool-handler (get-tool "eval_form")) '(:form "1"))`)).toBe(
+      '"It takes one EQUAL hash table with the arguments by name, not a value of type COMMON-LISP::CONS."',
+    );
+    expect(await caught('(funcall (tool-handler (get-tool "eval_form")) (make-hash-table))')).toBe(
+      `"Required parameter 'form' missing"`,
+    );
+  });
+
+  test('S2.20 they can be called from any thread', async () => {
+    const form =
+      '(sb-thread:join-thread (sb-thread:make-thread (lambda () (run "eval_form" "form" "(+ 1 1)"))))';
+    expect(await session.eval(form)).toBe('"2"');
+  });
+});
+
+describe('what is not valid', () => {
+  const REGISTER = '(register-tool *agent-q-registry* ';
+  const define = (name: string, rest: string) => `(define-tool ${name} ${rest})`;
+  const OK = `"X." '() :handler 'list`;
+  test.each([
+    [
+      define('"describeSymbol"', OK),
+      'Tool "describeSymbol" must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.',
+    ],
+    [
+      define('"with-hyphen"', OK),
+      'Tool "with-hyphen" must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.',
+    ],
+    [
+      define("'sym", OK),
+      'Tool LIVE-LISP-USER::SYM must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.',
+    ],
+    [
+      define('""', OK),
+      'Tool "" must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.',
+    ],
+    [define('"x"', `"" '() :handler 'list`), 'Tool "x" must have a description.'],
+    [define('"x"', `"X." '() :handler nil`), 'Tool "x" must have a handler.'],
+    [define('"x"', `"X." '()`), 'Tool "x" must have a handler.'],
+    [define('"x"', `"X." 5 :handler 'list`), 'Tool "x" must have a list of parameters.'],
+    [
+      define('"x"', `"X." '#1=((:name "a" :type :string) . #1#) :handler 'list`),
+      'Tool "x" must have a list of parameters.',
+    ],
+    [
+      define('"x"', `${OK} :safety-level :harmless`),
+      'Tool "x" has the safety level :HARMLESS; valid are :SAFE, :CAUTIOUS, :DANGEROUS.',
+    ],
+    [define('"x"', `${OK} :categories :xref`), 'Tool "x" must have a list of keywords as categories.'],
+    [define('"x"', `${OK} :required '("y")`), `Tool "x" requires 'y', which is not one of its parameters.`],
+    [define('"x"', `${OK} :required '(y)`), 'Tool "x" must have a list of the names of required parameters.'],
+    [
+      define('"x"', `"X." '((:type :string)) :handler 'list`),
+      'Tool "x" has a parameter without a name; a parameter is a list such as (:name "symbol" :type :string :description "...").',
+    ],
+    [
+      define('"x"', `"X." '("a") :handler 'list`),
+      'Tool "x" has a parameter without a name; a parameter is a list such as (:name "symbol" :type :string :description "...").',
+    ],
+    [
+      define('"x"', `"X." '((:name "a" :type :text)) :handler 'list`),
+      `Tool "x" has a parameter 'a' of type :TEXT; valid are :STRING, :BOOLEAN, :NUMBER, :INTEGER, :OBJECT, :ARRAY.`,
+    ],
+    [
+      define('"x"', `"X." '((:name "a")) :handler 'list`),
+      `Tool "x" has a parameter 'a' of type NIL; valid are :STRING, :BOOLEAN, :NUMBER, :INTEGER, :OBJECT, :ARRAY.`,
+    ],
+    [
+      define('"x"', `"X." '((:name "a" :type :string) (:name "a" :type :string)) :handler 'list`),
+      `Tool "x" has two parameters named 'a'.`,
+    ],
+    [
+      define('"x"', `"X." '((:name "a" :type :string :description 5)) :handler 'list`),
+      `Tool "x" has a parameter 'a' whose description is no string.`,
+    ],
+    [
+      define('"x"', `"X." '((:name "a" :type :array :items :text)) :handler 'list`),
+      `Tool "x" has a parameter 'a' whose items have no type; valid are :STRING, :BOOLEAN, :NUMBER, :INTEGER, :OBJECT, :ARRAY.`,
+    ],
+    [
+      define('"x"', `"X." '((:name "a" :type :string :required t)) :handler 'list`),
+      `Tool "x" has a parameter 'a' with :REQUIRED; a parameter can have :NAME, :TYPE, :DESCRIPTION, :ENUM, :DEFAULT, :ITEMS, :MINIMUM, :MAXIMUM.`,
+    ],
+    [
+      `${REGISTER} (make-instance 'tool))`,
+      'Tool NIL must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.',
+    ],
+    [
+      `${REGISTER} (make-instance 'tool :name "x" :description "X." :handler 'list))`,
+      'Tool "x" must have a list of parameters.',
+    ],
+    [`${REGISTER} 5)`, "Tool 5 is no tool; DEFINE-TOOL and (make-instance 'live-lisp:tool ...) make tools."],
+    [
+      `(register-tool (make-hash-table) (define-tool "x" ${OK}))`,
+      'Tool "x" can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*.',
+    ],
+    [
+      `(register-tool nil (define-tool "x" ${OK}))`,
+      'Tool "x" can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*.',
+    ],
+    [
+      `${REGISTER} (define-tool "x" (make-string 10000 :initial-element #\\a) '() :handler 'list))`,
+      'Tool "x" has a definition of 10096 characters as JSON; 10000 are the most. Shorten its texts.',
+    ],
+    [
+      `${REGISTER} (define-tool (make-string 51 :initial-element #\\a) ${OK}))`,
+      `Tool "${'a'.repeat(51)}" has a name of 51 characters; 50 are the most.`,
+    ],
+    [
+      `${REGISTER} (define-tool "x" "X." '((:name "a" :type :string :enum (1 2))) :handler 'list))`,
+      `Tool "x" has a parameter 'a' with a wrong enum, which must be a list of strings.`,
+    ],
+    [
+      `${REGISTER} (define-tool "x" "X." '((:name "a" :type :number :minimum "1")) :handler 'list))`,
+      `Tool "x" has a parameter 'a' with a wrong minimum, which must be a number.`,
+    ],
+    [
+      `${REGISTER} (define-tool "x" "X." '((:name "a" :type :array :default (1 2))) :handler 'list))`,
+      `Tool "x" has a parameter 'a' with a wrong default, which must be a string, a number or T.`,
+    ],
+  ])('S2.20 S4.14 %s says what is wrong', async (form, text) => {
+    expect(await refusal(form)).toContain(`Output:\n${text}`);
+    expect(await session.eval('(get-tool "x")')).toBe('NIL');
+  });
+
+  test('S2.20 nothing of it reached the client', async () => {
+    const names = (await session.client.listTools()).tools.map(({ name }) => name);
+    expect(names.filter((name) => !EIGHTEEN.includes(name))).toEqual([
+      'search_tools',
+      'load_system',
+      'load_file',
+      'get_audit_log',
+    ]);
+  });
+});
+
+test('S4.14 a registry of their own is no business of the client', async () => {
+  const form = `(let ((mine (make-hash-table :test 'equal)))
+    (register-tool mine (define-tool "mine" "Mine." '() :handler 'list))
+    (list (gethash "mine" mine) (get-tool "mine")))`;
+  expect(await session.eval(form)).toBe('(#<TOOL mine> NIL)');
+  const bound = `(let ((*agent-q-registry* (make-hash-table :test 'equal)))
+    (register-tool *agent-q-registry* (define-tool "mine" "Mine." '() :handler 'list))
+    (list (get-tool "mine") (list-registered-tools)))`;
+  expect(await session.eval(bound)).toBe('(#<TOOL mine> ("mine"))');
+  expect((await session.client.listTools()).tools.map(({ name }) => name)).not.toContain('mine');
+});
