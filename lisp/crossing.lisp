@@ -14,7 +14,11 @@ TOOL-ERROR-MESSAGE says why."))
 
 (defconstant +depth-limit+ 100 "How deep arguments may be nested.")
 
-(defconstant +integer-limit+ (expt 2 53) "The server keeps smaller integers exactly.")
+(defun exact-p (integer)
+  "True when the server, for which all numbers are double floats, keeps INTEGER exactly."
+  (let ((zeros (1- (integer-length (logand integer (- integer))))))
+    (and (<= (- (integer-length (abs integer)) (max 0 zeros)) 53)
+         (<= (integer-length (abs integer)) 1024))))
 
 (defvar *tool* "" "The name of the tool that is called.")
 (defvar *parameter* "" "The name of the parameter whose value is written.")
@@ -61,7 +65,7 @@ null: what it means, the server decides by the type of the parameter."
     ((eql t) (put-ascii "true" buffer))
     (symbol (write-json-string (string-downcase (symbol-name value)) buffer))
     (string (write-json-string value buffer))
-    (integer (if (< (- +integer-limit+) value +integer-limit+)
+    (integer (if (exact-p value)
                  (write-json value buffer)
                  (refuse-value "an integer of more than 53 bits")))
     ((or float ratio) (write-json (finite-double value) buffer))

@@ -100,6 +100,14 @@ members whose value is NIL are left out when it is written."
              (write-json value buffer))
   (put 125 buffer))
 
+(defun float-text (double)
+  "Return DOUBLE as JSON. SBCL drops digits of those that are denormalized, so they are written
+with as many as tell one from the next."
+  (let ((*read-default-float-format* 'double-float) (*print-pretty* nil) (*print-base* 10) (*print-radix* nil))
+    (if (sb-ext:float-denormalized-p double)
+        (format nil "~De-340" (round (* (rational double) (expt 10 340))))
+        (substitute #\e #\d (princ-to-string double)))))
+
 (defun write-json (value buffer)
   "Append VALUE to BUFFER: strings, integers, floats, T and :TRUE, :FALSE, NIL
 \(null), lists and vectors (arrays), JSON objects, and buffers, which hold JSON already."
@@ -107,8 +115,7 @@ members whose value is NIL are left out when it is written."
     (string (write-json-string value buffer))
     (integer (let ((*print-base* 10) (*print-radix* nil) (*print-pretty* nil))
                (put-ascii (princ-to-string value) buffer)))
-    (float (let ((*read-default-float-format* 'double-float) (*print-pretty* nil))
-             (put-ascii (substitute #\e #\d (princ-to-string (coerce value 'double-float))) buffer)))
+    (float (put-ascii (float-text (coerce value 'double-float)) buffer))
     (json-object (write-json-members (json-object-members value) buffer))
     (buffer (put-buffer value buffer))
     (null (put-ascii "null" buffer))
@@ -184,6 +191,22 @@ members whose value is NIL are left out when it is written."
     (incf *position*)
     (subseq string 0 fill)))
 
+(defun read-small-double (text)
+  "Return the double that TEXT, a number with a large negative exponent, stands for: SBCL's reader
+rounds those that are denormalized down."
+  (let* ((e (position #\e text :test #'char-equal))
+         (dot (or (position #\. text) (1- e)))
+         (digits (parse-integer (remove #\. (subseq text 0 e))))
+         (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
+    (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074)))
+
+(defun server-integer (integer)
+  "Return INTEGER, or the one that the server means by it: it writes large ones with as many digits
+as tell a double from the next."
+  (if (<= (integer-length integer) 53)
+      integer
+      (values (truncate (coerce integer 'double-float)))))
+
 (defun read-json-number ()
   "Read a number: an integer, or a double when it has a fraction or an exponent."
   (let* ((end (or (position-if-not (lambda (code) (find (code-char code) "+-.0123456789eE"))
@@ -192,10 +215,12 @@ members whose value is NIL are left out when it is written."
          (text (map 'string #'code-char (subseq *input* *position* end))))
     (setf *position* end)
     (if (every (lambda (char) (or (digit-char-p char) (char= char #\-))) text)
-        (parse-integer text)
+        (server-integer (parse-integer text))
         (let ((*read-default-float-format* 'double-float) (*read-base* 10) (*read-eval* nil)
               (*readtable* (copy-readtable nil)))
-          (coerce (read-from-string text) 'double-float)))))
+          (if (search "e-3" text)
+              (read-small-double text)
+              (coerce (read-from-string text) 'double-float))))))
 
 (defun read-json-array ()
   "Read the rest of an array into a list."

@@ -21,6 +21,8 @@ async function run(config: Config): Promise<number> {
     case 'tools':
       return print(toolList(registry));
     case 'call':
+      if (config.init !== undefined) image.start();
+      await image.started();
       return callTool(executor, registry, config.operands, print).finally(() => image.close());
     case 'doctor': {
       const { diagnose } = await import('./doctor.ts');
@@ -35,6 +37,7 @@ async function run(config: Config): Promise<number> {
         approvals: new Approvals({ questions, session: true }),
         list: config.list,
         version: version(),
+        started: () => image.started(),
         onReady: () => image.start(),
         onEnd: () => image.close(),
       });

@@ -1,6 +1,7 @@
 // Decides how a call ended, from the answer of the agent.
 
-import type { Condition, Ending, Reason } from './image.ts';
+import type { Condition, Ending, Reason, Reply } from './image.ts';
+import type { Operations } from './operations.ts';
 import type { Message } from './wire.ts';
 
 /** The members of an answer that tell how it ended. */
@@ -20,4 +21,12 @@ export function endingOf(message: Message, afterMs: number): Ending {
   if (condition) return { kind: 'condition', condition };
   if (stopped) return { kind: 'interrupted', frames: [], ...stopped, afterMs };
   return aborted ? { kind: 'aborted' } : { kind: 'done' };
+}
+
+/** Returns the reply to a call that was cancelled before it reached the image. */
+export function notStarted<Name extends keyof Operations>(): Reply<Name> {
+  return {
+    ending: { kind: 'interrupted', reason: 'cancelled', frames: [], afterMs: 0 },
+    data: {} as Operations[Name]['data'],
+  };
 }

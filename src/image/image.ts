@@ -68,6 +68,8 @@ export interface Image {
   readonly running: boolean;
   /** Begins to start the image, if it does not run; failures show at the next call. */
   start(): void;
+  /** Resolves when the image is not being started any more: its start files are loaded, or it could not be had. */
+  started(): Promise<void>;
   /** Returns, once, what happened since the last answer that its reader must know. */
   takeNotices(): string[];
   /** Ends the image. */

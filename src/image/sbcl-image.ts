@@ -4,7 +4,7 @@ import { messageOf, SetupError } from '../errors.ts';
 import { type AgentOptions, agentArguments, agentEnvironment, cacheUsable } from './agent.ts';
 import { Child, type Death } from './child.ts';
 import { codeCaller, type Upcalls } from './code-calls.ts';
-import { endingOf } from './ending.ts';
+import { endingOf, notStarted } from './ending.ts';
 import { History } from './history.ts';
 import {
   type CallOptions,
@@ -70,6 +70,10 @@ export class SbclImage implements Image {
 
   start(): void {
     this.#ready().catch(() => {});
+  }
+
+  async started(): Promise<void> {
+    await this.#current?.catch(() => {});
   }
 
   close(): void {
@@ -288,11 +292,3 @@ export class SbclImage implements Image {
 }
 
 const WAITING: Progress = { milliseconds: 0, characters: 0, waiting: true };
-
-/** The reply to a call that was cancelled before it reached the image. */
-function notStarted<Name extends keyof Operations>(): Reply<Name> {
-  return {
-    ending: { kind: 'interrupted', reason: 'cancelled', frames: [], afterMs: 0 },
-    data: {} as Operations[Name]['data'],
-  };
-}

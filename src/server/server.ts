@@ -24,6 +24,8 @@ export interface ServerOptions {
   version: string;
   /** What tools/list shows. */
   list: ListMode;
+  /** Resolves when the tools that the start file registers, if there is one, are there. */
+  started: () => Promise<void>;
 }
 
 /** Returns a server for one connection. */
@@ -40,8 +42,8 @@ export function createServer(options: ServerOptions): Server {
   server.setRequestHandler('tools/call', async (request, context) => {
     const { name, arguments: args } = request.params;
     const perform = (tool: string, given: unknown) => performCall(options, server, tool, given, context);
-    if (isCallTool(name)) return throughCallTool(options.registry, args, perform);
-    const tool = findTool(options.registry, name);
+    if (isCallTool(name)) return throughCallTool(options, args, perform);
+    const tool = await findTool(options, name);
     if (tool === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, options.registry.unknownTool(name)); // C8
     }
@@ -95,14 +97,14 @@ async function performCall(
 
 /** Calls the tool that ARGS, the arguments of call_tool, ask for (S1.16). */
 async function throughCallTool(
-  registry: ToolRegistry,
+  options: ServerOptions,
   args: unknown,
   perform: (tool: string, args: unknown) => Promise<CallResult>,
 ): Promise<CallResult> {
   try {
     const called = calledTool(args);
-    const tool = findTool(registry, called.name);
-    if (tool === undefined) throw new CallError(registry.unknownTool(called.name));
+    const tool = await findTool(options, called.name);
+    if (tool === undefined) throw new CallError(options.registry.unknownTool(called.name));
     return await perform(tool, called.args);
   } catch (error) {
     return errorResult(error);
@@ -113,9 +115,11 @@ function errorResult(error: unknown): CallToolResult {
   return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
 }
 
-/** Returns the registered name that NAME means, where - equals _ (C1). */
-function findTool(registry: ToolRegistry, name: string): string | undefined {
+/** Returns the registered name that NAME means, where - equals _ (C1). While the image starts, a tool that is not
+ *  there can still come. */
+async function findTool({ registry, started }: ServerOptions, name: string): Promise<string | undefined> {
   const registered = name.replaceAll('-', '_');
+  if (registry.getTool(registered) === null) await started();
   return registry.getTool(registered)?.name;
 }
 

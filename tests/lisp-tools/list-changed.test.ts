@@ -11,7 +11,7 @@ import {
   startSession,
   temporaryFolder,
 } from '../harness.ts';
-import { until } from '../server/processes.ts';
+import { pause, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
 
 interface Watched {
@@ -138,6 +138,7 @@ test('a modern client that did not ask hears nothing of changes', async () => {
   const server = await new RawServer({ era: 'modern' }).connect();
   try {
     await server.eval(definition('quiet', 'nothing'));
+    await pause(100);
     const { id, line } = server.request('subscriptions/listen', {
       notifications: { toolsListChanged: true },
     });

@@ -96,7 +96,10 @@ describe('a result', () => {
   test.each([
     ['(error "Invalid input")', 'Tool error: Invalid input'],
     ['(error (quote tool-error) :tool "x" :message "y")', 'Tool error: Tool x failed: y'],
-    ['(car (list* 5))', 'Tool error: The value 5 is not of type LIST'],
+    [
+      '(error (quote type-error) :datum 5 :expected-type (quote list))',
+      'Tool error: The value 5 is not of type LIST',
+    ],
   ])('C17 S2.9 what %s signals makes it a failure', async (body, error) => {
     expect(await answer(body)).toEqual({ error });
     expect(await session.text('get_last_error')).toContain('the handler of the tool probe');

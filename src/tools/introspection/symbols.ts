@@ -195,5 +195,7 @@ function thingText(thing: Thing, places: Places, features: ReadonlySet<string>):
         methods.length < methodCount,
       )}`,
   ];
-  return [thing.nature.toLowerCase(), ...lines.filter(Boolean).map((line) => indent(String(line), 2))].join('\n');
+  return [thing.nature.toLowerCase(), ...lines.filter(Boolean).map((line) => indent(String(line), 2))].join(
+    '\n',
+  );
 }
