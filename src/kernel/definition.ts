@@ -23,7 +23,7 @@ export function definitionOf(tool: Tool): Definition {
 /** Returns DATA as a definition for defineTool, which checks the rest. Throws a CallError that names what is wrong. */
 export function readDefinition(data: unknown): Definition & Omit<ToolDefinition, 'handler'> {
   const { name, description, parameters, required, safetyLevel, categories } = fieldsOf(data);
-  const culprit = (what: string) => new CallError(`Tool ${JSON.stringify(printable(String(name)))} ${what}`);
+  const culprit = (what: string) => new CallError(`Tool ${JSON.stringify(printable(textOf(name)))} ${what}`);
   const size = JSON.stringify(data).length;
   if (size > DEFINITION_LIMIT) {
     throw culprit(
@@ -45,7 +45,7 @@ export function readDefinition(data: unknown): Definition & Omit<ToolDefinition,
     description,
     parameters: parameters.map((each) => readParameter(each, culprit)),
     required,
-    safetyLevel: safetyLevel as Definition['safetyLevel'],
+    safetyLevel: textOf(safetyLevel) as Definition['safetyLevel'],
     categories,
   };
 }
@@ -54,6 +54,11 @@ type Fields = { readonly [name: string]: unknown };
 
 function fieldsOf(data: unknown): Fields {
   return typeof data === 'object' && data !== null ? (data as Fields) : {};
+}
+
+/** Returns VALUE as a text, which not all that JSON can say has by itself. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : String(JSON.stringify(value));
 }
 
 const isString = (value: unknown): value is string => typeof value === 'string';
@@ -80,10 +85,10 @@ function readParameter(data: unknown, culprit: (what: string) => CallError): Par
   for (const [field, [fits, words]] of options) {
     if (!fits(fields[field])) {
       throw culprit(
-        `has a parameter '${printable(String(name))}' with a wrong ${field}, which must be ${words}.`,
+        `has a parameter '${printable(textOf(name))}' with a wrong ${field}, which must be ${words}.`,
       );
     }
   }
   const given = Object.fromEntries(options.map(([field]) => [field, fields[field]]));
-  return { description: '', ...given, name, type } as Parameter;
+  return { description: '', ...given, name, type: textOf(type) } as Parameter;
 }

@@ -30,7 +30,7 @@ export class LispTools implements ImageTools {
 
   register(definition: unknown, atStart: boolean): string {
     this.#registrations += 1;
-    const tool = lispTool(this.#image(), readDefinition(definition));
+    const tool = lispTool(this.#image, readDefinition(definition));
     const kept = atStart ? tool : distrusted(tool, this.#registrations);
     return this.#registry.mirror(kept).name;
   }
@@ -49,14 +49,14 @@ function distrusted(tool: Tool, number: number): Tool {
   return Object.freeze({ ...tool, safetyLevel: level, ...raised, approvedAs: `${name}#${number}` });
 }
 
-function lispTool(image: Image, definition: Definition): Tool {
+function lispTool(image: () => Image, definition: Definition): Tool {
   const { name } = definition;
   return defineTool({
     ...definition,
     // The image has a limit for whatever runs in it.
     limitMs: Number.POSITIVE_INFINITY,
     handler: async (args, context) =>
-      runResult(name, await image.call('run-tool', { name, arguments: args }, callOptions(context))),
+      runResult(name, await image().call('run-tool', { name, arguments: args }, callOptions(context))),
   });
 }
 
