@@ -80,7 +80,7 @@ export function assembleParts(config: Config, registry: ToolRegistry): Assembly 
     ...imageOptions(config),
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
     tools: new LispTools(
-      registry,
+      registry.mirror,
       () => image,
       () => agentQTools(grounds),
     ),

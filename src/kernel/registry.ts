@@ -1,9 +1,10 @@
 // Decides which tools there are, under which name.
 
 import { CallError } from '../errors.ts';
+import { Mirror } from './mirror.ts';
 import { nearest } from './nearest.ts';
 import { printable } from './schema.ts';
-import { checkTool, SAFETY_LEVELS, type SafetyLevel, type Tool, titleOf } from './tool.ts';
+import { checkTool, SAFETY_LEVELS, type SafetyLevel, type Tool } from './tool.ts';
 
 /** Which tools are wanted. */
 export interface ToolFilter {
@@ -11,20 +12,17 @@ export interface ToolFilter {
   categories?: readonly string[];
 }
 
-/** How many tools an image can add. */
-const MIRROR_LIMIT = 200;
-
 export class ToolRegistry {
-  readonly #reserved: readonly string[];
   readonly #tools = new Map<string, Tool>();
-  /** The tools of the image as clients see them, by the names that they have there. */
-  readonly #mirrored = new Map<string, Tool>();
+  /** The tools of the image, which come and go with it (C19). */
+  readonly mirror: Mirror;
   readonly #listeners = new Set<() => void>();
   #revision = 0;
 
   /** RESERVED are names that no tool of an image gets, besides those of the tools here. */
   constructor(reserved: readonly string[] = []) {
-    this.#reserved = reserved;
+    const taken = (name: string) => this.#tools.has(name) || reserved.includes(name);
+    this.mirror = new Mirror(taken, () => this.#changed());
   }
 
   /** How often the tools changed: what was derived from them is stale once this has changed. */
@@ -43,43 +41,9 @@ export class ToolRegistry {
   register(tool: Tool): Tool {
     checkTool(tool);
     this.#tools.set(tool.name, tool);
-    for (const [name, mirrored] of this.#mirrored) {
-      if (mirrored.name === tool.name) this.#mirrored.set(name, this.#renamed(name, mirrored));
-    }
+    this.mirror.giveWay(tool.name);
     this.#changed();
     return tool;
-  }
-
-  /** Adds TOOL, which lives in an image, and returns it as clients see it: with lisp_ before its name when a tool
-   *  here has that, so that it cannot pose as that one. Of the same name it replaces the one of the image (C19).
-   *  Throws a CallError when it is not valid or there are too many. */
-  mirror(tool: Tool): Tool {
-    checkTool(tool);
-    if (this.#mirrored.size >= MIRROR_LIMIT && !this.#mirrored.has(tool.name)) {
-      throw new CallError(
-        `Tool ${JSON.stringify(tool.name)} is one too many: an image can have ${MIRROR_LIMIT} tools of its own. Give it the name of one that is not needed any more.`,
-      );
-    }
-    const seen = this.#renamed(tool.name, tool);
-    this.#mirrored.set(tool.name, seen);
-    this.#changed();
-    return seen;
-  }
-
-  /** Takes the tools of the image out, because it is gone (C19). */
-  clearMirror(): void {
-    if (this.#mirrored.size === 0) return;
-    this.#mirrored.clear();
-    this.#changed();
-  }
-
-  /** Returns TOOL, which the image calls NAME, under a name that no other tool has. */
-  #renamed(name: string, tool: Tool): Tool {
-    const others = [...this.#mirrored].filter(([other]) => other !== name).map(([, { name: seen }]) => seen);
-    const taken = new Set([...this.#reserved, ...this.#tools.keys(), ...others]);
-    let free = name;
-    while (taken.has(free)) free = `lisp_${free}`;
-    return free === tool.name ? tool : Object.freeze({ ...tool, name: free, title: titleOf(free) });
   }
 
   #changed(): void {
@@ -89,7 +53,7 @@ export class ToolRegistry {
 
   /** Returns the tool of exactly that NAME, or null (S4.3). */
   getTool(name: string): Tool | null {
-    return this.#tools.get(name) ?? [...this.#mirrored.values()].find((tool) => tool.name === name) ?? null;
+    return this.#tools.get(name) ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
   }
 
   /** Returns the names of all tools in the order of registration (S4.4). */
@@ -99,7 +63,7 @@ export class ToolRegistry {
 
   /** Returns all tools in the order of registration, those of the image last. */
   tools(): Tool[] {
-    return [...this.#tools.values(), ...this.#mirrored.values()];
+    return [...this.#tools.values(), ...this.mirror.tools()];
   }
 
   /** Returns the tools up to MAX_SAFETY_LEVEL that have one of CATEGORIES; what is absent, or no category, lets

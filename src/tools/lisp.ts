@@ -4,7 +4,7 @@
 import { ImageError } from '../errors.ts';
 import type { Ending, Image, ImageTools, Reply } from '../image/image.ts';
 import { type Definition, definitionOf, readDefinition } from '../kernel/definition.ts';
-import type { ToolRegistry } from '../kernel/registry.ts';
+import type { Mirror } from '../kernel/mirror.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
 import { toResult } from '../kernel/value.ts';
@@ -12,14 +12,14 @@ import { callOptions } from './arguments.ts';
 import { endingText, outputSection } from './outcome.ts';
 
 export class LispTools implements ImageTools {
-  readonly #registry: ToolRegistry;
+  readonly #mirror: Mirror;
   readonly #image: () => Image;
   readonly #builtIns: () => readonly Tool[];
   #registrations = 0;
 
-  /** Keeps in REGISTRY the tools of IMAGE, which gets proxies of BUILT_INS. */
-  constructor(registry: ToolRegistry, image: () => Image, builtIns: () => readonly Tool[]) {
-    this.#registry = registry;
+  /** Keeps in MIRROR the tools of IMAGE, which gets proxies of BUILT_INS. */
+  constructor(mirror: Mirror, image: () => Image, builtIns: () => readonly Tool[]) {
+    this.#mirror = mirror;
     this.#image = image;
     this.#builtIns = builtIns;
   }
@@ -32,11 +32,11 @@ export class LispTools implements ImageTools {
     this.#registrations += 1;
     const tool = lispTool(this.#image, readDefinition(definition));
     const kept = atStart ? tool : distrusted(tool, this.#registrations);
-    return this.#registry.mirror(kept).name;
+    return this.#mirror.add(kept).name;
   }
 
   clear(): void {
-    this.#registry.clearMirror();
+    this.#mirror.clear();
   }
 }
 

@@ -25,26 +25,26 @@ describe('a mirror', () => {
   test('C19 S4.11 its tools come last, are replaced in place, and only they go', () => {
     const registry = new ToolRegistry();
     registry.register(tool('own'));
-    registry.mirror(tool('one'));
-    registry.mirror(tool('two'));
-    registry.mirror(tool('one', 'Anew.'));
+    registry.mirror.add(tool('one'));
+    registry.mirror.add(tool('two'));
+    registry.mirror.add(tool('one', 'Anew.'));
     expect(registry.listRegisteredTools()).toEqual(['own', 'one', 'two']);
     expect(registry.getTool('one')?.description).toBe('Anew.');
-    registry.clearMirror();
+    registry.mirror.clear();
     expect([registry.listRegisteredTools(), registry.getTool('one')]).toEqual([['own'], null]);
   });
 
   test('S2.20 a name that is taken gets lisp_ before it, also when it is taken later', () => {
     const registry = new ToolRegistry(['reserved']);
     registry.register(tool('own'));
-    expect(registry.mirror(tool('own')).name).toBe('lisp_own');
-    expect(registry.mirror(tool('lisp_own')).name).toBe('lisp_lisp_own');
-    expect(registry.mirror(tool('reserved')).name).toBe('lisp_reserved');
-    expect(registry.mirror(tool('later'))).toMatchObject({ name: 'later', title: 'Later' });
+    expect(registry.mirror.add(tool('own')).name).toBe('lisp_own');
+    expect(registry.mirror.add(tool('lisp_own')).name).toBe('lisp_lisp_own');
+    expect(registry.mirror.add(tool('reserved')).name).toBe('lisp_reserved');
+    expect(registry.mirror.add(tool('later'))).toMatchObject({ name: 'later', title: 'Later' });
     const ours = registry.register(tool('later', 'Ours.'));
     expect(registry.getTool('later')).toBe(ours);
     expect(registry.getTool('lisp_later')).toMatchObject({ title: 'Lisp later', description: 'It does.' });
-    expect(registry.mirror(tool('own', 'Anew.')).name).toBe('lisp_own');
+    expect(registry.mirror.add(tool('own', 'Anew.')).name).toBe('lisp_own');
     expect(registry.listRegisteredTools()).toEqual([
       'own',
       'later',
@@ -61,22 +61,22 @@ describe('a mirror', () => {
     const stop = registry.onChange(() => {
       changes += 1;
     });
-    registry.mirror(tool('one'));
-    registry.clearMirror();
-    registry.clearMirror();
+    registry.mirror.add(tool('one'));
+    registry.mirror.clear();
+    registry.mirror.clear();
     expect(changes).toBe(2);
     stop();
-    registry.mirror(tool('one'));
+    registry.mirror.add(tool('one'));
     expect(changes).toBe(2);
   });
 
   test('one too many is refused', () => {
     const registry = new ToolRegistry();
-    for (let index = 0; index < 200; index += 1) registry.mirror(tool(`tool_${index}`));
-    expect(() => registry.mirror(tool('more'))).toThrow(
+    for (let index = 0; index < 200; index += 1) registry.mirror.add(tool(`tool_${index}`));
+    expect(() => registry.mirror.add(tool('more'))).toThrow(
       'Tool "more" is one too many: an image can have 200 tools of its own. Give it the name of one that is not needed any more.',
     );
-    expect(registry.mirror(tool('tool_7', 'Anew.')).description).toBe('Anew.');
+    expect(registry.mirror.add(tool('tool_7', 'Anew.')).description).toBe('Anew.');
   });
 });
 
@@ -124,7 +124,7 @@ describe('a definition', () => {
   ])('S4.2 with %j is refused', (wrong, text) => {
     const registry = new ToolRegistry();
     const tools: ImageTools = new LispTools(
-      registry,
+      registry.mirror,
       () => expect.fail(),
       () => [],
     );
@@ -155,7 +155,7 @@ describe('the level', () => {
   const register = (safetyLevel: string, atStart: boolean) => {
     const registry = new ToolRegistry();
     new LispTools(
-      registry,
+      registry.mirror,
       () => expect.fail(),
       () => [],
     ).register({ ...DEFINITION, safetyLevel }, atStart);
