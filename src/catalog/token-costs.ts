@@ -8,7 +8,7 @@ export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; rea
   compile_form: { min: 220, max: 950 },
   describe_symbol: { min: 170, max: 840 },
   eval_form: { min: 160, max: 3210 },
-  function_arglist: { min: 260, max: 2610 },
+  function_arglist: { min: 260, max: 2630 },
   get_audit_log: { min: 240, max: 280 },
   get_last_error: { min: 180, max: 180 },
   get_repl_history: { min: 150, max: 160 },

@@ -1,53 +1,10 @@
 // A tool that is defined in the image is there for every client at once, and goes with its image.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  ERAS,
-  type Era,
-  type Session,
-  type StartOptions,
-  startSession,
-  temporaryFolder,
-} from '../harness.ts';
+import { ERAS } from '../harness.ts';
 import { pause, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
-
-interface Watched {
-  session: Session;
-  /** How often the list was said to have changed. */
-  changes: () => number;
-}
-
-/** Starts a session of ERA that listens for changes of the list, and passes it to USE. */
-async function withSession(era: Era, use: (watched: Watched) => Promise<void>, options: StartOptions = {}) {
-  let changes = 0;
-  const session = await startSession({ era, ...options });
-  try {
-    session.client.setNotificationHandler('notifications/tools/list_changed', () => {
-      changes += 1;
-    });
-    if (era === 'modern') await session.client.listen({ toolsListChanged: true });
-    await use({ session, changes: () => changes });
-  } finally {
-    await session.close();
-  }
-}
-
-function definition(name: string, value: string, more = ''): string {
-  return `(live-lisp:register-tool live-lisp:*agent-q-registry*
-    (live-lisp:define-tool "${name}" "Give ${value}. At once." '() ${more}
-      :handler (lambda (args) (declare (ignore args)) "${value}")))`;
-}
-
-async function namesOf({ client }: Session): Promise<string[]> {
-  return (await client.listTools()).tools.map(({ name }) => name);
-}
-
-async function toolOf({ client }: Session, wanted: string) {
-  return (await client.listTools()).tools.find(({ name }) => name === wanted);
-}
+import { definition, namesOf, toolOf, withSession } from './sessions.ts';
 
 describe.each(ERAS)('in the %s era', (era) => {
   test('S2.20 C19 a tool that an evaluation registers is listed, searched and called at once', async () => {
@@ -129,7 +86,7 @@ describe.each(ERAS)('in the %s era', (era) => {
       await session.eval(form);
       await until('the change', 2000, () => changes() > 0);
       expect(await namesOf(session)).toHaveLength(122);
-      expect(changes()).toBeLessThan(20);
+      expect(changes()).toBeLessThan(100);
     });
   });
 });
@@ -218,67 +175,16 @@ describe('names', () => {
   });
 });
 
-describe('a start file', () => {
-  const root = temporaryFolder();
-  const init = join(root.path, 'init.lisp');
-  const define = (name: string, level: string) => definition(name, `by ${level}`, `:safety-level :${level}`);
-  writeFileSync(
-    init,
-    `(in-package :live-lisp-user) ${define('trusted', 'safe')} ${define('risky', 'dangerous')}
-    (defvar *seen* (list (length (list-registered-tools)) (call-tool "trusted")))`,
-  );
-
-  test('S2.20 C19 its tools keep their level, and come back with every new image', async () => {
-    await withSession(
-      'legacy',
-      async ({ session }) => {
-        expect(await session.eval('live-lisp-user::*seen*')).toBe('(20 "by safe")');
-        const trusted = await toolOf(session, 'trusted');
-        expect([trusted?.annotations?.readOnlyHint, trusted?._meta]).toEqual([true, undefined]);
-        expect(await session.text('trusted')).toBe('by safe');
-        expect(await session.text('risky')).toMatch(/start the server: --allow risky$/);
-        await session.eval('(sb-ext:exit :abort t)');
-        const { notices } = await session.call('eval_form', { form: '1' });
-        expect(notices[0]).not.toContain('the tools');
-        expect((await toolOf(session, 'trusted'))?.annotations?.readOnlyHint).toBe(true);
-      },
-      { args: ['--init', init] },
-    );
-  });
-
-  test('S2.20 what a person allows holds for its tools, and not when an evaluation takes their names', async () => {
-    await withSession(
-      'legacy',
-      async ({ session }) => {
-        expect(await session.text('risky')).toBe('by dangerous');
-        await session.eval(`${define('risky', 'dangerous')} ${define('trusted', 'safe')}`);
-        expect((await session.call('risky')).text).toMatch(/needs a human's approval/);
-        expect((await toolOf(session, 'trusted'))?.annotations?.readOnlyHint).toBe(false);
-      },
-      { args: ['--init', init, '--allow', 'risky'] },
-    );
-  });
-
-  test('an approval for the session ends when an evaluation defines the tool anew', async () => {
-    let asked = 0;
-    await withSession(
-      'legacy',
-      async ({ session }) => {
-        await session.eval(define('asks', 'dangerous'));
-        expect([await session.text('asks'), await session.text('asks'), asked]).toEqual([
-          'by dangerous',
-          'by dangerous',
-          1,
-        ]);
-        await session.eval(define('asks', 'dangerous'));
-        expect([await session.text('asks'), asked]).toEqual(['by dangerous', 2]);
-      },
-      {
-        onQuestion: () => {
-          asked += 1;
-          return { action: 'accept', content: { decision: 'approve for this session' } };
-        },
-      },
-    );
+test.each([
+  '"register" "x"',
+  '"register" nil',
+  '"register" (list 1 2)',
+  '"register" (live-lisp.agent::object "name" (list 1) "parameters" 5)',
+  '"register" (live-lisp.agent::object "name" "x" "description" "X." "parameters" (vector (vector)) "required" (vector) "categories" (vector))',
+])('a message of the image with %s breaks nothing', async (members) => {
+  await withSession('legacy', async ({ session }) => {
+    await session.eval(`(live-lisp.agent::send (live-lisp.agent::object "call" 999 ${members}))`);
+    expect(await session.eval('(+ 1 2)')).toBe('3');
+    expect(await namesOf(session)).toHaveLength(22);
   });
 });

@@ -1,0 +1,81 @@
+// Tools that a person's own start file registers keep their level; what the agent's code registers does not.
+
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { SERVER, temporaryFolder } from '../harness.ts';
+import { definition, toolOf, withSession } from './sessions.ts';
+
+describe('a start file', () => {
+  const root = temporaryFolder();
+  afterAll(() => root.remove());
+  const init = join(root.path, 'init.lisp');
+  const define = (name: string, level: string) => definition(name, `by ${level}`, `:safety-level :${level}`);
+  writeFileSync(
+    init,
+    `(in-package :live-lisp-user) ${define('trusted', 'safe')} ${define('risky', 'dangerous')}
+    (defvar *seen* (list (length (list-registered-tools)) (call-tool "trusted")))`,
+  );
+
+  test('S2.20 C19 its tools keep their level, and come back with every new image', async () => {
+    await withSession(
+      'legacy',
+      async ({ session }) => {
+        expect(await session.eval('live-lisp-user::*seen*')).toBe('(20 "by safe")');
+        const trusted = await toolOf(session, 'trusted');
+        expect([trusted?.annotations?.readOnlyHint, trusted?._meta]).toEqual([true, undefined]);
+        expect(await session.text('trusted')).toBe('by safe');
+        expect(await session.text('risky')).toMatch(/start the server: --allow risky$/);
+        await session.eval('(sb-ext:exit :abort t)');
+        const { notices } = await session.call('eval_form', { form: '1' });
+        expect(notices[0]).not.toContain('the tools');
+        expect((await toolOf(session, 'trusted'))?.annotations?.readOnlyHint).toBe(true);
+      },
+      { args: ['--init', init] },
+    );
+  });
+
+  test('S2.20 its tools can be called from the command line', () => {
+    const run = (...args: string[]) =>
+      execFileSync(process.execPath, [SERVER, ...args], { encoding: 'utf8', stdio: 'pipe' });
+    expect(run('--init', init, 'call', 'trusted')).toBe('by safe\n');
+    expect(() => run('call', 'trusted')).toThrow('Unknown tool: trusted; live-lisp tools lists them.');
+  });
+
+  test('S2.20 what a person allows holds for its tools, and not when an evaluation takes their names', async () => {
+    await withSession(
+      'legacy',
+      async ({ session }) => {
+        expect(await session.text('risky')).toBe('by dangerous');
+        await session.eval(`${define('risky', 'dangerous')} ${define('trusted', 'safe')}`);
+        expect((await session.call('risky')).text).toMatch(/needs a human's approval/);
+        expect((await toolOf(session, 'trusted'))?.annotations?.readOnlyHint).toBe(false);
+      },
+      { args: ['--init', init, '--allow', 'risky'] },
+    );
+  });
+
+  test('an approval for the session ends when an evaluation defines the tool anew', async () => {
+    let asked = 0;
+    await withSession(
+      'legacy',
+      async ({ session }) => {
+        await session.eval(define('asks', 'dangerous'));
+        expect([await session.text('asks'), await session.text('asks'), asked]).toEqual([
+          'by dangerous',
+          'by dangerous',
+          1,
+        ]);
+        await session.eval(define('asks', 'dangerous'));
+        expect([await session.text('asks'), asked]).toEqual(['by dangerous', 2]);
+      },
+      {
+        onQuestion: () => {
+          asked += 1;
+          return { action: 'accept', content: { decision: 'approve for this session' } };
+        },
+      },
+    );
+  });
+});
