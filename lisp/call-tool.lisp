@@ -8,7 +8,8 @@
   number
   (answered (sb-thread:make-semaphore :name "live-lisp tool call"))
   (value nil)
-  (failure nil))
+  (failure nil)
+  (needs-approval nil))
 
 (sb-ext:defglobal **tool-calls** (make-hash-table :synchronized t)
   "The calls that wait for an answer, by number.")
@@ -59,16 +60,39 @@ server is told that nobody waits any more."
       (when (remhash number **tool-calls**)
         (send (object "call" number "left" t))))))
 
+(defun check-can-wait ()
+  "Signal a TOOL-ERROR when this thread cannot wait for an answer without harm."
+  (cond (*reading*
+         (fail-call "The thread that reads messages cannot wait for a tool."))
+        ;; No other thread could collect garbage meanwhile, so all would soon stand still.
+        (sb-kernel:*gc-inhibit*
+         (fail-call "Code within WITHOUT-GCING cannot wait for a tool; call it outside."))
+        ;; Nobody could end the wait.
+        ((not sb-sys:*interrupts-enabled*)
+         (fail-call "Code that runs without interrupts, such as within WITHOUT-INTERRUPTS, ~
+                     WITH-LOCKED-HASH-TABLE or a function of INTERRUPT-THREAD, cannot wait for a tool; ~
+                     call it outside."))))
+
+(defun require-approval (text)
+  "Signal that *TOOL* needs an approval, as TEXT says; the value of USE-VALUE is returned."
+  (restart-case (error 'live-lisp:approval-required :tool *tool* :message text)
+    (use-value (value)
+      :report (lambda (stream) (format stream "Return a value instead of calling ~A." *tool*))
+      :interactive (lambda ()
+                     (format *query-io* "~&A form for the value: ")
+                     (list (eval (read *query-io*))))
+      value)))
+
 (defun ask-server (&rest members)
   "Ask the server for what MEMBERS, a property list, tell of *TOOL*, wait for the answer and
 return it; signal a TOOL-ERROR when it is a failure."
   (let* ((call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
          (frame (call-frame call members)))
-    (when *reading* (fail-call "The thread that reads messages cannot wait for a tool."))
+    (check-can-wait)
     (call-letting-load (lambda () (wait-for-tool call frame)))
-    (when (tool-call-failure call)
-      (fail-call "~A" (tool-call-failure call)))
-    (tool-call-value call)))
+    (cond ((tool-call-needs-approval call) (require-approval (tool-call-failure call)))
+          ((tool-call-failure call) (fail-call "~A" (tool-call-failure call)))
+          (t (tool-call-value call)))))
 
 (defun live-lisp:call-tool (name &rest arguments)
   "Call the tool NAME, a string or symbol, and return its data. ARGUMENTS are its parameters
@@ -76,16 +100,19 @@ as keywords, each with its value: (call-tool \"who_calls\" :name \"foo\" :limit 
 Neither case nor - and _ matter in names. Strings, numbers and T are themselves, lists and
 vectors are arrays, EQUAL hash tables with strings as keys are objects, other symbols are
 their names in lower case, and NIL is false, an empty array or absent, as the parameter
-wants it. Data comes back in the same way. Signals a TOOL-ERROR when the tool fails."
+wants it. Data comes back in the same way, and without a limit it is all there is. Signals a
+TOOL-ERROR when the tool fails or what it was asked about is not there, and the TOOL-ERROR
+APPROVAL-REQUIRED when a human has to allow it."
   (let ((*tool* (designated-tool name)))
     (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments)))))
 
-(define-operation ("called" :inline t) (call value failure)
+(define-operation ("called" :inline t) (call value failure needs-approval)
   "Bring what became of CALL, a number, to the thread that waits for it: VALUE or the text
-FAILURE. When nobody waits any more it is dropped."
+FAILURE, and whether it NEEDS-APPROVAL. When nobody waits any more it is dropped."
   (let ((waiting (gethash call **tool-calls**)))
     (when (and waiting (remhash call **tool-calls**))
       (setf (tool-call-value waiting) value
-            (tool-call-failure waiting) failure)
+            (tool-call-failure waiting) failure
+            (tool-call-needs-approval waiting) needs-approval)
       (sb-thread:signal-semaphore (tool-call-answered waiting))))
   t)

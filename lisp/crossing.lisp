@@ -12,6 +12,12 @@
   (:documentation "A tool that code called did not do what was asked: TOOL-ERROR-TOOL is its name,
 TOOL-ERROR-MESSAGE says why."))
 
+(define-condition live-lisp:approval-required (live-lisp:tool-error) ()
+  (:report (lambda (condition stream) (write-string (live-lisp:tool-error-message condition) stream)))
+  (:documentation "A tool that code called needs the approval of a human, for which code cannot ask:
+TOOL-ERROR-TOOL is its name, and the report says how to call it so that they are asked. Nothing was
+done; the restart USE-VALUE goes on with another value."))
+
 (defconstant +depth-limit+ 100 "How deep arguments may be nested.")
 
 (defun exact-p (integer)

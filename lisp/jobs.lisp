@@ -34,15 +34,25 @@ left, for which there is no room beside what it makes itself.")
 (sb-ext:defglobal **background** (make-capture 4000 4000)
   "What threads that no job waits for have written since the last answer.")
 
+(defun send-answer (id members)
+  "Send MEMBERS as the answer of the request ID, or why not when they are too long for a frame."
+  (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
+         (length (buffer-fill frame)))
+    (if (> length +frame-limit+)
+        (send (object "id" id
+                      "condition" (object "type" "COMMON-LISP::ERROR"
+                                          "text" (format nil "The answer takes ~D octets on the wire, of ~D at most; ask for less at once."
+                                                         length +frame-limit+))))
+        (send-frame frame))))
+
 (defun answer (job members)
   "Send the answer of JOB, once: MEMBERS is a property list. What its threads write later
 goes with the next answer."
   (unless (shiftf (job-answered job) t)
-    (send (make-json-object
-           (list* "id" (job-id job)
-                  "output" (captured (job-output job))
-                  "background" (captured **background** :reset t)
-                  members)))
+    (send-answer (job-id job)
+                 (list* "output" (captured (job-output job))
+                        "background" (captured **background** :reset t)
+                        members))
     (setf (capture-successor (job-output job)) **background**)))
 
 (defun interruption (job reason)

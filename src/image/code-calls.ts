@@ -6,8 +6,8 @@ import { CallError, messageOf } from '../errors.ts';
 import type { Child } from './child.ts';
 import { FRAME_LIMIT, type Message } from './wire.ts';
 
-/** What became of a tool that code called: its data, or the text of its failure. */
-export type ToolAnswer = { value: unknown } | { failure: string };
+/** What became of a tool that code called: its data, or the text of its failure, and whether a human could allow it. */
+export type ToolAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };
 
 /** What the image can ask of the server. */
 export interface Upcalls {

@@ -6,8 +6,11 @@ import type { Executor } from './executor.ts';
 import type { ToolRegistry } from './registry.ts';
 import type { Arguments, Parameter, Tool } from './tool.ts';
 
-/** Calls the tool that NAME means for code, and returns its data, or with AS_TEXT what a model would read; or the
- *  text of its failure. Neither case nor - and _ matter in names (S2.21); null in ARGS stands for NIL. */
+/** What became of a call by code: data or a text, or why it failed. */
+export type CodeAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };
+
+/** Calls the tool that NAME means for code, and returns its data, all of it when ARGS set no limit, or with
+ *  AS_TEXT what a model would read; or the text of its failure, and whether it needs a human's approval. Neither case nor - and _ matter in names (S2.21); null in ARGS stands for NIL. */
 export async function callFromCode(
   executor: Executor,
   registry: ToolRegistry,
@@ -15,13 +18,16 @@ export async function callFromCode(
   args: Arguments,
   signal: AbortSignal,
   asText = false,
-): Promise<{ value: unknown } | { failure: string }> {
+): Promise<CodeAnswer> {
   const registered = name.toLowerCase().replaceAll('-', '_');
   const tool = registry.getTool(registered);
   if (tool === null) return { failure: registry.unknownTool(name) };
   try {
-    const outcome = await executor.executeForCode(registered, argumentsFor(tool, args), { signal });
-    if (!outcome.success) return { failure: outcome.error };
+    const outcome = await executor.executeForCode(registered, argumentsFor(tool, args), {
+      signal,
+      forData: !asText,
+    });
+    if (!outcome.success) return { failure: outcome.error, ...(outcome.question && { needsApproval: true }) };
     return { value: asText ? outcome.text : outcome.data };
   } catch (error) {
     return { failure: messageOf(error) };

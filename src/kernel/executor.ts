@@ -130,11 +130,11 @@ export class Executor {
 }
 
 async function run({ tool, args, context }: Call): Promise<Settled> {
-  const { text, data, failed, structured } = toResult(
+  const { text, data, failed, absent, structured } = toResult(
     await withinLimit(tool, context, (limited) => tool.handler(args, limited)),
   );
   const bounded = boundText(text);
-  if (failed) return { success: false, error: bounded, data };
+  if (failed || (absent && context.forData)) return { success: false, error: bounded, data };
   return { success: true, text: bounded, data, ...(structured && { structured }) };
 }
 

@@ -33,6 +33,8 @@ export interface CallContext {
   signal?: AbortSignal;
   /** Told, about once a second, what the call is doing. */
   onProgress?: (message: string) => void;
+  /** Code reads the data, and nobody the text: lists are whole when the arguments set no limit. */
+  forData?: boolean;
   /** The fingerprint of the preview that was approved: when it is another now, the handler does nothing. */
   fingerprint?: string;
 }
@@ -53,6 +55,8 @@ export interface Result {
   text: string;
   /** The call did not do what was asked, and TEXT says why (C8). */
   failed?: boolean;
+  /** TEXT says what is not there: an answer for a model (C8), a failure for code that reads the data. */
+  absent?: boolean;
   /** TEXT is the JSON of DATA, which is an object; a client gets both, and some show their model only that. */
   structured?: boolean;
 }

@@ -29,8 +29,17 @@ export function stringArgument(args: Arguments, name: string): string | undefine
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-export function pageArguments(args: Arguments): { offset: number; limit: number } {
-  return { offset: Number(args['offset'] ?? 0), limit: Number(args['limit'] ?? 200) };
+/** Rows that code gets at most when it gives no limit; what crosses at once is bounded too. */
+const ALL_ROWS = 250_000;
+
+/** Returns which rows ARGS ask for: without a limit USUAL of them, or all when code reads them. */
+export function pageArguments(
+  args: Arguments,
+  { forData = false }: CallContext,
+  usual = 200,
+): { offset: number; limit: number } {
+  const limit = args['limit'] ?? (forData ? ALL_ROWS : usual);
+  return { offset: Number(args['offset'] ?? 0), limit: Number(limit) };
 }
 
 /** Returns how CONTEXT watches a call in the image. */

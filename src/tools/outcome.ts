@@ -25,9 +25,9 @@ export function isLookupFailure(value: object): value is LookupFailure {
   return 'failure' in value;
 }
 
-/** Returns the result that answers for what is not there (C8: no failure). */
+/** Returns the result that answers for what is not there (C8: no failure for a model). */
 export function lookupResult(failure: LookupFailure): Result {
-  return { data: failure, text: lookupText(failure) };
+  return { data: failure, text: lookupText(failure), absent: true };
 }
 
 /** Returns the value of an operation that only looks; throws an ImageError when it did not end well. */

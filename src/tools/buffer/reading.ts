@@ -6,6 +6,7 @@ import type { Workspace } from '../../files/workspace.ts';
 import { fittingRows, joinSections } from '../../kernel/reply.ts';
 import {
   type Arguments,
+  type CallContext,
   defineTool,
   keywordList,
   type Parameter,
@@ -53,8 +54,8 @@ const READ_FILE: Omit<ToolDefinition, 'handler'> = {
 export function readFile(workspace: Workspace) {
   return defineTool({
     ...READ_FILE,
-    handler: async (args) => {
-      const range = rangeOf(args);
+    handler: async (args, context) => {
+      const range = rangeOf(args, context);
       return workspace.read(String(args['path']), async (file, name) =>
         excerptResult(name, await readLines(file, range.first), range),
       );
@@ -85,8 +86,8 @@ const READ_BUFFER: Omit<ToolDefinition, 'handler'> = {
 export function readBuffer(buffers: BufferSource) {
   return defineTool({
     ...READ_BUFFER,
-    handler: async (args) => {
-      const range = rangeOf(args);
+    handler: async (args, context) => {
+      const range = rangeOf(args, context);
       const buffer = await buffers.find(String(args['buffer']));
       const { data, text } = excerptResult(buffer.name, await buffer.read(range.first), range);
       return {
@@ -105,20 +106,23 @@ interface Range {
   first: number;
   last: number;
   limit: number;
+  /** Code reads them, so they need no room in an answer. */
+  whole: boolean;
 }
 
-function rangeOf(args: Arguments): Range {
+function rangeOf(args: Arguments, { forData = false }: CallContext): Range {
   const first = Number(args['start_line'] ?? 1);
   const last = Number(args['end_line'] ?? Number.POSITIVE_INFINITY);
   if (last < first) throw new CallError(`end_line ${last} is before start_line ${first}.`);
-  return { first, last, limit: Number(args['limit'] ?? LIMIT) };
+  const limit = Number(args['limit'] ?? (forData ? Number.POSITIVE_INFINITY : LIMIT));
+  return { first, last, limit, whole: forData };
 }
 
 /** Returns the answer that shows of EXCERPT, from the file NAME, what RANGE asks for and one answer can hold. */
 function excerptResult(
   name: string,
   excerpt: Excerpt | string,
-  { first, last, limit }: Range,
+  { first, last, limit, whole }: Range,
 ): Result & { data: object } {
   const file = visibleName(name);
   if (typeof excerpt === 'string') throw new CallError(`${file} is ${excerpt}, which is not shown.`);
@@ -130,7 +134,8 @@ function excerptResult(
     );
   }
   const wanted = lines.slice(0, last - first + 1);
-  const shown = fittingRows(wanted.slice(0, limit));
+  const asked = wanted.slice(0, limit);
+  const shown = whole ? asked : fittingRows(asked);
   const end = first + shown.length - 1;
   const next = shown.length < wanted.length || (total === undefined && end < last) ? end + 1 : undefined;
   const text = shown.join('\n');

@@ -53,16 +53,17 @@ const SEARCH_ENTRIES = 100_000;
 export function searchInBuffer(buffers: BufferSource) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
-    handler: async (args, { signal }) => {
+    handler: async (args, context) => {
       const pattern = String(args['pattern']);
       const name = stringArgument(args, 'buffer');
       const regexp = searchPattern(pattern, args['regex'] === true, args['case_sensitive'] === true);
       const budget: Budget = { entries: SEARCH_ENTRIES, until: performance.now() + SEARCH_MS };
       const many = await buffers.below(name, budget);
       const one = many === undefined && name !== undefined ? await buffers.find(name) : undefined;
-      const searcher = new Searcher(regexp, signal);
+      const searcher = new Searcher(regexp, context.signal);
       try {
-        const found = await searchAll(searcher, many ?? (one ? [one] : []), pageArguments(args), budget);
+        const page = pageArguments(args, context);
+        const found = await searchAll(searcher, many ?? (one ? [one] : []), page, budget);
         return searchResult(visibleName(pattern), found, one, budget.exceeded === true);
       } finally {
         await searcher.stop();
@@ -117,7 +118,7 @@ async function searchAll(
     found.files += 1;
     found.filesWithMatches += count > 0 ? 1 : 0;
     found.total += count;
-    found.matches.push(...matchesIn(buffer.name, text, excerpt.lines, places));
+    for (const match of matchesIn(buffer.name, text, excerpt.lines, places)) found.matches.push(match);
     budget.exceeded ||= performance.now() > budget.until;
     if (budget.exceeded) break;
   }
@@ -168,7 +169,7 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
     data: {
       total,
       files,
-      matches: matches.slice(0, rows.length),
+      matches,
       notSearched: left,
       pending: edited,
       complete: !stopped,

@@ -5,6 +5,7 @@ import { wholeText } from '../../image/image.ts';
 import { fittingRows, indent, joinSections, listText } from '../../kernel/reply.ts';
 import {
   type Arguments,
+  type CallContext,
   defineTool,
   keywordList,
   type Result,
@@ -36,11 +37,11 @@ const GET_REPL_HISTORY: Omit<ToolDefinition, 'handler'> = {
 
 /** Returns the tool that reads HISTORY. */
 export function getReplHistory(history: ReplHistory) {
-  return defineTool({ ...GET_REPL_HISTORY, handler: (args) => readHistory(history, args) });
+  return defineTool({ ...GET_REPL_HISTORY, handler: (args, context) => readHistory(history, args, context) });
 }
 
-function readHistory(history: ReplHistory, args: Arguments): Result {
-  const { limit, offset } = pageArguments({ limit: 20, ...args });
+function readHistory(history: ReplHistory, args: Arguments, context: CallContext): Result {
+  const { limit, offset } = pageArguments(args, context, 20);
   const containing = stringArgument(args, 'containing');
   const evaluations: Evaluation[] = [];
   let total = 0;

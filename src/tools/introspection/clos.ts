@@ -39,7 +39,7 @@ export function classSlots(image: Image) {
     ...CLASS_SLOTS,
     handler: async (args, context) => {
       const packageName = stringArgument(args, 'package');
-      const page = pageArguments(args);
+      const page = pageArguments(args, context);
       const reply = await image.call(
         'class-slots',
         { name: String(args['class']), ...(packageName && { package: packageName }), ...page },
@@ -154,7 +154,7 @@ export function classHierarchy(image: Image) {
     ...CLASS_HIERARCHY,
     handler: async (args, context) => {
       const packageName = stringArgument(args, 'package');
-      const page = pageArguments(args);
+      const page = pageArguments(args, context);
       const direction = stringArgument(args, 'direction') ?? 'both';
       const depth = args['depth'];
       const reply = await image.call(

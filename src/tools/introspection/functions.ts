@@ -49,7 +49,7 @@ export function functionArglist(image: Image) {
     ...FUNCTION_ARGLIST,
     handler: async (args, context) => {
       const packageName = stringArgument(args, 'package');
-      const page = pageArguments(args);
+      const page = pageArguments(args, context);
       const methods = args['methods'] === true;
       const reply = await image.call(
         'arglist',

@@ -57,7 +57,7 @@ export function listPackageSymbols(image: Image) {
 async function listPackage(image: Image, args: Arguments, context: CallContext): Promise<Result> {
   const type = stringArgument(args, 'type');
   const validType = type === undefined || isSymbolType(type);
-  const { offset, limit } = pageArguments(args);
+  const { offset, limit } = pageArguments(args, context);
   const reply = await image.call(
     'package-symbols',
     {

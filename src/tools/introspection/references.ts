@@ -8,7 +8,7 @@ import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } fr
 import { isNot } from '../natures.ts';
 import { foundValue, isLookupFailure, lookupResult } from '../outcome.ts';
 import type { Places } from '../places.ts';
-import { missingNote, usesOf } from './xref.ts';
+import { missingNote, type User, usersOf, userText, withoutFeatures } from './xref.ts';
 
 const WHO_REFERENCES: Omit<ToolDefinition, 'handler'> = {
   name: 'who_references',
@@ -46,7 +46,7 @@ export function whoReferences(image: Image, places: Places) {
     ...WHO_REFERENCES,
     handler: async (args, context) => {
       const packageName = stringArgument(args, 'package');
-      const page = pageArguments(args);
+      const page = pageArguments(args, context);
       const reply = await image.call(
         'who-references',
         {
@@ -59,14 +59,18 @@ export function whoReferences(image: Image, places: Places) {
       );
       const found = foundValue(reply);
       if (isLookupFailure(found)) return lookupResult(found);
-      return { data: found, text: referencesText(found, page.offset, places) };
+      const users = usersOf(found, places);
+      return {
+        data: { ...withoutFeatures(found), rows: users },
+        text: referencesText(found, users, page.offset),
+      };
     },
   });
 }
 
-function referencesText(data: ReferencesData, offset: number, places: Places): string {
-  const { name, total, kept, rows = [] } = data;
-  const lines = fittingRows(usesOf(data, places, (user) => user.name));
+function referencesText(data: ReferencesData, rows: User[], offset: number): string {
+  const { name, total, kept } = data;
+  const lines = fittingRows(rows.map((user) => userText(user, user.name)));
   const page = { offset, shown: lines.length, total };
   const blocks = lines.map((text, index) => ({
     header: `Functions that ${rows[index]?.kind} ${name}:`,

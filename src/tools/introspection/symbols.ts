@@ -1,7 +1,7 @@
 // Decides the tools that find and describe symbols.
 
 import type { Image } from '../../image/image.ts';
-import type { DescribeData, LookupFailure, Thing } from '../../image/operations.ts';
+import type { DescribeData, LookupFailure, Place, Thing } from '../../image/operations.ts';
 import { fittingRows, indent, joinSections, listText } from '../../kernel/reply.ts';
 import {
   type Arguments,
@@ -34,7 +34,7 @@ export function isSymbolType(type: string): boolean {
 
 /** Returns the answer to a TYPE that is none (S0.10). */
 export function invalidType(type: string): Result {
-  return { data: { type }, text: `Invalid type: ${type}. Valid types: ${TYPES.join(', ')}` };
+  return { data: { type }, text: `Invalid type: ${type}. Valid types: ${TYPES.join(', ')}`, absent: true };
 }
 
 const APROPOS_SEARCH: Omit<ToolDefinition, 'handler'> = {
@@ -85,7 +85,7 @@ async function searchSymbols(image: Image, args: Arguments, context: CallContext
   const packageName = stringArgument(args, 'package');
   const type = stringArgument(args, 'type');
   const validType = type === undefined || isSymbolType(type);
-  const { offset, limit } = pageArguments(args);
+  const { offset, limit } = pageArguments(args, context);
   const reply = await image.call(
     'apropos',
     {
@@ -155,9 +155,25 @@ export function describeSymbol(image: Image, places: Places) {
       );
       const found: DescribeData | LookupFailure = foundValue(reply);
       if (isLookupFailure(found)) return lookupResult(found);
-      return { data: found, text: describeText(found, places) };
+      return { data: describeData(found, places), text: describeText(found, places) };
     },
   });
+}
+
+/** Returns DATA with its places as people name them. */
+function describeData({ features, things = [], ...data }: DescribeData, places: Places) {
+  const known = new Set(features);
+  const locate = (place: Place) => places.locate(place, known);
+  return {
+    ...data,
+    things: things.map(({ sources = [], methods, ...thing }) => ({
+      ...thing,
+      sources: sources.map(locate),
+      ...(methods && {
+        methods: methods.map((method) => ({ name: method.description, at: locate(method) })),
+      }),
+    })),
+  };
 }
 
 function describeText(data: DescribeData, places: Places): string {

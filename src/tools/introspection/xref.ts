@@ -53,6 +53,7 @@ export function whoCalls(image: Image, places: Places) {
     ...WHO_CALLS,
     handler: async (args, context) => {
       const packageName = stringArgument(args, 'package');
+      const page = pageArguments(args, context);
       const reply = await image.call(
         'who-calls',
         {
@@ -60,21 +61,25 @@ export function whoCalls(image: Image, places: Places) {
           ...(packageName && { package: packageName }),
           sites: args['sites'] === true,
           internals: args['internals'] === true,
-          ...pageArguments(args),
+          ...page,
         },
         callOptions(context),
       );
       const found = foundValue(reply);
       if (isLookupFailure(found)) return lookupResult(found);
-      return { data: found, text: callersText(found, Number(args['offset'] ?? 0), places) };
+      const users = usersOf(found, places);
+      return {
+        data: { ...withoutFeatures(found), rows: users },
+        text: callersText(found, users, page.offset),
+      };
     },
   });
 }
 
-function callersText(data: WhoCallsData, offset: number, places: Places): string {
-  const { name, callers, others, kept, rows = [] } = data;
+function callersText(data: WhoCallsData, rows: User[], offset: number): string {
+  const { name, callers, others, kept } = data;
   const lines = fittingRows(
-    usesOf(data, places, (user) => (user.kind === undefined ? user.name : `${user.name} (${user.kind})`)),
+    rows.map((user) => userText(user, user.kind === undefined ? user.name : `${user.name} (${user.kind})`)),
   );
   const page = { offset, shown: lines.length, total: callers + others };
   const notes = [natureNote(data), !kept && missingNote('callers'), pageNote(page, 'callers')];
@@ -95,19 +100,50 @@ interface Uses {
   rows?: Caller[];
 }
 
-/** Returns each user of DATA as HEAD shows it, with a line for each of its places (S3.18). */
-export function usesOf(data: Uses, places: Places, head: (user: Caller) => string): string[] {
-  const { name, features = [], rows = [] } = data;
+/** A user, with its places as people name them. */
+export interface User {
+  name: string;
+  kind?: string;
+  sites?: UserSite[];
+}
+
+/** FILE:LINE:COLUMN, the line of text there, and the specializers when it is in a method. */
+interface UserSite {
+  at: string;
+  text: string;
+  method?: string;
+}
+
+/** Returns the users in DATA with their places found (S3.18). */
+export function usersOf({ name, features = [], rows = [] }: Uses, places: Places): User[] {
   const used = name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
   const known = new Set(features);
-  return rows.map((user) => {
-    const shown = (user.sites ?? []).map((site) => {
-      const found = places.site(site, known, used);
-      const text = [found?.at ?? 'no source', found?.text, site.method && `[method ${site.method}]`];
-      return `\n    ${text.filter(Boolean).join('  ')}`;
+  return rows.map(({ sites, ...user }) => {
+    if (sites === undefined) return user;
+    const found = sites.map((site) => {
+      const { at, text } = places.site(site, known, used) ?? { at: 'no source', text: '' };
+      return { at, text, ...(site.method && { method: site.method }) };
     });
-    return head(user) + [...new Set(shown)].sort(bySite).join('');
+    const different = new Map(found.map((site) => [siteText(site), site]));
+    return {
+      ...user,
+      sites: [...different].sort(([one], [other]) => bySite(one, other)).map(([, site]) => site),
+    };
   });
+}
+
+/** Returns DATA without what only the search for places needs. */
+export function withoutFeatures<Data extends Uses>({ features, ...data }: Data): Omit<Data, 'features'> {
+  return data;
+}
+
+function siteText({ at, text, method }: UserSite): string {
+  return [at, text, method && `[method ${method}]`].filter(Boolean).join('  ');
+}
+
+/** Returns HEAD with a line for each place of USER. */
+export function userText({ sites = [] }: User, head: string): string {
+  return [head, ...sites.map((site) => `    ${siteText(site)}`)].join('\n');
 }
 
 function bySite(one: string, other: string): number {

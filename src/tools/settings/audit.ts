@@ -5,6 +5,7 @@ import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import {
   type Arguments,
+  type CallContext,
   defineTool,
   keywordList,
   type Result,
@@ -43,11 +44,11 @@ const GET_AUDIT_LOG: Omit<ToolDefinition, 'handler'> = {
 
 /** Returns the tool that reads LOG. */
 export function getAuditLog(log: AuditLog) {
-  return defineTool({ ...GET_AUDIT_LOG, handler: (args) => readLog(log, args) });
+  return defineTool({ ...GET_AUDIT_LOG, handler: (args, context) => readLog(log, args, context) });
 }
 
-function readLog(log: AuditLog, args: Arguments): Result {
-  const { limit, offset } = pageArguments({ limit: 20, ...args });
+function readLog(log: AuditLog, args: Arguments, context: CallContext): Result {
+  const { limit, offset } = pageArguments(args, context, 20);
   const since = readTime(stringArgument(args, 'since'));
   const tool = stringArgument(args, 'tool')?.replaceAll('-', '_');
   const records: AuditRecord[] = [];
