@@ -34,9 +34,13 @@ export interface SearchToolsResult {
     byCategory: Record<ToolCategory, number>;
   };
   query?: string;
-  /** Says that not all that was asked for had room, and how to get the rest. */
+  /** Says how code calls them, when only such tools were asked for, or that not all had room, and how to get the rest. */
   note?: string;
 }
+
+/** How code calls the tools that are found with cemcpOnly. */
+const FROM_CODE =
+  'Code in the image calls these as (live-lisp:call-tool "NAME" :parameter value ...), which returns the data, without limit all of it: an eval_form that filters it costs less than calls that list it.';
 
 const PARAMETERS: readonly Parameter[] = [
   { name: 'category', type: 'string', description: 'Filter tools by category', enum: CATEGORY_FILTERS },
@@ -80,8 +84,9 @@ export const SEARCH_TOOLS = defineTool({
       cmds, features, command palette, menu, tool schema, overview of the server, abilities, operations on
       offer and their input, toolbox, find action, tool catalog, MCP`),
   alwaysLoad: true,
-  handler: async (args) => {
-    const data = fitting(executeSearchTools(args as SearchToolsArgs));
+  handler: async (args, { forData }) => {
+    const asked: SearchToolsArgs = args;
+    const data = forData ? executeSearchTools({ limit: 0, ...asked }) : fitting(executeSearchTools(asked));
     return { data, text: JSON.stringify(data), structured: true };
   },
 });
@@ -124,6 +129,7 @@ export function executeSearchTools(
       byCategory: result.categories,
     },
     ...(query !== undefined && { query }),
+    ...(options.cemcpOnly && { note: FROM_CODE }),
   };
 }
 
@@ -141,5 +147,9 @@ function fitting(result: SearchToolsResult): SearchToolsResult {
   });
   if (end === -1) return result;
   const note = `Only the first ${end} of ${result.tools.length} tools have room in one answer; narrow the search with query or category, or leave includeSchema out.`;
-  return { ...result, tools: result.tools.slice(0, end), note };
+  return {
+    ...result,
+    tools: result.tools.slice(0, end),
+    note: [note, result.note].filter(Boolean).join(' '),
+  };
 }

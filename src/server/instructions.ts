@@ -6,7 +6,7 @@ const INSTRUCTIONS = `A live Common Lisp image (SBCL) that keeps its state betwe
 1. Ask the image before you read files: apropos_search finds symbols, describe_symbol tells all that one names, who_calls finds callers. Answers are about the running program and complete: headers give true totals, limit and offset reach the rest.
 2. Load, then change, then check: load_system or load_file brings code in (compiled, with warnings by line); eval_form evaluates one or more forms, and definitions, *package* and * ** *** last. To change a program, change its file (with your own tools, or propose_file_edit, which asks the user) and load_file it, so that file and image agree.
 3. A Lisp error is an answer, not a failure of the server: read its type, restarts and frames, correct the form, call again. A form that runs too long is interrupted and the image is kept; give timeout (seconds) for long work. If the image was lost, the next answer says what is gone: load it again.
-Code in the image can call tools too, to filter long answers: (live-lisp:call-tool "who_calls" :name "foo") returns data, as every safe or cautious tool does.
+Code in the image can call tools too, to filter long answers: (live-lisp:call-tool "who_calls" :name "foo") returns data (hash tables, lists, strings, numbers), without limit all rows, as every safe or cautious tool does.
 Symbols are written PACKAGE::NAME; names are upcased unless in |bars|. Tools are safe (they only look), cautious (they run code with the user's rights, without a sandbox) or dangerous (the user is asked first, and may say no).`;
 
 /** What a model must know when the list does not show it the tools it can call. */
