@@ -117,7 +117,7 @@ function ratioText(ratio) {
  * @param {import('./statistics.mjs').Unit} unit
  */
 function quantity(value, unit) {
-  if (unit === 'bytes') return `${value.toLocaleString('en')} bytes`;
+  if (unit === 'bytes' || unit === 'tokens') return `${value.toLocaleString('en')} ${unit}`;
   if (unit === 'ms' && value < 1) return `${(value * 1000).toPrecision(3)} µs`;
   return `${value < 100 ? value.toPrecision(3) : value.toFixed(0)} ${unit}`;
 }

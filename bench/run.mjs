@@ -10,6 +10,7 @@ import { terminalTable, writeDocuments } from './report.mjs';
 import { measureRoundTrips, measureSearches } from './roundtrip.mjs';
 import { measureSearch } from './search.mjs';
 import { measureStarts } from './start.mjs';
+import { measureTasks } from './tasks.mjs';
 
 const USAGE = `Usage: node bench/run.mjs [--quick] [--json FILE] [--write]
 
@@ -57,6 +58,7 @@ async function measure(sizes) {
     } finally {
       await client.close();
     }
+    add(await measureTasks(stage));
     add(await measureMemory(stage, sizes.memory));
     add(await measureSearch(stage, sizes.ranking));
     add(await measureSizes(stage));

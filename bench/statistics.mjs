@@ -1,6 +1,6 @@
 // Decides what the samples of a run say: n, p50, p99, the ratio to the baseline, and whether a goal is met.
 
-/** @typedef {'ms' | 'MB' | 'bytes'} Unit */
+/** @typedef {'ms' | 'MB' | 'bytes' | 'tokens'} Unit */
 
 /**
  * @typedef {object} Goal An upper bound for the ratio to the baseline, or for the median itself.
