@@ -112,7 +112,7 @@ describe('conditions', () => {
     [':eval-form :form "1" :package "nope"', 'eval_form', 'Package nope not found'],
     [':macroexpand-form :form "1" :package "nope"', 'macroexpand_form', 'Package nope not found'],
     [':compile-form :form "1" :package "nope"', 'compile_form', 'Package nope not found'],
-  ])('S2.21 S3.4 S3.5 S0.9 %s is an error with the text of the contract', async (call, tool, text) => {
+  ])('S2.21 C8 %s is an error with the text of the contract', async (call, tool, text) => {
     expect(await session.eval(`(let ((*print-pretty* nil)) (prin1-to-string (told ${call})))`)).toBe(
       JSON.stringify(`(LIVE-LISP:TOOL-ERROR "${tool}" "${text}")`),
     );
