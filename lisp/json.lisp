@@ -198,7 +198,10 @@ rounds those that are denormalized down."
          (dot (or (position #\. text) (1- e)))
          (digits (parse-integer (remove #\. (subseq text 0 e))))
          (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
-    (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074)))
+    (if (>= (abs value) (rational least-positive-normalized-double-float))
+        ;; Rounded once: to a whole number first, a tie can come out wrong.
+        (coerce value 'double-float)
+        (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
 
 (defun server-integer (integer)
   "Return INTEGER, or the one that the server means by it: it writes large ones with as many digits
