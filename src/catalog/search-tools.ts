@@ -76,9 +76,14 @@ export const SEARCH_TOOLS = defineTool({
   categories: ['discovery'],
   shortDescription: 'Find the right tool for a task, and its schema',
   keywords: keywordList(`
-      discover tools, list tools, which tool, what can you do, help, capabilities, available commands
-      cmds, features, command palette, menu, tool schema, overview of the server, abilities, operations on
-      offer and their input, toolbox, find action, tool catalog, MCP`),
+      discover tools, list tools, which tool to use, what can you do, capabilities, available commands, tool
+      schemas, choose a tool for a task, what can this server do, what can this thing do, cmds, features,
+      functionality, command palette, menu, tools menu, overview of the server, abilities, operations on offer
+      and the input they expect, which operations do you offer, toolbox, find action, Ctrl+Shift+A, tool
+      catalog, tool discovery, MCP, right tool for the job, best tool for, tool names, safety levels of tools,
+      which tools are safe, tools that only look, tools that change something, is there a tool that, search
+      tools by keyword, how do I ask you, what is possible here, getting started, M-x, C-h m, describe-mode,
+      help for this server, need help`),
   alwaysLoad: true,
   handler: async (args) => {
     const data = fitting(executeSearchTools(args as SearchToolsArgs));

@@ -42,12 +42,15 @@ const READ_FILE: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Read a text file, or a range of its lines',
   complexity: 'simple',
   keywords: keywordList(`
-    open a file, show file contents, cat, view source code, lines of a file, head tail, print a file,
-    source text, less more, get file, fetch file, load text, read lines, line range, from line to line,
-    look at the file, see the code, display, what is in the file, content, type out, slurp,
-    Files.readString, readFileSync, open().read(), with-open-file, uiop:read-file-string, find-file,
-    C-x C-f, README, configuration config, asd system definition file, encoding, is it binary, first
-    lines, last lines, excerpt, sed -n, how many lines, wc, size of a file`),
+    read a file, show file contents, view source code, lines of a file, cat, head and tail, print a file, open a
+    source file, source text, less more, fetch a file, text of a file, read text from disk, read lines, line
+    range, next lines, from line to line, code around a line, around line, first lines, last lines, top of the
+    file, last 20 lines, show me the code, look at the code, see the code, display that source, source of a
+    library, library source, how is it implemented, what is in the file, content of a file, type out, slurp,
+    open(path).read(), fs.readFileSync, readFile, Files.readString, with-open-file, uiop:read-file-string,
+    find-file, C-x C-f, vim :e, README, CHANGES, CHANGELOG, license, configuration file, text document, asd
+    system definition, encoding of a file, is it binary, excerpt, sed -n, nl, wc, how many lines, size of a
+    file, file tail`),
 };
 
 export function readFile(workspace: Workspace) {
@@ -76,10 +79,14 @@ const READ_BUFFER: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Read a file by its base name, with the edit that is proposed for it',
   complexity: 'simple',
   keywords: keywordList(`
-    buffer contents, file by name, unsaved changes, pending edit, proposed edit, open buffer, editor
-    buffer, current text, Emacs buffer, buffer-string, visit a buffer, switch-to-buffer, C-x b, tab,
-    document, only the file name is known, without the path, find a file by base name, which directory,
-    where is the file, locate a file, waiting for approval, not yet applied, preview of a change`),
+    buffer contents, file by base name, unsaved changes, pending edit, proposed edit, open buffer, current state
+    of a buffer, find a file by its name, editor buffer, dirty buffer, current text, text of a document, get
+    text, document text, getText, active editor, Emacs buffer, buffer-string, visit a buffer, switch-to-buffer,
+    C-x b, vim :e, open tab, open document, only the file name is known, not the directory, in which directory,
+    wherever it is in the workspace, without the path, where is the file, locate a file, by its name only,
+    outstanding change, is there a pending change, what did I suggest, what have I suggested, the suggestion,
+    suggested change, which edit is proposed, on disk and the suggestion, unsaved edit, waiting for approval,
+    not yet applied, not yet saved, preview of a change, staged`),
 };
 
 export function readBuffer(buffers: BufferSource) {

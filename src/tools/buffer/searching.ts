@@ -38,12 +38,15 @@ const SEARCH_IN_BUFFER: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Find text or a regular expression in files, with line and column',
   complexity: 'moderate',
   keywords: keywordList(`
-    grep, find text in files, regex, regular expression, search the code, ripgrep, occurrences of a
-    string, text search, rg, ag, ack, find in files, full text, Ctrl+F, Ctrl+Shift+F, isearch, C-s,
-    occur, M-x grep, rgrep, locate a string literal, comment, TODO FIXME, message text, which files
-    contain or mention, files that say, pattern match in source, line numbers of, search the workspace,
-    across the project, all files, look for a word phrase, git grep, findstr, re.search, indexOf,
-    hard-coded, magic number, file contents`),
+    grep, find text in files, regex search, regular expression, search the code, ripgrep, find a string in a
+    file, text search, egrep, fgrep, rg, ag, ack, find in files, full text, Ctrl+F, Ctrl+Shift+F, isearch,
+    isearch-forward-regexp, incremental search, C-s, C-M-s, occur, M-x occur, M-x grep, rgrep, vim /pattern,
+    string literal, where is the string produced, where does the message come from, comments, TODO FIXME, which
+    files contain, which files mention, which lines contain, files that say, contains the word, pattern in a
+    file, pattern match in source, search for a pattern, match against the text, at which line and column does
+    it appear, appears in, occurrences of a string, line numbers of, search the workspace, search the project,
+    across all files, look for a word or phrase, git grep, findstr, re.search, re.findall, re.finditer, indexOf,
+    hard-coded, passwords, secrets, magic number`),
 };
 
 /** Milliseconds after which no further file is searched, and entries of directories that are looked at. */

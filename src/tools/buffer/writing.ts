@@ -23,11 +23,14 @@ const WRITE_FILE: Omit<ToolDefinition, 'handler' | 'preview'> = {
   shortDescription: 'Write a whole text file, new or in place of the old one',
   complexity: 'simple',
   keywords: keywordList(`
-    create a file, save to disk, new file, overwrite, replace the whole file, output to a file, store
-    text, make a file, touch, add a file, generate a source file, dump, export, persist, echo >, tee,
-    writeFileSync, Files.write, open(w), spit, with-open-file :direction :output, save-buffer, C-x C-s,
-    write-file, C-x C-w, save as, scaffold, boilerplate, new module, new test file, README, make a
-    directory mkdir, rewrite completely, put this code into`),
+    create a file, save to disk, new file, write a file, overwrite a file, replace the whole file, save this
+    code, fresh file, does not exist yet, there is none yet, store text in a file, make a file, touch, add a
+    file, add a README, generate a source file, dump to a file, export text to a file, persist, atomic save, put
+    the defuns into a file, into a file of their own, into the project folder, write out the module, echo >,
+    tee, heredoc, fs.writeFile, writeFileSync, Files.write, open(w), spit, with-open-file :direction :output,
+    save-buffer, C-x C-s, write-file, C-x C-w, Save As, scaffold, boilerplate, new module, new source file, new
+    test file, new asd, make an asd, make a directory, mkdir, rewrite the file completely, update a source file,
+    modify a file in the workspace, notes.txt`),
 };
 
 export function writeFile(workspace: Workspace) {

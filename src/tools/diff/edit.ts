@@ -29,12 +29,15 @@ const PROPOSE_FILE_EDIT: Omit<ToolDefinition, 'handler' | 'preview'> = {
   shortDescription: 'Change a part of a file; a human sees the diff and decides',
   complexity: 'moderate',
   keywords: keywordList(`
-    edit a file, change code in a file, patch, replace text, fix a bug in the source, modify a file,
-    apply a diff, insert lines, str_replace, search and replace, sed -i, refactor, rename in a file,
-    delete lines, remove a function from a file, add a function to a file, append to a file, update the
-    source, edit in place, suggest a change, hunk, unified diff, review, pull request, ediff,
-    query-replace, M-%, correct a typo in a file, comment out, change a line, rewrite a function, change
-    the definition on disk, make a fix permanent`),
+    edit a file, change code in a file, patch a function, replace text in a file, fix a bug in the source,
+    modify a file, apply a diff, find and replace, insert lines, str_replace, search and replace, sed -i, code
+    edit with approval, ask before changing, show a diff, let the user accept, see the change before it happens,
+    make this correction, correction in the file, modify existing code, change existing source, old text and new
+    text, rename in a file, rename a local variable, rename inside one file, delete lines, remove a function
+    from a file, add a function to a file, add an export, append to a file, update a source file, edit in place,
+    suggest a change, propose a change, hunk, unified diff, code review, ediff, query-replace, M-%, Ctrl+R,
+    Ctrl+H replace, correct a typo, typo in a file, comment out, change a line, replace a line, bug in line, off
+    by one, rewrite a function, move a definition, change the definition on disk, make a fix permanent`),
 };
 
 /** Lines of a diff in the answer, and of the nearest place in a refusal. */

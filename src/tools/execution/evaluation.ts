@@ -39,16 +39,22 @@ const EVAL_FORM: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Evaluate Lisp forms in the running image: values, output, warnings, conditions',
   complexity: 'simple',
   keywords: keywordList(`
-    evaluate, execute code, REPL, run an expression, call a function, define a function, test a
-    function, backtrace and restarts, eval, interactive console, shell prompt, jshell, irb, python -c,
-    console.log, playground, scratch, snippet, one-liner, immediate window, notebook, compute,
-    calculate, arithmetic math sum power modulo, try out, experiment, verify, assert, invoke, see what
-    it returns, result, redefine on the fly, monkeypatch monkey patch always return, override, debug an
-    error, stack trace, exception, crash, reproduce a bug, trace untrace, step, time, how long does it
-    take how fast faster slow, measure, performance, profile, benchmark, memory, macroexpand expand a
-    macro expansion, disassemble, print a value toString, what is inside, contents of a hash table, set
-    or change a variable, switch package, make an instance new object, query live state at runtime,
-    interrupt timeout, defun defmacro defclass setf, run the unit tests, C-x C-e, C-c C-c, C-M-x`),
+    evaluate, execute code, REPL, run an expression, call a function, define a function, test a function,
+    backtrace and restarts, eval, interactive console, shell prompt, jshell, irb, python -c, node -e,
+    console.log, playground, scratch, code snippet, one-liner, immediate window, watch window, notebook cell,
+    compute, calculate, arithmetic, add multiply divide numbers, factorial fibonacci, power of, modulo mod, try
+    out, try something, play with, experiment, quick check whether, is it true, assert, assertion, invoke a
+    function with arguments, see what it returns, which values does it return, what comes back, result of an
+    expression, redefine on the fly, monkeypatch, monkey patch, always return, override, reproduce a bug,
+    reproduce an error, fails when I call it, run it and show the stack trace, stack trace for a call, debug a
+    function, exception, trace a function, untrace, step through, time a call, how long does it take, faster or
+    slower, measure, profile a function, benchmark, timing, memory usage, garbage collect, disassemble, machine
+    code, print a value, toString, princ format, what is inside a variable, contents of a hash table, count
+    entries, inspect an object, current value of a variable, set or change a global variable, set a field, debug
+    optimization, declaim, in-package, switch package, current package, make an instance, create an object, new
+    object, sample data, query live state at runtime, interrupt, timeout, long computation, defun defmacro
+    defclass setf, let progn, run the unit tests, run my test, run tests, does the regex match, C-x C-e, C-c
+    C-c, C-M-x, M-:, Alt+F8`),
   alwaysLoad: true,
 };
 

@@ -43,12 +43,20 @@ const LOAD_FILE: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Compile a Lisp source file and load it',
   complexity: 'moderate',
   keywords: keywordList(`
-    compile file, compiler warnings, reload, source file, recompile after editing, syntax check, lint,
-    does it compile, .lisp, compilation errors, diagnostics, style warnings notes, problems, unbalanced
-    or missing parentheses, apply an edit, apply a patch file, pick up changes, edited, hot reload,
-    nodemon, watch, refresh from disk, read again, modified, saved, changed on disk, stale out of date,
-    sync, update, latest version, rebuild a single module, run or execute a script, buffer, type check,
-    include, fasl, C-c C-k, C-c C-l`),
+    load a file, compile a file, compiler warnings of a file, reload a file after editing, source file, syntax
+    check, lint a file, compilation errors, recompile, does the file compile cleanly, does it still compile,
+    .lisp, diagnostics of a file, style warnings, problems view, error list, mistakes in my file, faults, is my
+    code in the file correct, red squiggles, unbalanced or missing parentheses, undefined functions or variables
+    in a file, apply an edit to the running image, apply a patch to the live image, pick up changes, get my
+    edited code into the session, new definitions into the image, take it into the running program, use the new
+    version, without restarting, hot reload, hot swap, edit and continue, nodemon, watch, live reload, refresh
+    definitions, refresh from disk, re-read, reread, read again, I modified it, I edited it, I saved it, saved
+    changes, changed on disk, changed file, file I touched, after a merge conflict, out of date, sync with disk,
+    rebuild one file, rebuild only this, build the current buffer, compile just this unit, did my save break
+    anything, run a script, execute a script, exec, python script.py, standalone script, seed data fixtures,
+    require helpers, include, importlib.reload, javac, flake8, type check, callers or cross references are
+    missing, code was pasted into the REPL, evaluated only, no fasl, compile-file, slime-compile-and-load-file,
+    C-c C-k, C-c C-l, Ctrl+F9`),
 };
 
 export function loadFile(image: Image, places: Places, root: string) {
@@ -114,14 +122,20 @@ const LOAD_SYSTEM: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Load an ASDF system with what it depends on',
   complexity: 'moderate',
   keywords: keywordList(`
-    ASDF, quicklisp, quickload, load a library, dependency, import a package, install, build the
-    project, .asd, defsystem, require, pip install, npm install, cargo, maven mvn, gradle, nuget, jar
-    classpath, make, add a package add a reference, pull in, bring in, get it into the session, put it
-    back, make available, use a third-party library, prerequisite, framework, client, parser, library
-    missing, is it installed on this machine, ModuleNotFoundError, package not found does not exist,
-    whole application, all files in order, compile the entire project, rebuild the solution, code base
-    codebase, repository, reload everything, start up boot bootstrap setup, initialize, test system load
-    the tests, from scratch, after a restart, qlot ocicl`),
+    ASDF, quicklisp, load a system, load a library, dependencies, build the project, install a library,
+    third-party library, quickload, ql:quickload, asdf:load-system, .asd, defsystem, require, load the whole
+    application, load the project, use a library, add a library, need a library, import a library, import a
+    module, from import, pip install, npm install, poetry, requirements.txt, cargo build, maven mvn compile,
+    gradle, nuget, jar on the classpath, bundle install, add a package reference, pull in, bring in, bring it
+    back, put it back, get it into the session, get it into the image, I need it in the image, make it available
+    in the session, prerequisite, framework, http client, json parser, logging library, library is missing,
+    dependencies missing, resolve restore dependencies, with everything it needs, is it installed on this
+    machine, can asdf find it, ModuleNotFoundError, package not found, package does not exist, all files in the
+    right order, compile the entire system, build everything, rebuild the solution, clean and build, compile it
+    all again, force recompile, from zero, from scratch, even if nothing changed, cloned a repository, checked
+    out the project, git pull, reload the application, up and running, start up, boot, bootstrap, setup,
+    initialize the environment, load the test system, prepare the test suite, fiveam, after a restart of the
+    image, my application is gone, source registry, qlot ocicl, slime-load-system`),
 };
 
 export function loadSystem(image: Image, places: Places) {

@@ -24,14 +24,17 @@ const CLASS_SLOTS: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Show the slots of a class or structure, own and inherited, with their accessors',
   complexity: 'simple',
   keywords: keywordList(`
-    class slots, fields of a class, attributes, initargs and initforms, accessors readers writers,
-    slot type, structure slots, inherited slots, members, properties, instance variables, data members,
-    columns, slot definitions, default value of a slot, default-initargs, keyword arguments of
-    make-instance, how to construct create an instance, constructor make- function, getters and setters,
-    getter setter, allocation class shared static, defclass defstruct define-condition, record struct
-    fields, condition slots, which class does a slot come from, effective direct slots, mop,
-    class-direct-slots, slot-value, dataclass fields, __slots__, __dict__, getDeclaredFields, schema of
-    an object, shape, layout`),
+    class slots, fields of a class, attributes of a class, initargs and initforms, accessors readers writers,
+    slot type, structure slots, inherited slots, members of a struct, properties of an object, property names
+    and types, instance variables, data members, slot definitions, does it have a slot, which slots has, what
+    data does an instance hold, default value of a slot, default-initargs, keyword arguments of make-instance,
+    which keywords can I pass to make-instance, make-instance accepts, how to construct create an instance,
+    create an object, constructor keywords, constructor function, getters and setters, getter setter, reader of
+    a slot, allocation class, shared slot, defclass defstruct define-condition, record fields, struct fields,
+    struct members, condition slots, what information does a condition carry, which class does a slot come from,
+    slots come from the superclass, own slots, effective slots, direct slots, mop, class-direct-slots,
+    slot-value, with-slots, dataclass fields, interface, __slots__, __dict__, getDeclaredFields, reflection,
+    schema of an object, shape of an object, memory layout of a struct, columns of a model`),
 };
 
 export function classSlots(image: Image) {
@@ -141,12 +144,15 @@ const CLASS_HIERARCHY: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Show the superclasses, precedence list and tree of subclasses of a class',
   complexity: 'simple',
   keywords: keywordList(`
-    class hierarchy, superclasses, subclasses, class precedence list, inheritance tree, metaclass,
-    parent classes, derived classes, children, ancestors, descendants, base class, extends, inherits
-    from, mro method resolution order, __mro__, __bases__, __subclasses__, type hierarchy, supertypes
-    subtypes, condition hierarchy, which errors are below, exception hierarchy, structure include,
-    mixin mixins, multiple inheritance, diamond, is-a, who extends, implementations of a protocol class,
-    siblings, cpl, class-direct-superclasses, class-direct-subclasses, mop, Ctrl+H, F4`),
+    class hierarchy, superclasses, subclasses, class precedence list, inheritance tree, parent classes, derived
+    classes, type hierarchy, class tree, base class, children of a class, parents and children, ancestors,
+    descendants, child classes, father of a class, extends, implements, who extends, inherits from, who inherits
+    from, what does it inherit, inherit the change, direct superclasses, from which class does it come,
+    metaclass, mro method resolution order, linearization, c3, __mro__, __bases__, __subclasses__, supertypes,
+    subtypes, concrete implementations, abstract class, condition hierarchy, conditions derived from, which
+    errors are below, exception hierarchy, structure include, mixins, multiple inheritance, diamond, is-a, is it
+    a subtype, instanceof, subclass of, implementations of a protocol class, siblings, up to t, cpl, sealed
+    family of classes, class-direct-superclasses, class-direct-subclasses, mop, subtypep, Ctrl+H, F4`),
 };
 
 export function classHierarchy(image: Image) {

@@ -37,12 +37,16 @@ const MACROEXPAND_FORM: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Expand a macro form: one step, fully, or with all forms inside',
   complexity: 'simple',
   keywords: keywordList(`
-    macroexpand, macro expansion, macroexpand-1, macroexpand-all, expand a macro, what does this macro
-    expand into, symbol macro, debug a macro, generated code, code that a macro generates or produces,
-    see through a macro, step by step expansion, one step, fully, recursively, all subforms, walk code,
-    desugar, preprocess, preprocessor output, gcc -E, cargo expand, template, rewrite, transformation,
-    under the hood of loop setf with- do- def- macros, hygiene, variable capture, gensym, double
-    evaluation, sb-cltl2 macroexpand-all, slime-macroexpand, macrostep, C-c C-m, C-c RET, C-c M-m`),
+    macroexpand, macro expansion, macroexpand-1, macroexpand-all, expand a macro, what does this macro expand
+    into, code that a macro generates or produces, debug a macro, what does this form turn into, generated code,
+    symbol macro, see through a macro, my macro behaves strangely, what the compiler gets to see, what the
+    compiler really sees, step by step expansion, expand one step, expand fully, full expansion, recursively,
+    inner forms, subforms expanded, code walker, walk code, unfold, unfolded, desugar, syntactic sugar,
+    preprocess, preprocessor output, gcc -E, cargo expand, transpiled code, transpile babel, template
+    instantiation, rewritten to, transformation, under the hood, what is behind this form, setf expansion, loop
+    expansion, hygiene, unhygienic, variable capture, captures a variable, gensym, double evaluation, evaluated
+    twice, backquote, sb-cltl2 macroexpand-all, slime-macroexpand-1, macrostep, macrostep-expand, C-c C-m, C-c
+    RET, C-c M-m`),
 };
 
 export function macroexpandForm(image: Image) {

@@ -39,12 +39,17 @@ const LIST_PACKAGE_SYMBOLS: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'List the symbols of a package, its nicknames, and the packages it uses',
   complexity: 'simple',
   keywords: keywordList(`
-    package symbols, exported symbols, list a package, nicknames, use-list, used-by list, package-local
-    nicknames, shadowing symbols, exports, public API, external internal inherited, all symbols of a
-    package, defpackage, namespace contents, module members, package definition, imports, which packages
-    use it, depends on packages, aliases, conflicts, package lock locked, symbol counts, browse a
-    package, describe a package, dir(module), __all__, package-info, do-external-symbols,
-    list-all-symbols, package-use-list, package-nicknames, slime-list-package, import *, index`),
+    package symbols, exported symbols, list a package, package nicknames, use list of a package, which packages
+    use it, public API, external internal inherited symbols, used-by list, uses and used by, uses another
+    package, package-local nicknames, local nickname, prefix of a package, stands for a package, shadowing
+    symbols, exports of a package, what is exported from, exported functions, public members, public interface,
+    complete public interface, complete api, all symbols of a package, private symbols, private names, not
+    exported, defpackage, namespace contents, namespace overview, contents of a package, module members, members
+    of a module, package definition, imports, depends on packages, aliases, name conflicts, package lock,
+    locked, how many symbols, symbol counts, browse a package, package browser, describe a package, unfamiliar
+    library, cheat sheet, dir(module), __all__, Object.keys, export list, index of a package, package-info,
+    do-external-symbols, list-all-symbols, package-use-list, package-used-by-list, package-nicknames,
+    slime-list-package, import *`),
 };
 
 export function listPackageSymbols(image: Image) {

@@ -59,17 +59,23 @@ const APROPOS_SEARCH: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Find symbols by a part of their name: functions, macros, variables, classes',
   complexity: 'simple',
   keywords: keywordList(`
-    apropos, search symbols, find a symbol by name, list functions, autocomplete, exported symbols, what
-    is in a package, grep for a symbol, completion, intellisense, workspace symbols, go to symbol,
-    public interface or API overview, what a library offers or provides, members of a module or
-    namespace, is there something a function or built-in for, discover functions macros classes
-    variables, all classes types conditions generic functions, names containing a substring, matching a
-    pattern, starting with a prefix, ending with a suffix, with a word in the name, anything that does,
-    forgot or cannot remember the exact name how it is spelled or really called, somebody wrote a
-    helper, similar names, candidates, names beginning or ending with, contents of a package, available
-    utilities helpers predicates accessors, browse, enumerate, complete list, cheat sheet, outline,
-    index, do we already have one, lookup, do-symbols, slime-apropos-package, dir, Object.keys, C-c C-d
-    a`),
+    apropos, search symbols, find a symbol by name, list functions, autocomplete, exported symbols, what is in a
+    package, symbols matching a pattern, names containing a word, starting with a prefix, ending with a suffix,
+    begins with, ends in, substring match, fuzzy lookup, middle part of the name, with a word in their name, has
+    in its name, functions that mention, functions like, grep for a symbol, completion, intellisense, workspace
+    symbols, go to symbol, go to class by name, navigate to symbol, object browser, search everywhere, double
+    Shift, Ctrl+N, Ctrl+T, public interface or API overview, discover the api, names in the api, what a library
+    offers or provides, what the standard library comes with, members of a module or namespace, is there
+    something for, is there a function for, is there a built-in to, anything for, something like, helper for,
+    somebody wrote a helper, do we already have one, does Lisp already offer, everything that has to do with,
+    list all classes, all types, all conditions, all generic functions gfs, all constants, all macros,
+    defmacros, all global variables earmuffs, which variables does the package have, every class in the package,
+    lisp api names, filter symbols by type, filter by kind, exported identifiers, external only, any home
+    package, inherited symbols, forgot the exact name, forgot the spelling, cannot remember the name, how is it
+    spelled, how is it called, what is it called, what is it named, really called, similar names, relatives,
+    candidates, partial spelling, next page of symbols, paginate, utilities, helpers, predicates, accessors,
+    enumerate, list package exports, how many symbols start with, do-symbols, slime-apropos-package,
+    find-all-symbols, dir, C-c C-d a, C-c C-d p`),
   alwaysLoad: true,
 };
 
@@ -132,15 +138,18 @@ const DESCRIBE_SYMBOL: Omit<ToolDefinition, 'handler'> = {
     'Describe what a symbol names: arguments, type, value, documentation, place of definition',
   complexity: 'simple',
   keywords: keywordList(`
-    describe, documentation, arglist, go to definition, docstring, function signature, where is it
-    defined, class slots, lambda list, required optional and keyword arguments args kwargs, arity,
-    parameters params it takes or accepts default values, return type, ftype, jump to source location
-    file and line number, open declaration, which module or package it lives in, M-., hover, tooltip,
-    quick info, eldoc, javadoc, man page, reference, explain, meaning, what it does what it is for,
-    syntax, usage how to use it, what is this, superclasses parents inherits extends, methods of a
-    generic function, fields attributes properties of a struct, current value of a variable, constant,
-    prototype, kind of thing: function macro defun or defmacro, metadata of an identifier, exported or
-    internal, doc, info, peek, F12, F3, Ctrl+Q, inspect, slime-describe-symbol, C-c C-d d`),
+    describe a symbol, documentation, go to definition, docstring, where is it defined, function signature,
+    arglist, what does this function do, where is it implemented, where does it live, which file and line, path
+    and line number, jump to the source, source location, locate the definition, find the definition, open
+    declaration, peek definition, which module or package is it from, M-., hover, tooltip, quick info, quick
+    documentation, eldoc, javadoc, man page, manual page, MDN reference, __doc__, help(), explain a symbol,
+    explain what it is for, meaning of, how do I use it properly, usage, what syntax it wants, what is this
+    symbol, is it a function or a macro, defun or defmacro, is it a macro, constant or special variable, kind of
+    thing, kind of identifier, required optional and keyword arguments, parameters it takes or accepts, args
+    kwargs, arity, lambda list, return type, derived type, declared type, declaimed ftype, value of a variable,
+    variable documentation, class slots, superclasses, supers and slots, what the class inherits from, parents,
+    extends, fields of a struct, methods of a generic function, metadata of a symbol, exported or internal,
+    symbol info, F12, F3, Ctrl+Q, slime-describe-symbol, slime-edit-definition, C-c C-d d, C-h f`),
 };
 
 export function describeSymbol(image: Image, places: Places) {

@@ -37,15 +37,19 @@ const WHO_CALLS: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Find the functions that call a given one, and where',
   complexity: 'moderate',
   keywords: keywordList(`
-    callers, find usages, cross reference, call graph, where is it used, find references, dead code,
-    impact of a change, call sites, xref, call hierarchy, incoming calls, inbound edges, who uses, used
-    by, uses of, users, using, places that trigger or hit it, code paths, reached from, depends on
-    depending dependents, relies on relying, anybody still, unused function, obsolete, deprecated, safe
-    to delete remove or throw out, break if changed, must update afterwards, blast radius, ripple
-    effect, affected by a change, rename, refactor, change a signature add a required parameter, reverse
-    dependencies, users of a macro, invocations, invoked triggered called from, funcall, consumers,
-    backlinks, nobody calls it, slime-who-calls, sb-introspect:who-calls, Alt+F7, Shift+F12, M-?, C-c <,
-    C-c C-w c`),
+    callers, find usages, cross reference, call graph, where is it used, find references, dead code, impact of a
+    change, who calls, call sites, xref, call hierarchy, incoming calls, inbound edges, who uses, who is using,
+    used by, uses of, users of, using it, what needs it, is it needed, places that call it, places that trigger
+    it, code paths that hit it, reached from, called from, where is it called, where does the call come from,
+    gets called, makes a call to, depends on it, depending, dependents, relies on it, relying on, anybody still,
+    unused function, is it unused, unused method, obsolete, deprecated, safe to delete or remove, can I delete,
+    safely rename, before I rename or delete it, throw it out, safe delete, what breaks if I change it, parts of
+    the program that break, what must I update afterwards, everything I must update, blast radius, ripple
+    effect, affected code, before refactoring, change the argument order, change a signature, add a required
+    parameter, reverse dependencies, upstream consumers, users of a macro, where is a macro used, invocations,
+    invoked, invokes, triggered, funcall, backlinks, nobody calls it, reference count, more than one place, how
+    many times is it referred to, in our code, line and column of every call, static analysis of calls,
+    slime-who-calls, slime-calls-who, sb-introspect:who-calls, Alt+F7, Shift+F12, M-?, C-c <, C-c C-w c`),
 };
 
 export function whoCalls(image: Image, places: Places) {

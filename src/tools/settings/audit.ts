@@ -36,9 +36,14 @@ const GET_AUDIT_LOG: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Read which calls ran code or changed files, and who allowed them',
   complexity: 'simple',
   keywords: keywordList(`
-    audit log, what was executed, who approved it, record of calls, which files were changed, denied calls,
-    trail, security review, accountability, activity, events, journal, past approvals, permissions granted,
-    what did the agent do, history of tool calls, compliance, logging`),
+    audit log, audit trail, who approved it, calls that were denied, record of tool calls, which files were
+    changed by the agent, history of tool calls, security review, dangerous calls, risky calls, refused by the
+    human, refused operations, rejected calls, denied requests, was it denied or accepted, approvals, recent
+    approvals, past approvals, who confirmed, confirmed by the user, with permission of the user, permissions
+    granted, who allowed it, what did the agent do, what has the agent changed, which files did the agent write,
+    what was executed and when, dangerous thing done, time and outcome of calls, who did what when,
+    accountability, compliance, compliance trail, security events, event viewer, auditd, ausearch, journalctl,
+    syslog, security log, access log of tools, trace of activity`),
 };
 
 /** Returns the tool that reads LOG. */
