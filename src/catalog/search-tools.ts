@@ -83,7 +83,10 @@ export const SEARCH_TOOLS = defineTool({
       catalog, tool discovery, MCP, right tool for the job, best tool for, tool names, safety levels of tools,
       which tools are safe, tools that only look, tools that change something, is there a tool that, search
       tools by keyword, how do I ask you, what is possible here, getting started, M-x, C-h m, describe-mode,
-      help for this server, need help`),
+      help for this server, need help, tool list, show tools, --help, man -k, whatis, F1, Ctrl+Shift+P, quick
+      access, introduce yourself, parameters of a tool, input schema of a tool, how to call a tool, tools for
+      files, tools for debugging, tools by category, token cost of tools, read-only tools, tools that need
+      approval, how can you help me, what functions does this server offer`),
   alwaysLoad: true,
   handler: async (args) => {
     const data = fitting(executeSearchTools(args as SearchToolsArgs));

@@ -50,7 +50,10 @@ const READ_FILE: Omit<ToolDefinition, 'handler'> = {
     open(path).read(), fs.readFileSync, readFile, Files.readString, with-open-file, uiop:read-file-string,
     find-file, C-x C-f, vim :e, README, CHANGES, CHANGELOG, license, configuration file, text document, asd
     system definition, encoding of a file, is it binary, excerpt, sed -n, nl, wc, how many lines, size of a
-    file, file tail`),
+    file, file tail, Get-Content, bat, page through, more lines, rest of the file, beginning of the file, end of
+    the file, whole file, entire file, raw text, Path.read_text, File.read, cat -n, with line numbers,
+    implementation of a library function, code of a library, log file, CSV file, JSON file, Makefile,
+    Dockerfile, config.json, what does the file say, contents of the README, read the source`),
 };
 
 export function readFile(workspace: Workspace) {
@@ -86,7 +89,10 @@ const READ_BUFFER: Omit<ToolDefinition, 'handler'> = {
     wherever it is in the workspace, without the path, where is the file, locate a file, by its name only,
     outstanding change, is there a pending change, what did I suggest, what have I suggested, the suggestion,
     suggested change, which edit is proposed, on disk and the suggestion, unsaved edit, waiting for approval,
-    not yet applied, not yet saved, preview of a change, staged`),
+    not yet applied, not yet saved, preview of a change, staged, active document, editor content, current file,
+    show the buffer, read the buffer, contents of a buffer, TextDocument, with-current-buffer, proposal, what
+    did you propose, what have I proposed, file with its pending edit, awaiting my OK, before and after,
+    unapproved edit, modified buffer, a file named, whose directory I do not know`),
 };
 
 export function readBuffer(buffers: BufferSource) {

@@ -45,8 +45,12 @@ const SEARCH_IN_BUFFER: Omit<ToolDefinition, 'handler'> = {
     files contain, which files mention, which lines contain, files that say, contains the word, pattern in a
     file, pattern match in source, search for a pattern, match against the text, at which line and column does
     it appear, appears in, occurrences of a string, line numbers of, search the workspace, search the project,
-    across all files, look for a word or phrase, git grep, findstr, re.search, re.findall, re.finditer, indexOf,
-    hard-coded, passwords, secrets, magic number`),
+    across all files, look for a word or phrase, findstr, re.search, re.findall, re.finditer, indexOf,
+    hard-coded, passwords, secrets, magic number, Select-String, grep -rn, grep -i, xargs grep, swiper, helm-ag,
+    counsel-rg, projectile-grep, find the word, find the line, find where it says, find the comment, lines
+    matching, line containing, all matches, count matches, case-insensitive search, search the sources, search
+    for text in the source files, look through the files, text occurs, strstr, String.includes, hard-coded url,
+    which files use the string`),
 };
 
 /** Milliseconds after which no further file is searched, and entries of directories that are looked at. */

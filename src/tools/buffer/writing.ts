@@ -30,7 +30,10 @@ const WRITE_FILE: Omit<ToolDefinition, 'handler' | 'preview'> = {
     tee, heredoc, fs.writeFile, writeFileSync, Files.write, open(w), spit, with-open-file :direction :output,
     save-buffer, C-x C-s, write-file, C-x C-w, Save As, scaffold, boilerplate, new module, new source file, new
     test file, new asd, make an asd, make a directory, mkdir, rewrite the file completely, update a source file,
-    modify a file in the workspace, notes.txt`),
+    modify a file in the workspace, notes.txt, Set-Content, cat > file, Path.write_text, File.write, ofstream,
+    create a module, create a source file, create a config file, save my work, save the definitions, save the
+    result in a file, write to disk, write this text to, put text into a file, generated code to a file, initial
+    version of a file, start a new file, .gitignore, license file`),
 };
 
 export function writeFile(workspace: Workspace) {

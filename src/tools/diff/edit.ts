@@ -37,7 +37,12 @@ const PROPOSE_FILE_EDIT: Omit<ToolDefinition, 'handler' | 'preview'> = {
     from a file, add a function to a file, add an export, append to a file, update a source file, edit in place,
     suggest a change, propose a change, hunk, unified diff, code review, ediff, query-replace, M-%, Ctrl+R,
     Ctrl+H replace, correct a typo, typo in a file, comment out, change a line, replace a line, bug in line, off
-    by one, rewrite a function, move a definition, change the definition on disk, make a fix permanent`),
+    by one, rewrite a function, move a definition, change the definition on disk, make a fix permanent, sed
+    s///, perl -pi, patch -p1, apply_patch, search_replace, quick fix, code action, with my consent, confirm the
+    change, adjust the code, tweak, swap two lines, fix the indentation, fix the typo, update the docstring,
+    change the default value in the source, remove a line, remove these lines, add a line, add a dependency to
+    the asd, add a docstring, add a comment, small change in a file, edit an existing file, propose a patch,
+    modify the function in the file, insert a line, line 30`),
 };
 
 /** Lines of a diff in the answer, and of the nearest place in a refusal. */

@@ -54,7 +54,12 @@ const EVAL_FORM: Omit<ToolDefinition, 'handler'> = {
     optimization, declaim, in-package, switch package, current package, make an instance, create an object, new
     object, sample data, query live state at runtime, interrupt, timeout, long computation, defun defmacro
     defclass setf, let progn, run the unit tests, run my test, run tests, does the regex match, C-x C-e, C-c
-    C-c, C-M-x, M-:, Alt+F8`),
+    C-c, C-M-x, M-:, Alt+F8, Alt+Enter, ghci, pry, ielm, sbcl --eval, ruby -e, perl -e, timeit, console.time,
+    stopwatch, print hello world, println, eval-last-sexp, slime-eval-last-expression, slime-eval-defun,
+    slime-eval-region, C-c C-r, C-c C-p, C-j, what does it print, smoke test, sanity check, sample call, setq
+    defparameter, random number, format string, convert a number, square root, start the web server, connect to
+    the database from the image, stop a thread, list threads, live program, current state of the program, room,
+    what is the value, run the function`),
   alwaysLoad: true,
 };
 

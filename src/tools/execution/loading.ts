@@ -56,7 +56,11 @@ const LOAD_FILE: Omit<ToolDefinition, 'handler'> = {
     anything, run a script, execute a script, exec, python script.py, standalone script, seed data fixtures,
     require helpers, include, importlib.reload, javac, flake8, type check, callers or cross references are
     missing, code was pasted into the REPL, evaluated only, no fasl, compile-file, slime-compile-and-load-file,
-    C-c C-k, C-c C-l, Ctrl+F9`),
+    C-c C-k, C-c C-l, Ctrl+F9, evaluate the whole file, reevaluate, eval-buffer, C-c M-k, node script.js,
+    ts-node, ruby script.rb, perl script, webpack --watch, hot module replacement, redefinition, stale
+    definitions, make my changes live, bring the image up to date, take over my changes, verify my edit, check
+    the file for errors, errors after my change, warnings after editing, pylint, rubocop, eslint on a file,
+    python -m py_compile, cl:load, load-source, compile and load a file, file has errors, load my changes`),
 };
 
 export function loadFile(image: Image, places: Places, root: string) {
@@ -128,14 +132,19 @@ const LOAD_SYSTEM: Omit<ToolDefinition, 'handler'> = {
     module, from import, pip install, npm install, poetry, requirements.txt, cargo build, maven mvn compile,
     gradle, nuget, jar on the classpath, bundle install, add a package reference, pull in, bring in, bring it
     back, put it back, get it into the session, get it into the image, I need it in the image, make it available
-    in the session, prerequisite, framework, http client, json parser, logging library, library is missing,
-    dependencies missing, resolve restore dependencies, with everything it needs, is it installed on this
-    machine, can asdf find it, ModuleNotFoundError, package not found, package does not exist, all files in the
-    right order, compile the entire system, build everything, rebuild the solution, clean and build, compile it
-    all again, force recompile, from zero, from scratch, even if nothing changed, cloned a repository, checked
-    out the project, git pull, reload the application, up and running, start up, boot, bootstrap, setup,
-    initialize the environment, load the test system, prepare the test suite, fiveam, after a restart of the
-    image, my application is gone, source registry, qlot ocicl, slime-load-system`),
+    in the session, prerequisite, framework, library is missing, dependencies missing, resolve restore
+    dependencies, with everything it needs, is it installed on this machine, can asdf find it,
+    ModuleNotFoundError, package not found, package does not exist, all files in the right order, compile the
+    entire system, build everything, rebuild the solution, clean and build, compile it all again, force
+    recompile, from zero, from scratch, even if nothing changed, cloned a repository, checked out the project,
+    reload the application, up and running, start up, boot, bootstrap, setup, initialize the environment, load
+    the test system, prepare the test suite, fiveam, after a restart of the image, my application is gone,
+    source registry, qlot ocicl, slime-load-system, yarn add, go get, go mod, gem install, bundler, composer
+    require, conda install, uv add, dotnet restore, dotnet build, dotnet add package, msbuild, cmake, make all,
+    npm ci, node_modules, package.json, pyproject, setup.py, pom.xml, #include, import numpy, using directive,
+    ultralisp, clpm, vend, sly-quickload, slime-asdf, find-system, test-system, reload the system, reload a
+    system, component not found, system not found, no such package, plugin, toolkit, everything my app needs,
+    load all files of the project, open the project, get the project running, load my app`),
 };
 
 export function loadSystem(image: Image, places: Places) {

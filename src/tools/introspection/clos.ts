@@ -34,7 +34,11 @@ const CLASS_SLOTS: Omit<ToolDefinition, 'handler'> = {
     struct members, condition slots, what information does a condition carry, which class does a slot come from,
     slots come from the superclass, own slots, effective slots, direct slots, mop, class-direct-slots,
     slot-value, with-slots, dataclass fields, interface, __slots__, __dict__, getDeclaredFields, reflection,
-    schema of an object, shape of an object, memory layout of a struct, columns of a model`),
+    schema of an object, shape of an object, memory layout of a struct, columns of a model, POJO fields, record
+    components, vars(obj), attrs, pydantic model fields, fields of an instance, describe a class, what is stored
+    in an object, slot names, list the slots, required initarg, initargs of a class, accessor for a slot,
+    accessor of an object, is there an accessor, setter name, documentation of a slot, struct definition,
+    condition readers, data structure definition, entity, keyword constructor, JSON keys of an object`),
 };
 
 export function classSlots(image: Image) {
@@ -152,7 +156,11 @@ const CLASS_HIERARCHY: Omit<ToolDefinition, 'handler'> = {
     subtypes, concrete implementations, abstract class, condition hierarchy, conditions derived from, which
     errors are below, exception hierarchy, structure include, mixins, multiple inheritance, diamond, is-a, is it
     a subtype, instanceof, subclass of, implementations of a protocol class, siblings, up to t, cpl, sealed
-    family of classes, class-direct-superclasses, class-direct-subclasses, mop, subtypep, Ctrl+H, F4`),
+    family of classes, class-direct-superclasses, class-direct-subclasses, mop, subtypep, Ctrl+H, F4,
+    isinstance, issubclass, inheritance chain, inheritance of a class, all subclasses, direct subclasses,
+    descend from, which classes derive from, which conditions inherit from, all errors under, implementors,
+    implementers of an interface, ancestor classes, superclass, subclass, polymorphism, family tree of a class,
+    order of inheritance, find-class, Type Hierarchy view, parents of a class, what kinds of`),
 };
 
 export function classHierarchy(image: Image) {

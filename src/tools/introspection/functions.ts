@@ -44,7 +44,12 @@ const FUNCTION_ARGLIST: Omit<ToolDefinition, 'handler'> = {
     special operator syntax, setf function, compiler macro, inlined, methods of a generic function, specializers
     of methods, which classes they specialise on, overloads, overloaded, multiple dispatch, method signatures,
     method combination, qualifiers around before after, implementations of a generic function, slime-autodoc,
-    operator-arglist, sb-introspect function-lambda-list, C-c C-s, Ctrl+P, Ctrl+Shift+Space`),
+    operator-arglist, sb-introspect function-lambda-list, C-c C-s, Ctrl+P, Ctrl+Shift+Space, positional
+    arguments, named arguments, options of a function, options it takes, keywords accepted, keyword args, too
+    many arguments, too few arguments, unknown keyword argument, first argument, second argument, last argument,
+    mandatory arguments, what do I have to pass, what to pass, argument hints, argument types, types of the
+    arguments, which type does it return, multiple values returned, which methods has it, list the methods,
+    slime-arglist, sly-autodoc, C-c C-d A, describe the parameters`),
 };
 
 export function functionArglist(image: Image) {

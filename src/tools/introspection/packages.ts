@@ -49,7 +49,10 @@ const LIST_PACKAGE_SYMBOLS: Omit<ToolDefinition, 'handler'> = {
     locked, how many symbols, symbol counts, browse a package, package browser, describe a package, unfamiliar
     library, cheat sheet, dir(module), __all__, Object.keys, export list, index of a package, package-info,
     do-external-symbols, list-all-symbols, package-use-list, package-used-by-list, package-nicknames,
-    slime-list-package, import *`),
+    slime-list-package, import *, what does a package export, public names, internal functions, non-exported
+    helpers, index.d.ts, ns-publics, clojure ns, namespace members, java package contents, use-package,
+    conflicting symbols, imported symbols, shadowed symbols, uses which packages, which packages does it use,
+    package users, dependencies between packages, list exports, names a package exports, everything in a package`),
 };
 
 export function listPackageSymbols(image: Image) {

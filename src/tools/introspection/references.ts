@@ -42,7 +42,12 @@ const WHO_REFERENCES: Omit<ToolDefinition, 'handler'> = {
     state, thread safety, data race, rename a variable, safe to delete a global, unused defvar, dead constant,
     magic number constant, find usages of a variable, find all references, cross reference, xref, symbol
     references, slime-who-references, slime-who-sets, slime-who-binds, sb-introspect:who-references, C-c C-w r,
-    C-c C-w s, C-c C-w b, Alt+F7, Shift+F12`),
+    C-c C-w s, C-c C-w b, Alt+F7, Shift+F12, assignments to a variable, who modifies a variable, who mutates it,
+    who changes the variable, readers of a variable, writers of a variable, users of a constant, usages of a
+    constant, watchpoint, where is it read, where is it written, all reads and writes, highlight usages,
+    references to a special variable, which code looks at a setting, is the global still used, let-bound, binds
+    it around, code that binds, defconstant users, which functions set, which functions read, modifies global
+    state`),
 };
 
 export function whoReferences(image: Image, places: Places) {

@@ -75,7 +75,14 @@ const APROPOS_SEARCH: Omit<ToolDefinition, 'handler'> = {
     spelled, how is it called, what is it called, what is it named, really called, similar names, relatives,
     candidates, partial spelling, next page of symbols, paginate, utilities, helpers, predicates, accessors,
     enumerate, list package exports, how many symbols start with, do-symbols, slime-apropos-package,
-    find-all-symbols, dir, C-c C-d a, C-c C-d p`),
+    find-all-symbols, dir, C-c C-d a, C-c C-d p, functions with a word in them, whose name contains, symbols
+    that contain, names that contain, Ctrl+Shift+O, Cmd+T, Open Type, Ctrl+Shift+T, Class View,
+    inspect.getmembers, getOwnPropertyNames, which functions exist, which functions are there, which macros are
+    defined, what functions exist, part of a name, similarly named, wildcard, glob, tab completion,
+    complete-symbol, is the name taken, does a function named so exist, standard function for, equivalent of,
+    counterpart of, list constants, constants in a package, list macros, macros in a package, list the generic
+    functions, list variables, variables whose name, predicate for checking, function that joins splits trims
+    sorts, what is on offer, string functions, date functions, relevant functions, anything related`),
   alwaysLoad: true,
 };
 
@@ -149,7 +156,12 @@ const DESCRIBE_SYMBOL: Omit<ToolDefinition, 'handler'> = {
     kwargs, arity, lambda list, return type, derived type, declared type, declaimed ftype, value of a variable,
     variable documentation, class slots, superclasses, supers and slots, what the class inherits from, parents,
     extends, fields of a struct, methods of a generic function, metadata of a symbol, exported or internal,
-    symbol info, F12, F3, Ctrl+Q, slime-describe-symbol, slime-edit-definition, C-c C-d d, C-h f`),
+    symbol info, F12, F3, Ctrl+Q, slime-describe-symbol, slime-edit-definition, C-c C-d d, C-h f, Ctrl+click,
+    Cmd+click, Ctrl+B, Alt+F12, gd, Shift+K, K in vim, pydoc, perldoc, ri, go to implementation, go to type
+    definition, hyperspec, CLHS, C-c C-d h, documentation string, which file defines it, source file of a
+    function, line of a definition, origin of a symbol, where does it come from, is it exported, is it a
+    constant, what kind of object, purpose of a function, docs for, what does it stand for, look up a symbol,
+    description of a function`),
 };
 
 export function describeSymbol(image: Image, places: Places) {

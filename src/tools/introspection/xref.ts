@@ -49,7 +49,12 @@ const WHO_CALLS: Omit<ToolDefinition, 'handler'> = {
     parameter, reverse dependencies, upstream consumers, users of a macro, where is a macro used, invocations,
     invoked, invokes, triggered, funcall, backlinks, nobody calls it, reference count, more than one place, how
     many times is it referred to, in our code, line and column of every call, static analysis of calls,
-    slime-who-calls, slime-calls-who, sb-introspect:who-calls, Alt+F7, Shift+F12, M-?, C-c <, C-c C-w c`),
+    slime-who-calls, slime-calls-who, sb-introspect:who-calls, Alt+F7, Shift+F12, M-?, C-c <, C-c C-w c, find
+    all callers, Ctrl+Alt+H, Ctrl+Shift+G, gr, caller tree, reverse call tree, references to a function, usages
+    of a function, who invokes, who uses the macro, functions that use the macro, macro users, expansions of a
+    macro in code, find all invocations, calls to adapt, still in use, in use anywhere, used anywhere, used
+    elsewhere, where else is it used, nothing uses it, orphan, clients of this function, fan-in, what would
+    break, sly-who-calls, slime-who-macroexpands, who-macroexpands, C-c C-w m`),
 };
 
 export function whoCalls(image: Image, places: Places) {

@@ -43,7 +43,11 @@ const GET_AUDIT_LOG: Omit<ToolDefinition, 'handler'> = {
     granted, who allowed it, what did the agent do, what has the agent changed, which files did the agent write,
     what was executed and when, dangerous thing done, time and outcome of calls, who did what when,
     accountability, compliance, compliance trail, security events, event viewer, auditd, ausearch, journalctl,
-    syslog, security log, access log of tools, trace of activity`),
+    syslog, security log, access log of tools, trace of activity, which tools were called, tool usage, log of
+    tool calls, log of approvals, rejections, rejected, declined, vetoed, authorised, consent, allowed without
+    asking, standing approvals, what was allowed, forensics, incident, calls that changed files, failed calls,
+    actions of today, what the assistant did, oversight, paper trail, permission history, CloudTrail, sudo log,
+    which commands did you run and when, log of dangerous actions`),
 };
 
 /** Returns the tool that reads LOG. */
