@@ -32,13 +32,23 @@ const COMPILE_FORM: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Compile Lisp forms without running them: errors, warnings, undefined names, notes',
   complexity: 'simple',
   keywords: keywordList(`
-    compile, does it compile, compiler warnings, check code without running it, undefined function or
-    variable, type check, optimization notes, lint, compilation errors, syntax check, validate a
-    definition, dry run, static analysis, type errors, type conflict, wrong number of arguments,
-    unused variable, misspelled name, typo, unreachable code, deleting dead code, style warnings,
-    efficiency notes, why is it slow, speed, generic arithmetic, declare optimize, tsc, mypy, flake8,
-    eslint, javac, gcc -fsyntax-only, py_compile, cargo check, before defining it, proofread, draft,
-    review generated code, will this work, diagnostics, problems, failed to compile, compile-file, C-c C-c`),
+    compile a form, does it compile, compiler warnings of a snippet, check code without running it, type check,
+    lint a snippet, optimization notes, syntax check, undefined function or variable, compilation errors,
+    without evaluating it, validate a definition, is my definition valid, verify a definition, before defining
+    it, before it replaces the old one, not saved yet, code I am about to insert, piece of code, dry run,
+    dry-run compile, without side effects, static analysis, type errors, type clash, type conflict, type
+    mismatch, wrong number of arguments, unused variable, unused variables in a let, misspelled name,
+    unreachable code, deleting unreachable code, style warnings of a definition, parens balanced, unbalanced
+    parens, balanced parentheses, missing paren, efficiency notes, compiler notes, open-code, why is it slow,
+    generic arithmetic, boxing, declare optimize speed, compiler diagnostics, tsc --noEmit, mypy, pyright,
+    eslint, javac -Xlint, gcc -fsyntax-only, py_compile, cargo check, proofread, review generated code, will
+    this work, failed to compile, slime-compile-defun, C-c C-c, rustc, clang -Wall, node --check, php -l, ruby
+    -c, bash -n, perl -c, type-check an expression, does the compiler complain, what does the compiler say,
+    compiler messages, compile only, compile this function, compile a defun, without loading, without executing,
+    before I run it, before I save it, is this valid Lisp, is this code correct, will it compile, well-formed,
+    type inference, inferred types, deleted code note, unable to optimize, could not inline, wrong type,
+    undefined function in a snippet, compiler macros, check the syntax of code, check this code, find type
+    errors in a function`),
 };
 
 export function compileForm(image: Image) {

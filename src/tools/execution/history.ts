@@ -27,11 +27,20 @@ const GET_REPL_HISTORY: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'List past evaluations of this workspace: input, values, output, errors, time',
   complexity: 'simple',
   keywords: keywordList(`
-    REPL history, previous evaluations, past inputs, what did I evaluate, earlier results, command
-    history, after a restart, session log, forms entered before, transcript, recall, redo, replay, up
-    arrow, last command, bash history, ipython %history, console history, Out[1], *** + ++, scrollback,
-    find an earlier definition, restore what I typed, lost definition, comint, how long did it take,
-    before the crash, what was run, activity, yesterday, earlier session, slime-repl-history, M-p`),
+    REPL history, previous evaluations, past inputs, what did I evaluate, earlier results, command history,
+    session log, transcript, previous inputs, evaluated forms, forms entered before, forms I ran, what was the
+    output, printed output from before, output of an earlier form, what did it return earlier, experiments in
+    this session, what did we run, evaluated code, since the start, minutes ago, earlier on, did I already,
+    further back, after a restart, before the restart, transcript of the interaction, text of an old input, run
+    it again, recall an input, redo, replay, up arrow, last command, bash history, ipython %history, jshell
+    /list, console history, Out[1], values of * ** ***, *** + ++, scrollback, find an earlier definition, what I
+    typed, lost definition, comint, how long did it take last time, yesterday, earlier session,
+    slime-repl-history, M-p, Ctrl+R, readline history, doskey, irb history, list of evaluations, log of
+    evaluations, history of evaluations, REPL log, session transcript, previous commands, what did I define,
+    which definitions did I make, what did we do before, what have we tried, tried so far, resume work, where
+    did we stop, last results, result I got earlier, get back a result, scroll up, slime-repl-previous-input,
+    comint-previous-input, M-r, repeat the last command, how long did the last evaluation take, list past
+    evaluations, forms evaluated in this session, which expressions did I enter`),
 };
 
 /** Returns the tool that reads HISTORY. */

@@ -39,12 +39,21 @@ const GET_LAST_ERROR: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Show the last error with its frames and the values of local variables',
   complexity: 'simple',
   keywords: keywordList(`
-    last error, backtrace, stack trace, local variables, what went wrong, condition and restarts, post
-    mortem debugging, values of arguments when it failed, traceback, exception, stack frames, call
-    stack, locals, inspect a frame, previous error, why did it fail, debugger, sldb, sly-db, pdb, pm,
-    gdb bt full, e.printStackTrace, cause, crash, uncaught, unhandled, core dump, arguments of a call,
-    bindings, variables in scope, sb-debug, print-backtrace, error message again, error history, where was
-    it signalled, diagnose, failure, toggle-debug-on-error`),
+    last error, backtrace, stack trace, local variables, what went wrong, condition and restarts, post mortem
+    debugging, why did it fail, values of arguments when it failed, at the moment of the crash, why did it
+    crash, traceback, last exception, last failure, previous error, previous evaluation failed, stack frames,
+    call stack, locals of a frame, inspect a frame, which function signalled, where was it signalled, where did
+    it happen, which restarts did it offer, which restarts are offered, which choices were there, abort retry
+    use-value continue, debugger was entered, debugger, details of the error, sldb, sly-db, pdb, pm, gdb bt
+    full, bt, e.printStackTrace, stacktrace, cause of the error, uncaught, unhandled, core dump, arguments of
+    the failing call, failing call, bindings, variables in scope, sb-debug, print-backtrace, condition report,
+    error message again, repeat the error, missed the message, error history, what just happened, diagnose a
+    failure, toggle-debug-on-error, e.stack, sys.exc_info, traceback.print_exc, faulthandler, stack dump, why
+    did I get an error, why is it failing, what failed, what was the error, show the error again, error details,
+    full error message, condition type, condition that was signalled, locals of the failing function, local
+    variables in frame 3, values in a frame, where did it break, location of the error, what did the error say,
+    locals window, call stack window, debugger view, second last error, error before that, previous crash, which
+    frame raised it, what restarts were available, explain the crash, inspect the crash`),
 };
 
 export function getLastError(image: Image) {
