@@ -7,18 +7,20 @@ import type { ToolMetadata } from './metadata.ts';
 
 /** Words that say nothing about a tool: grammar, and what every request says. */
 const STOP_WORDS = new Set(
-  'a about above all also am an and any are as at be been before being both but by can could did do does doing each for from had has have having he her here how i if in into is it its itself just like me my myself no not now of off on once only or other our out own please same should so some such than that the their them then there these they this those through to too under until very want was we were what when where which while who whom why will with would you your'.split(
+  'a about above all also am an and another any anybody anyone anything are as at be been before being both but by can cannot could did do does doing each either every everybody everyone everything for from getting got had has have having he her here him his how however i if in into is it its itself just let lets like many may maybe me might much must my myself no nobody none not now of off on once one ones only or other our out own please said same say says shall should since so some somebody someone something somewhere still such than that the their them then there these they thing things this those through to too under until us very want was we were what whatever when where wherever whether which while who whom whose why will with would yet you your'.split(
     ' ',
   ),
 );
 
 /** Words of requests about anything. Beside words that no tool has, they do not make a request one about Lisp. */
 const COMMON_WORDS =
-  'add book call change check create file fill find form get give go image list look make name near need new open package page place play post print put read return search see send set show system take tell text turn type use write'.split(
+  'able abort abstract accept access account action active adapt add adjust affect after again against agent ago allocation allow alone already alter analysis ancestor answer anywhere apart app appear application apply approve area argument around arrive arrow ask assign assistant atomic attribute audit available back balance base bash beat become begin behave behind below beside best big binary bind bit board body boilerplate book boot bootstrap border bottom bound box break bring browse browser build bundle business button buy byte calculate call candidate capability capture car care cargo carry case cat catch category cause cell center chain change channel charge cheat check child children choice choose clash class clean cleanly clear click client clock clone close club cluster collect color column combination come command comment common company compare compile complain complete compliance component compute concrete condition configuration confirm conflict connect consent console constant constructor consumer contain content continue control convention convert cook copy core correct cost count counterpart couple course cover crash create cross current customer cut daily dance dangerous data database date day dead deal debugger decide declare decline deep define definition delete deny depend deploy descendant describe description design detail develop diagnose diamond differ direct directory dirty discover discovery disk dispatch display distance distribution divide document done door double down draft draw drive driver drop dry dump duration dynamic earlier early earth easy echo edge edit editor effect efficient effort else elsewhere email empty end energy engine enter entire entity entry enumerate environment equivalent error evaluate even event everyday everywhere exact exactly exam exception excerpt exchange execute exist expand expect experience explain export express extend external extra face fail failure fall family far fast faster father fault feature feel fetch few field figure file fill film filter final find fine finish fire first fit fix flag flow fly folder follow food force forget forgot form format forward found frame framework free fresh friend front full fully fun function further fuzzy game garbage general get give given global go gone good grant graph great green group grow guide half hand handle happen hard head health hear heart hello helm help hidden high highlight hint history hit hold home hood hook hot hour house hover human hygiene idea identify image immediate impact implement import improve inbound incident include incoming increment index info inform inherit initial inner input insert inside inspect install instance instant interaction interest interface internal interrupt introduce invalid invoke item jar job join journal jump keep kept key keyword kid kill kind know known label land language large last late latest law layout lead learn leave left length less letter level library license life lift light limit line link list listen literal little live load local locate lock log long look loop lose lost loud love low machine macro made magic mail main make man manage mandatory manual map mark market match math meal mean meanwhile measure meet member memory mention menu merge message metal method middle migration mind minute mirror miss mistake mix mode model modify module moment money monkey month more morning mount mouse move movie multiple multiply music name narrow nature navigate near need network new newest next nice nickname night node note notebook nothing notice number object obsolete occur offer office old online open operate option order organise origin orphan outcome outline output outside outstanding over oversight overview overwrite pack package page paint pair palette panel paper parameter parent park part partial party pass password past patch path pattern pay peek pen pending people perform period permanent permission person phone photo phrase pick picture piece pip pipe place plain plan plant play playground plug poetry point popular position possible post power precedence predicate prepare prerequisite present press pretty preview previous price print private problem process produce product profile program programm project prompt proof properly property propose protect protocol prototype provide public pull purpose push put query question quick race radius raise ran random range rate raw reach read reader ready real reason recall receive recent record recursive red redo reduce refer reflection refresh refuse region register registry regular reject relate relative release relevant rely remember remove rename rent repair repeat replace replay reply report repository reproduce request require reserve reset resolution resolve resource rest restart restore result resume return reverse review rewrite right ring ripple rise risk risky road role roll room root rotate round route row rule run safe safety sale sample save scaffold scale scan scene schedule school science scope score scratch screen script scroll sea seal search season seat second secret section secure see seek select sell send sense separate serial series serve server service session set setup shadow shape share sheet shell shift ship shop short show shown sibling side sign signature similar simple single site size skill sleep slot slow small smart smoke smooth snap snippet social soft solution solve song sort sound source space speak special specialist speech speed spell spend split sport spot spread spring square stack staff stage stale stand standard star start state static station status stay step stick stock stone stop storage store story strangely stranger street string strong structure student study style subject submit suffix sugar suggest suite sum summary support sure surface swap sweet switch symbol system tab table tail take taken talk task tax teach team tell template term test text theme theory think third thread ticket time tip title today together toggle token told tone tool toolbox toolkit top total touch tour town trace track trade traffic trail train transcript transfer transform travel treat tree trend tried trigger trip true try turn tweak twice two type typo unable unfold unit unknown unlock unused up update upload upstream usage use user valid value variable verify version video view visit voice wait wake walk wall warm wash waste watch water wave way wear weather web week weight well went white whole wide wild win wind window wish wood word work workspace world worth write writer written wrong year yes yesterday young zero zone'.split(
     ' ',
   );
 const COMMON_TERMS = new Set(COMMON_WORDS.map(stemmer));
+/** What a common word counts beside another one: as a part of what a request is about, and of the score. */
 const COMMON_PART = 0.3;
+const COMMON_BOOST = 0.5;
 
 /** Fields of a tool, and how much a word in one tells. */
 const WEIGHTS = { name: 3, keywords: 2, short: 1.5, full: 0.5, parameters: 0.7, parameterTexts: 0.3 };
@@ -27,8 +29,11 @@ const WEAK_PART = 0.4;
 
 /** How much of a request a tool must be about, from 0 to 1, to be an answer. */
 const LEAST_COVERAGE = 0.22;
-/** Tools below this part of the best score are left out. */
-const LEAST_PART = 0.25;
+/** Tools below this part of the best score are left out; the second when the best is about less of the request
+ *  than SURE_COVERAGE. */
+const LEAST_PART = 0.3;
+const LEAST_PART_UNSURE = 0.6;
+const SURE_COVERAGE = 0.4;
 
 /** Characters of a request that are read. */
 export const QUERY_LIMIT = 1000;
@@ -36,7 +41,7 @@ export const QUERY_LIMIT = 1000;
 interface Index {
   tools: readonly ToolMetadata[];
   search: MiniSearch;
-  /** All words of the tools' texts. */
+  /** All words and terms of the tools' texts. */
   vocabulary: ReadonlySet<string>;
 }
 
@@ -45,13 +50,20 @@ let index: Index | undefined;
 /** Returns those of TOOLS that have to do with QUERY, the likeliest first (S1.15). */
 export function rankTools(query: string, tools: readonly ToolMetadata[]): ToolMetadata[] {
   if (index === undefined || !sameTools(index.tools, tools)) index = makeIndex(tools);
-  const request = readRequest(query.slice(0, QUERY_LIMIT), index.vocabulary);
-  const found = index.search.search(request.words.join(' '));
-  const terms = new Set(request.words.map(toTerm).filter((term) => term !== null));
-  const least = request.hasNames ? LEAST_COVERAGE / 2 : LEAST_COVERAGE;
-  const covering = found.filter((result) => coverage(terms, result) >= least);
-  const best = covering[0]?.score ?? 0;
-  return covering.filter(({ score }) => score >= LEAST_PART * best).flatMap(({ id }) => tools[id] ?? []);
+  const { search, vocabulary } = index;
+  const { text, looks, hasNames } = readRequest(query.slice(0, QUERY_LIMIT), vocabulary);
+  const written = terms(text).length;
+  const boostTerm = (term: string, at: number) =>
+    at >= written ? LOOKS_BOOST : COMMON_TERMS.has(term) ? COMMON_BOOST : 1;
+  const asked = tellingWords(`${text} ${looks}`);
+  const least = hasNames ? LEAST_COVERAGE / 2 : LEAST_COVERAGE;
+  const found = search
+    .search(`${text}, ${looks}`, { boostTerm })
+    .map(({ id, score, match }) => ({ id, score, covered: coverage(asked, match, vocabulary) }))
+    .filter(({ covered }) => covered >= least);
+  const sure = found.some(({ covered }) => covered >= SURE_COVERAGE);
+  const leastScore = (found[0]?.score ?? 0) * (sure ? LEAST_PART : LEAST_PART_UNSURE);
+  return found.filter(({ score }) => score >= leastScore).flatMap(({ id }) => tools[id] ?? []);
 }
 
 function sameTools(one: readonly ToolMetadata[], other: readonly ToolMetadata[]): boolean {
@@ -62,43 +74,50 @@ function makeIndex(tools: readonly ToolMetadata[]): Index {
   const texts = tools.map(fieldsOf);
   const search = new MiniSearch({
     fields: Object.keys(WEIGHTS),
-    tokenize: words,
-    processTerm: toTerm,
+    tokenize: terms,
+    processTerm: (term) => term,
     searchOptions: { boost: WEIGHTS },
   });
   search.addAll(texts.map((fields, id) => ({ id, ...fields })));
-  const vocabulary = new Set(texts.flatMap((fields) => Object.values(fields).flatMap(words)));
-  return { tools, search, vocabulary };
+  const all = texts.flatMap((fields) => Object.values(fields));
+  return { tools, search, vocabulary: new Set(all.flatMap((text) => [...words(text), ...terms(text)])) };
 }
 
 function fieldsOf(tool: ToolMetadata): Record<keyof typeof WEIGHTS, string> {
   const parameters = Object.entries(tool.inputSchema.properties);
   return {
     name: tool.name,
-    keywords: tool.keywords.join(' '),
+    keywords: tool.keywords.join(', '),
     short: tool.shortDescription,
     full: tool.fullDescription,
-    parameters: parameters.map(([name]) => name).join(' '),
-    parameterTexts: parameters.map(([, { description }]) => String(description)).join(' '),
+    parameters: parameters.map(([name]) => name).join(', '),
+    parameterTexts: parameters.map(([, { description }]) => String(description)).join(', '),
   };
 }
 
-function toTerm(word: string): string | null {
-  return STOP_WORDS.has(word) ? null : stemmer(word);
-}
-
-/** Returns how much of the terms ASKED for RESULT is about, from 0 to 1. */
-function coverage(asked: ReadonlySet<string>, { match }: SearchResult): number {
-  const weight = (term: string) => (COMMON_TERMS.has(term) ? COMMON_PART : 1);
-  let all = 0;
-  let covered = 0;
-  for (const term of asked) {
+/** Returns how much of the words ASKED for a tool is about in which MATCH was found, from 0 to 1. */
+function coverage(
+  asked: readonly string[],
+  match: SearchResult['match'],
+  vocabulary: ReadonlySet<string>,
+): number {
+  const found = (term: string) => {
     const fields = Object.hasOwn(match, term) ? (match[term] ?? []) : [];
-    all += weight(term);
-    if (fields.length === 0) continue;
-    covered += weight(term) * (fields.every((field) => WEAK_FIELDS.includes(field)) ? WEAK_PART : 1);
-  }
-  return covered / all;
+    return fields.length > 0 && fields.every((field) => WEAK_FIELDS.includes(field))
+      ? WEAK_PART
+      : fields.length && 1;
+  };
+  const pairs = [0, ...pairsOf(asked).map(found)];
+  const counts = new Map<string, [all: number, covered: number]>();
+  asked.forEach((word, at) => {
+    const term = stemmer(word);
+    const inPair = Math.max(pairs[at] ?? 0, pairs[at + 1] ?? 0);
+    const common = COMMON_TERMS.has(term) && vocabulary.has(term);
+    const all = common ? COMMON_PART + (1 - COMMON_PART) * inPair : 1;
+    if (!counts.has(term)) counts.set(term, [all, all * Math.max(found(term), inPair)]);
+  });
+  const sum = (part: 0 | 1) => [...counts.values()].reduce((total, count) => total + count[part], 0);
+  return sum(1) / sum(0);
 }
 
 /** Words, and the keys of editors such as C-c and M-. */
@@ -106,53 +125,86 @@ const WORD = /(?<![\w-])[cms]-(?:[cms]-)?(?:[a-z0-9](?![\w-])|[^\s\w,;:])|[\p{L}
 
 /** Returns the words of TEXT in lower case; names in camelCase and snake_case are several. */
 function words(text: string): string[] {
-  return (
-    text
-      .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
-      .toLowerCase()
-      .match(WORD) ?? []
-  );
+  return spaced(text).toLowerCase().match(WORD) ?? [];
+}
+
+function spaced(text: string): string {
+  return text.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2');
+}
+
+function tellingWords(text: string): string[] {
+  return words(text).filter((word) => !STOP_WORDS.has(word));
+}
+
+/** Returns the stems of the words of TEXT, and of each two that follow each other in a phrase, as one. */
+function terms(text: string): string[] {
+  return text.split(/(?<=[\p{L}\p{N})"'])[.:?!,;]\s/u).flatMap((phrase) => {
+    const list = tellingWords(phrase);
+    return [...list.map((word) => stemmer(word)), ...pairsOf(list)];
+  });
+}
+
+function pairsOf(list: readonly string[]): string[] {
+  return list.slice(1).map((word, at) => pair(list[at] ?? '', word));
+}
+
+/** Returns the term of ONE word and the OTHER after it: that of `stacktrace` for stack and trace. */
+function pair(one: string, other: string): string {
+  return stemmer(stemmer(one) + other);
 }
 
 /** What a request is about in which something looks like this. */
 const LOOKS: readonly [RegExp, string][] = [
   [/\S\.asd\b/i, 'asdf'],
   [/\S\.(?:lisp|lsp|cl)\b/i, 'source file'],
+  [/\w\.(?:md|txt|json|ya?ml|toml|org|csv|html)\b/i, 'text file'],
   [/\([^\s()]+ .*\)/, 'evaluate expression'],
   [/\w::?[\w*]/, 'symbol'],
-  [/\*\w[\w-]*\*/, 'value variable'],
+  [/\*\w[\w-]*\*/, 'variable'],
+  [/\+\w[\w-]*\+/, 'constant'],
 ];
+/** What such a thing tells beside what the request says. */
+const LOOKS_BOOST = 0.25;
 
 /** Names as only Lisp has them, or a user's own: PACKAGE:NAME, *NAME*, FILE.EXTENSION, NAME-WITH-HYPHENS. */
 const NAMES = /[\w.*+-]{0,80}::?[\w*+-]+|\*[\w-]+\*|\w+\.[\w.]+|\w+(?:-\w+)+/g;
+/** A form of Lisp, of which the operator tells something, and the rest is names. */
+const FORM = /(?<![\w"(])\(([^\s()]+)\s.*\)/s;
 
 interface Request {
-  words: string[];
+  /** Its words without the names of the user's own, slips of typing mended. */
+  text: string;
+  looks: string;
   /** Whether it has names that are in no tool's text. */
   hasNames: boolean;
 }
 
-/** Returns what QUERY says: its words without the names of the user's own, of which parts may say something
- *  else, and with slips of typing mended to words of VOCABULARY. */
+/** Returns what QUERY says, in words of VOCABULARY where it means them. */
 function readRequest(query: string, vocabulary: ReadonlySet<string>): Request {
-  const known = (word: string) => vocabulary.has(word) || STOP_WORDS.has(word);
-  const plain = query.replace(NAMES, (name) => (words(name).every(known) ? name : ' '));
-  const looks = LOOKS.filter(([pattern]) => pattern.test(query)).map(([, meaning]) => meaning);
+  const known = (word: string) => vocabulary.has(word.toLowerCase()) || STOP_WORDS.has(word.toLowerCase());
+  const isPhrase = (name: string) => words(name).every(known) && pairsOf(tellingWords(name)).every(known);
+  const all = spaced(query);
+  const plain = all.replace(FORM, ' $1 ').replace(NAMES, (name) => (isPhrase(name) ? name : ' '));
   return {
-    words: words([plain, ...looks].join(' ')).map((word) => (known(word) ? word : mended(word, vocabulary))),
-    hasNames: plain !== query,
+    text: plain.replace(/(?<!\p{L})[\p{Ll}\p{N}]{4,}(?!\p{L})/gu, (word) =>
+      known(word) ? word : mended(word, vocabulary),
+    ),
+    looks: LOOKS.flatMap(([pattern, meaning]) => (pattern.test(query) ? meaning : [])).join(' '),
+    hasNames: plain !== all,
   };
 }
 
-/** Returns the word of VOCABULARY that WORD is a slip of typing of, or WORD. */
+/** Returns the word of VOCABULARY that WORD is likeliest a slip of typing of, or WORD. */
 function mended(word: string, vocabulary: ReadonlySet<string>): string {
-  if (word.length < 4) return word;
-  const slips = word.length < 8 ? 1 : 2;
   const letters = [...word].sort().join();
+  let least = word.length < 8 ? 1.5 : 2.5;
+  let best = word;
   for (const candidate of vocabulary) {
-    if (candidate[0] !== word[0] || Math.abs(candidate.length - word.length) > slips) continue;
-    const far = distance(word, candidate);
-    if (far <= slips || (far === 2 && letters === [...candidate].sort().join())) return candidate;
+    if (candidate[0] !== word[0] || Math.abs(candidate.length - word.length) > 2) continue;
+    const swapped = letters === [...candidate].sort().join();
+    if (word.length < 6 && candidate.length === word.length && !swapped) continue;
+    const cost = swapped ? distance(word, candidate) / 2 : distance(word, candidate);
+    if (cost < least) [best, least] = [candidate, cost];
   }
-  return word;
+  return best;
 }

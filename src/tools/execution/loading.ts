@@ -142,9 +142,9 @@ const LOAD_SYSTEM: Omit<ToolDefinition, 'handler'> = {
     source registry, qlot ocicl, slime-load-system, yarn add, go get, go mod, gem install, bundler, composer
     require, conda install, uv add, dotnet restore, dotnet build, dotnet add package, msbuild, cmake, make all,
     npm ci, node_modules, package.json, pyproject, setup.py, pom.xml, #include, import numpy, using directive,
-    ultralisp, clpm, vend, sly-quickload, slime-asdf, find-system, test-system, reload the system, reload a
-    system, component not found, system not found, no such package, plugin, toolkit, everything my app needs,
-    load all files of the project, open the project, get the project running, load my app`),
+    ultralisp, clpm, sly-quickload, slime-asdf, find-system, test-system, reload the system, reload a system,
+    component not found, system not found, no such package, plugin, toolkit, everything my app needs, load all
+    files of the project, open the project, get the project running, load my app`),
 };
 
 export function loadSystem(image: Image, places: Places) {

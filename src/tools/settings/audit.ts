@@ -46,8 +46,8 @@ const GET_AUDIT_LOG: Omit<ToolDefinition, 'handler'> = {
     syslog, security log, access log of tools, trace of activity, which tools were called, tool usage, log of
     tool calls, log of approvals, rejections, rejected, declined, vetoed, authorised, consent, allowed without
     asking, standing approvals, what was allowed, forensics, incident, calls that changed files, failed calls,
-    actions of today, what the assistant did, oversight, paper trail, permission history, CloudTrail, sudo log,
-    which commands did you run and when, log of dangerous actions`),
+    actions of today, what the assistant did, oversight, paper trail, permission history, sudo log, which
+    commands did you run and when, log of dangerous actions`),
 };
 
 /** Returns the tool that reads LOG. */
