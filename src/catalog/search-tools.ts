@@ -86,7 +86,15 @@ export const SEARCH_TOOLS = defineTool({
       help for this server, need help, tool list, show tools, --help, man -k, whatis, F1, Ctrl+Shift+P, quick
       access, introduce yourself, parameters of a tool, input schema of a tool, how to call a tool, tools for
       files, tools for debugging, tools by category, token cost of tools, read-only tools, tools that need
-      approval, how can you help me, what functions does this server offer`),
+      approval, how can you help me, what functions does this server offer, list all your tools, tool
+      documentation, any tool for, suitable tool, tool to rename a function, describe your capabilities, what
+      else can you do, functions of this server, which functions do you have, which commands exist, list of
+      commands, list of features, what do you support, do you support, are you able to, can you do, is there a
+      command for, command list, command reference, API of this server, MCP tools, tools/list, all features,
+      find a command, look up a tool, tool finder, which tool opens, which tool shows, which of your tools, your
+      tools, what tools are there, full list of abilities, list of abilities, menu with everything, main menu,
+      man pages, info, usage, manual of the server, tour, I know nothing about this server, just connected,
+      appropriate tool, best suited tool, tool before a refactoring`),
   alwaysLoad: true,
   handler: async (args) => {
     const data = fitting(executeSearchTools(args as SearchToolsArgs));

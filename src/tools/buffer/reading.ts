@@ -53,7 +53,15 @@ const READ_FILE: Omit<ToolDefinition, 'handler'> = {
     file, file tail, Get-Content, bat, page through, more lines, rest of the file, beginning of the file, end of
     the file, whole file, entire file, raw text, Path.read_text, File.read, cat -n, with line numbers,
     implementation of a library function, code of a library, log file, CSV file, JSON file, Makefile,
-    Dockerfile, config.json, what does the file say, contents of the README, read the source`),
+    Dockerfile, config.json, what does the file say, contents of the README, read the source, see lines, let me
+    see the file, open the readme, read the config, display a file, text of the license, what does the line say,
+    line 99, lines 5-20, lines from to, beginning of, top lines, bottom lines, last lines of, src/main, view the
+    file, show the tests, text of the tests, code of a file, full text of a file, give me the file, get the
+    source of a file, look into a file, look inside a file, source of a system, sources of a library, how does
+    the library implement it, implementation source, browse the source, browse a library, installed library
+    source, distribution source, read a document, notes, todo.txt, markdown, data file, seed file, binary file,
+    UTF-8, encoding, awk NR, more, nano, xdd hexdump, readline by line, StreamReader, BufferedReader,
+    File.ReadAllText, Deno.readTextFile, open the file, next page of a file, continue reading`),
 };
 
 export function readFile(workspace: Workspace) {
@@ -92,7 +100,16 @@ const READ_BUFFER: Omit<ToolDefinition, 'handler'> = {
     not yet applied, not yet saved, preview of a change, staged, active document, editor content, current file,
     show the buffer, read the buffer, contents of a buffer, TextDocument, with-current-buffer, proposal, what
     did you propose, what have I proposed, file with its pending edit, awaiting my OK, before and after,
-    unapproved edit, modified buffer, a file named, whose directory I do not know`),
+    unapproved edit, modified buffer, a file named, whose directory I do not know, buffer text, in the buffer,
+    change still waiting, still waiting, edit still open, my pending change, including my pending change, I
+    forgot the folder, forgot the directory, called, the file called, with its suggested change, proposed for a
+    file, view unsaved modifications, unsaved modifications, edited file as it would be, text as it will be,
+    contents of the edited file, current version with changes, open file by name, by name, by its base name,
+    only its name, wherever it lives, somewhere in the workspace, somewhere in the project, find and open, quick
+    open, Ctrl+P file, Go to File, Ctrl+Shift+N, recent file, editor tab, active tab, document.getText, vscode
+    document, set-buffer, buffer-substring, C-x 4 b, ibuffer, ido-switch-buffer, M-x revert-buffer, git stash
+    show, proposal for the file, my suggestion, suggested so far, patch in progress, undecided edit, open
+    proposals, see both versions, on disk and proposed`),
 };
 
 export function readBuffer(buffers: BufferSource) {

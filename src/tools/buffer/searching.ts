@@ -50,7 +50,16 @@ const SEARCH_IN_BUFFER: Omit<ToolDefinition, 'handler'> = {
     counsel-rg, projectile-grep, find the word, find the line, find where it says, find the comment, lines
     matching, line containing, all matches, count matches, case-insensitive search, search the sources, search
     for text in the source files, look through the files, text occurs, strstr, String.includes, hard-coded url,
-    which files use the string`),
+    which files use the string, find "text" in all files, find in all files, in all files, mention of, where do
+    we mention, which file contains, which file mentions, search the repository, lines with, lines that contain,
+    look for the string, regex over all files, over all lisp files, count how often, how often does it occur,
+    comments about, find comments, occurrences in a file, appears, the word appears, at which line, which line
+    says, find the line with, literal text, plain text search, search text, text in the code, error text in the
+    sources, find where a message is printed, produced, url in the code, API key, password in config, hard coded
+    values, credentials, TODO comments, XXX HACK, leftover debug prints, find print statements, trailing
+    whitespace, tabs, long lines, wildcard search in files, multi-file search, Find in Path, Search > File,
+    Ctrl+H search, Cmd+Shift+F, M-s o, multi-occur, C-M-r, deadgrep, ctrlp, fzf, /pattern, awk, sed -n /p,
+    string.find, preg_match, grepl`),
 };
 
 /** Milliseconds after which no further file is searched, and entries of directories that are looked at. */

@@ -33,7 +33,16 @@ const WRITE_FILE: Omit<ToolDefinition, 'handler' | 'preview'> = {
     modify a file in the workspace, notes.txt, Set-Content, cat > file, Path.write_text, File.write, ofstream,
     create a module, create a source file, create a config file, save my work, save the definitions, save the
     result in a file, write to disk, write this text to, put text into a file, generated code to a file, initial
-    version of a file, start a new file, .gitignore, license file`),
+    version of a file, start a new file, .gitignore, license file, put this into a file, create the file, write
+    out the generated code, start a new module, save these functions as, dump this to disk, replace the whole
+    content, whole content, complete content, store the script as, write a new system definition, create an asd,
+    in a new file, into a new file, new document, make a test file, make a script, make notes, file with this
+    content, write tests to a file, write the finished module, finished code, keep my function for good, keep my
+    code, so that it is not lost, make it permanent, move the definitions from the REPL to a file, write the
+    source, code to file, export to a file, output file, log to a file, write CSV, write JSON, create a folder
+    with, File > New, Ctrl+S, :w, :wq, vim :w, C-x C-f new file, nano, fopen w, File.WriteAllText,
+    fs.promises.writeFile, outputStream, print to a file, with open as f, f.write, atomically, UTF-8 text file,
+    project skeleton, cookiecutter, template project`),
 };
 
 export function writeFile(workspace: Workspace) {

@@ -42,7 +42,17 @@ const PROPOSE_FILE_EDIT: Omit<ToolDefinition, 'handler' | 'preview'> = {
     change, adjust the code, tweak, swap two lines, fix the indentation, fix the typo, update the docstring,
     change the default value in the source, remove a line, remove these lines, add a line, add a dependency to
     the asd, add a docstring, add a comment, small change in a file, edit an existing file, propose a patch,
-    modify the function in the file, insert a line, line 30`),
+    modify the function in the file, insert a line, line 30, change from to in a file, fix the comment, rename
+    foo to bar, delete the function, add to the depends-on, let me confirm the edit, make the edit, insert a
+    docstring, update line, apply my refactoring, edit function body, edit the source, edit code, correct the
+    code, correct a line, repair, bug fix, fix it in the source, wrong operator, replace < by <=, replace one
+    text by another, replace this by that, substitute, swap, add an argument in the source, add a parameter, add
+    an import, add a clause, add an export to package.lisp, add a test case, change a constant, change a
+    default, change the text, change the message, change port, bump the version, uncomment, reformat, wrap in,
+    move code, split a function in the source, extract function, edit with review, review before applying, human
+    approves, show what would change, dry-run edit, suggestion mode, before it happens, ask me first, diff
+    first, show the user a diff, preview the edit, inline edit, Cursor apply, Aider search replace block, ed,
+    ex, :%s, :s/, regexp-replace, re.sub, replaceAll`),
 };
 
 /** Lines of a diff in the answer, and of the nearest place in a refusal. */

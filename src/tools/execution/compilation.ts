@@ -48,7 +48,15 @@ const COMPILE_FORM: Omit<ToolDefinition, 'handler'> = {
     before I run it, before I save it, is this valid Lisp, is this code correct, will it compile, well-formed,
     type inference, inferred types, deleted code note, unable to optimize, could not inline, wrong type,
     undefined function in a snippet, compiler macros, check the syntax of code, check this code, find type
-    errors in a function`),
+    errors in a function, would this compile, would it compile, any warnings if I define, is there a typo in
+    this form, typo in this form, check the following definition, following code, check for mistakes,
+    syntactically correct, is it ok syntactically, does SBCL complain, compile without executing, compile-only
+    check, type-check my function, new version of a function, is my new version valid, before it replaces, hints
+    of the optimizer, could not optimize, forced to do full call, full call to, note: doing signed word to
+    integer coercion, deleting unused function, undefined variable warning, unused let variable, unused
+    argument, constant condition, never reached, odd number of arguments, number of parens, close all parens,
+    snippet compiles, code below, C-c M-c, flymake, flycheck, LSP diagnostics of unsaved code, IDE inspection,
+    SonarLint, static check`),
 };
 
 export function compileForm(image: Image) {

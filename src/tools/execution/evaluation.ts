@@ -59,7 +59,17 @@ const EVAL_FORM: Omit<ToolDefinition, 'handler'> = {
     slime-eval-region, C-c C-r, C-c C-p, C-j, what does it print, smoke test, sanity check, sample call, setq
     defparameter, random number, format string, convert a number, square root, start the web server, connect to
     the database from the image, stop a thread, list threads, live program, current state of the program, room,
-    what is the value, run the function`),
+    what is the value, run the function, run this code, execute this, do a calculation, sum of a list, what
+    happens if I call, check that it returns, verify the behaviour, edge case, inspect the object in, dump an
+    object, print all keys, value of an expression, memory footprint, heap size, lisp version,
+    lisp-implementation-version, all-threads, kill a thread, stop the running server, restart the server, insert
+    a row via the repl, query via the repl, turn on, turn off, turn tracing on, switch to another package,
+    define a variable, define a class, define a method, define a helper, add a method, patch in memory,
+    fmakunbound, makunbound, remove-method, unintern, create a hash table, test data, mock, stub out, simulate,
+    how many seconds, statistical profiler, sb-sprof, cProfile, CPU time, consing, allocation, handler-case,
+    invoke a restart, assembly, sbcl --script, iex, Chrome console, DevTools, debug console, scratch file, quick
+    evaluate, execute the test suite, how many are in, biggest key, is it true that, runtime value, live object,
+    put in the repl`),
   alwaysLoad: true,
 };
 

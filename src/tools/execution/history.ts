@@ -40,7 +40,16 @@ const GET_REPL_HISTORY: Omit<ToolDefinition, 'handler'> = {
     which definitions did I make, what did we do before, what have we tried, tried so far, resume work, where
     did we stop, last results, result I got earlier, get back a result, scroll up, slime-repl-previous-input,
     comint-previous-input, M-r, repeat the last command, how long did the last evaluation take, list past
-    evaluations, forms evaluated in this session, which expressions did I enter`),
+    evaluations, forms evaluated in this session, which expressions did I enter, what forms were evaluated last,
+    last ten inputs, last inputs, what I evaluated before, rerun what I evaluated, what did it return the first
+    time, first time, log of this session, expression I typed yesterday, evaluations that mention, session
+    before the restart, previously defined, previously evaluated, earlier evaluation, past results, past
+    evaluations, past experiments, old inputs, old outputs, old results, what was evaluated, what was printed,
+    what was returned, already tried, already evaluated, already defined earlier, things I ran, code I ran,
+    things we tried, history of inputs and outputs, REPL transcript, notebook history, In[5], Out[5], _ __ ___,
+    %recall, %rerun, slime-history, slime-repl-next-matching-input, C-c M-p, C-c M-r, search the history,
+    history search, reverse-i-search, h command, timeline of the session, chronology, protocol of the session,
+    what happened earlier, five minutes ago, an hour ago, last week, with duration, slow evaluations`),
 };
 
 /** Returns the tool that reads HISTORY. */

@@ -53,7 +53,15 @@ const GET_LAST_ERROR: Omit<ToolDefinition, 'handler'> = {
     full error message, condition type, condition that was signalled, locals of the failing function, local
     variables in frame 3, values in a frame, where did it break, location of the error, what did the error say,
     locals window, call stack window, debugger view, second last error, error before that, previous crash, which
-    frame raised it, what restarts were available, explain the crash, inspect the crash`),
+    frame raised it, what restarts were available, explain the crash, inspect the crash, what exception was
+    that, print the traceback again, error message of the failed call, variables in the top frame, top frame,
+    which condition was raised, condition raised, details of the crash, why did load fail, why did it not work,
+    failing stack, when it blew up, blew up, available restarts, restarts of the error, state at the time of the
+    error, at the time of the error, innermost frame, outermost frame, raised, thrown, who threw it, signal,
+    unbound variable error, type error details, division by zero, it failed, it crashed, it broke, red error,
+    error report, report of the condition, stack after the fact, look at the stack again, where, info locals,
+    frame variables, thread dump, crash report, exception details, Exception Helper, stack unwinding, call
+    chain, error object, inspect the condition, continue from the error, I got an error, something failed`),
 };
 
 export function getLastError(image: Image) {

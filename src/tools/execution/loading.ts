@@ -60,7 +60,16 @@ const LOAD_FILE: Omit<ToolDefinition, 'handler'> = {
     ts-node, ruby script.rb, perl script, webpack --watch, hot module replacement, redefinition, stale
     definitions, make my changes live, bring the image up to date, take over my changes, verify my edit, check
     the file for errors, errors after my change, warnings after editing, pylint, rubocop, eslint on a file,
-    python -m py_compile, cl:load, load-source, compile and load a file, file has errors, load my changes`),
+    python -m py_compile, cl:load, load-source, compile and load a file, file has errors, load my changes,
+    (load), recompile and load, compile and reload, update the definitions, reimport, re-execute, run the file,
+    run once, hot patch, single source file, one source file, bring my edits, take them over, changed functions
+    in a file, two functions in, new version of the file, updated file, rewritten file, after editing, after
+    saving, check the file, healthy, clean compile, build errors, broken file, errors and warnings, warnings
+    with line numbers, validate the edited source, post-edit check, unmatched parenthesis, end of file error,
+    populate xref data, who_calls finds nothing, startup script, setup script, demo script, M-x load-file,
+    slime-load-file, sly-load-file, Ctrl+Shift+F9, %run, runpy, dofile, loading a file, load a single file,
+    compile and run a file, in the edited file, still compiles, verify that it compiles, program with my saved
+    changes, take the new version`),
 };
 
 export function loadFile(image: Image, places: Places, root: string) {
@@ -144,7 +153,16 @@ const LOAD_SYSTEM: Omit<ToolDefinition, 'handler'> = {
     npm ci, node_modules, package.json, pyproject, setup.py, pom.xml, #include, import numpy, using directive,
     ultralisp, clpm, sly-quickload, slime-asdf, find-system, test-system, reload the system, reload a system,
     component not found, system not found, no such package, plugin, toolkit, everything my app needs, load all
-    files of the project, open the project, get the project running, load my app`),
+    files of the project, open the project, get the project running, load my app, web framework, regex library,
+    json library, csv library, test framework, database driver, package manager, external library, set up the
+    project, project setup, after cloning, entire application, full build, full rebuild, recompile everything,
+    stale fasls, system definition, ASDF system, test system, cannot find package, package is missing, unknown
+    package, unmet dependency, depends-on, library not loaded, not there yet, is the library there, warnings by
+    file, compile the project, sly-load-system, lein deps, cabal build, stack build, mix deps.get, opam,
+    luarocks, cpan, brew install, apt install, vcpkg, conan, bazel, sbt, ant, Ctrl+Shift+B, Build Solution, Sync
+    Project, restore packages, PackageReference, get it going, load it so I can use its functions, loaded
+    already, whole project, bring up the project, whole accounting application, in core, available to asdf,
+    library to my program`),
 };
 
 export function loadSystem(image: Image, places: Places) {

@@ -38,7 +38,16 @@ const CLASS_SLOTS: Omit<ToolDefinition, 'handler'> = {
     components, vars(obj), attrs, pydantic model fields, fields of an instance, describe a class, what is stored
     in an object, slot names, list the slots, required initarg, initargs of a class, accessor for a slot,
     accessor of an object, is there an accessor, setter name, documentation of a slot, struct definition,
-    condition readers, data structure definition, entity, keyword constructor, JSON keys of an object`),
+    condition readers, data structure definition, entity, keyword constructor, JSON keys of an object, members
+    of a class, what can I pass to make-instance, fields and default values, getter for, what does a record
+    contain, data in an object, data fields, initial values, initial value of a slot, type of a slot, which
+    slots are inherited, is the slot shared, write to a slot, setf-able slot, slot accessors, class members,
+    class variables, member variables, ivars, attr_accessor, properties of a class, private fields, enum of
+    fields, struct layout, defstruct slots, constructor of a struct, BOA constructor, conc-name, copier
+    predicate, condition arguments, how to read the information from a condition, show what a user object holds,
+    Structure view, Ctrl+F12, Object inspector fields, javap, inspect.getmembers of a class, dir(obj),
+    obj.__class__ fields, slot-definition-name, compute-slots, print the slots, named fields, relations of a
+    model, what belongs to an object`),
 };
 
 export function classSlots(image: Image) {
@@ -160,7 +169,16 @@ const CLASS_HIERARCHY: Omit<ToolDefinition, 'handler'> = {
     isinstance, issubclass, inheritance chain, inheritance of a class, all subclasses, direct subclasses,
     descend from, which classes derive from, which conditions inherit from, all errors under, implementors,
     implementers of an interface, ancestor classes, superclass, subclass, polymorphism, family tree of a class,
-    order of inheritance, find-class, Type Hierarchy view, parents of a class, what kinds of`),
+    order of inheritance, find-class, Type Hierarchy view, parents of a class, what kinds of, above it in the
+    hierarchy, below it in the hierarchy, every class that extends, is it a subclass, is one a subclass of
+    another, children of class, error classes, inheritance order, type tree, parent of a struct, parent of a
+    class, which class is it based on, based on, built on, derives, heirs, offspring, descends, super class, sub
+    class, sub classes, generalisation specialisation, base type, common ancestor, root class, where does a
+    class stand, all kinds of errors, condition types below, family of classes, list of subclasses, deeply
+    nested subclasses, direct parents, mixin order, conflicts of inheritance, override order, linearisation,
+    TypeScript extends, implements interface, abstract base, Object Browser hierarchy, Open Type Hierarchy,
+    Ctrl+T hierarchy, Show Diagrams, class-precedence-list, class-finalized-p, standard-object,
+    structure-object, built-in-class`),
 };
 
 export function classHierarchy(image: Image) {

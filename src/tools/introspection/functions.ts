@@ -49,7 +49,14 @@ const FUNCTION_ARGLIST: Omit<ToolDefinition, 'handler'> = {
     many arguments, too few arguments, unknown keyword argument, first argument, second argument, last argument,
     mandatory arguments, what do I have to pass, what to pass, argument hints, argument types, types of the
     arguments, which type does it return, multiple values returned, which methods has it, list the methods,
-    slime-arglist, sly-autodoc, C-c C-d A, describe the parameters`),
+    slime-arglist, sly-autodoc, C-c C-d A, describe the parameters, calling sequence, sequence of arguments,
+    expected inputs, input and output types, does it accept a keyword, is there a keyword argument, possible
+    options, possible keywords, argument names, parameter names, call template, call tip, type hints, function
+    type, declared argument types, a list or a vector, what does it give back, wrong number of args, missing
+    argument, lambda list keywords, allow-other-keys, supplied-p, docs per parameter, defmethods for, defmethods
+    exist, methods on a class, applicable methods, eql specializer, compute-applicable-methods,
+    generic-function-methods, how many does it want, what is the second argument for, does it need an argument,
+    calling a function properly`),
 };
 
 export function functionArglist(image: Image) {

@@ -52,7 +52,16 @@ const LIST_PACKAGE_SYMBOLS: Omit<ToolDefinition, 'handler'> = {
     slime-list-package, import *, what does a package export, public names, internal functions, non-exported
     helpers, index.d.ts, ns-publics, clojure ns, namespace members, java package contents, use-package,
     conflicting symbols, imported symbols, shadowed symbols, uses which packages, which packages does it use,
-    package users, dependencies between packages, list exports, names a package exports, everything in a package`),
+    package users, dependencies between packages, list exports, names a package exports, everything in a
+    package, exported API of a package, package details, details of a package, who uses the package, nicknames
+    of, does it import, what does it import, internal symbols of a package, functions in a namespace, public
+    functions, shadow, does it shadow, is it locked, everything a package exports, package contents, symbols
+    inherited from used packages, package information, package summary, in-package names, short name of a
+    package, other names of a package, package prefix, colon prefix, name of a package, using alexandria, uses
+    alexandria, :use, :export, :import-from, :local-nicknames, depend on a package, packages that depend,
+    package graph, package relations, Package Explorer, module exports, module.exports, __init__.py, export
+    default, export *, names kept private, private functions of a package, what a module provides, list the
+    names, symbol counts by type, describe-package, M-x slime-list-package`),
 };
 
 export function listPackageSymbols(image: Image) {

@@ -47,7 +47,13 @@ const WHO_REFERENCES: Omit<ToolDefinition, 'handler'> = {
     constant, watchpoint, where is it read, where is it written, all reads and writes, highlight usages,
     references to a special variable, which code looks at a setting, is the global still used, let-bound, binds
     it around, code that binds, defconstant users, which functions set, which functions read, modifies global
-    state`),
+    state, where does it get its value, gets set, gets assigned, is it read by anyone, is it set anywhere,
+    unused global, dead variable, dead global, reads and writes of a global, everything that uses the variable,
+    temporarily rebind, temporarily bound, users of a global, config variable, dependency on a global, logger
+    variable, connection pool, module-level variable, static variable, public static final, enum constant, Value
+    write, Value read, data breakpoint, nonlocal, reassigned, clobbered, pushnew push incf decf on a variable,
+    setf of a special variable, who assigns, who increments, who touches, code that increments, variable is
+    used, constant is used, defvar is used, where is the defparameter used, where is the constant used`),
 };
 
 export function whoReferences(image: Image, places: Places) {

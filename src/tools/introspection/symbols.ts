@@ -82,7 +82,16 @@ const APROPOS_SEARCH: Omit<ToolDefinition, 'handler'> = {
     complete-symbol, is the name taken, does a function named so exist, standard function for, equivalent of,
     counterpart of, list constants, constants in a package, list macros, macros in a package, list the generic
     functions, list variables, variables whose name, predicate for checking, function that joins splits trims
-    sorts, what is on offer, string functions, date functions, relevant functions, anything related`),
+    sorts, what is on offer, string functions, date functions, relevant functions, anything related, existing
+    functions, anything called like, named like, name fragment, name pattern, names like, identifiers in the
+    image, family of functions, functions about, functions for strings, hash tables streams dates numbers,
+    trimming whitespace, uppercase, reversing a sequence, rounding numbers, remove duplicates, shuffle flatten
+    split join, string utilities, is there a macro that, list of conditions, list of types, list structs,
+    special variables for configuring, across packages, in any package, symbol table, browse symbols, imenu,
+    helm-apropos, ctags, hoogle, devdocs, quick open symbol, Find Symbol, Open Symbol by Name, #symbol search,
+    further results, first 200, survey of functions, what was that function again, which name did it have,
+    unknown exact name, functions called, other functions called, everything named, does the library have, does
+    the package have a function, which helpers exist`),
   alwaysLoad: true,
 };
 
@@ -161,7 +170,14 @@ const DESCRIBE_SYMBOL: Omit<ToolDefinition, 'handler'> = {
     definition, hyperspec, CLHS, C-c C-d h, documentation string, which file defines it, source file of a
     function, line of a definition, origin of a symbol, where does it come from, is it exported, is it a
     constant, what kind of object, purpose of a function, docs for, what does it stand for, look up a symbol,
-    description of a function`),
+    description of a function, details of a symbol, information about a symbol, tell me about, reference
+    documentation, API docs, read the docs, definition site, show the definition, view the definition, find the
+    source of a function, where is the code of, implemented, implementation of a function, declared, navigate to
+    declaration, go to source, Alt+., Ctrl+], etags, xref-find-definitions, find-definition, describe-function,
+    describe-variable, C-h v, C-h o, help text, synopsis, how to use, special operator, built-in variable,
+    generic function or method, type of a variable, is it bound, symbol-function, symbol-value, fdefinition,
+    home package, deftype, which type did the compiler derive, derived return type, documentation of a macro,
+    documentation of a variable, where a class is defined, where a variable is defined, what is it for`),
 };
 
 export function describeSymbol(image: Image, places: Places) {

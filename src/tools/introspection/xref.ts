@@ -54,7 +54,16 @@ const WHO_CALLS: Omit<ToolDefinition, 'handler'> = {
     of a function, who invokes, who uses the macro, functions that use the macro, macro users, expansions of a
     macro in code, find all invocations, calls to adapt, still in use, in use anywhere, used anywhere, used
     elsewhere, where else is it used, nothing uses it, orphan, clients of this function, fan-in, what would
-    break, sly-who-calls, slime-who-macroexpands, who-macroexpands, C-c C-w m`),
+    break, sly-who-calls, slime-who-macroexpands, who-macroexpands, C-c C-w m, calling functions, who is
+    calling, all calls to a function, functions which call, depending upon, points at it, refers to, referred,
+    referenced by, ends up in, goes through, leads to, which tests exercise it, tests that call it, dependants,
+    consequences of a change, adapt callers, migrate callers, update the call sites, find dead functions, never
+    called, no callers, leftover calls, remaining callers, still referenced, still pointing at, remove a
+    function, delete a function, rename a function, can we inline it, caller graph, method callers, Show Usages,
+    Peek References, CodeLens, cscope, xref-find-references, lsp references, grep but accurate, accurate usages,
+    directly reached, spot where it is invoked, each place, every place, every spot, all places, who needs it,
+    is somebody using it, nobody uses, not used any more, views routes tests that invoke, where do we call out,
+    callers of callers, transitive callers, change the signature, what else must change, number of callers`),
 };
 
 export function whoCalls(image: Image, places: Places) {

@@ -47,7 +47,17 @@ const GET_AUDIT_LOG: Omit<ToolDefinition, 'handler'> = {
     tool calls, log of approvals, rejections, rejected, declined, vetoed, authorised, consent, allowed without
     asking, standing approvals, what was allowed, forensics, incident, calls that changed files, failed calls,
     actions of today, what the assistant did, oversight, paper trail, permission history, sudo log, which
-    commands did you run and when, log of dangerous actions`),
+    commands did you run and when, log of dangerous actions, show everything you executed, everything that was
+    executed, approvals and denials, who approved the edit, which files were modified by the agent, all file
+    changes made, was anything dangerous run, since yesterday, ran without asking, rejected by the user, which
+    calls did the user reject, recorded tool calls, recorded calls, log of calls, list of calls, tool calls with
+    their arguments, call log, called tools, list of denied requests, denied, refused, accepted or denied, my
+    write, write calls, writes of the agent, what was written, who wrote, when was it changed, when did it
+    happen, by whom, who decided, decision of the human, human decisions, answers of the human, was it approved,
+    approved automatically, approved by a standing rule, auto-approved, last dangerous call, timed out calls,
+    cancelled calls, outcome of a call, all sessions, other sessions, security check, security report,
+    suspicious, tampering, dmesg, bash_history of the agent, change history, activity log, logbook,
+    traceability, compliance report`),
 };
 
 /** Returns the tool that reads LOG. */
