@@ -94,7 +94,9 @@ export const SEARCH_TOOLS = defineTool({
       find a command, look up a tool, tool finder, which tool opens, which tool shows, which of your tools, your
       tools, what tools are there, full list of abilities, list of abilities, menu with everything, main menu,
       man pages, info, usage, manual of the server, tour, I know nothing about this server, just connected,
-      appropriate tool, best suited tool, tool before a refactoring`),
+      appropriate tool, best suited tool, tool before a refactoring, which tools exist, what are your functions,
+      tool for seeing, tool for finding, tool to look into code, what tools can edit files, search tool, find
+      the right tool, tools of the mcp server, capabilities of the server, tool for`),
   alwaysLoad: true,
   handler: async (args) => {
     const data = fitting(executeSearchTools(args as SearchToolsArgs));

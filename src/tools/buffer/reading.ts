@@ -61,7 +61,8 @@ const READ_FILE: Omit<ToolDefinition, 'handler'> = {
     the library implement it, implementation source, browse the source, browse a library, installed library
     source, distribution source, read a document, notes, todo.txt, markdown, data file, seed file, binary file,
     UTF-8, encoding, awk NR, more, nano, xdd hexdump, readline by line, StreamReader, BufferedReader,
-    File.ReadAllText, Deno.readTextFile, open the file, next page of a file, continue reading`),
+    File.ReadAllText, Deno.readTextFile, open the file, next page of a file, continue reading, tail -f, app.log,
+    view config, read the asd, open at line, top of a file, source text of a function in a library, let me read`),
 };
 
 export function readFile(workspace: Workspace) {
@@ -107,9 +108,11 @@ const READ_BUFFER: Omit<ToolDefinition, 'handler'> = {
     contents of the edited file, current version with changes, open file by name, by name, by its base name,
     only its name, wherever it lives, somewhere in the workspace, somewhere in the project, find and open, quick
     open, Ctrl+P file, Go to File, Ctrl+Shift+N, recent file, editor tab, active tab, document.getText, vscode
-    document, set-buffer, buffer-substring, C-x 4 b, ibuffer, ido-switch-buffer, M-x revert-buffer, git stash
-    show, proposal for the file, my suggestion, suggested so far, patch in progress, undecided edit, open
-    proposals, see both versions, on disk and proposed`),
+    document, set-buffer, buffer-substring, C-x 4 b, ibuffer, ido-switch-buffer, M-x revert-buffer, proposal for
+    the file, my suggestion, suggested so far, patch in progress, undecided edit, open proposals, see both
+    versions, on disk and proposed, display a draft, draft of a file, no idea in which folder, in which folder,
+    file in an unknown folder, what does the file look like with my edit, pending for a file, what is pending,
+    read a file by name, current editor text`),
 };
 
 export function readBuffer(buffers: BufferSource) {

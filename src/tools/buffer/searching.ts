@@ -59,7 +59,8 @@ const SEARCH_IN_BUFFER: Omit<ToolDefinition, 'handler'> = {
     values, credentials, TODO comments, XXX HACK, leftover debug prints, find print statements, trailing
     whitespace, tabs, long lines, wildcard search in files, multi-file search, Find in Path, Search > File,
     Ctrl+H search, Cmd+Shift+F, M-s o, multi-occur, C-M-r, deadgrep, ctrlp, fzf, /pattern, awk, sed -n /p,
-    string.find, preg_match, grepl`),
+    string.find, preg_match, grepl, grep -n, does the word occur, find all TODOs, where a text stands in the
+    file, in which source file is the message written, line numbers where, the text`),
 };
 
 /** Milliseconds after which no further file is searched, and entries of directories that are looked at. */

@@ -42,7 +42,9 @@ const WRITE_FILE: Omit<ToolDefinition, 'handler' | 'preview'> = {
     source, code to file, export to a file, output file, log to a file, write CSV, write JSON, create a folder
     with, File > New, Ctrl+S, :w, :wq, vim :w, C-x C-f new file, nano, fopen w, File.WriteAllText,
     fs.promises.writeFile, outputStream, print to a file, with open as f, f.write, atomically, UTF-8 text file,
-    project skeleton, cookiecutter, template project`),
+    project skeleton, cookiecutter, template project, generate a file, generate a package.lisp, with this
+    content, save it as, store my functions on disk, output my code into a file, put the text in a file, new
+    .asd file, new file for tests`),
 };
 
 export function writeFile(workspace: Workspace) {

@@ -52,7 +52,9 @@ const PROPOSE_FILE_EDIT: Omit<ToolDefinition, 'handler' | 'preview'> = {
     move code, split a function in the source, extract function, edit with review, review before applying, human
     approves, show what would change, dry-run edit, suggestion mode, before it happens, ask me first, diff
     first, show the user a diff, preview the edit, inline edit, Cursor apply, Aider search replace block, ed,
-    ex, :%s, :s/, regexp-replace, re.sub, replaceAll`),
+    ex, :%s, :s/, regexp-replace, re.sub, replaceAll, replace the word, replace a word in the file, fix this
+    line, small edit, add one line, end of the file, remove the debugging print, refactor a function in its
+    file, edit source, I approve it, what I approve, change in the file, refactor in place`),
 };
 
 /** Lines of a diff in the answer, and of the nearest place in a refusal. */

@@ -56,7 +56,10 @@ const COMPILE_FORM: Omit<ToolDefinition, 'handler'> = {
     integer coercion, deleting unused function, undefined variable warning, unused let variable, unused
     argument, constant condition, never reached, odd number of arguments, number of parens, close all parens,
     snippet compiles, code below, C-c M-c, flymake, flycheck, LSP diagnostics of unsaved code, IDE inspection,
-    SonarLint, static check`),
+    SonarLint, static check, look for warnings in a lambda, warnings in this code, are all variables used,
+    variables used in this code, does the call match the arguments, find bugs without running, style warnings of
+    a form, well formed defun, would the compiler accept, Inspect Code on a selection, code not in a file,
+    faults in my code, fault, check my code`),
 };
 
 export function compileForm(image: Image) {

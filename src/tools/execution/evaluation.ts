@@ -69,7 +69,11 @@ const EVAL_FORM: Omit<ToolDefinition, 'handler'> = {
     how many seconds, statistical profiler, sb-sprof, cProfile, CPU time, consing, allocation, handler-case,
     invoke a restart, assembly, sbcl --script, iex, Chrome console, DevTools, debug console, scratch file, quick
     evaluate, execute the test suite, how many are in, biggest key, is it true that, runtime value, live object,
-    put in the repl`),
+    put in the repl, give me the length of, does the new function work, see if it works, in hexadecimal, binary
+    octal, create an instance of, how slow, find out how slow, runtime type of an object, type-of class-of, try
+    dividing by zero, what the debugger offers, is the list sorted, evaluate selection, remove entries from a
+    cache, log level at runtime, math, performance, crash it, run some lisp, open a REPL, execute this
+    expression, check a value`),
   alwaysLoad: true,
 };
 

@@ -49,7 +49,10 @@ const GET_REPL_HISTORY: Omit<ToolDefinition, 'handler'> = {
     things we tried, history of inputs and outputs, REPL transcript, notebook history, In[5], Out[5], _ __ ___,
     %recall, %rerun, slime-history, slime-repl-next-matching-input, C-c M-p, C-c M-r, search the history,
     history search, reverse-i-search, h command, timeline of the session, chronology, protocol of the session,
-    what happened earlier, five minutes ago, an hour ago, last week, with duration, slow evaluations`),
+    what happened earlier, five minutes ago, an hour ago, last week, with duration, slow evaluations, what code
+    did I run, code I ran today, last five expressions, what was the value before, value I got before, list the
+    evaluations, which commands were given to the REPL, earlier output, did I run it already, text of a lost
+    function, what have I executed, before the crash`),
 };
 
 /** Returns the tool that reads HISTORY. */

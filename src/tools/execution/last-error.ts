@@ -61,7 +61,10 @@ const GET_LAST_ERROR: Omit<ToolDefinition, 'handler'> = {
     unbound variable error, type error details, division by zero, it failed, it crashed, it broke, red error,
     error report, report of the condition, stack after the fact, look at the stack again, where, info locals,
     frame variables, thread dump, crash report, exception details, Exception Helper, stack unwinding, call
-    chain, error object, inspect the condition, continue from the error, I got an error, something failed`),
+    chain, error object, inspect the condition, continue from the error, I got an error, something failed, print
+    the stack trace of what failed, what exactly was the exception, which line caused the crash, local vars,
+    vars when it crashed, error report from before, debugger info after the failure, it throws, why this fails,
+    why did this fail, what just failed, after the failure`),
 };
 
 export function getLastError(image: Image) {

@@ -69,7 +69,10 @@ const LOAD_FILE: Omit<ToolDefinition, 'handler'> = {
     populate xref data, who_calls finds nothing, startup script, setup script, demo script, M-x load-file,
     slime-load-file, sly-load-file, Ctrl+Shift+F9, %run, runpy, dofile, loading a file, load a single file,
     compile and run a file, in the edited file, still compiles, verify that it compiles, program with my saved
-    changes, take the new version`),
+    changes, take the new version, load the source again, compile this .lisp file, compile errors of a file,
+    does the file build, get rid of stale code, compilation of the file fails, what does the compiler say about
+    the file, file changed by somebody else, old version in the image, latest version of the file, eval the
+    buffer, check all definitions in a file, I fixed the file on disk`),
 };
 
 export function loadFile(image: Image, places: Places, root: string) {
@@ -162,7 +165,10 @@ const LOAD_SYSTEM: Omit<ToolDefinition, 'handler'> = {
     luarocks, cpan, brew install, apt install, vcpkg, conan, bazel, sbt, ant, Ctrl+Shift+B, Build Solution, Sync
     Project, restore packages, PackageReference, get it going, load it so I can use its functions, loaded
     already, whole project, bring up the project, whole accounting application, in core, available to asdf,
-    library to my program`),
+    library to my program, codebase, client library, parser library, date-time library, loadable, is it
+    loadable, does the distribution have it, install lisp packages, compile the app, bring the app up, reload
+    all changed files, start working with the project, build it, load it all again, symbol unknown because the
+    library is not loaded, set up a library`),
 };
 
 export function loadSystem(image: Image, places: Places) {

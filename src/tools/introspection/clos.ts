@@ -47,7 +47,9 @@ const CLASS_SLOTS: Omit<ToolDefinition, 'handler'> = {
     predicate, condition arguments, how to read the information from a condition, show what a user object holds,
     Structure view, Ctrl+F12, Object inspector fields, javap, inspect.getmembers of a class, dir(obj),
     obj.__class__ fields, slot-definition-name, compute-slots, print the slots, named fields, relations of a
-    model, what belongs to an object`),
+    model, what belongs to an object, does the class have an attribute, has a field, what can be stored in,
+    public attributes, default initargs of a class, list accessors, structure of a record, class members with
+    types, which initarg sets`),
 };
 
 export function classSlots(image: Image) {
@@ -178,7 +180,9 @@ const CLASS_HIERARCHY: Omit<ToolDefinition, 'handler'> = {
     nested subclasses, direct parents, mixin order, conflicts of inheritance, override order, linearisation,
     TypeScript extends, implements interface, abstract base, Object Browser hierarchy, Open Type Hierarchy,
     Ctrl+T hierarchy, Show Diagrams, class-precedence-list, class-finalized-p, standard-object,
-    structure-object, built-in-class`),
+    structure-object, built-in-class, error types under, condition type tree, parent of, who is the parent, is
+    derived from, is it derived from, classes that specialise, superclass chain, class tree of a library,
+    implementations of a class, all descendants`),
 };
 
 export function classHierarchy(image: Image) {

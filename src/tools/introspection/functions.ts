@@ -56,7 +56,10 @@ const FUNCTION_ARGLIST: Omit<ToolDefinition, 'handler'> = {
     argument, lambda list keywords, allow-other-keys, supplied-p, docs per parameter, defmethods for, defmethods
     exist, methods on a class, applicable methods, eql specializer, compute-applicable-methods,
     generic-function-methods, how many does it want, what is the second argument for, does it need an argument,
-    calling a function properly`),
+    calling a function properly, header of a function, function header, typed signature, sequence of parameters,
+    order of the parameters, possible values of an argument, what must I supply, tooltip of parameters, how many
+    parameters, minimum and maximum number of arguments, defaults of optional args, classes the generic function
+    has methods for`),
 };
 
 export function functionArglist(image: Image) {

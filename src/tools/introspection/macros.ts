@@ -56,7 +56,9 @@ const MACROEXPAND_FORM: Omit<ToolDefinition, 'handler'> = {
     macro, my macro is wrong, macro captures, name clash in a macro, expand inner macros, nested macros, all
     levels, full code, syntax-rules, Show Macro Expansion, expand-macro, slime-macroexpand-1-inplace,
     slime-expand-1, sly-macroexpand, M-x macrostep-expand, C-c C-x m, jsx compiled, tsc output, Lombok delombok,
-    decorator expansion, C++ template, C++ insights, cpp`),
+    decorator expansion, C++ template, C++ insights, cpp, what code is it really, what is it really, expanded
+    form, macro processing, after macro processing, expands wrong, macro debugging, what a loop really is,
+    defclass expanded, expand completely`),
 };
 
 export function macroexpandForm(image: Image) {

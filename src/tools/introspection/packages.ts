@@ -61,7 +61,9 @@ const LIST_PACKAGE_SYMBOLS: Omit<ToolDefinition, 'handler'> = {
     alexandria, :use, :export, :import-from, :local-nicknames, depend on a package, packages that depend,
     package graph, package relations, Package Explorer, module exports, module.exports, __init__.py, export
     default, export *, names kept private, private functions of a package, what a module provides, list the
-    names, symbol counts by type, describe-package, M-x slime-list-package`),
+    names, symbol counts by type, describe-package, M-x slime-list-package, show what it exports, symbols public
+    in, packages used by, packages using it, has a nickname, package info, which symbols are internal,
+    defpackage form, inherited symbols, names in a package, package documentation`),
 };
 
 export function listPackageSymbols(image: Image) {

@@ -53,7 +53,10 @@ const WHO_REFERENCES: Omit<ToolDefinition, 'handler'> = {
     variable, connection pool, module-level variable, static variable, public static final, enum constant, Value
     write, Value read, data breakpoint, nonlocal, reassigned, clobbered, pushnew push incf decf on a variable,
     setf of a special variable, who assigns, who increments, who touches, code that increments, variable is
-    used, constant is used, defvar is used, where is the defparameter used, where is the constant used`),
+    used, constant is used, defvar is used, where is the defparameter used, where is the constant used, is the
+    parameter used, parameter used at all, every access, overwrites a variable, who overwrites, look at a
+    variable, find variable usage, writes to a global, what uses the constant, modified mutated changed updated
+    incremented`),
 };
 
 export function whoReferences(image: Image, places: Places) {

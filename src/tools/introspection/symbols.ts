@@ -91,7 +91,11 @@ const APROPOS_SEARCH: Omit<ToolDefinition, 'handler'> = {
     helm-apropos, ctags, hoogle, devdocs, quick open symbol, Find Symbol, Open Symbol by Name, #symbol search,
     further results, first 200, survey of functions, what was that function again, which name did it have,
     unknown exact name, functions called, other functions called, everything named, does the library have, does
-    the package have a function, which helpers exist`),
+    the package have a function, which helpers exist, getattr names, names starting with, global parameters of
+    an app, functions to upcase, string replace function, half remembered name, next matches, which other
+    functions are named, canonicalise normalise helper, contents of a package, index of names, identifiers that
+    mention, known functions, what functions about, lisp function for, function names, autocompletion, complete
+    a name, do you know a function`),
   alwaysLoad: true,
 };
 
@@ -177,7 +181,12 @@ const DESCRIBE_SYMBOL: Omit<ToolDefinition, 'handler'> = {
     describe-variable, C-h v, C-h o, help text, synopsis, how to use, special operator, built-in variable,
     generic function or method, type of a variable, is it bound, symbol-function, symbol-value, fdefinition,
     home package, deftype, which type did the compiler derive, derived return type, documentation of a macro,
-    documentation of a variable, where a class is defined, where a variable is defined, what is it for`),
+    documentation of a variable, where a class is defined, where a variable is defined, what is it for, JSDoc,
+    docstring of a function, popup documentation, manual entry, what does it control, what it returns, denotes a
+    function or a variable, does the name denote, macro is from, it is defined in, which file is it from, tell
+    everything about, what type is, what is a function, function definition, function details, what for, params,
+    prototype, current value of a variable, default values, attributes properties fields, metadata of an
+    identifier, is it documented, documented, undocumented`),
 };
 
 export function describeSymbol(image: Image, places: Places) {

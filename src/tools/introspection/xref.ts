@@ -63,7 +63,10 @@ const WHO_CALLS: Omit<ToolDefinition, 'handler'> = {
     Peek References, CodeLens, cscope, xref-find-references, lsp references, grep but accurate, accurate usages,
     directly reached, spot where it is invoked, each place, every place, every spot, all places, who needs it,
     is somebody using it, nobody uses, not used any more, views routes tests that invoke, where do we call out,
-    callers of callers, transitive callers, change the signature, what else must change, number of callers`),
+    callers of callers, transitive callers, change the signature, what else must change, number of callers,
+    which other functions rely on, can I drop it, drop the function, orphaned function, everything that goes
+    through it, affected by a change, call tree upwards, list sites calling, every use of a function, Find
+    Usages of a method, which functions does a change affect, other functions that use it`),
 };
 
 export function whoCalls(image: Image, places: Places) {

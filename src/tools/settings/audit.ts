@@ -57,7 +57,9 @@ const GET_AUDIT_LOG: Omit<ToolDefinition, 'handler'> = {
     approved automatically, approved by a standing rule, auto-approved, last dangerous call, timed out calls,
     cancelled calls, outcome of a call, all sessions, other sessions, security check, security report,
     suspicious, tampering, dmesg, bash_history of the agent, change history, activity log, logbook,
-    traceability, compliance report`),
+    traceability, compliance report, which actions were taken, calls that needed permission, what was refused,
+    history of dangerous operations, when did the agent change a file, log of what was run, give me an audit,
+    what was executed today, journal of calls`),
 };
 
 /** Returns the tool that reads LOG. */
