@@ -25,16 +25,26 @@ const LEAST_WEIGHT = 0.8;
 const COMMON_BOOST = 0.7;
 
 /** Fields of a tool, and how much a word in one tells. */
-const WEIGHTS = { name: 2, keywords: 2, short: 1.5, full: 0.5, parameters: 0.7, parameterTexts: 0.3 };
+const WEIGHTS = {
+  name: 2,
+  best: 2,
+  keywords: 2,
+  short: 1.5,
+  full: 0.5,
+  parameters: 0.7,
+  parameterTexts: 0.3,
+};
+/** How many of a tool's keywords, which stand best first, tell most. */
+const BEST_KEYWORDS = 8;
 const WEAK_FIELDS = ['full', 'parameters', 'parameterTexts'];
 const WEAK_PART = 0.4;
 
 /** How much of a request a tool must be about, from 0 to 1, to be an answer. */
-const LEAST_COVERAGE = 0.22;
+const LEAST_COVERAGE = 0.2;
 /** Tools below this part of the best score are left out; the second when the best is about less of the request
  *  than SURE_COVERAGE. */
 const LEAST_PART = 0.25;
-const LEAST_PART_UNSURE = 0.6;
+const LEAST_PART_UNSURE = 0.7;
 const SURE_COVERAGE = 0.4;
 
 /** Characters of a request that are read. */
@@ -78,7 +88,7 @@ function makeIndex(tools: readonly ToolMetadata[]): Index {
     fields: Object.keys(WEIGHTS),
     tokenize: terms,
     processTerm: (term) => term,
-    searchOptions: { boost: WEIGHTS },
+    searchOptions: { boost: WEIGHTS, bm25: { k: 1.2, b: 0.3, d: 0.5 } },
   });
   search.addAll(texts.map((fields, id) => ({ id, ...fields })));
   const all = texts.flatMap((fields) => Object.values(fields));
@@ -89,6 +99,7 @@ function fieldsOf(tool: ToolMetadata): Record<keyof typeof WEIGHTS, string> {
   const parameters = Object.entries(tool.inputSchema.properties);
   return {
     name: tool.name,
+    best: tool.keywords.slice(0, BEST_KEYWORDS).join(', '),
     keywords: tool.keywords.join(', '),
     short: tool.shortDescription,
     full: tool.fullDescription,

@@ -96,7 +96,8 @@ export const SEARCH_TOOLS = defineTool({
       man pages, info, usage, manual of the server, tour, I know nothing about this server, just connected,
       appropriate tool, best suited tool, tool before a refactoring, which tools exist, what are your functions,
       tool for seeing, tool for finding, tool to look into code, what tools can edit files, search tool, find
-      the right tool, tools of the mcp server, capabilities of the server, tool for`),
+      the right tool, tools of the mcp server, capabilities of the server, tool for, what could you do for me,
+      list of tools with descriptions, show the schema of a tool, schema of, command overview, I need a tool`),
   alwaysLoad: true,
   handler: async (args) => {
     const data = fitting(executeSearchTools(args as SearchToolsArgs));

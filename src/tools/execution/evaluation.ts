@@ -73,7 +73,9 @@ const EVAL_FORM: Omit<ToolDefinition, 'handler'> = {
     octal, create an instance of, how slow, find out how slow, runtime type of an object, type-of class-of, try
     dividing by zero, what the debugger offers, is the list sorted, evaluate selection, remove entries from a
     cache, log level at runtime, math, performance, crash it, run some lisp, open a REPL, execute this
-    expression, check a value`),
+    expression, check a value, run a line of code, run a form, evaluate a form, evaluate Lisp code, what does my
+    function return, assign a value, raise an error, use the REPL, show the result, call stack for a form,
+    measure the time, average of a list, make an object and call a method`),
   alwaysLoad: true,
 };
 

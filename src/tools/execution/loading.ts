@@ -72,7 +72,8 @@ const LOAD_FILE: Omit<ToolDefinition, 'handler'> = {
     changes, take the new version, load the source again, compile this .lisp file, compile errors of a file,
     does the file build, get rid of stale code, compilation of the file fails, what does the compiler say about
     the file, file changed by somebody else, old version in the image, latest version of the file, eval the
-    buffer, check all definitions in a file, I fixed the file on disk`),
+    buffer, check all definitions in a file, I fixed the file on disk, autoreload, ghci :r, :load, read in a
+    file, reflect my edit in the running program, I changed the source, rerun the script after changing it`),
 };
 
 export function loadFile(image: Image, places: Places, root: string) {
@@ -168,7 +169,9 @@ const LOAD_SYSTEM: Omit<ToolDefinition, 'handler'> = {
     library to my program, codebase, client library, parser library, date-time library, loadable, is it
     loadable, does the distribution have it, install lisp packages, compile the app, bring the app up, reload
     all changed files, start working with the project, build it, load it all again, symbol unknown because the
-    library is not loaded, set up a library`),
+    library is not loaded, set up a library, fetch requirements, dependency installation, make usable, load
+    local project, prepare the environment, build failed on a missing dependency, re-load the whole system with
+    force`),
 };
 
 export function loadSystem(image: Image, places: Places) {

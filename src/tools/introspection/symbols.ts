@@ -95,7 +95,10 @@ const APROPOS_SEARCH: Omit<ToolDefinition, 'handler'> = {
     an app, functions to upcase, string replace function, half remembered name, next matches, which other
     functions are named, canonicalise normalise helper, contents of a package, index of names, identifiers that
     mention, known functions, what functions about, lisp function for, function names, autocompletion, complete
-    a name, do you know a function`),
+    a name, do you know a function, ready-made function, macros about, functions about a subject, methods
+    beginning with, what functions can I use, any constant for, operators that work on, constructor functions,
+    all error conditions, functions to read write or parse, names in the image, function candidates, symbols
+    that look like, only the beginning is known`),
   alwaysLoad: true,
 };
 
@@ -186,7 +189,9 @@ const DESCRIBE_SYMBOL: Omit<ToolDefinition, 'handler'> = {
     function or a variable, does the name denote, macro is from, it is defined in, which file is it from, tell
     everything about, what type is, what is a function, function definition, function details, what for, params,
     prototype, current value of a variable, default values, attributes properties fields, metadata of an
-    identifier, is it documented, documented, undocumented`),
+    identifier, is it documented, documented, undocumented, where does a function live, info on a symbol, line
+    and file of a function, macro or function, summary of what it does, description of options, definition of a
+    class, setfable place`),
 };
 
 export function describeSymbol(image: Image, places: Places) {

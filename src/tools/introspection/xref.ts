@@ -66,7 +66,9 @@ const WHO_CALLS: Omit<ToolDefinition, 'handler'> = {
     callers of callers, transitive callers, change the signature, what else must change, number of callers,
     which other functions rely on, can I drop it, drop the function, orphaned function, everything that goes
     through it, affected by a change, call tree upwards, list sites calling, every use of a function, Find
-    Usages of a method, which functions does a change affect, other functions that use it`),
+    Usages of a method, which functions does a change affect, other functions that use it, everyone using, users
+    of a function, from which places, where do we use it, does any code still use it, which function invokes, no
+    one calls, incoming edges in the dependency graph, map of who calls whom, which code triggers it`),
 };
 
 export function whoCalls(image: Image, places: Places) {
