@@ -72,33 +72,31 @@ const APROPOS_SEARCH: Omit<ToolDefinition, 'handler'> = {
     defmacros, all global variables earmuffs, which variables does the package have, every class in the package,
     lisp api names, filter symbols by type, filter by kind, exported identifiers, external only, any home
     package, inherited symbols, forgot the exact name, forgot the spelling, cannot remember the name, how is it
-    spelled, how is it called, what is it called, what is it named, really called, similar names, relatives,
-    candidates, partial spelling, next page of symbols, paginate, utilities, helpers, predicates, accessors,
-    enumerate, list package exports, how many symbols start with, do-symbols, slime-apropos-package,
-    find-all-symbols, dir, C-c C-d a, C-c C-d p, functions with a word in them, whose name contains, symbols
-    that contain, names that contain, Ctrl+Shift+O, Cmd+T, Open Type, Ctrl+Shift+T, Class View,
-    inspect.getmembers, getOwnPropertyNames, which functions exist, which functions are there, which macros are
-    defined, what functions exist, part of a name, similarly named, wildcard, glob, tab completion,
-    complete-symbol, is the name taken, does a function named so exist, standard function for, equivalent of,
-    counterpart of, list constants, constants in a package, list macros, macros in a package, list the generic
-    functions, list variables, variables whose name, predicate for checking, function that joins splits trims
-    sorts, what is on offer, string functions, date functions, relevant functions, anything related, existing
-    functions, anything called like, named like, name fragment, name pattern, names like, identifiers in the
-    image, family of functions, functions about, functions for strings, hash tables streams dates numbers,
-    trimming whitespace, uppercase, reversing a sequence, rounding numbers, remove duplicates, shuffle flatten
-    split join, string utilities, is there a macro that, list of conditions, list of types, list structs,
-    special variables for configuring, across packages, in any package, symbol table, browse symbols, imenu,
-    helm-apropos, ctags, hoogle, devdocs, quick open symbol, Find Symbol, Open Symbol by Name, #symbol search,
-    further results, first 200, survey of functions, what was that function again, which name did it have,
-    unknown exact name, functions called, other functions called, everything named, does the library have, does
-    the package have a function, which helpers exist, getattr names, names starting with, global parameters of
-    an app, functions to upcase, string replace function, half remembered name, next matches, which other
+    spelled, how is it called, what is it called, what is it named, really called, similar names, candidates,
+    partial spelling, next page of symbols, paginate, utilities, helpers, predicates, accessors, enumerate, list
+    package exports, how many symbols start with, do-symbols, slime-apropos-package, find-all-symbols, dir, C-c
+    C-d a, C-c C-d p, functions with a word in them, whose name contains, symbols that contain, names that
+    contain, Ctrl+Shift+O, Cmd+T, Ctrl+Shift+T, Class View, inspect.getmembers, getOwnPropertyNames, which
+    functions exist, which functions are there, which macros are defined, what functions exist, part of a name,
+    similarly named, wildcard, glob, tab completion, complete-symbol, is the name taken, does a function named
+    so exist, standard function for, equivalent of, counterpart of, list constants, constants in a package, list
+    macros, macros in a package, list the generic functions, list variables, variables whose name, predicate for
+    checking, function that joins splits trims sorts, what is on offer, string functions, date functions,
+    relevant functions, anything related, existing functions, anything called like, named like, name fragment,
+    name pattern, names like, identifiers in the image, family of functions, functions about, functions for
+    strings, hash tables streams dates numbers, trimming whitespace, uppercase, reversing a sequence, rounding
+    numbers, remove duplicates, shuffle flatten split join, string utilities, is there a macro that, list of
+    conditions, list of types, list structs, special variables for configuring, across packages, in any package,
+    symbol table, browse symbols, imenu, helm-apropos, quick open symbol, Find Symbol, Open Symbol by Name, what
+    was that function again, which name did it have, unknown exact name, functions called, other functions
+    called, everything named, does the library have, does the package have a function, which helpers exist,
+    names starting with, global parameters of an app, functions to upcase, string replace function, which other
     functions are named, canonicalise normalise helper, contents of a package, index of names, identifiers that
-    mention, known functions, what functions about, lisp function for, function names, autocompletion, complete
-    a name, do you know a function, ready-made function, macros about, functions about a subject, methods
-    beginning with, what functions can I use, any constant for, operators that work on, constructor functions,
-    all error conditions, functions to read write or parse, names in the image, function candidates, symbols
-    that look like, only the beginning is known`),
+    mention, what functions about, lisp function for, function names, autocompletion, complete a name, do you
+    know a function, ready-made function, macros about, functions about a subject, methods beginning with, what
+    functions can I use, any constant for, operators that work on, constructor functions, all error conditions,
+    functions to read write or parse, names in the image, function candidates, symbols that look like, only the
+    beginning is known`),
   alwaysLoad: true,
 };
 
