@@ -59,9 +59,7 @@ export function assemble(config: Config): Assembly {
   registerEighteen(assembly);
   for (const tool of [...furtherTools(grounds), SEARCH_TOOLS]) registry.register(tool);
   TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
-  for (const { tool } of config.allow.map(allowed)) {
-    if (registry.getTool(tool) === null) throw new UsageError(`--allow: ${registry.unknownTool(tool)}`);
-  }
+  for (const rule of config.allow.map(allowed)) checkAllowed(rule, registry);
   return assembly;
 }
 
@@ -102,4 +100,17 @@ function allowed(text: string): StandingApproval {
   const rule = readStandingApproval(text);
   if (rule === undefined) throw new UsageError(`--allow must be TOOL or TOOL:GLOB, not ${text}.`);
   return rule;
+}
+
+/** Throws a UsageError for a RULE that has no effect on the tools of REGISTRY. */
+function checkAllowed({ tool: name, glob }: StandingApproval, registry: ToolRegistry): void {
+  const tool = registry.getTool(name);
+  if (tool === null) throw new UsageError(`--allow: ${registry.unknownTool(name)}`);
+  if (tool.safetyLevel === 'safe') throw new UsageError(`--allow: ${name} is safe and never asks.`);
+  if (glob !== undefined && tool.preview === undefined) {
+    throw new UsageError(`--allow: ${name} is about no file, so it takes no glob: --allow ${name}.`);
+  }
+  if (glob?.endsWith('/')) {
+    throw new UsageError(`--allow: ${glob} matches no file, only ${glob}** does.`);
+  }
 }
