@@ -66,7 +66,7 @@ const LOAD_FILE: Omit<ToolDefinition, 'handler'> = {
     in a file, two functions in, new version of the file, updated file, rewritten file, after editing, after
     saving, check the file, healthy, clean compile, build errors, broken file, errors and warnings, warnings
     with line numbers, validate the edited source, post-edit check, unmatched parenthesis, end of file error,
-    populate xref data, who_calls finds nothing, startup script, setup script, demo script, M-x load-file,
+    populate xref data, startup script, setup script, demo script, M-x load-file,
     slime-load-file, sly-load-file, Ctrl+Shift+F9, %run, runpy, dofile, loading a file, load a single file,
     compile and run a file, in the edited file, still compiles, verify that it compiles, program with my saved
     changes, take the new version, load the source again, compile this .lisp file, compile errors of a file,
