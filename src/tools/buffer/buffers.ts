@@ -18,8 +18,8 @@ export interface TextBuffer {
   note?: string;
   /** The edits of it that a human was asked about and has not answered yet, as they see them. */
   pending: string[];
-  /** Returns its lines from number FIRST on, as readLines does. */
-  read(first: number): Promise<Excerpt | string>;
+  /** Returns its lines from number FIRST on, until SIGNAL, as readLines does. */
+  read(first: number, signal?: AbortSignal): Promise<Excerpt | string>;
 }
 
 /** Where buffers come from. The buffers of an attached editor would be another source than the workspace. */
@@ -119,7 +119,7 @@ export class WorkspaceBuffers implements BufferSource {
     return {
       name,
       pending: this.#pendingEdits(name),
-      read: (first) => this.#workspace.read(path, (file) => readLines(file, first)),
+      read: (first, signal) => this.#workspace.read(path, (file) => readLines(file, first, signal)),
     };
   }
 }

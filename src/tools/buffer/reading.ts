@@ -68,10 +68,10 @@ const READ_FILE: Omit<ToolDefinition, 'handler'> = {
 export function readFile(workspace: Workspace) {
   return defineTool({
     ...READ_FILE,
-    handler: async (args) => {
+    handler: async (args, { signal }) => {
       const range = rangeOf(args);
       return workspace.read(String(args['path']), async (file, name) =>
-        excerptResult(name, await readLines(file, range.first), range),
+        excerptResult(name, await readLines(file, range.first, signal), range),
       );
     },
   });
@@ -118,10 +118,10 @@ const READ_BUFFER: Omit<ToolDefinition, 'handler'> = {
 export function readBuffer(buffers: BufferSource) {
   return defineTool({
     ...READ_BUFFER,
-    handler: async (args) => {
+    handler: async (args, { signal }) => {
       const range = rangeOf(args);
       const buffer = await buffers.find(String(args['buffer']));
-      const { data, text } = excerptResult(buffer.name, await buffer.read(range.first), range);
+      const { data, text } = excerptResult(buffer.name, await buffer.read(range.first, signal), range);
       return {
         data: { ...data, pending: buffer.pending },
         text: joinSections([

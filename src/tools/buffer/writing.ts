@@ -50,17 +50,16 @@ const WRITE_FILE: Omit<ToolDefinition, 'handler' | 'preview'> = {
 export function writeFile(workspace: Workspace) {
   return defineTool({
     ...WRITE_FILE,
-    preview: async (args) => {
+    preview: async (args, { signal }) => {
       const { path, bytes } = wanted(args);
-      const present = await presentFile(workspace, path);
+      const present = await presentFile(workspace, path, signal);
       const text = changeText(present, bytes);
       return { text, place: present.name, fingerprint: present.fingerprint };
     },
-    handler: async (args, { fingerprint }) => {
+    handler: async (args, { fingerprint, signal }) => {
       const { path, bytes } = wanted(args);
-      const name = await replaceFile(workspace, path, bytes, (present) =>
-        checkApproved(present, fingerprint),
-      );
+      const confirm = (present: Present) => checkApproved(present, fingerprint);
+      const name = await replaceFile(workspace, path, bytes, confirm, signal);
       return {
         data: { path: name, bytes: bytes.length },
         text: `Wrote ${bytes.length} bytes to ${visibleName(path)}`,

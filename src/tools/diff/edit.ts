@@ -64,8 +64,8 @@ const NEAR_LINES = 40;
 export function proposeFileEdit(workspace: Workspace) {
   return defineTool({
     ...PROPOSE_FILE_EDIT,
-    preview: async (args) => {
-      const present = await presentFile(workspace, String(args['path']));
+    preview: async (args, { signal }) => {
+      const present = await presentFile(workspace, String(args['path']), signal);
       const { before, after } = editOf(present, args, workspace);
       encode(after, visibleName(present.name)); // Throws what a human should not be asked for.
       const change =
@@ -75,13 +75,14 @@ export function proposeFileEdit(workspace: Workspace) {
       const text = reasonText(args) + change;
       return { text, place: present.name, fingerprint: present.fingerprint };
     },
-    handler: async (args, { fingerprint }) => {
+    handler: async (args, { fingerprint, signal }) => {
       const path = String(args['path']);
-      const present = await presentFile(workspace, path);
+      const present = await presentFile(workspace, path, signal);
       checkApproved(present, fingerprint);
       const { before, after } = editOf(present, args, workspace);
       const bytes = encode(after, visibleName(present.name));
-      await replaceFile(workspace, path, bytes, (now) => checkApproved(now, present.fingerprint));
+      const confirm = (now: Present) => checkApproved(now, present.fingerprint);
+      await replaceFile(workspace, path, bytes, confirm, signal);
       const hunks = diffHunks(before.text, after.text);
       return {
         data: { path: present.name, bytes: bytes.length, hunks: hunks ?? null },
