@@ -2,21 +2,26 @@
 
 import { structuredPatch } from 'diff';
 import { visibleName } from '../visible.ts';
-import { type FileText, lineEnds, linesOf } from './text.ts';
+import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
 /** Milliseconds after which two texts are too different to be compared. */
 const DIFF_MS = 2000;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context; undefined when the two
- *  are too different to tell. Line ends are not compared. */
+ *  are too different to tell. Line ends are compared where AFTER has mixed ones, which no other text tells. */
 export function diffHunks(before: string, after: string): string | undefined {
-  const [old, young] = [before, after].map((text) => text.replaceAll('\r\n', '\n'));
+  const mixed = isMixed(after);
+  const [old, young] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
   const patch = structuredPatch('', '', old ?? '', young ?? '', '', '', { context: 3, timeout: DIFF_MS });
   return patch?.hunks
     .map(({ oldStart, oldLines, newStart, newLines, lines }) =>
       [`@@ -${rangeText(oldStart, oldLines)} +${rangeText(newStart, newLines)} @@`, ...lines].join('\n'),
     )
     .join('\n');
+}
+
+function isMixed(text: string): boolean {
+  return lineEnds(text) === 'mixed LF and CRLF';
 }
 
 /** Returns the range of a hunk: of no lines, it names the line before. */
@@ -30,8 +35,9 @@ export function unifiedDiff(name: string, before: FileText, after: FileText): st
   const shown = visibleName(name);
   return [
     storageChange(before, after),
+    hunks === '' && 'The lines stay the same.',
     `--- ${shown}\n+++ ${shown}`,
-    hunks ?? `The two are too different for a diff. The new content:\n${addedLines(after.text)}`,
+    hunks ?? wholeContent('The two are too different for a diff. The new content', after),
   ]
     .filter(Boolean)
     .join('\n');
@@ -39,23 +45,24 @@ export function unifiedDiff(name: string, before: FileText, after: FileText): st
 
 /** Returns how AFTER is shown when there is nothing to compare it with, below HEAD, which says so. */
 export function wholeContent(head: string, after: FileText): string {
-  const lines = linesOf(after.text).length;
-  return `${head}, ${lines} ${lines === 1 ? 'line' : 'lines'}:\n\n${addedLines(after.text)}`;
-}
-
-/** Marks each line, so that none can be taken for a part of what stands around them. */
-function addedLines(text: string): string {
-  return linesOf(text)
-    .map((line) => `+${line}`)
-    .join('\n');
+  const { text } = after;
+  // In mixed ones, a CR before a line end is shown as any other control character.
+  const lines = isMixed(text) ? linesOf(text, '\n') : linesOf(text);
+  const count = `${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`;
+  const about = [head, count, ...unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n'))];
+  // Each line is marked, so that none can be taken for a part of what stands around them.
+  return `${about.join(', ')}:\n\n${lines.map((line) => `+${line}`).join('\n')}`;
 }
 
 function storageChange(before: FileText, after: FileText): string | undefined {
-  const ends = [before, after].map(({ text }) => lineEnds(text));
-  const [was, becomes] = [before, after].map(({ encoding, bom }, index) =>
-    [encoding, bom && 'byte order mark', ends.includes(undefined) ? undefined : ends[index]]
-      .filter(Boolean)
-      .join(', '),
+  const ends = lineEnds(after.text);
+  const old = lineEnds(before.text);
+  const endsChange = ends !== undefined && ends !== (old ?? 'LF');
+  const [was, becomes] = [
+    { ...before, ends: old ?? 'no line end' },
+    { ...after, ends },
+  ].map(({ encoding, bom, ends }) =>
+    [encoding, bom && 'byte order mark', endsChange && ends].filter(Boolean).join(', '),
   );
-  return was === becomes || before.text === '' ? undefined : `Stored as ${was}; becomes ${becomes}.`;
+  return was === becomes ? undefined : `Stored as ${was}; becomes ${becomes}.`;
 }

@@ -3,7 +3,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { CallError } from '../errors.ts';
 import type { OpenFile } from './folder.ts';
-import { binaryKind, decode, type FileText, lineEnds, linesOf } from './text.ts';
+import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } from './text.ts';
 
 /** Bytes of a file that is read as a whole; of a larger one, only what a range needs. */
 export const WHOLE = 16 * 1024 * 1024;
@@ -18,7 +18,7 @@ export interface Excerpt extends Omit<FileText, 'text'> {
   /** How many lines the file has; unknown when its end was not read. */
   total: number | undefined;
   bytes: number;
-  ends: ReturnType<typeof lineEnds>;
+  ends: LineEnds;
   /** Whether the last line ends as the others do. */
   ended: boolean;
 }

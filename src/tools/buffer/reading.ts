@@ -2,6 +2,7 @@
 
 import { CallError } from '../../errors.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
+import { unusualStorage } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { fittingRows, joinSections } from '../../kernel/reply.ts';
 import {
@@ -186,12 +187,8 @@ function sizeText(bytes: number): string {
 }
 
 /** What is unusual about how the file is stored. */
-function storage({ encoding, bom, ends, ended, total }: Excerpt): string[] {
-  return [
-    encoding !== 'UTF-8' && encoding,
-    bom && 'byte order mark',
-    ends !== undefined && ends !== 'LF' && `${ends} line ends`,
-    !ended && total !== undefined && 'no newline at the end',
-    total === undefined && 'too large to count its lines',
-  ].filter((part) => part !== false);
+function storage(excerpt: Excerpt): string[] {
+  const { ends, ended, total } = excerpt;
+  if (total !== undefined) return unusualStorage(excerpt, ends, ended);
+  return [...unusualStorage(excerpt, ends, true), 'too large to count its lines'];
 }
