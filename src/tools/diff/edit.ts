@@ -10,7 +10,7 @@ import { boundLines, joinSections } from '../../kernel/reply.ts';
 import { type Arguments, defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
-import { nearestPlace, occurrences } from './match.ts';
+import { nearestPlace, occurrences, TOLD } from './match.ts';
 
 const PROPOSE_FILE_EDIT: Omit<ToolDefinition, 'handler' | 'preview'> = {
   name: 'propose_file_edit',
@@ -167,15 +167,19 @@ function replaced(
   const { count, start, lines } = occurrences(plain, original);
   if (count === 0) throw new CallError(staleText(file, plain, original));
   if (count > 1) {
-    const more = count > lines.length ? ` and ${count - lines.length} more` : '';
     throw new CallError(
-      `original stands ${count} times in ${file}, at lines ${lines.join(', ')}${more}. Give it with more of the text around it, so that it stands there once.`,
+      `original stands ${count} times in ${file}, ${linesText(lines)}. Give it with more of the text around it, so that it stands there once.`,
     );
   }
   const [from, to] = [start, start + original.length].map((at) => indexWithReturns(text, at));
   const crlf = lineEnds(text.slice(from, to)) ?? lineEnds(text);
   const put = crlf === 'CRLF' ? modified.replaceAll('\n', '\r\n') : modified;
   return text.slice(0, from) + put + text.slice(to);
+}
+
+function linesText(lines: readonly number[]): string {
+  if (lines.length === 1) return `at line ${lines[0]}`;
+  return `${lines.length < TOLD ? 'at' : 'first at'} lines ${lines.join(', ')}`;
 }
 
 /** Returns the index in TEXT of what is at INDEX when each CRLF in it is one character. */
