@@ -112,7 +112,7 @@ export class Workspace {
   }
 
   #noRootsText(): string {
-    return `The server was started in ${visibleName(this.#start)}, which is the root of the file system or the home directory, and is the workspace only when the user says so. The user can name a directory with --root DIR.`;
+    return `The server was started in ${visibleName(this.#start)}, which is the root of the file system, or is or contains the home directory, and is the workspace only when the user says so. The user can name a directory with --root DIR.`;
   }
 
   #outsideText(path: string, access: Access): string {
