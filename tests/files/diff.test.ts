@@ -70,6 +70,38 @@ describe('a diff', () => {
   });
 });
 
+describe('lines whose end may be out of sight are named', () => {
+  const long = `a${' '.repeat(300)}(evil)`;
+  test.each([
+    [
+      'in a diff',
+      'a\n',
+      `a\n${long}\n`,
+      'Note: line 2 is longer than 200 characters or ends in white space.',
+    ],
+    [
+      'several, not those that were there',
+      `${'x\n'.repeat(9)}b \n`,
+      `${'x\n'.repeat(9)}b \nc\t\r\nd\n${long}\n`,
+      'Note: lines 11, 13 are longer than 200 characters or end in white space.',
+    ],
+    [
+      'many',
+      '',
+      'a \n'.repeat(15),
+      'Note: lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 5 more are longer than 200 characters or end in white space.',
+    ],
+  ])('%s', (_, before, after, note) => {
+    expect(diff(before, after).split('\n--- n\n')[0]?.split('\n').at(-1)).toBe(note);
+  });
+
+  test('in a whole content', () => {
+    expect(wholeContent('New file n', file('a\nb \n'))).toBe(
+      'Note: line 2 is longer than 200 characters or ends in white space.\nNew file n, 2 lines:\n\n+a\n+b ',
+    );
+  });
+});
+
 test.each([
   ['a\nb\n', '2 lines:\n\n+a\n+b'],
   ['a\r\nb\r\n', '2 lines, CRLF line ends:\n\n+a\n+b'],
