@@ -1,10 +1,13 @@
 // Decides the tools that load files and systems.
 
 import { createHash } from 'node:crypto';
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CallError } from '../../errors.ts';
 import { wholeContent } from '../../files/diff.ts';
+import { fileFailure } from '../../files/failure.ts';
+import { WHOLE } from '../../files/lines.ts';
 import { decode } from '../../files/text.ts';
 import type { Image, Reply } from '../../image/image.ts';
 import { nearest } from '../../kernel/nearest.ts';
@@ -79,7 +82,13 @@ const LOAD_FILE: Omit<ToolDefinition, 'handler'> = {
 export function loadFile(image: Image, places: Places, root: string) {
   return defineTool({
     ...LOAD_FILE,
-    preview: async (args) => loadPreview(places, sourceFile(root, String(args['path']))),
+    preview: async (args) => {
+      const path = String(args['path']);
+      const file = sourceFile(root, path);
+      return loadPreview(places, file).catch((error: unknown) => {
+        throw fileFailure(error, path, 'read');
+      });
+    },
     handler: async (args, context) => {
       const file = sourceFile(root, String(args['path']));
       return withTemporaryFolder(async (folder) => {
@@ -95,9 +104,14 @@ export function loadFile(image: Image, places: Places, root: string) {
 }
 
 /** Returns what a human is shown of FILE before it is loaded; what they approve holds for that content only. */
-function loadPreview(places: Places, file: string): Preview {
-  const place = places.fileName(realpathSync(file));
-  const bytes = readFileSync(file);
+async function loadPreview(places: Places, file: string): Promise<Preview> {
+  const place = places.fileName(await realpath(file));
+  if ((await stat(file)).size > WHOLE) {
+    throw new CallError(
+      `${visibleName(place)} is larger than ${WHOLE / 1024 / 1024} MB, too large to show to a human for approval. Load it with eval_form and (load ...), or ask the user to start the server without --ask cautious.`,
+    );
+  }
+  const bytes = await readFile(file);
   const fingerprint = createHash('sha256').update(bytes).digest('hex');
   return { text: wholeContent(visibleName(place), decode(bytes)), place, fingerprint };
 }
@@ -105,10 +119,18 @@ function loadPreview(places: Places, file: string): Preview {
 function sourceFile(root: string, path: string): string {
   if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
   const file = resolve(root, path);
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = statsOf(file, path);
   if (stats === undefined) throw new CallError(`There is no file ${file}. Relative paths start at ${root}.`);
   if (!stats.isFile()) throw new CallError(`${file} is not a file. Name a Lisp source file.`);
   return file;
+}
+
+function statsOf(file: string, path: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    throw fileFailure(error, path, 'read');
+  }
 }
 
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {
