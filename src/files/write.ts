@@ -1,6 +1,6 @@
 // Decides how a file is written: as a whole or not at all, and only over what it was decided about.
 
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { access, type FileHandle, lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -9,6 +9,7 @@ import { visibleName } from '../visible.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { readBytes, WHOLE } from './lines.ts';
+import { removeStale, temporaryName } from './temporary.ts';
 import { checkKind, kindError, type Workspace } from './workspace.ts';
 
 /** What stands where a path leads that is to be written. */
@@ -188,7 +189,7 @@ async function replaceIn(
   bytes: Uint8Array,
   confirm: () => Promise<void>,
 ): Promise<void> {
-  const temporary = `.live-lisp-${randomBytes(8).toString('hex')}.tmp`;
+  const temporary = temporaryName();
   const like = await lstat(folder.at(base)).catch(() => undefined);
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
   const handle = await open(folder.at(temporary), flags, like ? 0o600 : 0o666);
@@ -207,6 +208,7 @@ async function replaceIn(
     await unlink(folder.at(temporary)).catch(() => {});
     throw error;
   }
+  await removeStale(folder);
   await folder.sync();
 }
 
