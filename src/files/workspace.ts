@@ -33,6 +33,9 @@ export interface WorkspaceFolders {
 /** Milliseconds for which an answer of `sources` holds: a search asks for each of its files. */
 const SOURCES_MS = 2000;
 
+/** Bytes of a path above which no system opens it. */
+const LONGEST = 4096;
+
 export class Workspace {
   /** As they were given, for people. */
   readonly #roots: readonly string[];
@@ -72,6 +75,9 @@ export class Workspace {
   async locate(path: string, access: Access): Promise<Location> {
     if (path === '') throw new CallError('The path must not be empty.');
     if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
+    if (Buffer.byteLength(path) > LONGEST) {
+      throw new CallError(`The path is longer than ${LONGEST} bytes. Give a shorter one.`);
+    }
     if (/^~(?:\/|$)/.test(path)) {
       throw new CallError(
         `Path ${visibleName(path)} begins with ~, which is not replaced here. Relative paths start at ${this.root}.`,

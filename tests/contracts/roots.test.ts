@@ -128,6 +128,9 @@ describe('the home directory and the root of the file system', () => {
     const path = put('library2/x', 'text\n');
     const use = async (session: Session) => {
       expect(await session.text('read_file', { path })).toContain('\n\ntext');
+      expect(await session.call('read_file', { path: `${path}y` })).toEqual(
+        failed(`There is no file ${path}y. Relative paths start at ${home}.`),
+      );
       expect((await session.call('write_file', { path, content: '' })).text).toBe(
         `Path ${path} is in a directory that is only read. ${WHY(home)}`,
       );

@@ -166,7 +166,7 @@ test('an approval for the session holds for the folder that the human was told, 
   };
   const first = { name: 'write_file', arguments: { path: '"lib"/x', content: '1' } };
   const { result } = await server.send(server.request('tools/call', first));
-  expect(JSON.stringify(result)).toContain('write_file in \\"lib\\" without asking again');
+  expect(JSON.stringify(result)).toContain('write_file for files directly in \\"lib\\" without asking again');
   const inputResponses = {
     approval: { action: 'accept', content: { decision: 'approve for this session' } },
   };

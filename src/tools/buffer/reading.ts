@@ -14,7 +14,7 @@ import {
   type ToolDefinition,
 } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
-import { type BufferSource, pendingSection } from './buffers.ts';
+import { type BufferSource, pendingSection, type WorkspaceBuffers } from './buffers.ts';
 
 const LIMIT = 2000;
 const RANGE: readonly Parameter[] = [
@@ -33,9 +33,14 @@ const READ_FILE: Omit<ToolDefinition, 'handler'> = {
   name: 'read_file',
   title: 'Read file',
   description:
-    'Read a text file of the workspace, or a range of its lines, exactly as it is: what it shows can be given to propose_file_edit. A first line tells the file, the lines shown, how many there are, and the size in bytes.',
+    'Read a text file of the workspace, of a read root or of the sources of a loaded system, or a range of its lines, exactly as it is: what it shows can be given to propose_file_edit. A first line tells the file, the lines shown, how many there are, and the size in bytes.',
   parameters: [
-    { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
+    {
+      name: 'path',
+      type: 'string',
+      description:
+        'The file, relative to the workspace root or absolute; also in a read root or the sources of a loaded system',
+    },
     ...RANGE,
   ],
   required: ['path'],
@@ -66,12 +71,14 @@ const READ_FILE: Omit<ToolDefinition, 'handler'> = {
     view config, read the asd, open at line, top of a file, source text of a function in a library, let me read`),
 };
 
-export function readFile(workspace: Workspace) {
+export function readFile(workspace: Workspace, buffers: WorkspaceBuffers) {
   return defineTool({
     ...READ_FILE,
     handler: async (args, { signal }) => {
       const range = rangeOf(args);
-      return workspace.read(String(args['path']), async (file, name) =>
+      const path = String(args['path']);
+      await buffers.confirmThere(path);
+      return workspace.read(path, async (file, name) =>
         excerptResult(name, await readLines(file, range.first, signal), range),
       );
     },

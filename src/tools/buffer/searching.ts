@@ -107,6 +107,8 @@ interface Found {
   filesWithMatches: number;
   /** The files that are no text, or too large. */
   left: string[];
+  /** The files in which the pattern took too long, or too much stack. */
+  tooHard: string[];
   /** The files with edits that wait for an answer. */
   edited: string[];
 }
@@ -117,7 +119,8 @@ async function searchAll(
   { offset, limit }: { offset: number; limit: number },
   budget: Budget,
 ): Promise<Found> {
-  const found: Found = { total: 0, matches: [], offset, files: 0, filesWithMatches: 0, left: [], edited: [] };
+  const counts = { total: 0, files: 0, filesWithMatches: 0 };
+  const found: Found = { ...counts, matches: [], offset, left: [], tooHard: [], edited: [] };
   for await (const buffer of buffers) {
     if (buffer.pending.length > 0) found.edited.push(buffer.name);
     const excerpt = await buffer.read(1).catch((error: unknown) => {
@@ -128,17 +131,25 @@ async function searchAll(
       found.left.push(buffer.name);
       continue;
     }
-    const skip = Math.max(0, offset - found.total);
-    const text = excerpt.lines.join('\n');
-    const { count, found: places } = await searcher.search(text, skip, limit - found.matches.length);
-    found.files += 1;
-    found.filesWithMatches += count > 0 ? 1 : 0;
-    found.total += count;
-    found.matches.push(...matchesIn(buffer.name, text, excerpt.lines, places));
+    await searchText(searcher, buffer.name, excerpt.lines, found, limit).catch((error: unknown) => {
+      if (Array.isArray(buffers) || searcher.ended) throw error;
+      found.tooHard.push(buffer.name);
+    });
     budget.exceeded ||= performance.now() > budget.until;
     if (budget.exceeded) break;
   }
   return found;
+}
+
+/** Adds to FOUND what SEARCHER finds in LINES of FILE, up to LIMIT matches in all. */
+async function searchText(searcher: Searcher, file: string, lines: string[], found: Found, limit: number) {
+  const text = lines.join('\n');
+  const skip = Math.max(0, found.offset - found.total);
+  const { count, found: places } = await searcher.search(text, skip, limit - found.matches.length);
+  found.files += 1;
+  found.filesWithMatches += count > 0 ? 1 : 0;
+  found.total += count;
+  found.matches.push(...matchesIn(file, text, lines, places));
 }
 
 /** Returns PLACES, which are in the order of TEXT, as lines and columns. */
@@ -162,7 +173,7 @@ function matchesIn(file: string, text: string, lines: string[], places: [number,
 }
 
 function searchResult(pattern: string, found: Found, one: TextBuffer | undefined, stopped: boolean): Result {
-  const { total, matches, offset, files, filesWithMatches, left, edited } = found;
+  const { total, matches, offset, files, filesWithMatches, left, tooHard, edited } = found;
   const rows = fittingRows(matches.map((match) => rowText(match, one === undefined)));
   const where = one
     ? visibleName(one.name)
@@ -175,6 +186,8 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
     stopped &&
       `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
     left.length > 0 && `Note: not searched, because no text or too large: ${fewNames(left)}.`,
+    tooHard.length > 0 &&
+      `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
     one === undefined &&
       edited.length > 0 &&
       `Note: edits of these wait for approval, and were not searched; read_buffer shows them: ${fewNames(edited)}.`,
@@ -186,9 +199,9 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
       total,
       files,
       matches: matches.slice(0, rows.length),
-      notSearched: left,
+      notSearched: [...left, ...tooHard],
       pending: edited,
-      complete: !stopped,
+      complete: !stopped && tooHard.length === 0,
     },
     text: joinSections([
       [head + list, ...notes].join('\n'),
