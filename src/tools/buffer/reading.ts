@@ -38,8 +38,7 @@ const READ_FILE: Omit<ToolDefinition, 'handler'> = {
     {
       name: 'path',
       type: 'string',
-      description:
-        'The file, relative to the workspace root or absolute; also in a read root or the sources of a loaded system',
+      description: 'The file, relative to the workspace root or absolute',
     },
     ...RANGE,
   ],
