@@ -87,7 +87,7 @@ function compilationResult({ ending, output, data, waitedMs }: Reply<'compile-fo
     failure ?? headline(data),
     outputSection(output),
     warningSection(data),
-    waitedSection(waitedMs),
+    waitedSection(waitedMs, 'forms are compiled one call at a time'),
   ]);
   // Those are of the file that stood for the forms.
   const warnings = (data.warnings ?? []).map(({ file, offset, ...warning }) => warning);
