@@ -22,11 +22,15 @@ name of a package that there was not, a symbol without a home, NIL.")
     ((cons t cons) (location-file (cddr location)))
     (t :unknown)))
 
+(defun function-file (function)
+  "Return the name of the file in which FUNCTION is, NIL when it is in none, and :UNKNOWN for one of
+the system, such as the closure that stands for a trivial type or macro."
+  (let ((file (introspect "DEFINITION-SOURCE-PATHNAME" (introspect "FIND-DEFINITION-SOURCE" function))))
+    (if (typep file 'logical-pathname) :unknown file)))
+
 (defun from-elsewhere-p (object)
   "True when OBJECT, a function or a location, is known to be from elsewhere than *FORM-FILE*."
-  (let ((file (if (functionp object)
-                  (introspect "DEFINITION-SOURCE-PATHNAME" (introspect "FIND-DEFINITION-SOURCE" object))
-                  (location-file object))))
+  (let ((file (if (functionp object) (function-file object) (location-file object))))
     (not (or (eq file :unknown) (and file (equal (pathname file) *form-file*))))))
 
 (defun defined-elsewhere-p (before now)

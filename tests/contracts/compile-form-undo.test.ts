@@ -148,3 +148,28 @@ describe('what compile-time code loads stays', () => {
     );
   });
 });
+
+describe('what is no definition is as it was too', () => {
+  test('the readtable', async () => {
+    await compile('(eval-when (:compile-toplevel) (setf (readtable-case *readtable*) :preserve)) (LIST 1)');
+    await compile('#.(progn (setf (readtable-case *readtable*) :invert) nil)');
+    expect(await session.eval('(readtable-case *readtable*)')).toBe(':UPCASE');
+  });
+
+  test('whether a class is sealed, and the classes below its superclasses', async () => {
+    await session.eval('(defstruct sealable a) (defstruct other-base)');
+    const state =
+      "(identity (list* (sb-kernel:classoid-state (sb-kernel:find-classoid 'sealable)) (mapcar (lambda (name) (let ((table (sb-kernel:classoid-subclasses (sb-kernel:find-classoid name)))) (if (listp table) (length table) (hash-table-count table)))) '(structure-object error sealable other-base))))";
+    const before = await session.eval(state);
+    expect(before).toMatch(/^\(NIL /);
+    await compile('(declaim (sb-ext:freeze-type sealable))');
+    await compile(
+      '(defstruct (below-it (:include sealable)) b) (defstruct plain-one) (define-condition cond-one (error) ())',
+    );
+    await compile('(defstruct below-two) (defmethod of-two ((x below-two)) x)');
+    expect(await session.eval(state)).toBe(before);
+    expect(
+      await session.eval('(defstruct (below-it (:include sealable)) c) (below-it-c (make-below-it :c 7))'),
+    ).toMatch(/\[2\] 7$/);
+  });
+});

@@ -15,7 +15,7 @@ const COMPILE_FORM: Omit<ToolDefinition, 'handler'> = {
   name: 'compile_form',
   title: 'Compile Lisp',
   description:
-    'Compile Lisp forms without evaluating them, to see errors, warnings, undefined functions and variables, and notes of the compiler, each with the form it is about. Forms are compiled as in a file, so a macro counts for the forms after it. Macros, #. and EVAL-WHEN (:COMPILE-TOPLEVEL) do run; what they define is taken back, but for changes of packages that exist.',
+    'Compile Lisp forms without evaluating them, to see errors, warnings, undefined functions and variables, and notes of the compiler, each with the form it is about. Forms are compiled as in a file, so a macro counts for the forms after it; definitions that this needs are taken back, but not what an evaluation defines meanwhile. What compile-time code (EVAL-WHEN, macros, #.) does or loads stays, as do changes of packages that exist and the symbols that are read.',
   parameters: [
     { name: 'form', type: 'string', description: 'Lisp form to compile, or several' },
     {
@@ -109,5 +109,5 @@ function headline({ forms = 0, warnings = [] }: CompileData): string {
         ? 'with notes'
         : 'without warnings';
   const what = forms === 1 ? 'the form' : `${forms} forms`;
-  return `Compiled ${what} ${found}. Nothing was evaluated or defined; macros, #. and EVAL-WHEN (:COMPILE-TOPLEVEL) ran, as for any compilation.`;
+  return `Compiled ${what} ${found}. Nothing of that was run. Definitions that compiling needs were taken back; what compile-time code (EVAL-WHEN, macros, #.) did or loaded stays.`;
 }
