@@ -34,20 +34,61 @@ the comma; or NIL when it is no such thing."
                       ((funcall function (internal-call ("SB-INT" "COMMA-EXPR") (tree)))
                        (internal-call ("SB-INT" "COMMA-KIND") (tree))))))
 
-(defun without-packages (tree &optional (depth 10))
-  "Return TREE, an argument list, with its symbols replaced by ones that print bare; the
-packages of parameter names say nothing. As much of it as ARGLIST-TEXT shows: a default can
-hold a literal of any size, or a circular one."
-  (cond ((zerop depth) nil)
-        ((consp tree)
-         (loop for rest = tree then (cdr rest)
-               repeat 61
-               while (consp rest)
-               collect (without-packages (car rest) (1- depth)) into elements
-               finally (return (nconc elements (and (atom rest) (without-packages rest depth))))))
-        ((map-comma (lambda (tree) (without-packages tree (1- depth))) tree))
-        ((or (null tree) (not (symbolp tree)) (plain-symbol-p tree)) tree)
-        (t (make-symbol (symbol-name tree)))))
+(defvar *conses-left* 0 "How many conses of code may still be copied.")
+
+(defun copied-code (function code &optional (depth 10))
+  "Return CODE with FUNCTION applied to its symbols: a copy of as much as can be shown, in the order
+of printing, while there are *CONSES-LEFT*. Code can hold a literal of any size, or a circular one,
+all of which the pretty printer would go through."
+  (flet ((copy (part) (copied-code function part (1- depth))))
+    (cond ((zerop depth) nil)
+          ((consp code)
+           (loop for rest = code then (cdr rest)
+                 repeat 61
+                 while (and (consp rest) (plusp *conses-left*))
+                 do (decf *conses-left*)
+                 collect (copy (car rest)) into elements
+                 finally (return (nconc elements (and (atom rest) (copied-code function rest depth))))))
+          ((simple-vector-p code)
+           (coerce (loop for element across code
+                         repeat 61
+                         while (plusp *conses-left*)
+                         do (decf *conses-left*)
+                         collect (copy element))
+                   'simple-vector))
+          ((map-comma #'copy code))
+          ((and code (symbolp code)) (funcall function code))
+          (t code))))
+
+(defun bare-symbol (symbol)
+  "Return a symbol that prints bare for SYMBOL, which stands in the code of an argument list."
+  (if (plain-symbol-p symbol) symbol (make-symbol (symbol-name symbol))))
+
+(defun bare-parameter (part)
+  "Return PART, a name or a lambda list, with symbols that print bare, even in a list that begins
+with QUOTE or FUNCTION: those are names here."
+  (cond ((consp part) (bare-lambda-list part))
+        ((and part (symbolp part) (not (keywordp part))) (make-symbol (symbol-name part)))
+        (t part)))
+
+(defun bare-lambda-list (arglist)
+  "Return ARGLIST with its symbols replaced by ones that print bare; the packages of parameter names
+say nothing. Only what stands where a default does is code."
+  (loop with defaults = nil
+        for rest = arglist then (cdr rest)
+        while (and (consp rest) (plusp *conses-left*))
+        do (decf *conses-left*)
+        collect (let ((part (car rest)))
+                  (when (member part lambda-list-keywords)
+                    (setf defaults (member part '(&optional &key &aux))))
+                  (if (and defaults (consp part))
+                      (list* (bare-parameter (car part))
+                             (and (consp (cdr part))
+                                  (cons (copied-code #'bare-symbol (cadr part))
+                                        (bare-parameter (cddr part)))))
+                      (bare-parameter part)))
+          into elements
+        finally (return (nconc elements (and (atom rest) (bare-parameter rest))))))
 
 (defun print-class (stream object)
   "Print OBJECT, which stands in code, on STREAM as no more than its class."
@@ -62,7 +103,8 @@ print method that fails or never ends."
   (or **code-printers**
       (let ((table (copy-pprint-dispatch nil))
             (plain (remove nil (list 'pathname 'package (internal-symbol "SB-IMPL" "COMMA")))))
-        (set-pprint-dispatch `(or standard-object condition (and structure-object (not (or ,@plain))))
+        (set-pprint-dispatch `(or standard-object condition (and array (not vector))
+                                  (and structure-object (not (or ,@plain))))
                              #'print-class -100 table)
         (setf **code-printers** table))))
 
@@ -73,17 +115,19 @@ print method that fails or never ends."
        (let ((*print-pretty* t) (*print-right-margin* most-positive-fixnum))
          ,@body))))
 
-(defun code-text (limit code)
-  "Return CODE printed in at most LIMIT characters; a form that demands lines of its own, such
-as LOOP, is put on one."
-  (let ((text (print-safely limit code)))
+(defun code-text (limit copy code)
+  "Return CODE as COPY returns it, printed on one line in at most LIMIT characters. That may copy
+twice as many conses: each prints as a character, but a quote. A form that demands lines of its own,
+such as LOOP, is put on one."
+  (let* ((*conses-left* (* 2 limit))
+         (text (print-safely limit (funcall copy code))))
     (if (find #\Newline text) (on-one-line text) text)))
 
 (defun arglist-text (arglist)
   "Return ARGLIST on one line; () for none."
   (printing-code
     (let ((*print-length* 60) (*print-level* 8) (*print-gensym* nil))
-      (if arglist (code-text 1000 (without-packages arglist)) "()"))))
+      (if arglist (code-text 1000 #'bare-lambda-list arglist) "()"))))
 
 (defun place-data (source &optional description)
   "Return where SOURCE, a definition source of SB-INTROSPECT, is as a JSON object with
