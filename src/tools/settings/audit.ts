@@ -116,7 +116,7 @@ function recordText(record: AuditRecord): string {
   const by = caller === 'code' ? ', called by code' : '';
   const outcome = end === undefined ? 'unfinished' : `${outcomeOf(record)} after ${end.milliseconds} ms`;
   const error = end?.error === undefined ? '' : `\n    ${firstLine(end.error)}`;
-  return `${time} ${tool} (${level}${by}${AUTHORITIES[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments))}${error}`;
+  return `${time} ${tool} (${level}${by}${AUTHORITIES[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
 }
 
 /** Returns the beginning of TEXT on one line. */
