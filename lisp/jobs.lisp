@@ -56,13 +56,20 @@ whether its cleanup forms were cut short."
   "Call FUNCTION. The frames of user code end here, so this must stay a real call."
   (values-list (multiple-value-list (funcall function))))
 
+(defmacro looking ((job) &body body)
+  "Evaluate BODY, which looks at what is on the stack of JOB and can run user code."
+  `(progn (setf (job-looking ,job) t)
+          (unwind-protect (progn ,@body)
+            (setf (job-looking ,job) nil))))
+
 (defun leave-job (job reason)
   "Runs in the thread of JOB: note where it is and throw to its end. Showing the
 frames can itself run user code that never ends, so a second interrupt skips it. A job
 that has not come so far yet is left as soon as it has."
   (cond ((job-interruptible job)
-         (unless (shiftf (job-looking job) t)
-           (setf (job-frames job) (sb-sys:with-interrupts (frames-data))))
+         (unless (or (job-looking job) (job-frames job))
+           (looking (job)
+             (setf (job-frames job) (sb-sys:with-interrupts (frames-data)))))
          (incf (job-throws job))
          (throw job (interruption job reason)))
         (t (setf (job-waiting job) reason))))
@@ -97,15 +104,15 @@ of the calls below it, when they are not on the stack any more."
   "Throw to the end of JOB with what tells of CONDITION. When the stack or the heap is
 exhausted there is no room here to describe anything, so that is done after the throw."
   (throw job
-    (cond ((shiftf (job-looking job) t)
+    (cond ((job-looking job)
            (list "condition" (object "type" (symbol-text (type-of condition))
                                      "text" "It was signalled while another condition was described.")))
           ((and (typep condition 'storage-condition) (not (typep condition 'sb-kernel::heap-exhausted-error)))
            (let ((calls (calls-on-stack)))
-             (lambda () (condition-members condition calls))))
+             (lambda () (looking (job) (condition-members condition calls)))))
           (t
            (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook))
-             (condition-members condition))))))
+             (looking (job) (condition-members condition)))))))
 
 (defun end-thread (condition)
   "Print CONDITION, which nobody handled in a thread that is no job, and end the thread."
