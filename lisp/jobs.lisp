@@ -92,20 +92,26 @@ that has not come so far yet is left as soon as it has."
   "What keeps the errors of this call, or NIL: a function that takes a condition and whether its
 frames are on the stack, and returns a function that takes what CONDITION-DATA returns for it.")
 
+(defun described (condition keeper calls on-stack)
+  "Return CONDITION, signalled below CALLS, as data, which KEEPER, a value of *ERROR-KEEPER*, keeps."
+  (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
+         (data (condition-data condition calls)))
+    (when keep (funcall keep data))
+    data))
+
 (defun condition-members (condition &rest calls)
   "Return the members of the answer that tells of CONDITION, which is kept first. CALLS is a list
 of the calls below it, when they are not on the stack any more."
-  (let ((keep (and *error-keeper* (ignore-errors (funcall *error-keeper* condition (null calls)))))
-        (data (apply #'condition-data condition calls)))
-    (when keep (funcall keep data))
-    (list "condition" data)))
+  (list "condition" (if calls
+                        (described condition *error-keeper* (first calls) nil)
+                        (described condition *error-keeper* (calls-on-stack) t))))
 
 (defun leave-by-condition (job condition)
   "Throw to the end of JOB with what tells of CONDITION. When the stack or the heap is
 exhausted there is no room here to describe anything, so that is done after the throw."
   (throw job
     (cond ((job-looking job)
-           (list "condition" (object "type" (symbol-text (type-of condition))
+           (list "condition" (object "type" (class-text (class-of condition))
                                      "text" "It was signalled while another condition was described.")))
           ((and (typep condition 'storage-condition) (not (typep condition 'sb-kernel::heap-exhausted-error)))
            (let ((calls (calls-on-stack)))
@@ -114,12 +120,20 @@ exhausted there is no room here to describe anything, so that is done after the 
            (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook))
              (looking (job) (condition-members condition)))))))
 
+(defun current-thread-name ()
+  "Return the name of this thread, as text."
+  (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
+
 (defun end-thread (condition)
-  "Print CONDITION, which nobody handled in a thread that is no job, and end the thread."
-  (format **background** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
-          (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A")
-          (print-safely 100 (type-of condition))
-          (report-text 1000 condition))
+  "Keep and print CONDITION, which nobody handled in a thread that is no job, and end the thread."
+  (let ((name (current-thread-name)))
+    (ignore-errors
+     (unless (typep condition 'storage-condition)
+       (described condition #'keep-error (calls-on-stack) t)))
+    (format **background** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
+            name
+            (print-safely 100 (type-of condition))
+            (report-text 1000 condition)))
   (sb-thread:abort-thread))
 
 (defun debugger-hook (condition hook)

@@ -62,6 +62,9 @@ test('it survives a restart of the server, and a line that a crash cut', async (
   expect(await history(session, { limit: 1, offset: 1 })).toMatch(
     /\n {2}TIME .*\n {4}\(\* 6 7\)\n {4}=> 42\n {2}\.\.\.$/,
   );
+  expect(await history(session, { offset: 4 })).toBe(
+    '4 evaluations in this workspace, newest first:\n\nNote: there are 4 evaluations, and none from offset 4 on.',
+  );
   await session.close();
 });
 

@@ -2,7 +2,7 @@
 
 import type { Reply } from '../../image/image.ts';
 import { wholeText } from '../../image/image.ts';
-import { fittingRows, indent, joinSections, listText } from '../../kernel/reply.ts';
+import { fittingRows, indent, joinSections, listText, pageNote } from '../../kernel/reply.ts';
 import {
   type Arguments,
   defineTool,
@@ -75,6 +75,7 @@ function readHistory(history: ReplHistory, args: Arguments): Result {
   const text = joinSections([
     `${total} ${total === 1 ? 'evaluation' : 'evaluations'} in this workspace${what}${total > 0 ? ', newest first:' : '.'}`,
     rows.length > 0 && listText(rows, offset + rows.length < total),
+    rows.length === 0 && pageNote({ offset, shown: 0, total }, 'evaluations'),
   ]);
   return { data: { total, evaluations }, text };
 }

@@ -20,7 +20,7 @@ const GET_LAST_ERROR: Omit<ToolDefinition, 'handler'> = {
   name: 'get_last_error',
   title: 'Last error',
   description:
-    'Show the last error that an evaluation, a compilation or a load signalled in the image: its condition, restarts, form, time, and frames with the values that their arguments and local variables had when it happened. The last 10 are kept; they go with the image.',
+    'Show the last error that an evaluation, a compilation or a load signalled in the image, or that ended another thread: its condition, restarts, form, time, and frames with the values that their arguments and local variables had when it happened. The last 10 are kept; they go with the image.',
   parameters: [
     {
       name: 'index',
@@ -84,7 +84,7 @@ function errorResult(data: LastErrorData, index: number, args: Arguments): Resul
   if (total === 0) {
     return {
       data,
-      text: `No error has been signalled by an evaluation, a compilation or a load in this image, which began ${timeText(began)}. Those of an image that was lost are lost with it.`,
+      text: `No error has been signalled by an evaluation, a compilation or a load in this image, or has ended another thread of it, which began ${timeText(began)}. Those of an image that was lost are lost with it.`,
     };
   }
   if (error === undefined) {
@@ -109,16 +109,21 @@ const OPERATIONS: Record<string, string> = {
   macroexpand: 'a macro expansion',
 };
 
+function signaller({ operation = '', thread }: KeptError): string {
+  return thread === undefined ? (OPERATIONS[operation] ?? 'a load') : `the thread ${thread}`;
+}
+
 function errorText(data: LastErrorData, error: KeptError, index: number): string {
-  const { condition, form, formNumber = 1, file, operation } = error;
+  const { condition, form, formNumber = 1, file, thread } = error;
   const restarts = (condition?.restarts ?? []).map(({ name, report }) => `${name}: ${report}`);
   const frames = framesOf(error).map((each, at) => frameText(each, at, SHORT));
   return joinSections([
     `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}`,
-    `Signalled ${timeText(error.time)} by ${OPERATIONS[operation] ?? 'a load'}, in package ${error.package}` +
+    `Signalled ${timeText(error.time)} by ${signaller(error)}, in package ${error.package}` +
       (file === undefined || form !== undefined ? '' : `, in ${file}`),
     form !== undefined && `Form${formNumber > 1 ? ` ${formNumber}` : ''}:\n${indent(form, 2)}`,
-    restarts.length > 0 && `Restarts (none was invoked; the call was ended):\n${listText(restarts, false)}`,
+    restarts.length > 0 &&
+      `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}`,
     frames.length > 0 && `Frames, with the locals that their code kept:\n${listText(frames, false)}`,
     hidesLocals(error) &&
       'Note: a variable without a value was optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.',
