@@ -165,6 +165,13 @@ agent's own."
         (format nil "~A::~A" (package-name package) (symbol-name symbol))
         (format nil "#:~A" (symbol-name symbol)))))
 
+(defun class-text (class)
+  "Return the name of CLASS, with its package; of one without a name, what it is."
+  (let ((name (class-name class)))
+    (if (and name (symbolp name))
+        (symbol-text name)
+        (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
+
 (defun on-one-line (text)
   "Return TEXT with each line break and the space around it replaced by one space."
   (with-output-to-string (out)

@@ -92,6 +92,9 @@ that has not come so far yet is left as soon as it has."
   "What keeps the errors of this call, or NIL: a function that takes a condition and whether its
 frames are on the stack, and returns a function that takes what CONDITION-DATA returns for it.")
 
+(sb-ext:defglobal **thread-error-keeper** nil
+  "What keeps the errors that end threads which are no jobs, as *ERROR-KEEPER* those of a call.")
+
 (defun described (condition keeper calls on-stack)
   "Return CONDITION, signalled below CALLS, as data, which KEEPER, a value of *ERROR-KEEPER*, keeps."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
@@ -129,7 +132,7 @@ exhausted there is no room here to describe anything, so that is done after the 
   (let ((name (current-thread-name)))
     (ignore-errors
      (unless (typep condition 'storage-condition)
-       (described condition #'keep-error (calls-on-stack) t)))
+       (described condition **thread-error-keeper** (calls-on-stack) t)))
     (format **background** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
             name
             (print-safely 100 (type-of condition))
@@ -201,7 +204,10 @@ that tell why it was left."
 (defun run-job (job function)
   "The life of the thread of JOB."
   (when (shiftf **crowded** nil) (sb-ext:gc :full t))
-  (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook))
+  (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
+        ;; A call of a generic function can compile, also in a lookup. What an evaluation sets does not last:
+        ;; no later one could set it back.
+        (*macroexpand-hook* 'funcall))
     (unwind-protect
          (with-job-streams ((job-output job))
            (answer job (job-result job function)))

@@ -173,6 +173,8 @@ function that takes what CONDITION-DATA returned: making that can take for ever.
     (lambda (data)
       (nconc kept (list "condition" data)))))
 
+(setf **thread-error-keeper** #'keep-error)
+
 (define-operation ("last-error" :inline t) (index)
   "Return the error that is INDEX errors old, with the types and times of all that are kept."
   (let ((errors **errors**))

@@ -112,6 +112,35 @@ Type: (FUNCTION (T &REST T) (VALUES CONS &OPTIONAL))`);
     expect(performance.now() - began).toBeLessThan(1000);
   });
 
+  test('no print method and no hook of the user is called', async () => {
+    await prepare(
+      session,
+      '(progn (defclass looks::loops () ()) (defmethod print-object ((o looks::loops) s) (loop)))',
+    );
+    const loops = "(make-instance 'looks::loops)";
+    await prepare(
+      session,
+      `(progn (eval \`(define-symbol-macro looks::hooked (list 'a ',${loops}))) (eval \`(declaim (ftype (function ((eql ,${loops})) t) looks::typed))) (eval \`(defclass looks::slotted () ((a :type (eql ,${loops}))))))`,
+    );
+    await prepare(
+      session,
+      '(sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *macroexpand-hook* (lambda (&rest r) (declare (ignore r)) (loop))))))',
+    );
+    const describe = (symbol: string) => session.text('describe_symbol', { symbol });
+    expect(await describe('looks::hooked')).toContain(
+      '(LIST (QUOTE COMMON-LISP-USER::A) (QUOTE #<LOOKS::LOOPS>))',
+    );
+    expect(await session.text('who_references', { name: 'looks::hooked' })).toContain('LOOKS::HOOKED');
+    expect(await arglist('looks::typed')).toContain('(FUNCTION ((MEMBER #<LOOKS::LOOPS>))');
+    expect(await session.text('class_slots', { class: 'looks::slotted' })).toContain(
+      ':TYPE (EQL #<LOOKS::LOOPS>)',
+    );
+    await prepare(
+      session,
+      "(sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *macroexpand-hook* 'funcall))))",
+    );
+  });
+
   test('defaults are printed as they are written, on one line', async () => {
     await prepare(
       session,
