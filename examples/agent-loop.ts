@@ -1,4 +1,4 @@
-// An agent in forty lines: a model gets the schemas of the tools, its calls run through the executor, the results go
+// A small agent: a model gets the schemas of the tools, its calls run through the executor, the results go
 // back, until it answers. The model here follows a script; put your provider's call in its place.
 
 import {

@@ -110,7 +110,7 @@ first, each once."
                   initform)))
     (printing-code
       (let ((*print-length* 20) (*print-level* 6))
-        (code-text 300 form)))))
+        (code-text 300 (lambda (form) (copied-code #'identity form)) form)))))
 
 (defun function-names (names)
   "Return NAMES, function names, as strings."

@@ -35,10 +35,11 @@ the readtable of the user back in place."
 
 (defun compile-text (text file)
   "Read and compile the forms of TEXT one by one, by way of FILE. Return the members of the
-answer that only tell how many there are or what could not be read."
+answer that only tell how many there are or what could not be read. What they do to the
+readtable, they do to a copy."
   (let* ((stream (make-string-input-stream text))
          (packages (cons (find-package "KEYWORD") (packages-in text)))
-         (values (compiler-values))
+         (values (let ((*readtable* (copy-readtable))) (compiler-values)))
          (unreadable
            (catch 'unreadable
              (loop for start = (skip-to-form stream)
@@ -54,17 +55,18 @@ answer that only tell how many there are or what could not be read."
       ;; What is told at the end of the compilation unit is about no form in particular.
       (setf *form-number* nil))))
 
-(defun write-form-file (file)
-  "Make FILE, which stands for one form."
+(defun make-form-file (file)
+  "Make FILE, which stands for one form, and return its true name."
   (with-open-file (out file :direction :output :if-exists :supersede)
-    (write-char #\! out)))
+    (write-char #\! out))
+  (truename file))
 
 (define-operation ("compile-forms" :members t) (code package file)
   "Compile the forms of the text CODE in PACKAGE, or in the session's, as if they stood in a
 file, and take back what that defines. FILE is the native name of a file to make, with type lisp;
 beside it the fasl is made."
   (let* ((package (and package (named-package package)))
-         (file (sb-ext:parse-native-namestring file))
+         (*form-file* nil)
          (*form-number* 0)
          (number nil)
          (members (call-undoing-definitions
@@ -72,9 +74,9 @@ beside it the fasl is made."
                      (call-as-job-part
                       package
                       (lambda ()
-                        (write-form-file file)
+                        (setf *form-file* (make-form-file (sb-ext:parse-native-namestring file)))
                         (let ((*compile-verbose* nil) (*compile-print* nil)
                               (*macroexpand-hook* #'expand-remembering))
-                          (unwind-protect (compile-text code file)
+                          (unwind-protect (compile-text code *form-file*)
                             (setf number *form-number*)))))))))
     (list* "formNumber" number members)))

@@ -11,7 +11,10 @@
   `(let ((*print-pretty* nil) (*print-length* 5) (*print-level* 3) (*print-circle* nil)
          (*print-readably* nil) (*print-base* 10) (*print-radix* nil) (*print-case* :upcase)
          (*print-escape* t) (*print-gensym* t) (*print-array* t) (*print-lines* nil)
-         (*package* (or (find-package "COMMON-LISP") *package*)))
+         (*package* (or (find-package "COMMON-LISP") *package*))
+         ;; It can be done while something else is printed.
+         ,@(let ((level (internal-symbol "SB-KERNEL" "*CURRENT-LEVEL-IN-PRINT*")))
+             (and level `((,level 0)))))
      ,@body))
 
 (defun print-safely (limit object &optional (format "~S"))
@@ -89,13 +92,14 @@ tells a reader nothing about their program."
 
 (defun loader-p (name)
   "True when NAME is of the compiler or the loader, as all that is between the agent and a
-top-level form of a file."
+top-level form of a file, or begins a thread."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
     (or (null symbols)
         (named-p name '("LOAD" "COMPILE-FILE" "CALL-WITH-LOAD-BINDINGS" "LOAD-AS-SOURCE" "EVAL-TLF"
                             "SUB-COMPILE-FILE" "CALL-WITH-LOADER-PACKAGE-NAMES"))
         (every (lambda (symbol)
-                 (member (symbol-package symbol) (list (find-package "SB-C") (find-package "SB-FASL"))))
+                 (member (package-name (symbol-package symbol)) '("SB-C" "SB-FASL" "SB-THREAD" "SB-UNIX")
+                         :test #'string=))
                symbols))))
 
 (defun without-machinery (frames &key loader)
@@ -160,6 +164,13 @@ agent's own."
     (if package
         (format nil "~A::~A" (package-name package) (symbol-name symbol))
         (format nil "#:~A" (symbol-name symbol)))))
+
+(defun class-text (class)
+  "Return the name of CLASS, with its package; of one without a name, what it is."
+  (let ((name (class-name class)))
+    (if (and name (symbolp name))
+        (symbol-text name)
+        (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
 
 (defun on-one-line (text)
   "Return TEXT with each line break and the space around it replaced by one space."

@@ -2,89 +2,6 @@
 
 (in-package "LIVE-LISP.AGENT")
 
-(defun plain-text (limit object)
-  "Return OBJECT, code or a type, printed for a reader who has no current package."
-  (printing-plainly
-    (let ((*print-length* 60) (*print-level* 8))
-      (print-safely limit object))))
-
-(defun type-text (limit type)
-  "Return TYPE, of a function, in at most LIMIT characters, or NIL when it says nothing. The
-list of no arguments is printed as one."
-  (unless (member type '(nil function))
-    (let ((text (plain-text limit type)) (none "(FUNCTION NIL"))
-      (if (eql 0 (search none text))
-          (concatenate 'string "(FUNCTION ()" (subseq text (length none)))
-          text))))
-
-(defparameter *plain-packages* (list (find-package "COMMON-LISP") (find-package "KEYWORD"))
-  "Packages whose symbols are told from others of their names also in an argument list.")
-
-(defun plain-symbol-p (symbol)
-  "True when SYMBOL is told from others of its name also in an argument list; so is what a
-backquote is read as, which is printed as one."
-  (or (member (symbol-package symbol) *plain-packages*)
-      (eq symbol (internal-symbol "SB-INT" "QUASIQUOTE"))))
-
-(defun map-comma (function tree)
-  "Return TREE, an expression with a comma in a backquote, with FUNCTION applied to what follows
-the comma; or NIL when it is no such thing."
-  (and (internal-call ("SB-INT" "COMMA-P") (tree))
-       (internal-call ("SB-INT" "UNQUOTE")
-                      ((funcall function (internal-call ("SB-INT" "COMMA-EXPR") (tree)))
-                       (internal-call ("SB-INT" "COMMA-KIND") (tree))))))
-
-(defun without-packages (tree &optional (depth 10))
-  "Return TREE, an argument list, with its symbols replaced by ones that print bare; the
-packages of parameter names say nothing. As much of it as ARGLIST-TEXT shows: a default can
-hold a literal of any size, or a circular one."
-  (cond ((zerop depth) nil)
-        ((consp tree)
-         (loop for rest = tree then (cdr rest)
-               repeat 61
-               while (consp rest)
-               collect (without-packages (car rest) (1- depth)) into elements
-               finally (return (nconc elements (and (atom rest) (without-packages rest depth))))))
-        ((map-comma (lambda (tree) (without-packages tree (1- depth))) tree))
-        ((or (null tree) (not (symbolp tree)) (plain-symbol-p tree)) tree)
-        (t (make-symbol (symbol-name tree)))))
-
-(defun print-class (stream object)
-  "Print OBJECT, which stands in code, on STREAM as no more than its class."
-  (format stream "#<~A>" (class-text (class-of object))))
-
-(sb-ext:defglobal **code-printers** nil
-  "A pprint dispatch table for code, made when it is first used.")
-
-(defun code-printers ()
-  "Return the table by which code prints without code of the user: an object in it can have a
-print method that fails or never ends."
-  (or **code-printers**
-      (let ((table (copy-pprint-dispatch nil))
-            (plain (remove nil (list 'pathname 'package (internal-symbol "SB-IMPL" "COMMA")))))
-        (set-pprint-dispatch `(or standard-object condition (and structure-object (not (or ,@plain))))
-                             #'print-class -100 table)
-        (setf **code-printers** table))))
-
-(defmacro printing-code (&body body)
-  "Evaluate BODY with printer settings for code on one line, which prints 'X and #'X."
-  `(let ((*print-pprint-dispatch* (code-printers)))
-     (printing-plainly
-       (let ((*print-pretty* t) (*print-right-margin* most-positive-fixnum))
-         ,@body))))
-
-(defun code-text (limit code)
-  "Return CODE printed in at most LIMIT characters; a form that demands lines of its own, such
-as LOOP, is put on one."
-  (let ((text (print-safely limit code)))
-    (if (find #\Newline text) (on-one-line text) text)))
-
-(defun arglist-text (arglist)
-  "Return ARGLIST on one line; () for none."
-  (printing-code
-    (let ((*print-length* 60) (*print-level* 8) (*print-gensym* nil))
-      (if arglist (code-text 1000 (without-packages arglist)) "()"))))
-
 (defun place-data (source &optional description)
   "Return where SOURCE, a definition source of SB-INTROSPECT, is as a JSON object with
 DESCRIPTION, or NIL without a file."
@@ -109,13 +26,6 @@ DESCRIPTION, or NIL without a file."
                                    collect (specializer-text specializer)))))
     (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description)
         (object "description" description))))
-
-(defun class-text (class)
-  "Return the name of CLASS, with its package; of one without a name, what it is."
-  (let ((name (class-name class)))
-    (if (and name (symbolp name))
-        (symbol-text name)
-        (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
 
 (defun specializer-text (specializer)
   "Return SPECIALIZER as in a DEFMETHOD form, with packages. Of an object with a print method

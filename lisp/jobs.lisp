@@ -66,13 +66,20 @@ whether its cleanup forms were cut short."
   "Call FUNCTION. The frames of user code end here, so this must stay a real call."
   (values-list (multiple-value-list (funcall function))))
 
+(defmacro looking ((job) &body body)
+  "Evaluate BODY, which looks at what is on the stack of JOB and can run user code."
+  `(progn (setf (job-looking ,job) t)
+          (unwind-protect (progn ,@body)
+            (setf (job-looking ,job) nil))))
+
 (defun leave-job (job reason)
   "Runs in the thread of JOB: note where it is and throw to its end. Showing the
 frames can itself run user code that never ends, so a second interrupt skips it. A job
 that has not come so far yet is left as soon as it has."
   (cond ((job-interruptible job)
-         (unless (shiftf (job-looking job) t)
-           (setf (job-frames job) (sb-sys:with-interrupts (frames-data))))
+         (unless (or (job-looking job) (job-frames job))
+           (looking (job)
+             (setf (job-frames job) (sb-sys:with-interrupts (frames-data)))))
          (incf (job-throws job))
          (throw job (interruption job reason)))
         (t (setf (job-waiting job) reason))))
@@ -95,34 +102,51 @@ that has not come so far yet is left as soon as it has."
   "What keeps the errors of this call, or NIL: a function that takes a condition and whether its
 frames are on the stack, and returns a function that takes what CONDITION-DATA returns for it.")
 
+(sb-ext:defglobal **thread-error-keeper** nil
+  "What keeps the errors that end threads which are no jobs, as *ERROR-KEEPER* those of a call.")
+
+(defun described (condition keeper calls on-stack)
+  "Return CONDITION, signalled below CALLS, as data, which KEEPER, a value of *ERROR-KEEPER*, keeps."
+  (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
+         (data (condition-data condition calls)))
+    (when keep (funcall keep data))
+    data))
+
 (defun condition-members (condition &rest calls)
   "Return the members of the answer that tells of CONDITION, which is kept first. CALLS is a list
 of the calls below it, when they are not on the stack any more."
-  (let ((keep (and *error-keeper* (ignore-errors (funcall *error-keeper* condition (null calls)))))
-        (data (apply #'condition-data condition calls)))
-    (when keep (funcall keep data))
-    (list "condition" data)))
+  (list "condition" (if calls
+                        (described condition *error-keeper* (first calls) nil)
+                        (described condition *error-keeper* (calls-on-stack) t))))
 
 (defun leave-by-condition (job condition)
   "Throw to the end of JOB with what tells of CONDITION. When the stack or the heap is
 exhausted there is no room here to describe anything, so that is done after the throw."
   (throw job
-    (cond ((shiftf (job-looking job) t)
-           (list "condition" (object "type" (symbol-text (type-of condition))
+    (cond ((job-looking job)
+           (list "condition" (object "type" (class-text (class-of condition))
                                      "text" "It was signalled while another condition was described.")))
           ((and (typep condition 'storage-condition) (not (typep condition 'sb-kernel::heap-exhausted-error)))
            (let ((calls (calls-on-stack)))
-             (lambda () (condition-members condition calls))))
+             (lambda () (looking (job) (condition-members condition calls)))))
           (t
            (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook))
-             (condition-members condition))))))
+             (looking (job) (condition-members condition)))))))
+
+(defun current-thread-name ()
+  "Return the name of this thread, as text."
+  (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 (defun end-thread (condition)
-  "Print CONDITION, which nobody handled in a thread that is no job, and end the thread."
-  (format **background** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
-          (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A")
-          (print-safely 100 (type-of condition))
-          (report-text 1000 condition))
+  "Keep and print CONDITION, which nobody handled in a thread that is no job, and end the thread."
+  (let ((name (current-thread-name)))
+    (ignore-errors
+     (unless (typep condition 'storage-condition)
+       (described condition **thread-error-keeper** (calls-on-stack) t)))
+    (format **background** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
+            name
+            (print-safely 100 (type-of condition))
+            (report-text 1000 condition)))
   (sb-thread:abort-thread))
 
 (defun debugger-hook (condition hook)
@@ -190,7 +214,10 @@ that tell why it was left."
 (defun run-job (job function)
   "The life of the thread of JOB."
   (when (shiftf **crowded** nil) (sb-ext:gc :full t))
-  (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook))
+  (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
+        ;; A call of a generic function can compile, also in a lookup. What an evaluation sets does not last:
+        ;; no later one could set it back.
+        (*macroexpand-hook* 'funcall))
     (unwind-protect
          (with-job-streams ((job-output job))
            (answer job (job-result job function)))

@@ -24,10 +24,28 @@
         for name = (sb-mop:slot-definition-name slot)
         collect (cons name (slot-value object name))))
 
+(defun condition-slots (condition)
+  "Return the slots of CONDITION that were given or set, as pairs of name and value: an initform
+would be code of the user."
+  (let* ((start (1+ (internal-call ("SB-KERNEL" "GET-DSD-INDEX")
+                                   (condition #.(internal-symbol "SB-KERNEL" "ASSIGNED-SLOTS"))
+                                   most-positive-fixnum)))
+         (given (loop for index from start below (1- (sb-kernel:%instance-length condition)) by 2
+                      append (list (sb-kernel:%instance-ref condition index)
+                                   (sb-kernel:%instance-ref condition (1+ index)))))
+         (assigned (internal-call ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS") (condition))))
+    (loop for slot in (sb-mop:class-slots (class-of condition))
+          for name = (sb-mop:slot-definition-name slot)
+          for (nil value found) = (multiple-value-list (get-properties assigned (list name)))
+          for (nil other also) = (multiple-value-list
+                                  (get-properties given (sb-mop:slot-definition-initargs slot)))
+          when (or found also) collect (cons name (if found value other)))))
+
 (defun inner-slots (object)
   "Return the slots of OBJECT that can be had without code of the user, as pairs."
   (let ((type (type-of object)))
-    (cond ((or (not (symbolp type)) (null (symbol-package type))
+    (cond ((typep object 'condition) (condition-slots object))
+          ((or (not (symbolp type)) (null (symbol-package type))
                (sb-ext:package-locked-p (symbol-package type)))
            '())
           ((eq (class-of (class-of object)) (find-class 'standard-class)) (standard-slots object))
@@ -39,7 +57,10 @@
     (prin1 (type-of object) stream)
     (typecase object
       (hash-table (format stream " of ~D" (hash-table-count object)))
-      (generic-function (format stream " ~S" (sb-kernel:%fun-name object))))
+      (generic-function (format stream " ~S" (sb-kernel:%fun-name object)))
+      (sb-thread:thread (format stream "~@[ ~S~]" (sb-thread:thread-name object)))
+      (class (when (eq (symbol-package (type-of (class-of object))) (find-package "COMMON-LISP"))
+               (format stream " ~S" (class-name object)))))
     (loop for (name . value) in (inner-slots object)
           for count from 0
           do (when (>= count *print-length*) (write-string " ..." stream) (return))
@@ -139,17 +160,20 @@ function that takes what CONDITION-DATA returned: making that can take for ever.
   (let* (;; It can be signalled while a value is printed, by a printer that looks for circles.
          (*print-circle* nil)
          (kept (list "time" (unix-time)
-                    "operation" (job-operation *job*)
+                    "operation" (and *job* (job-operation *job*))
+                    "thread" (and (null *job*) (current-thread-name))
                     "form" *form-text*
                     "formNumber" *form-number*
                     "file" (compiling-file)
                     "package" (package-name (usable-package *package*))
-                    "type" (symbol-text (class-name (class-of condition)))
+                    "type" (class-text (class-of condition))
                     "frames" (and on-stack (frames-with-locals (page (user-frames) 0 *frame-limit*))))))
     (sb-thread:with-mutex (**errors-lock**)
       (setf **errors** (page (cons kept **errors**) 0 *error-limit*)))
     (lambda (data)
       (nconc kept (list "condition" data)))))
+
+(setf **thread-error-keeper** #'keep-error)
 
 (define-operation ("last-error" :inline t) (index)
   "Return the error that is INDEX errors old, with the types and times of all that are kept."

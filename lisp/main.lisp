@@ -19,7 +19,7 @@ The agent answers without them, only slower or with less."
                    (list "frames" (lambda () (frame-name (sb-di:top-frame))))
                    (list "error-contexts" (lambda () (internal-function "SB-C" "FIND-ERROR-CONTEXT")))
                    (list "macroexpand-all" #'code-walker)
-                   (list "compiler definitions" (lambda () (known-info 'car))))
+                   (list "compiler definitions" (lambda () (known-info 'car '(:function)))))
         unless (works-p check) collect name))
 
 (defun greeting ()

@@ -48,8 +48,8 @@ and keep in the session those that it changed, also when it is left by a throw."
          (cell (nthcdr (position '*package* *session-variables*) before)))
     (setf (car cell) (or package (usable-package (car cell))))
     (progv *session-variables* before
-      ;; These do not last: with them set, no later call could set them back.
-      (unwind-protect (let ((*read-suppress* nil) (*macroexpand-hook* 'funcall))
+      ;; This does not last: with it set, no later call could set it back.
+      (unwind-protect (let ((*read-suppress* nil))
                         (funcall function))
         (let ((after (mapcar #'symbol-value *session-variables*)))
           (sb-thread:with-mutex (**session-lock**)

@@ -61,10 +61,9 @@ export function assemble(config: Config): Assembly {
   registerEighteen(assembly);
   for (const tool of [...furtherTools(grounds), SEARCH_TOOLS]) registry.register(tool);
   TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
-  for (const { tool } of config.allow.map(allowed)) {
+  for (const rule of config.allow.map(allowed)) {
     // What the start file registers is not known yet.
-    if (registry.getTool(tool) === null && config.init === undefined)
-      throw new UsageError(`--allow: ${registry.unknownTool(tool)}`);
+    if (config.init === undefined || registry.getTool(rule.tool) !== null) checkAllowed(rule, registry);
   }
   return assembly;
 }
@@ -111,4 +110,17 @@ function allowed(text: string): StandingApproval {
   const rule = readStandingApproval(text);
   if (rule === undefined) throw new UsageError(`--allow must be TOOL or TOOL:GLOB, not ${text}.`);
   return rule;
+}
+
+/** Throws a UsageError for a RULE that has no effect on the tools of REGISTRY. */
+function checkAllowed({ tool: name, glob }: StandingApproval, registry: ToolRegistry): void {
+  const tool = registry.getTool(name);
+  if (tool === null) throw new UsageError(`--allow: ${registry.unknownTool(name)}`);
+  if (tool.safetyLevel === 'safe') throw new UsageError(`--allow: ${name} is safe and never asks.`);
+  if (glob !== undefined && tool.preview === undefined) {
+    throw new UsageError(`--allow: ${name} is about no file, so it takes no glob: --allow ${name}.`);
+  }
+  if (glob?.endsWith('/')) {
+    throw new UsageError(`--allow: ${glob} matches no file, only ${glob}** does.`);
+  }
 }

@@ -2,7 +2,7 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { isAbsolute, join, parse, resolve } from 'node:path';
+import { isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { UsageError } from './errors.ts';
 
 export const COMMANDS = ['serve', 'call', 'tools', 'doctor'] as const;
@@ -15,7 +15,7 @@ export interface Config {
   /** Where the image runs and relative paths start. */
   root: string;
   /** The directories that file tools may read and write: none where nobody named one and the current directory is
-   *  the root of the file system or a home. */
+   *  too wide. */
   roots: string[];
   /** The directories that they may read besides. */
   readRoots: string[];
@@ -178,11 +178,12 @@ function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): st
   return [...new Set(paths)];
 }
 
-/** Returns whether FOLDER is the root of the file system or the user's home, which nobody means as a workspace
- *  without saying so. */
+/** Returns whether FOLDER is the root of the file system, or is or contains the user's home, which nobody means as a
+ *  workspace without saying so. */
 export function isTooWide(folder: string): boolean {
   const real = realPath(folder);
-  return real === parse(real).root || real === realPath(homeFolder() ?? '/');
+  const home = realPath(homeFolder() ?? '/');
+  return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
 }
 
 function realPath(path: string): string {

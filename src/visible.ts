@@ -1,7 +1,7 @@
 // Decides how characters are shown to people that would hide, reorder or imitate others.
 
-/** Characters that control, are invisible, or are no characters; all but the space. */
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+/** Characters that control, are invisible or blank, or are no characters; all but the space. */
+const HIDDEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** Returns TEXT, which may have several lines, with such characters as `<U+202E>`; line ends and tabs stay. */
 export function visible(text: string): string {

@@ -80,9 +80,28 @@ export const SEARCH_TOOLS = defineTool({
   categories: ['discovery'],
   shortDescription: 'Find the right tool for a task, and its schema',
   keywords: keywordList(`
-      discover tools, list tools, which tool, what can you do, help, capabilities, available commands
-      cmds, features, command palette, menu, tool schema, overview of the server, abilities, operations on
-      offer and their input, toolbox, find action, tool catalog, MCP`),
+      discover tools, list tools, which tool to use, what can you do, capabilities, available commands, tool
+      schemas, choose a tool for a task, what can this server do, what can this thing do, cmds, features,
+      functionality, command palette, menu, tools menu, overview of the server, abilities, operations on offer
+      and the input they expect, which operations do you offer, toolbox, find action, Ctrl+Shift+A, tool
+      catalog, tool discovery, MCP, right tool for the job, best tool for, tool names, safety levels of tools,
+      which tools are safe, tools that only look, tools that change something, is there a tool that, search
+      tools by keyword, how do I ask you, what is possible here, getting started, M-x, C-h m, describe-mode,
+      help for this server, need help, tool list, show tools, --help, man -k, whatis, F1, Ctrl+Shift+P, quick
+      access, introduce yourself, parameters of a tool, input schema of a tool, how to call a tool, tools for
+      files, tools for debugging, tools by category, token cost of tools, read-only tools, tools that need
+      approval, how can you help me, what functions does this server offer, list all your tools, tool
+      documentation, any tool for, suitable tool, tool to rename a function, describe your capabilities, what
+      else can you do, functions of this server, which functions do you have, which commands exist, list of
+      commands, list of features, what do you support, do you support, are you able to, can you do, is there a
+      command for, command list, command reference, API of this server, MCP tools, tools/list, all features,
+      find a command, look up a tool, tool finder, which tool opens, which tool shows, which of your tools, your
+      tools, what tools are there, full list of abilities, list of abilities, menu with everything, main menu,
+      man pages, info, usage, manual of the server, tour, I know nothing about this server, just connected,
+      appropriate tool, best suited tool, tool before a refactoring, which tools exist, what are your functions,
+      tool for seeing, tool for finding, tool to look into code, what tools can edit files, search tool, find
+      the right tool, tools of the mcp server, capabilities of the server, tool for, what could you do for me,
+      list of tools with descriptions, show the schema of a tool, schema of, command overview, I need a tool`),
   alwaysLoad: true,
   handler: async (args, { forData }) => {
     const asked: SearchToolsArgs = args;

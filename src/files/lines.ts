@@ -1,8 +1,9 @@
 // Decides how much of a file is read for a range of its lines.
 
 import type { FileHandle } from 'node:fs/promises';
+import { CallError } from '../errors.ts';
 import type { OpenFile } from './folder.ts';
-import { binaryKind, decode, type FileText, lineEnds, linesOf } from './text.ts';
+import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } from './text.ts';
 
 /** Bytes of a file that is read as a whole; of a larger one, only what a range needs. */
 export const WHOLE = 16 * 1024 * 1024;
@@ -17,14 +18,18 @@ export interface Excerpt extends Omit<FileText, 'text'> {
   /** How many lines the file has; unknown when its end was not read. */
   total: number | undefined;
   bytes: number;
-  ends: ReturnType<typeof lineEnds>;
+  ends: LineEnds;
   /** Whether the last line ends as the others do. */
   ended: boolean;
 }
 
 /** Returns the lines of FILE from number FIRST on, to the end of the file or of what is read at most; or what
- *  the file is instead of text. */
-export async function readLines({ handle, stats }: OpenFile, first: number): Promise<Excerpt | string> {
+ *  the file is instead of text. Throws a CallError when SIGNAL ends it. */
+export async function readLines(
+  { handle, stats }: OpenFile,
+  first: number,
+  signal?: AbortSignal,
+): Promise<Excerpt | string> {
   const head = await readBytes(handle, 0, stats.size > WHOLE ? CHUNK : WHOLE);
   const kind = binaryKind(head);
   if (kind !== undefined) return kind;
@@ -33,7 +38,7 @@ export async function readLines({ handle, stats }: OpenFile, first: number): Pro
     const lines = linesOf(decoded.text);
     return excerpt(decoded, lines.slice(first - 1), first, { total: lines.length, bytes: head.length });
   }
-  const start = await offsetOfLine(handle, first);
+  const start = await offsetOfLine(handle, first, signal);
   if (start === undefined) return excerpt(decode(head.subarray(0, 0)), [], first, { bytes: stats.size });
   const part = await readBytes(handle, start, WINDOW);
   const decoded = decode(part, part.length === WINDOW);
@@ -71,9 +76,14 @@ export async function readBytes(handle: FileHandle, start: number, count: number
 }
 
 /** Returns where line NUMBER of the file begins, or undefined when it has fewer lines. */
-async function offsetOfLine(handle: FileHandle, number: number): Promise<number | undefined> {
+async function offsetOfLine(
+  handle: FileHandle,
+  number: number,
+  signal: AbortSignal | undefined,
+): Promise<number | undefined> {
   let line = 1;
   for (let start = 0; line < number; start += CHUNK) {
+    if (signal?.aborted) throw new CallError(`The call was cancelled before line ${number} was found.`);
     const chunk = await readBytes(handle, start, CHUNK);
     if (chunk.length === 0) return undefined;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, end + 1)) {

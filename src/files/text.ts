@@ -45,17 +45,34 @@ export function binaryKind(bytes: Uint8Array): string | undefined {
   return bytes.subarray(0, 8192).includes(0) ? 'a binary file' : undefined;
 }
 
-/** Returns how the lines of TEXT end; undefined when it has none that ends. */
-export function lineEnds(text: string): 'LF' | 'CRLF' | 'mixed LF and CRLF' | undefined {
+/** How the lines of a text end; undefined when it has none that ends. */
+export type LineEnds = 'LF' | 'CRLF' | 'mixed LF and CRLF' | undefined;
+
+/** Returns how the lines of TEXT end. */
+export function lineEnds(text: string): LineEnds {
   const breaks = text.split('\n').length - 1;
   const pairs = text.split('\r\n').length - 1;
   if (breaks === 0) return undefined;
   return pairs === 0 ? 'LF' : pairs === breaks ? 'CRLF' : 'mixed LF and CRLF';
 }
 
-/** Returns the lines of TEXT, without their ends. */
-export function linesOf(text: string): string[] {
-  const lines = text.split(/\r?\n/);
+/** Returns what is unusual about how a text is stored: anything but UTF-8 in lines that end with LF. */
+export function unusualStorage(
+  { encoding, bom }: Omit<FileText, 'text'>,
+  ends: LineEnds,
+  ended: boolean,
+): string[] {
+  return [
+    encoding !== 'UTF-8' && encoding,
+    bom && 'byte order mark',
+    ends !== undefined && ends !== 'LF' && `${ends} line ends`,
+    !ended && 'no newline at the end',
+  ].filter((part) => part !== false);
+}
+
+/** Returns the lines of TEXT, without their ends, which END matches. */
+export function linesOf(text: string, end: string | RegExp = /\r?\n/): string[] {
+  const lines = text.split(end);
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }

@@ -4,6 +4,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Folder } from './folder.ts';
+import { isTemporary } from './temporary.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Directories that hold no source of the project: of version control, of installed code, of caches. */
@@ -38,7 +39,7 @@ export async function* filesBelow(
       budget.exceeded = budget.entries <= 0 || performance.now() > budget.until;
       if (budget.exceeded) return;
       budget.entries -= 1;
-      if (entry.isFile()) yield join(real, entry.name);
+      if (entry.isFile() && !isTemporary(entry.name)) yield join(real, entry.name);
       if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) pending.push(join(real, entry.name));
     }
   }

@@ -33,6 +33,9 @@ export interface WorkspaceFolders {
 /** Milliseconds for which an answer of `sources` holds: a search asks for each of its files. */
 const SOURCES_MS = 2000;
 
+/** Bytes of a path above which no system opens it. */
+const LONGEST = 4096;
+
 export class Workspace {
   /** As they were given, for people. */
   readonly #roots: readonly string[];
@@ -72,6 +75,9 @@ export class Workspace {
   async locate(path: string, access: Access): Promise<Location> {
     if (path === '') throw new CallError('The path must not be empty.');
     if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
+    if (Buffer.byteLength(path) > LONGEST) {
+      throw new CallError(`The path is longer than ${LONGEST} bytes. Give a shorter one.`);
+    }
     if (/^~(?:\/|$)/.test(path)) {
       throw new CallError(
         `Path ${visibleName(path)} begins with ~, which is not replaced here. Relative paths start at ${this.root}.`,
@@ -112,7 +118,7 @@ export class Workspace {
   }
 
   #noRootsText(): string {
-    return `The server was started in ${visibleName(this.#start)}, which is the root of the file system or the home directory, and is the workspace only when the user says so. The user can name a directory with --root DIR.`;
+    return `The server was started in ${visibleName(this.#start)}, which is the root of the file system, or is or contains the home directory, and is the workspace only when the user says so. The user can name a directory with --root DIR.`;
   }
 
   #outsideText(path: string, access: Access): string {

@@ -1,6 +1,6 @@
 // Decides how a file is written: as a whole or not at all, and only over what it was decided about.
 
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { access, type FileHandle, lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -9,6 +9,7 @@ import { visibleName } from '../visible.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { readBytes, WHOLE } from './lines.ts';
+import { removeStale, temporaryName } from './temporary.ts';
 import { checkKind, kindError, type Workspace } from './workspace.ts';
 
 /** What stands where a path leads that is to be written. */
@@ -26,24 +27,32 @@ export interface Present {
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY, W_OK } = constants;
 
 /** Returns what stands at PATH in WORKSPACE now. Throws a CallError when no file could be written there. */
-export async function presentFile(workspace: Workspace, path: string): Promise<Present> {
-  return inTarget(workspace, path, ({ folder, names }) => presentIn(workspace, folder, names, path));
+export async function presentFile(
+  workspace: Workspace,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Present> {
+  return inTarget(workspace, path, ({ folder, names }) => presentIn(workspace, folder, names, path, signal));
 }
 
 /** Makes BYTES the content of the file at PATH in WORKSPACE, and returns what people name it; directories that are
- *  missing are made. Throws, with everything as it was, when that fails or CONFIRM throws for what stands there
- *  right before. */
+ *  missing are made. Throws, with everything as it was, when that fails, SIGNAL ends it, or CONFIRM throws for
+ *  what stands there right before. */
 export async function replaceFile(
   workspace: Workspace,
   path: string,
   bytes: Uint8Array,
   confirm: (present: Present) => void,
+  signal?: AbortSignal,
 ): Promise<string> {
   const change = async ({ folder, names }: Target) => {
-    const present = await presentIn(workspace, folder, names, path);
+    const present = await presentIn(workspace, folder, names, path, signal);
     confirm(present);
     await inDeepest(folder, names, async (home, base) => {
-      const check = async () => confirm(await presentIn(workspace, home, [base], path));
+      const check = async () => {
+        confirm(await presentIn(workspace, home, [base], path, signal));
+        checkGoesOn(signal);
+      };
       await replaceIn(home, base, bytes, check);
     });
     return present.name;
@@ -87,12 +96,21 @@ async function inTarget<Value>(
   }
 }
 
+/** Throws a CallError when SIGNAL ended the call: whoever hears that it failed must find nothing done. */
+function checkGoesOn(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) {
+    throw new CallError('The call was cancelled before the file was changed; nothing was written.');
+  }
+}
+
 async function presentIn(
   workspace: Workspace,
   folder: Folder,
   names: readonly string[],
   path: string,
+  signal: AbortSignal | undefined,
 ): Promise<Present> {
+  checkGoesOn(signal);
   const real = join(folder.path, ...names);
   const [base = '', ...more] = names;
   const file = await folder.openFile(base);
@@ -107,7 +125,7 @@ async function presentIn(
   if (!('handle' in file) || more.length > 0) throw kindError(path, file.stats);
   try {
     await checkWritable(folder, base, file.stats, path);
-    const { digest, bytes, size } = await contentOf(file);
+    const { digest, bytes, size } = await contentOf(file, signal);
     return { name: workspace.name(real), size, bytes, fingerprint: print(digest) };
   } finally {
     await file.handle.close();
@@ -126,16 +144,17 @@ async function checkWritable(folder: Folder, base: string, { mode }: Stats, path
   );
 }
 
-async function contentOf({
-  handle,
-  stats,
-}: OpenFile): Promise<{ digest: string; bytes?: Buffer; size: number }> {
+async function contentOf(
+  { handle, stats }: OpenFile,
+  signal: AbortSignal | undefined,
+): Promise<{ digest: string; bytes?: Buffer; size: number }> {
   const hash = createHash('sha256');
   const whole = stats.size <= WHOLE ? await readBytes(handle, 0, WHOLE) : undefined;
   if (whole !== undefined)
     return { digest: hash.update(whole).digest('hex'), bytes: whole, size: whole.length };
   let size = 0;
   for (let part = await readBytes(handle, 0, WHOLE); part.length > 0; ) {
+    checkGoesOn(signal);
     hash.update(part);
     size += part.length;
     part = await readBytes(handle, size, WHOLE);
@@ -170,7 +189,7 @@ async function replaceIn(
   bytes: Uint8Array,
   confirm: () => Promise<void>,
 ): Promise<void> {
-  const temporary = `.live-lisp-${randomBytes(8).toString('hex')}.tmp`;
+  const temporary = temporaryName();
   const like = await lstat(folder.at(base)).catch(() => undefined);
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
   const handle = await open(folder.at(temporary), flags, like ? 0o600 : 0o666);
@@ -189,6 +208,7 @@ async function replaceIn(
     await unlink(folder.at(temporary)).catch(() => {});
     throw error;
   }
+  await removeStale(folder);
   await folder.sync();
 }
 

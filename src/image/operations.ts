@@ -142,7 +142,10 @@ export interface Local {
 export interface KeptError {
   /** Seconds since 1970. */
   time: number;
-  operation: string;
+  /** Absent for an error that ended a thread of the program. */
+  operation?: string;
+  /** The name of that. */
+  thread?: string;
   form?: string;
   formNumber?: number;
   file?: string;

@@ -1,4 +1,4 @@
-// Decides how many evaluations run side by side; the rest wait in order.
+// Decides how many evaluations or compilations run side by side; the rest wait in order.
 
 export class Queue {
   #free: number;
@@ -36,4 +36,27 @@ export class Queue {
     if (next === undefined) this.#free++;
     else next();
   }
+}
+
+/** Takes a place in each of QUEUES, one after the other. Returns what gives them back, or undefined when SIGNAL aborted
+ *  and none is held. */
+export async function enterAll(
+  queues: readonly Queue[],
+  signal: AbortSignal | undefined,
+  onWait: () => void,
+): Promise<(() => void) | undefined> {
+  const entered: Queue[] = [];
+  const leave = () => {
+    for (const queue of entered) queue.leave();
+  };
+  try {
+    for (const queue of queues) {
+      await queue.enter(signal, onWait);
+      entered.push(queue);
+    }
+  } catch {
+    leave();
+    return undefined;
+  }
+  return leave;
 }

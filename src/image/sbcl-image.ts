@@ -18,7 +18,7 @@ import {
 } from './image.ts';
 import { listenToHeart, watch } from './limits.ts';
 import type { Operations } from './operations.ts';
-import { Queue } from './queue.ts';
+import { enterAll, Queue } from './queue.ts';
 import { findSbcl } from './sbcl.ts';
 import type { Message } from './wire.ts';
 
@@ -51,6 +51,8 @@ const RUNS_CODE: ReadonlySet<string> = new Set(
 export class SbclImage implements Image {
   readonly #options: SbclOptions;
   readonly #queue = new Queue(PLACES);
+  /** What one compilation takes back must not be what another has just defined. */
+  readonly #compilations = new Queue(1);
   readonly #history = new History();
   #notices: string[] = [];
   #losses: string[] = [];
@@ -97,26 +99,28 @@ export class SbclImage implements Image {
     args: Operations[Name]['args'],
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
-    // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
     const caller = codeCaller();
-    const queued = RUNS_CODE.has(name) && caller === undefined;
+    const queues = this.#queuesOf(name, caller !== undefined);
     const began = performance.now();
-    if (queued) {
-      try {
-        await this.#queue.enter(options.signal, () => options.onProgress?.(WAITING));
-      } catch {
-        return notStarted();
-      }
-    }
+    const leave = await enterAll(queues, options.signal, () => options.onProgress?.(WAITING));
+    if (leave === undefined) return notStarted();
     try {
       const waitedMs = performance.now() - began;
       const child = caller ?? (await this.#ready());
       if (caller === undefined) this.#tellLoss();
       if (options.signal?.aborted) return notStarted();
-      return { ...(await this.#perform(child, name, args, options)), ...(queued && { waitedMs }) };
+      return { ...(await this.#perform(child, name, args, options)), ...(queues.length > 0 && { waitedMs }) };
     } finally {
-      if (queued) this.#queue.leave();
+      leave();
     }
+  }
+
+  #queuesOf(name: string, byCode: boolean): Queue[] {
+    return [
+      ...(name === 'compile-forms' ? [this.#compilations] : []),
+      // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
+      ...(RUNS_CODE.has(name) && !byCode ? [this.#queue] : []),
+    ];
   }
 
   async #perform<Name extends keyof Operations>(

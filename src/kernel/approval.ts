@@ -59,14 +59,21 @@ export function folderOf(place: string): string {
 
 /** Characters that a human is shown of what a call would do. */
 const SHOWN_LIMIT = 8000;
+/** Characters that are left out besides, so that whole lines are shown. */
+const LINE_LIMIT = 1000;
 
 /** Returns TEXT as a human is shown it before they decide: nothing in it hidden, and bounded, with its beginning, its
- *  end, and how much is missing between. */
+ *  end, and how much is missing between. No line is shown without its beginning, where the mark of a diff stands. */
 export function shownText(text: string): string {
-  const hidden = text.length - SHOWN_LIMIT;
-  if (hidden <= 0) return visible(text);
+  if (text.length <= SHOWN_LIMIT) return visible(text);
   const half = SHOWN_LIMIT / 2;
-  return `Too long to show whole: ${hidden} characters in the middle are left out.\n\n${visible(text.slice(0, half))}\n[... ${hidden} characters are not shown ...]\n${visible(text.slice(-half))}`;
+  const [head, tail] = [text.slice(0, half), text.slice(-half)];
+  const [lastEnd, firstEnd] = [head.lastIndexOf('\n') + 1, tail.indexOf('\n') + 1];
+  const first = half - lastEnd > LINE_LIMIT ? head : head.slice(0, lastEnd);
+  const within = firstEnd === 0 || firstEnd > LINE_LIMIT;
+  const last = within ? tail : `\n${tail.slice(firstEnd)}`;
+  const hidden = text.length - first.length - last.length + (within ? 0 : 1);
+  return `Too long to show whole: ${hidden} characters in the middle are left out.\n\n${visible(first)}[... ${hidden} characters are not shown ...]${visible(last)}`;
 }
 
 /** Returns the standing approval that TEXT, `TOOL` or `TOOL:GLOB`, means, or undefined. */

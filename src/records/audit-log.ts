@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../errors.ts';
 import type { AuditedCall, AuditedEnd, AuditTrail, Authority } from '../kernel/audit.ts';
-import type { Arguments } from '../kernel/tool.ts';
+import { type Arguments, SAFETY_LEVELS } from '../kernel/tool.ts';
 import { LineFile } from './lines.ts';
-import { cut, now, parseLine } from './shorten.ts';
+import { cut, now, parseLine, type Shape } from './shorten.ts';
 
 /** Bytes of one file, and how many full ones are kept. */
 const FILES = { limit: 5_000_000, kept: 4 };
@@ -23,11 +23,30 @@ interface BeginLine extends Omit<AuditedCall, 'args'> {
   arguments: unknown;
 }
 
+const BEGIN: Shape = {
+  id: 'string',
+  time: 'string',
+  root: 'string',
+  event: ['begin'],
+  tool: 'string',
+  level: SAFETY_LEVELS,
+  caller: ['client', 'code'],
+  authority: ['level', 'standing', 'human'],
+};
+
 interface EndLine extends AuditedEnd {
   id: string;
   time: string;
   event: 'end';
 }
+
+const END: Shape = {
+  id: 'string',
+  event: ['end'],
+  success: 'boolean',
+  error: 'string?',
+  milliseconds: 'number',
+};
 
 /** A call in the log; without an END it was still running, or its server died. */
 export interface AuditRecord extends Omit<BeginLine, 'event'> {
@@ -84,7 +103,7 @@ export class AuditLog implements AuditTrail {
   *newestFirst(): Generator<AuditRecord> {
     const ends = new Map<string, AuditedEnd>();
     for (const text of this.#lines.newestFirst()) {
-      const line = parseLine<BeginLine | EndLine>(text, ({ id }) => typeof id === 'string');
+      const line = parseLine<BeginLine | EndLine>(text, BEGIN, END);
       if (line?.event === 'end') {
         const { success, error, milliseconds } = line;
         ends.set(line.id, { success, ...(error !== undefined && { error }), milliseconds });

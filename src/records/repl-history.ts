@@ -5,7 +5,7 @@ import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { LineFile } from './lines.ts';
-import { cut, now, parseLine } from './shorten.ts';
+import { cut, now, parseLine, type Shape } from './shorten.ts';
 
 /** Bytes of one file, and how many full ones are kept. */
 const FILES = { limit: 2_000_000, kept: 2 };
@@ -28,6 +28,16 @@ export interface Evaluation {
   error?: string;
   milliseconds: number;
 }
+
+const SHAPE: Shape = {
+  time: 'string',
+  package: 'string?',
+  form: 'string',
+  values: 'string?',
+  output: 'string?',
+  error: 'string?',
+  milliseconds: 'number',
+};
 
 /** Returns the file in FOLDER that has the history of the workspace ROOT, by whichever name. */
 export function historyFile(folder: string, root: string): string {
@@ -67,7 +77,7 @@ export class ReplHistory {
   /** Returns the evaluations that are kept, the newest first. */
   *newestFirst(): Generator<Evaluation> {
     for (const text of this.#lines.newestFirst()) {
-      const line = parseLine<Evaluation>(text, ({ form, time }) => typeof form === 'string' && Boolean(time));
+      const line = parseLine<Evaluation>(text, SHAPE);
       if (line !== undefined) yield line;
     }
   }

@@ -92,8 +92,7 @@ export class Approvals {
   }
 
   #form({ tool, preview }: Question) {
-    const folder = preview.place === undefined ? '' : ` in ${visibleName(folderOf(preview.place))}`;
-    const session = `${APPROVE_FOR_SESSION}: ${tool.name}${folder} without asking again`;
+    const session = `${APPROVE_FOR_SESSION}: ${tool.name}${filesText(preview.place)} without asking again`;
     return {
       type: 'object' as const,
       properties: {
@@ -132,6 +131,13 @@ function subjectOf(name: string, args: unknown): string {
 function messageFor({ tool, preview }: Question): string {
   const where = preview.place === undefined ? '' : ` in ${visibleName(preview.place)}`;
   return `May the agent call ${tool.name} (${tool.safetyLevel})${where}?\n\n${preview.text}`;
+}
+
+/** Returns for which files an approval for the session holds that was asked for one at PLACE. */
+function filesText(place: string | undefined): string {
+  if (place === undefined) return '';
+  const folder = folderOf(place);
+  return ` for files directly in ${folder === '.' ? 'the workspace root' : visibleName(folder) || '/'}`;
 }
 
 function parseArguments(text: string): unknown {

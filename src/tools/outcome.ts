@@ -102,14 +102,17 @@ export function outputSection(output: Output | undefined): string | undefined {
 }
 
 /** Returns the section that tells that a call waited, when a reader could have noticed. */
-export function waitedSection(waitedMs = 0): string | undefined {
+export function waitedSection(
+  waitedMs = 0,
+  reason = 'as many evaluations ran as may run side by side',
+): string | undefined {
   if (waitedMs < 100) return undefined;
-  return `Note: it waited ${(waitedMs / 1000).toFixed(1)} s, because as many evaluations ran as may run side by side.`;
+  return `Note: it waited ${(waitedMs / 1000).toFixed(1)} s, because ${reason}.`;
 }
 
 /** Returns how a running call is doing, as one line. */
 export function progressText({ milliseconds, characters, file, waiting }: Progress): string {
-  if (waiting) return 'waiting: as many evaluations run as may run side by side';
+  if (waiting) return 'waiting: as many evaluations or compilations run as may run side by side';
   const parts = [
     `${(milliseconds / 1000).toFixed(1)} s`,
     file,

@@ -82,6 +82,65 @@ Type: (FUNCTION (T &REST T) (VALUES CONS &OPTIONAL))`);
     );
   });
 
+  test.each([
+    ['((function y) &body b)', '((FUNCTION Y) &BODY B)'],
+    ['(&key (quote 2) (a (quote b)))', "(&KEY (QUOTE 2) (A 'B))"],
+    ["(&key ((:quote quote) #'car))", "(&KEY ((:QUOTE QUOTE) #'CAR))"],
+    ['(&optional ((quote function) (quote (1 2))) . quote)', "(&OPTIONAL ((QUOTE FUNCTION) '(1 2)) . QUOTE)"],
+  ])('names of parameters are no abbreviations: %s', async (list, shown) => {
+    await prepare(session, `(defmacro looks::named-so ${list} 1)`);
+    expect((await arglist('looks::named-so')).split('\n')[0]).toBe(`LOOKS::NAMED-SO ${shown}`);
+    expect(await session.text('describe_symbol', { symbol: 'looks::named-so' })).toContain(shown);
+  });
+
+  test.each([
+    ['nested lists', '(make-list 60 :initial-element (make-list 60 :initial-element (make-list 60)))'],
+    ['shared lists', '(let ((l 1)) (dotimes (i 40 l) (setf l (list l l))))'],
+    ['shared vectors', '(let ((l 1)) (dotimes (i 40 l) (setf l (vector l l))))'],
+    ['shared lists of many', '(let ((l 1)) (dotimes (i 9 l) (setf l (make-list 60 :initial-element l))))'],
+    ['a circle', '(let ((l (list 1 2))) (setf (car l) l (cdr (last l)) l))'],
+    ['an array', "(make-array '(60 60 60) :initial-element '(1 2))"],
+  ])('a large default costs no time: %s', async (_, value) => {
+    await prepare(
+      session,
+      `(progn (eval \`(defun looks::large (&optional (x ',${value})) x)) (eval \`(defclass looks::large () ((a :initform ',${value})))))`,
+    );
+    const began = performance.now();
+    expect((await arglist('looks::large')).length).toBeLessThan(1200);
+    expect(await session.text('describe_symbol', { symbol: 'looks::large' })).toContain('LOOKS::LARGE');
+    expect((await session.text('class_slots', { class: 'looks::large' })).length).toBeLessThan(500);
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+
+  test('no print method and no hook of the user is called', async () => {
+    await prepare(
+      session,
+      '(progn (defclass looks::loops () ()) (defmethod print-object ((o looks::loops) s) (loop)))',
+    );
+    const loops = "(make-instance 'looks::loops)";
+    await prepare(
+      session,
+      `(progn (eval \`(define-symbol-macro looks::hooked (list 'a ',${loops}))) (eval \`(declaim (ftype (function ((eql ,${loops})) t) looks::typed))) (eval \`(defclass looks::slotted () ((a :type (eql ,${loops}))))))`,
+    );
+    await prepare(
+      session,
+      '(sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *macroexpand-hook* (lambda (&rest r) (declare (ignore r)) (loop))))))',
+    );
+    const describe = (symbol: string) => session.text('describe_symbol', { symbol });
+    expect(await describe('looks::hooked')).toContain(
+      '(LIST (QUOTE COMMON-LISP-USER::A) (QUOTE #<LOOKS::LOOPS>))',
+    );
+    expect(await session.text('who_references', { name: 'looks::hooked' })).toContain('LOOKS::HOOKED');
+    expect(await arglist('looks::typed')).toContain('(FUNCTION ((MEMBER #<LOOKS::LOOPS>))');
+    expect(await session.text('class_slots', { class: 'looks::slotted' })).toContain(
+      ':TYPE (EQL #<LOOKS::LOOPS>)',
+    );
+    await prepare(
+      session,
+      "(sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *macroexpand-hook* 'funcall))))",
+    );
+  });
+
   test('defaults are printed as they are written, on one line', async () => {
     await prepare(
       session,

@@ -15,7 +15,7 @@ test('before there is one it says so, and that is no failure', async () => {
   const { text, isError } = await session.call('get_last_error');
   expect(isError).toBe(false);
   expect(text).toMatch(
-    /^No error has been signalled by an evaluation, a compilation or a load in this image, which began \d{4}-\d\d-\d\dT[\d:]+Z\. Those of an image that was lost are lost with it\.$/,
+    /^No error has been signalled by an evaluation, a compilation or a load in this image, or has ended another thread of it, which began \d{4}-\d\d-\d\dT[\d:]+Z\. Those of an image that was lost are lost with it\.$/,
   );
 });
 
@@ -65,6 +65,36 @@ describe('locals', () => {
     await session.eval('(takes-long (quote #1=(1 . #1#)))');
     expect(await last({ frame: 0 })).toMatch(/S = \(1 1 1 1 1 1 1 1 \.\.\.\)$/);
   });
+});
+
+test('an error that ends another thread is kept, with the name of that', async () => {
+  await session.eval('(defun falls (n) (cerror "c" "in ~d" n) n)');
+  await session.eval(
+    '(sb-thread:join-thread (sb-thread:make-thread (lambda () (falls 7)) :name "worker") :default nil)',
+  );
+  expect((await last()).replace(/\d{4}-\S+Z/g, 'TIME').replace(/\{\w+\}/, '{X}')).toMatch(
+    /^Error: in 7\nType: COMMON-LISP::SIMPLE-ERROR\n\nSignalled TIME by the thread worker, in package COMMON-LISP-USER\n\nRestarts \(none was invoked; the thread was ended\):\n {2}CONTINUE: c\n {2}ABORT: .*\n\nFrames, .*:\n {2}0: \(COMMON-LISP-USER::FALLS 7\)\n {7}N = 7\n\nOther errors/,
+  );
+});
+
+test('conditions, classes and threads among the locals tell what they are; a frame within printing is whole', async () => {
+  await session.eval(
+    '(define-condition odd (error) ((a :initarg :a :initform 1) (b :initarg :b))) (defclass k () ()) (defun shows (x) (cerror "c" "x") x)',
+  );
+  await session.eval(
+    `(shows (list (make-condition 'odd :b 2) (make-condition 'simple-error :format-control "t ~a" :format-arguments '(1)) (find-class 'k) sb-thread:*current-thread*))`,
+  );
+  expect(await last({ frame: 0 })).toContain(
+    'X = (#<COMMON-LISP-USER::ODD A 1 B 2> #<SIMPLE-ERROR FORMAT-CONTROL "t ~a" FORMAT-ARGUMENTS (1)> #<STANDARD-CLASS COMMON-LISP-USER::K> #<SB-THREAD:THREAD "live-lisp evaluate">)',
+  );
+  await session.eval(
+    "(defvar *once* t) (defclass slow () ()) (defun goes-on (x) (loop while x do (sleep 0.01))) (defmethod print-object ((o slow) s) (when (shiftf *once* nil) (goes-on '(a (b)))))",
+  );
+  const { text } = await session.call('eval_form', {
+    form: "(list (list (list (make-instance 'slow))))",
+    timeout: 0.5,
+  });
+  expect(text).toContain('(COMMON-LISP-USER::GOES-ON (COMMON-LISP-USER::A (COMMON-LISP-USER::B)))');
 });
 
 describe('older errors', () => {

@@ -62,6 +62,30 @@ test('it survives a restart of the server, and a line that a crash cut', async (
   expect(await history(session, { limit: 1, offset: 1 })).toMatch(
     /\n {2}TIME .*\n {4}\(\* 6 7\)\n {4}=> 42\n {2}\.\.\.$/,
   );
+  expect(await history(session, { offset: 4 })).toBe(
+    '4 evaluations in this workspace, newest first:\n\nNote: there are 4 evaluations, and none from offset 4 on.',
+  );
+  await session.close();
+});
+
+test('a damaged line that is still JSON is left out, and the others are shown', async () => {
+  const file = historyFile(join(state.path, 'live-lisp', 'repl-history'), root.path);
+  const whole = { time: '2026-01-01T00:00:00.000Z', form: '(whole :line)', milliseconds: 1 };
+  const damaged = [
+    { time: '2020', form: 'w2', values: { a: 1 } },
+    { ...whole, values: { a: 1 } },
+    { ...whole, form: ['w2'] },
+    { ...whole, milliseconds: '1' },
+    { ...whole, time: true },
+    { ...whole, error: null },
+    'text',
+    null,
+    [],
+  ];
+  for (const line of [...damaged, whole]) appendFileSync(file, `${JSON.stringify(line)}\n`);
+  const session = await start();
+  expect(await history(session, { containing: 'w2' })).toMatch(/^0 evaluations /);
+  expect(await history(session, { containing: 'whole' })).toMatch(/^1 evaluation /);
   await session.close();
 });
 

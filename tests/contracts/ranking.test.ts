@@ -104,27 +104,23 @@ describe('literal hits and ranked ones', () => {
 });
 
 describe('requests as agents make them', () => {
-  test.each(['requests', 'held-out'])(
-    'S1.15 of %s, 95 of 100 have their tool among the first three',
-    (file) => {
-      const all = requests(file);
-      const missed = all.filter(({ query, tools }) => {
-        const first = searchTools({ query, limit: 3 }).tools.map(({ name }) => name);
-        return !tools.some((tool) => first.includes(tool));
-      });
-      expect(all.length).toBeGreaterThan(60);
-      expect(missed.length / all.length).toBeLessThanOrEqual(0.05);
-    },
-  );
+  // What is held out is measured by the bench only, so that a run of the tests is no look at it.
+  test('S1.15 of those for tuning, 95 of 100 have their tool among the first three', () => {
+    const all = requests('requests');
+    const missed = all.filter(({ query, tools }) => {
+      const first = searchTools({ query, limit: 3 }).tools.map(({ name }) => name);
+      return !tools.some((tool) => first.includes(tool));
+    });
+    expect(all.length).toBeGreaterThan(600);
+    expect(missed.length / all.length).toBeLessThanOrEqual(0.05);
+  });
 
-  test.each(['foreign', 'foreign-held-out'])(
-    'S1.15 of %s, fewer than one tool is found on average',
-    (file) => {
-      const all = requests(file);
-      const found = all.reduce((sum, { query }) => sum + searchTools({ query }).totalCount, 0);
-      expect(found / all.length).toBeLessThan(1);
-    },
-  );
+  test('S1.15 of the foreign ones for tuning, fewer than one tool is found on average', () => {
+    const all = requests('foreign');
+    const found = all.reduce((sum, { query }) => sum + searchTools({ query }).totalCount, 0);
+    expect(all.length).toBeGreaterThan(100);
+    expect(found / all.length).toBeLessThan(1);
+  });
 
   test('every tool that a request should find is in the catalog', () => {
     const wanted = new Set(['requests', 'held-out'].flatMap(requests).flatMap(({ tools }) => tools));

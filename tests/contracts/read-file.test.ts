@@ -121,7 +121,9 @@ describe('what is no file', () => {
     expect(await read('socket')).toBe(
       'failed: socket is a socket. File tools read and write regular files only.',
     );
-    expect(await read('none')).toBe(`failed: There is no file none. Relative paths start at ${at.root}.`);
+    expect(await read('none')).toBe(
+      `failed: There is no file none. Relative paths start at ${at.root}. No file has a similar name.`,
+    );
     server.close();
   });
 
@@ -136,4 +138,11 @@ test('S2.21 data for code has the range, the totals and the text', async () => {
   const form = '(live-lisp:call-tool "read_file" :path "data.txt" :start-line 2)';
   expect(await at.session.eval(`(gethash "text" ${form})`)).toContain('"two"');
   expect(await at.session.eval(`(gethash "totalLines" ${form})`)).toContain('2');
+});
+
+test('of a file that is not there, similar names are told', async () => {
+  at.put('similar/reader.lisp', '');
+  expect(await read('src/raeder.lisp')).toBe(
+    `failed: There is no file src/raeder.lisp. Relative paths start at ${at.root}. Similar names: similar/reader.lisp.`,
+  );
 });

@@ -88,13 +88,14 @@ describe('the home directory and the root of the file system', () => {
   const home = join(base, 'home');
   const env = { HOME: home, XDG_STATE_HOME: join(base, 'state') };
   const WHY = (start: string) =>
-    `The server was started in ${start}, which is the root of the file system or the home directory, and is the workspace only when the user says so. The user can name a directory with --root DIR.`;
+    `The server was started in ${start}, which is the root of the file system, or is or contains the home directory, and is the workspace only when the user says so. The user can name a directory with --root DIR.`;
   beforeAll(() => {
     put('home/notes', 'mine\n');
   });
 
   test.each([
     ['home', home, 'notes'],
+    ['directory around the home', base, 'home/notes'],
     ['root', '/', 'etc/passwd'],
   ])('the %s: without --root files are refused, and the image works', async (_, cwd, path) => {
     const use = async (session: Session) => {
@@ -127,6 +128,9 @@ describe('the home directory and the root of the file system', () => {
     const path = put('library2/x', 'text\n');
     const use = async (session: Session) => {
       expect(await session.text('read_file', { path })).toContain('\n\ntext');
+      expect(await session.call('read_file', { path: `${path}y` })).toEqual(
+        failed(`There is no file ${path}y. Relative paths start at ${home}.`),
+      );
       expect((await session.call('write_file', { path, content: '' })).text).toBe(
         `Path ${path} is in a directory that is only read. ${WHY(home)}`,
       );
@@ -171,16 +175,19 @@ describe('sources of systems', () => {
     expect(await read(beside)).toMatch(/^failed: Path .* is outside /);
   });
 
-  test.each(['/', join(base, 'systems')])('are not everything when a system claims %s', async (path) => {
-    const name = path === '/' ? 'all' : 'mine';
-    await at.session.eval(
-      `(progn (asdf:defsystem "${name}" :pathname "${path}/") (asdf:load-system "${name}"))`,
-    );
-    expect(await at.session.eval(`(member "${name}" (asdf:already-loaded-systems) :test #'equal)`)).not.toBe(
-      'NIL',
-    );
-    expect(await read(beside)).toMatch(/^failed: Path .* is outside /);
-  });
+  test.each(['/', base, join(base, 'systems')])(
+    'are not everything when a system claims %s',
+    async (path) => {
+      const name = `wide-${path.length}`;
+      await at.session.eval(
+        `(progn (asdf:defsystem "${name}" :pathname "${path}/") (asdf:load-system "${name}"))`,
+      );
+      expect(
+        await at.session.eval(`(member "${name}" (asdf:already-loaded-systems) :test #'equal)`),
+      ).not.toBe('NIL');
+      expect(await read(beside)).toMatch(/^failed: Path .* is outside /);
+    },
+  );
 
   test('are read while evaluations run, and paths are refused in time while the image is frozen', async () => {
     const slow = at.session.call('eval_form', { form: '(loop)', timeout: 1.5 });

@@ -123,6 +123,21 @@ describe('regular expressions', () => {
     },
   );
 
+  test('that would take for ever in one file are noted, and the others are searched', async () => {
+    at.put('hard/a', `${'y'.repeat(50_000)}\n`);
+    at.put('hard/b', 'yq\n');
+    expect(await find('(y+)+$z|q', { regex: true, buffer: 'hard' })).toBe(
+      "Found 1 match of '(y+)+$z|q' in 1 of 1 file:\n\n  hard/b:1:2  yq\nNote: not searched, because the pattern took too long or too much stack there: hard/a. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.",
+    );
+  });
+
+  test('that need too much stack are refused with advice', async () => {
+    at.put('stack', 'ab'.repeat(4_000_000));
+    expect(await find('(a|b)*c', { regex: true, buffer: 'stack' })).toBe(
+      'failed: The search was ended: the pattern takes too much stack for this text. Repeated groups that match much, such as (a|b)*, do that; use a character class such as [ab]*, or a simpler pattern.',
+    );
+  });
+
   test('other calls are answered while one takes its time', async () => {
     at.put('slow', `${'y'.repeat(50_000)}\n`);
     const slow = find('(y+)+$z', { regex: true, buffer: 'slow' });

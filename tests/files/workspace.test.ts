@@ -150,6 +150,8 @@ describe('what is no file', () => {
   test.each([
     ['', 'The path must not be empty.'],
     ['a\0b', 'The path must not contain a NUL character.'],
+    ['a/'.repeat(2049), 'The path is longer than 4096 bytes. Give a shorter one.'],
+    ['λ'.repeat(2049), 'The path is longer than 4096 bytes. Give a shorter one.'],
   ])('the path %j is refused', async (path, reason) => expectRefused(path, reason));
 
   test.each(['~', '~/x'])('%s is not the home directory', async (path) => {

@@ -197,6 +197,19 @@ describe('half way', () => {
     expect(await session.eval("(list (kept-one) (fboundp 'never))")).toBe('(1 NIL)');
   });
 
+  test('a condition that a cleanup form signals is told, and get_last_error has both', async () => {
+    expect(await failure('(unwind-protect (error "first") (error "second"))')).toMatch(
+      /^Error: second\nType: COMMON-LISP::SIMPLE-ERROR$/,
+    );
+    expect(await session.text('get_last_error')).toMatch(/^Error: second\n/);
+    expect(await session.text('get_last_error', { index: 1 })).toMatch(/^Error: first\n/);
+    const { text } = await session.call('eval_form', {
+      form: '(unwind-protect (loop) (error "after the limit"))',
+      timeout: 0.3,
+    });
+    expect(text).toMatch(/^Error: after the limit\n/);
+  });
+
   test('a debugger hook of the program is asked first', async () => {
     const form =
       '(let ((*debugger-hook* (lambda (c h) (declare (ignore h)) (throw :out (princ-to-string c))))) (catch :out (error "hooked")))';

@@ -166,7 +166,7 @@ test('an approval for the session holds for the folder that the human was told, 
   };
   const first = { name: 'write_file', arguments: { path: '"lib"/x', content: '1' } };
   const { result } = await server.send(server.request('tools/call', first));
-  expect(JSON.stringify(result)).toContain('write_file in \\"lib\\" without asking again');
+  expect(JSON.stringify(result)).toContain('write_file for files directly in \\"lib\\" without asking again');
   const inputResponses = {
     approval: { action: 'accept', content: { decision: 'approve for this session' } },
   };
@@ -193,7 +193,9 @@ test('S2.12 a file that is loaded is the one that was shown', async () => {
   const { server, file } = await start('modern', ['--ask', 'cautious']);
   const load = { name: 'load_file', arguments: { path: 'src/a.lisp' } };
   const { result } = await server.send(server.request('tools/call', load));
-  expect(JSON.stringify(result)).toContain('in src/a.lisp?\\n\\nsrc/a.lisp, 1 line:\\n\\n+(a)');
+  expect(JSON.stringify(result)).toContain(
+    'in src/a.lisp?\\n\\nsrc/a.lisp, 1 line, no newline at the end:\\n\\n+(a)',
+  );
   writeFileSync(file, '(evil)');
   expectRefusal(
     await answer(server, result?.requestState, load),

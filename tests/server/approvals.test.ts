@@ -156,7 +156,7 @@ describe.each(ERAS)('in the %s era', (era) => {
       '(list \\"<U+202E><U+200B>\\\\u0007<U+2028>\\")'.replace('\\\\u', '\\u'),
     );
     expect(questions[1]?.message).toMatch(
-      /^May the agent call eval_form \(cautious\)\?\n\nToo long to show whole: 12\d{3} characters in the middle are left out\.\n\n[\s\S]*x\n\[\.\.\. 12\d{3} characters are not shown \.\.\.\]\nx+ \(danger\)\)"\n\}$/,
+      /^May the agent call eval_form \(cautious\)\?\n\nToo long to show whole: 12\d{3} characters in the middle are left out\.\n\n[\s\S]*x\[\.\.\. 12\d{3} characters are not shown \.\.\.\]x+ \(danger\)\)"\n\}$/,
     );
     expect(questions[1]?.message.length).toBeLessThan(8300);
   });

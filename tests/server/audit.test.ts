@@ -126,6 +126,28 @@ describe('the records', () => {
     expect(log).toMatch(/eval_form \(cautious\) unfinished\n {4}\{"form":"\(sleep 60\)"\}/);
   });
 
+  test('a damaged line that is still JSON is left out, and the others are shown', async () => {
+    const session = await start();
+    await session.eval('(+ 1 2)');
+    const [begin = {}, end = {}] = records();
+    const damaged = [
+      { ...begin, id: 'one', time: 5 },
+      { ...begin, id: 'two', tool: { a: 1 } },
+      { ...begin, id: 'three', level: 'mild' },
+      { ...begin, id: 'four', authority: ['level'] },
+      { ...end, error: { a: 1 } },
+      { ...end, milliseconds: 'long' },
+      'text',
+      null,
+    ];
+    for (const line of damaged) appendFileSync(file, `${JSON.stringify(line)}\n`);
+    appendFileSync(file, `${JSON.stringify({ ...begin, id: 'five', arguments: undefined })}\n`);
+    const log = await session.text('get_audit_log', {});
+    expect(log).toMatch(/^2 calls in the audit log, newest first:/);
+    expect(log).toMatch(/eval_form \(cautious\) unfinished\n {4}null\n/);
+    expect(log).toMatch(/eval_form \(cautious\) succeeded after \d+ ms\n {4}\{"form":"\(\+ 1 2\)"\}/);
+  });
+
   test('calls in other workspaces are in the file, but not in the answer', async () => {
     const other = temporaryFolder();
     const [here, there] = [await start(), await start([], undefined, other.path)];

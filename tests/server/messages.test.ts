@@ -114,7 +114,9 @@ describe('lines', () => {
     const calls = Array.from({ length: 50 }, (_, n) => server.callLine('eval_form', { form: `(* 2 ${n})` }));
     server.write(calls.map(({ line }) => line).join(''));
     const answers = await Promise.all(calls.map(({ id }) => server.answer(id)));
-    expect(answers.map(textOf)).toEqual(calls.map((_, n) => String(2 * n)));
+    // On a busy machine a note that the evaluation waited follows the value.
+    const values = answers.map((answer) => textOf(answer).split('\n')[0]);
+    expect(values).toEqual(calls.map((_, n) => String(2 * n)));
   });
 
   test.each([0, -1, 'a string', 'λ', ''])('the id %j comes back as it was', async (id) => {

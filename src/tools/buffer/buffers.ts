@@ -18,8 +18,8 @@ export interface TextBuffer {
   note?: string;
   /** The edits of it that a human was asked about and has not answered yet, as they see them. */
   pending: string[];
-  /** Returns its lines from number FIRST on, as readLines does. */
-  read(first: number): Promise<Excerpt | string>;
+  /** Returns its lines from number FIRST on, until SIGNAL, as readLines does. */
+  read(first: number, signal?: AbortSignal): Promise<Excerpt | string>;
 }
 
 /** Where buffers come from. The buffers of an attached editor would be another source than the workspace. */
@@ -70,10 +70,7 @@ export class WorkspaceBuffers implements BufferSource {
     const made = this.#workspace.name(join(real, ...missing));
     const pending = pendingSection(this.#pendingEdits(made), 'the workspace');
     if (pending !== undefined) throw new CallError(`There is no file ${visibleName(made)} yet. ${pending}`);
-    const budget: Budget = { entries: FIND_ENTRIES, until: performance.now() + FIND_MS };
-    const paths: string[] = [];
-    for await (const path of filesBelow(this.#workspace, this.#workspace.rootFolders(), budget))
-      paths.push(path);
+    const { paths, budget } = await this.#files();
     const same = paths.filter((path) => basename(path) === name);
     const [only] = same;
     const note = budget.exceeded
@@ -85,11 +82,32 @@ export class WorkspaceBuffers implements BufferSource {
     return { ...this.#buffer(only, only), ...(note && { note }) };
   }
 
+  /** Throws a CallError, with similar names where there is a workspace, when nothing is at PATH. */
+  async confirmThere(path: string): Promise<void> {
+    const { missing } = await this.#workspace.locate(path, 'read');
+    if (missing.length === 0) return;
+    const found = await this.#files().catch(() => undefined);
+    const similar = found && this.#similarText(path, found.paths);
+    throw new CallError([this.#workspace.noFile(path).message, similar].filter(Boolean).join(' '));
+  }
+
+  async #files(): Promise<{ paths: string[]; budget: Budget }> {
+    const budget: Budget = { entries: FIND_ENTRIES, until: performance.now() + FIND_MS };
+    const paths: string[] = [];
+    for await (const path of filesBelow(this.#workspace, this.#workspace.rootFolders(), budget))
+      paths.push(path);
+    return { paths, budget };
+  }
+
   #unknownText(name: string, paths: string[]): string {
+    const similar = this.#similarText(name, paths);
+    return `There is no file ${visibleName(name)} in the workspace ${this.#workspace.root}. ${similar}`;
+  }
+
+  #similarText(name: string, paths: string[]): string {
     const similar = nearest(basename(name), [...new Set(paths.map((path) => basename(path)))]);
     const files = similar.flatMap((base) => paths.filter((path) => basename(path) === base).slice(0, 3));
-    const hint = files.length > 0 ? `Similar names: ${this.#names(files)}.` : 'No file has a similar name.';
-    return `There is no file ${visibleName(name)} in the workspace ${this.#workspace.root}. ${hint}`;
+    return files.length > 0 ? `Similar names: ${this.#names(files)}.` : 'No file has a similar name.';
   }
 
   #severalText(name: string, paths: string[]): string {
@@ -105,8 +123,9 @@ export class WorkspaceBuffers implements BufferSource {
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
     if (folder === undefined) return this.#all(this.#workspace.rootFolders(), budget);
     const { real, missing } = await this.#workspace.locate(folder, 'read');
-    const isFolder = missing.length === 0 && (await lstat(real)).isDirectory();
-    return isFolder ? this.#all([real], budget) : undefined;
+    // It may vanish meanwhile.
+    const stats = missing.length === 0 ? await lstat(real).catch(() => undefined) : undefined;
+    return stats?.isDirectory() ? this.#all([real], budget) : undefined;
   }
 
   async *#all(folders: readonly string[], budget: Budget): AsyncGenerator<TextBuffer> {
@@ -119,7 +138,7 @@ export class WorkspaceBuffers implements BufferSource {
     return {
       name,
       pending: this.#pendingEdits(name),
-      read: (first) => this.#workspace.read(path, (file) => readLines(file, first)),
+      read: (first, signal) => this.#workspace.read(path, (file) => readLines(file, first, signal)),
     };
   }
 }

@@ -10,5 +10,5 @@ import { writeFile } from './writing.ts';
 /** Returns the tools of the category buffer, over WORKSPACE; PENDING_EDITS tells of edits that wait for an answer. */
 export function bufferTools(workspace: Workspace, pendingEdits?: PendingEdits): Tool[] {
   const buffers = new WorkspaceBuffers(workspace, pendingEdits);
-  return [readFile(workspace), readBuffer(buffers), searchInBuffer(buffers), writeFile(workspace)];
+  return [readFile(workspace, buffers), readBuffer(buffers), searchInBuffer(buffers), writeFile(workspace)];
 }

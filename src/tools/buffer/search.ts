@@ -51,39 +51,65 @@ export function searchPattern(pattern: string, regex: boolean, caseSensitive: bo
 
 /** Searches texts for one pattern, in a thread that stop ends. */
 export class Searcher {
-  readonly #thread: Worker;
+  readonly #pattern: RegExp;
+  #thread: Worker | undefined;
   readonly #signal: AbortSignal | undefined;
 
-  constructor({ source, flags }: RegExp, signal?: AbortSignal) {
-    this.#thread = new Worker(THREAD, { eval: true, workerData: { source, flags } });
+  constructor(pattern: RegExp, signal?: AbortSignal) {
+    this.#pattern = pattern;
     this.#signal = signal;
   }
 
+  #start(): Worker {
+    const { source, flags } = this.#pattern;
+    const thread = new Worker(THREAD, { eval: true, workerData: { source, flags } });
+    // It may fail when nobody listens any more, which would end the server.
+    return thread.on('error', () => {});
+  }
+
   /** Returns how often the pattern is in TEXT, and where, of LIMIT matches after SKIP. Throws a CallError when
-   *  that takes too long or the signal ends it; then the searcher is of no more use. */
+   *  that takes too long or too much stack, or the signal ends it. */
   search(text: string, skip: number, limit: number): Promise<Matches> {
+    const thread = this.#thread ?? this.#start();
+    this.#thread = thread;
     return new Promise((resolve, reject) => {
       const finish = (settle: () => void) => {
         clearTimeout(timer);
         this.#signal?.removeEventListener('abort', onEnd);
-        this.#thread.off('message', onAnswer).off('error', onError);
+        thread.off('message', onAnswer).off('error', onError);
         settle();
       };
-      const onEnd = () => finish(() => reject(tooSlow()));
+      const fail = (error: CallError) => {
+        this.#thread = undefined;
+        void thread.terminate();
+        finish(() => reject(error));
+      };
+      const onEnd = () => fail(tooSlow());
       const onAnswer = (matches: Matches) => finish(() => resolve(matches));
-      const onError = (error: unknown) =>
-        finish(() => reject(new CallError(`The search failed: ${messageOf(error)}.`)));
+      const onError = (error: unknown) => fail(failed(error));
       const timer = setTimeout(onEnd, MATCH_MS);
       this.#signal?.addEventListener('abort', onEnd);
-      this.#thread.on('message', onAnswer).on('error', onError);
-      this.#thread.postMessage({ text, skip, limit });
+      thread.on('message', onAnswer).on('error', onError);
+      thread.postMessage({ text, skip, limit });
     });
+  }
+
+  /** Whether the signal ended the search. */
+  get ended(): boolean {
+    return this.#signal?.aborted === true;
   }
 
   /** Ends the thread. */
   async stop(): Promise<void> {
-    await this.#thread.terminate();
+    await this.#thread?.terminate();
   }
+}
+
+function failed(error: unknown): CallError {
+  if (!(error instanceof RangeError)) return new CallError(`The search failed: ${messageOf(error)}.`);
+  return new CallError(
+    'The search was ended: the pattern takes too much stack for this text. Repeated groups that match much, such as (a|b)*, do that; use a character class such as [ab]*, or a simpler pattern.',
+  );
 }
 
 function tooSlow(): CallError {

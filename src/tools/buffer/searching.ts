@@ -38,12 +38,29 @@ const SEARCH_IN_BUFFER: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Find text or a regular expression in files, with line and column',
   complexity: 'moderate',
   keywords: keywordList(`
-    grep, find text in files, regex, regular expression, search the code, ripgrep, occurrences of a
-    string, text search, rg, ag, ack, find in files, full text, Ctrl+F, Ctrl+Shift+F, isearch, C-s,
-    occur, M-x grep, rgrep, locate a string literal, comment, TODO FIXME, message text, which files
-    contain or mention, files that say, pattern match in source, line numbers of, search the workspace,
-    across the project, all files, look for a word phrase, git grep, findstr, re.search, indexOf,
-    hard-coded, magic number, file contents`),
+    grep, find text in files, regex search, regular expression, search the code, ripgrep, find a string in a
+    file, text search, egrep, fgrep, rg, ag, ack, find in files, full text, Ctrl+F, Ctrl+Shift+F, isearch,
+    isearch-forward-regexp, incremental search, C-s, C-M-s, occur, M-x occur, M-x grep, rgrep, vim /pattern,
+    string literal, where is the string produced, where does the message come from, comments, TODO FIXME, which
+    files contain, which files mention, which lines contain, files that say, contains the word, pattern in a
+    file, pattern match in source, search for a pattern, match against the text, at which line and column does
+    it appear, appears in, occurrences of a string, line numbers of, search the workspace, search the project,
+    across all files, look for a word or phrase, findstr, re.search, re.findall, re.finditer, indexOf,
+    hard-coded, passwords, secrets, magic number, Select-String, grep -rn, grep -i, xargs grep, swiper, helm-ag,
+    counsel-rg, projectile-grep, find the word, find the line, find where it says, find the comment, lines
+    matching, line containing, all matches, count matches, case-insensitive search, search the sources, search
+    for text in the source files, look through the files, text occurs, strstr, String.includes, hard-coded url,
+    which files use the string, find "text" in all files, find in all files, in all files, mention of, where do
+    we mention, which file contains, which file mentions, search the repository, lines with, lines that contain,
+    look for the string, regex over all files, over all lisp files, count how often, how often does it occur,
+    comments about, find comments, occurrences in a file, appears, the word appears, at which line, which line
+    says, find the line with, literal text, plain text search, search text, text in the code, error text in the
+    sources, find where a message is printed, produced, url in the code, API key, password in config, hard coded
+    values, credentials, TODO comments, XXX HACK, leftover debug prints, find print statements, trailing
+    whitespace, tabs, long lines, wildcard search in files, multi-file search, Find in Path, Search > File,
+    Ctrl+H search, Cmd+Shift+F, M-s o, multi-occur, C-M-r, deadgrep, ctrlp, fzf, /pattern, awk, sed -n /p,
+    string.find, preg_match, grepl, grep -n, does the word occur, find all TODOs, where a text stands in the
+    file, in which source file is the message written, line numbers where, the text`),
 };
 
 /** Milliseconds after which no further file is searched, and entries of directories that are looked at. */
@@ -91,6 +108,8 @@ interface Found {
   filesWithMatches: number;
   /** The files that are no text, or too large. */
   left: string[];
+  /** The files in which the pattern took too long, or too much stack. */
+  tooHard: string[];
   /** The files with edits that wait for an answer. */
   edited: string[];
 }
@@ -101,7 +120,8 @@ async function searchAll(
   { offset, limit }: { offset: number; limit: number },
   budget: Budget,
 ): Promise<Found> {
-  const found: Found = { total: 0, matches: [], offset, files: 0, filesWithMatches: 0, left: [], edited: [] };
+  const counts = { total: 0, files: 0, filesWithMatches: 0 };
+  const found: Found = { ...counts, matches: [], offset, left: [], tooHard: [], edited: [] };
   for await (const buffer of buffers) {
     if (buffer.pending.length > 0) found.edited.push(buffer.name);
     const excerpt = await buffer.read(1).catch((error: unknown) => {
@@ -112,17 +132,25 @@ async function searchAll(
       found.left.push(buffer.name);
       continue;
     }
-    const skip = Math.max(0, offset - found.total);
-    const text = excerpt.lines.join('\n');
-    const { count, found: places } = await searcher.search(text, skip, limit - found.matches.length);
-    found.files += 1;
-    found.filesWithMatches += count > 0 ? 1 : 0;
-    found.total += count;
-    for (const match of matchesIn(buffer.name, text, excerpt.lines, places)) found.matches.push(match);
+    await searchText(searcher, buffer.name, excerpt.lines, found, limit).catch((error: unknown) => {
+      if (Array.isArray(buffers) || searcher.ended) throw error;
+      found.tooHard.push(buffer.name);
+    });
     budget.exceeded ||= performance.now() > budget.until;
     if (budget.exceeded) break;
   }
   return found;
+}
+
+/** Adds to FOUND what SEARCHER finds in LINES of FILE, up to LIMIT matches in all. */
+async function searchText(searcher: Searcher, file: string, lines: string[], found: Found, limit: number) {
+  const text = lines.join('\n');
+  const skip = Math.max(0, found.offset - found.total);
+  const { count, found: places } = await searcher.search(text, skip, limit - found.matches.length);
+  found.files += 1;
+  found.filesWithMatches += count > 0 ? 1 : 0;
+  found.total += count;
+  for (const match of matchesIn(file, text, lines, places)) found.matches.push(match);
 }
 
 /** Returns PLACES, which are in the order of TEXT, as lines and columns. */
@@ -146,7 +174,7 @@ function matchesIn(file: string, text: string, lines: string[], places: [number,
 }
 
 function searchResult(pattern: string, found: Found, one: TextBuffer | undefined, stopped: boolean): Result {
-  const { total, matches, offset, files, filesWithMatches, left, edited } = found;
+  const { total, matches, offset, files, filesWithMatches, left, tooHard, edited } = found;
   const rows = fittingRows(matches.map((match) => rowText(match, one === undefined)));
   const where = one
     ? visibleName(one.name)
@@ -159,6 +187,8 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
     stopped &&
       `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
     left.length > 0 && `Note: not searched, because no text or too large: ${fewNames(left)}.`,
+    tooHard.length > 0 &&
+      `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
     one === undefined &&
       edited.length > 0 &&
       `Note: edits of these wait for approval, and were not searched; read_buffer shows them: ${fewNames(edited)}.`,
@@ -170,9 +200,9 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
       total,
       files,
       matches,
-      notSearched: left,
+      notSearched: [...left, ...tooHard],
       pending: edited,
-      complete: !stopped,
+      complete: !stopped && tooHard.length === 0,
     },
     text: joinSections([
       [head + list, ...notes].join('\n'),

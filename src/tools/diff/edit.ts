@@ -10,7 +10,7 @@ import { boundLines, joinSections } from '../../kernel/reply.ts';
 import { type Arguments, defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
-import { nearestPlace, occurrences } from './match.ts';
+import { nearestPlace, occurrences, TOLD } from './match.ts';
 
 const PROPOSE_FILE_EDIT: Omit<ToolDefinition, 'handler' | 'preview'> = {
   name: 'propose_file_edit',
@@ -29,12 +29,32 @@ const PROPOSE_FILE_EDIT: Omit<ToolDefinition, 'handler' | 'preview'> = {
   shortDescription: 'Change a part of a file; a human sees the diff and decides',
   complexity: 'moderate',
   keywords: keywordList(`
-    edit a file, change code in a file, patch, replace text, fix a bug in the source, modify a file,
-    apply a diff, insert lines, str_replace, search and replace, sed -i, refactor, rename in a file,
-    delete lines, remove a function from a file, add a function to a file, append to a file, update the
-    source, edit in place, suggest a change, hunk, unified diff, review, pull request, ediff,
-    query-replace, M-%, correct a typo in a file, comment out, change a line, rewrite a function, change
-    the definition on disk, make a fix permanent`),
+    edit a file, change code in a file, patch a function, replace text in a file, fix a bug in the source,
+    modify a file, apply a diff, find and replace, insert lines, str_replace, search and replace, sed -i, code
+    edit with approval, ask before changing, show a diff, let the user accept, see the change before it happens,
+    make this correction, correction in the file, modify existing code, change existing source, old text and new
+    text, rename in a file, rename a local variable, rename inside one file, delete lines, remove a function
+    from a file, add a function to a file, add an export, append to a file, update a source file, edit in place,
+    suggest a change, propose a change, hunk, unified diff, code review, ediff, query-replace, M-%, Ctrl+R,
+    Ctrl+H replace, correct a typo, typo in a file, comment out, change a line, replace a line, bug in line, off
+    by one, rewrite a function, move a definition, change the definition on disk, make a fix permanent, sed
+    s///, perl -pi, patch -p1, apply_patch, search_replace, quick fix, code action, with my consent, confirm the
+    change, adjust the code, tweak, swap two lines, fix the indentation, fix the typo, update the docstring,
+    change the default value in the source, remove a line, remove these lines, add a line, add a dependency to
+    the asd, add a docstring, add a comment, small change in a file, edit an existing file, propose a patch,
+    modify the function in the file, insert a line, line 30, change from to in a file, fix the comment, rename
+    foo to bar, delete the function, add to the depends-on, let me confirm the edit, make the edit, insert a
+    docstring, update line, apply my refactoring, edit function body, edit the source, edit code, correct the
+    code, correct a line, repair, bug fix, fix it in the source, wrong operator, replace < by <=, replace one
+    text by another, replace this by that, substitute, swap, add an argument in the source, add a parameter, add
+    an import, add a clause, add an export to package.lisp, add a test case, change a constant, change a
+    default, change the text, change the message, change port, bump the version, uncomment, reformat, wrap in,
+    move code, split a function in the source, extract function, edit with review, review before applying, human
+    approves, show what would change, dry-run edit, suggestion mode, before it happens, ask me first, diff
+    first, show the user a diff, preview the edit, inline edit, Cursor apply, Aider search replace block, ed,
+    ex, :%s, :s/, regexp-replace, re.sub, replaceAll, replace the word, replace a word in the file, fix this
+    line, small edit, add one line, end of the file, remove the debugging print, refactor a function in its
+    file, edit source, I approve it, what I approve, change in the file, refactor in place`),
 };
 
 /** Lines of a diff in the answer, and of the nearest place in a refusal. */
@@ -44,8 +64,8 @@ const NEAR_LINES = 40;
 export function proposeFileEdit(workspace: Workspace) {
   return defineTool({
     ...PROPOSE_FILE_EDIT,
-    preview: async (args) => {
-      const present = await presentFile(workspace, String(args['path']));
+    preview: async (args, { signal }) => {
+      const present = await presentFile(workspace, String(args['path']), signal);
       const { before, after } = editOf(present, args, workspace);
       encode(after, visibleName(present.name)); // Throws what a human should not be asked for.
       const change =
@@ -55,13 +75,14 @@ export function proposeFileEdit(workspace: Workspace) {
       const text = reasonText(args) + change;
       return { text, place: present.name, fingerprint: present.fingerprint };
     },
-    handler: async (args, { fingerprint }) => {
+    handler: async (args, { fingerprint, signal }) => {
       const path = String(args['path']);
-      const present = await presentFile(workspace, path);
+      const present = await presentFile(workspace, path, signal);
       checkApproved(present, fingerprint);
       const { before, after } = editOf(present, args, workspace);
       const bytes = encode(after, visibleName(present.name));
-      await replaceFile(workspace, path, bytes, (now) => checkApproved(now, present.fingerprint));
+      const confirm = (now: Present) => checkApproved(now, present.fingerprint);
+      await replaceFile(workspace, path, bytes, confirm, signal);
       const hunks = diffHunks(before.text, after.text);
       return {
         data: { path: present.name, bytes: bytes.length, hunks: hunks ?? null },
@@ -146,15 +167,19 @@ function replaced(
   const { count, start, lines } = occurrences(plain, original);
   if (count === 0) throw new CallError(staleText(file, plain, original));
   if (count > 1) {
-    const more = count > lines.length ? ` and ${count - lines.length} more` : '';
     throw new CallError(
-      `original stands ${count} times in ${file}, at lines ${lines.join(', ')}${more}. Give it with more of the text around it, so that it stands there once.`,
+      `original stands ${count} times in ${file}, ${linesText(lines)}. Give it with more of the text around it, so that it stands there once.`,
     );
   }
   const [from, to] = [start, start + original.length].map((at) => indexWithReturns(text, at));
   const crlf = lineEnds(text.slice(from, to)) ?? lineEnds(text);
   const put = crlf === 'CRLF' ? modified.replaceAll('\n', '\r\n') : modified;
   return text.slice(0, from) + put + text.slice(to);
+}
+
+function linesText(lines: readonly number[]): string {
+  if (lines.length === 1) return `at line ${lines[0]}`;
+  return `${lines.length < TOLD ? 'at' : 'first at'} lines ${lines.join(', ')}`;
 }
 
 /** Returns the index in TEXT of what is at INDEX when each CRLF in it is one character. */

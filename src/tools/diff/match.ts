@@ -2,30 +2,57 @@
 
 import { similarity } from '../../kernel/nearest.ts';
 
-/** Occurrences of which the lines are told. */
-const TOLD = 20;
+/** Lines that are told, of the first occurrences. */
+export const TOLD = 20;
+
+const NEWLINE = 10;
 
 /** Where a text stands in another. */
 export interface Occurrences {
   count: number;
   /** Where the first begins; -1 when there is none. */
   start: number;
-  /** The numbers of the lines where the first of them begin. */
+  /** The numbers of the lines where the first of them begin, each once. */
   lines: number[];
 }
 
-/** Returns where WANTED stands in TEXT. */
+/** Returns where WANTED, which is not empty, stands in TEXT, in a time that grows with their lengths only: indexOf
+ *  takes their product where both repeat themselves, as rulers of dashes do (Knuth, Morris, Pratt). */
 export function occurrences(text: string, wanted: string): Occurrences {
-  const found: Occurrences = { count: 0, start: text.indexOf(wanted), lines: [] };
-  let [line, counted] = [1, 0];
-  for (let at = found.start; at !== -1; at = text.indexOf(wanted, at + 1)) {
+  const found: Occurrences = { count: 0, start: -1, lines: [] };
+  const borders = bordersOf(wanted);
+  // The number of the line where a match begins that ends here.
+  let line = 2 - wanted.split('\n').length;
+  let matched = 0;
+  for (let end = 1; end <= text.length; end += 1) {
+    const code = text.charCodeAt(end - 1);
+    if (code === NEWLINE) line += 1;
+    matched = advance(wanted, borders, matched, code);
+    if (matched < wanted.length) continue;
+    if (found.count === 0) found.start = end - matched;
     found.count += 1;
-    if (found.count > TOLD) continue;
-    line += text.slice(counted, at).split('\n').length - 1;
-    counted = at;
-    found.lines.push(line);
+    if (found.lines.length < TOLD && found.lines.at(-1) !== line) found.lines.push(line);
   }
   return found;
+}
+
+/** Returns, for each length of a beginning of WANTED, that of its longest shorter beginning which it ends with. */
+function bordersOf(wanted: string): Int32Array {
+  const borders = new Int32Array(wanted.length + 1);
+  for (let length = 2; length <= wanted.length; length += 1) {
+    borders[length] = advance(wanted, borders, borders[length - 1] ?? 0, wanted.charCodeAt(length - 1));
+  }
+  return borders;
+}
+
+/** Returns how much of the beginning of WANTED a text ends with that ended with MATCHED of it before CODE. */
+function advance(wanted: string, borders: Int32Array, matched: number, code: number): number {
+  let length = matched;
+  while (length === wanted.length || wanted.charCodeAt(length) !== code) {
+    if (length === 0) return 0;
+    length = borders[length] ?? 0;
+  }
+  return length + 1;
 }
 
 /** Lines of a file, from number FIRST on. */

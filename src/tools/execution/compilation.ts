@@ -15,7 +15,7 @@ const COMPILE_FORM: Omit<ToolDefinition, 'handler'> = {
   name: 'compile_form',
   title: 'Compile Lisp',
   description:
-    'Compile Lisp forms without evaluating them, to see errors, warnings, undefined functions and variables, and notes of the compiler, each with the form it is about. Forms are compiled as in a file, so a macro counts for the forms after it. Macros, #. and EVAL-WHEN (:COMPILE-TOPLEVEL) do run; what they define is taken back, but for changes of packages that exist.',
+    'Compile Lisp forms without evaluating them, to see errors, warnings, undefined functions and variables, and notes of the compiler, each with the form it is about. Forms are compiled as in a file, so a macro counts for the forms after it; definitions that this needs are taken back, but not what an evaluation defines meanwhile. What compile-time code (EVAL-WHEN, macros, #.) does or loads stays, as do changes of packages that exist and the symbols that are read.',
   parameters: [
     { name: 'form', type: 'string', description: 'Lisp form to compile, or several' },
     {
@@ -32,13 +32,34 @@ const COMPILE_FORM: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Compile Lisp forms without running them: errors, warnings, undefined names, notes',
   complexity: 'simple',
   keywords: keywordList(`
-    compile, does it compile, compiler warnings, check code without running it, undefined function or
-    variable, type check, optimization notes, lint, compilation errors, syntax check, validate a
-    definition, dry run, static analysis, type errors, type conflict, wrong number of arguments,
-    unused variable, misspelled name, typo, unreachable code, deleting dead code, style warnings,
-    efficiency notes, why is it slow, speed, generic arithmetic, declare optimize, tsc, mypy, flake8,
-    eslint, javac, gcc -fsyntax-only, py_compile, cargo check, before defining it, proofread, draft,
-    review generated code, will this work, diagnostics, problems, failed to compile, compile-file, C-c C-c`),
+    compile a form, does it compile, compiler warnings of a snippet, check code without running it, type check,
+    lint a snippet, optimization notes, syntax check, undefined function or variable, compilation errors,
+    without evaluating it, validate a definition, is my definition valid, verify a definition, before defining
+    it, before it replaces the old one, not saved yet, code I am about to insert, piece of code, dry run,
+    dry-run compile, without side effects, static analysis, type errors, type clash, type conflict, type
+    mismatch, wrong number of arguments, unused variable, unused variables in a let, misspelled name,
+    unreachable code, deleting unreachable code, style warnings of a definition, parens balanced, unbalanced
+    parens, balanced parentheses, missing paren, efficiency notes, compiler notes, open-code, why is it slow,
+    generic arithmetic, boxing, declare optimize speed, compiler diagnostics, tsc --noEmit, mypy, pyright,
+    eslint, javac -Xlint, gcc -fsyntax-only, py_compile, cargo check, proofread, review generated code, will
+    this work, failed to compile, slime-compile-defun, C-c C-c, rustc, clang -Wall, node --check, php -l, ruby
+    -c, bash -n, perl -c, type-check an expression, does the compiler complain, what does the compiler say,
+    compiler messages, compile only, compile this function, compile a defun, without loading, without executing,
+    before I run it, before I save it, is this valid Lisp, is this code correct, will it compile, well-formed,
+    type inference, inferred types, deleted code note, unable to optimize, could not inline, wrong type,
+    undefined function in a snippet, compiler macros, check the syntax of code, check this code, find type
+    errors in a function, would this compile, would it compile, any warnings if I define, is there a typo in
+    this form, typo in this form, check the following definition, following code, check for mistakes,
+    syntactically correct, is it ok syntactically, does SBCL complain, compile without executing, compile-only
+    check, type-check my function, new version of a function, is my new version valid, before it replaces, hints
+    of the optimizer, could not optimize, forced to do full call, full call to, note: doing signed word to
+    integer coercion, deleting unused function, undefined variable warning, unused let variable, unused
+    argument, constant condition, never reached, odd number of arguments, number of parens, close all parens,
+    snippet compiles, code below, C-c M-c, flymake, flycheck, LSP diagnostics of unsaved code, IDE inspection,
+    SonarLint, static check, look for warnings in a lambda, warnings in this code, are all variables used,
+    variables used in this code, does the call match the arguments, find bugs without running, style warnings of
+    a form, well formed defun, would the compiler accept, Inspect Code on a selection, code not in a file,
+    faults in my code, fault, check my code`),
 };
 
 export function compileForm(image: Image) {
@@ -66,7 +87,7 @@ function compilationResult({ ending, output, data, waitedMs }: Reply<'compile-fo
     failure ?? headline(data),
     outputSection(output),
     warningSection(data),
-    waitedSection(waitedMs),
+    waitedSection(waitedMs, 'forms are compiled one call at a time'),
   ]);
   // Those are of the file that stood for the forms.
   const warnings = (data.warnings ?? []).map(({ file, offset, ...warning }) => warning);
@@ -88,5 +109,5 @@ function headline({ forms = 0, warnings = [] }: CompileData): string {
         ? 'with notes'
         : 'without warnings';
   const what = forms === 1 ? 'the form' : `${forms} forms`;
-  return `Compiled ${what} ${found}. Nothing was evaluated or defined; macros, #. and EVAL-WHEN (:COMPILE-TOPLEVEL) ran, as for any compilation.`;
+  return `Compiled ${what} ${found}. Nothing of that was run. Definitions that compiling needs were taken back; what compile-time code (EVAL-WHEN, macros, #.) did or loaded stays.`;
 }

@@ -39,16 +39,43 @@ const EVAL_FORM: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Evaluate Lisp forms in the running image: values, output, warnings, conditions',
   complexity: 'simple',
   keywords: keywordList(`
-    evaluate, execute code, REPL, run an expression, call a function, define a function, test a
-    function, backtrace and restarts, eval, interactive console, shell prompt, jshell, irb, python -c,
-    console.log, playground, scratch, snippet, one-liner, immediate window, notebook, compute,
-    calculate, arithmetic math sum power modulo, try out, experiment, verify, assert, invoke, see what
-    it returns, result, redefine on the fly, monkeypatch monkey patch always return, override, debug an
-    error, stack trace, exception, crash, reproduce a bug, trace untrace, step, time, how long does it
-    take how fast faster slow, measure, performance, profile, benchmark, memory, macroexpand expand a
-    macro expansion, disassemble, print a value toString, what is inside, contents of a hash table, set
-    or change a variable, switch package, make an instance new object, query live state at runtime,
-    interrupt timeout, defun defmacro defclass setf, run the unit tests, C-x C-e, C-c C-c, C-M-x`),
+    evaluate, execute code, REPL, run an expression, call a function, define a function, test a function,
+    backtrace and restarts, eval, interactive console, shell prompt, jshell, irb, python -c, node -e,
+    console.log, playground, scratch, code snippet, one-liner, immediate window, watch window, notebook cell,
+    compute, calculate, arithmetic, add multiply divide numbers, factorial fibonacci, power of, modulo mod, try
+    out, try something, play with, experiment, quick check whether, is it true, assert, assertion, invoke a
+    function with arguments, see what it returns, which values does it return, what comes back, result of an
+    expression, redefine on the fly, monkeypatch, monkey patch, always return, override, reproduce a bug,
+    reproduce an error, fails when I call it, run it and show the stack trace, stack trace for a call, debug a
+    function, exception, trace a function, untrace, step through, time a call, how long does it take, faster or
+    slower, measure, profile a function, benchmark, timing, memory usage, garbage collect, disassemble, machine
+    code, print a value, toString, princ format, what is inside a variable, contents of a hash table, count
+    entries, inspect an object, current value of a variable, set or change a global variable, set a field, debug
+    optimization, declaim, in-package, switch package, current package, make an instance, create an object, new
+    object, sample data, query live state at runtime, interrupt, timeout, long computation, defun defmacro
+    defclass setf, let progn, run the unit tests, run my test, run tests, does the regex match, C-x C-e, C-c
+    C-c, C-M-x, M-:, Alt+F8, Alt+Enter, ghci, pry, ielm, sbcl --eval, ruby -e, perl -e, timeit, console.time,
+    stopwatch, print hello world, println, eval-last-sexp, slime-eval-last-expression, slime-eval-defun,
+    slime-eval-region, C-c C-r, C-c C-p, C-j, what does it print, smoke test, sanity check, sample call, setq
+    defparameter, random number, format string, convert a number, square root, start the web server, connect to
+    the database from the image, stop a thread, list threads, live program, current state of the program, room,
+    what is the value, run the function, run this code, execute this, do a calculation, sum of a list, what
+    happens if I call, check that it returns, verify the behaviour, edge case, inspect the object in, dump an
+    object, print all keys, value of an expression, memory footprint, heap size, lisp version,
+    lisp-implementation-version, all-threads, kill a thread, stop the running server, restart the server, insert
+    a row via the repl, query via the repl, turn on, turn off, turn tracing on, switch to another package,
+    define a variable, define a class, define a method, define a helper, add a method, patch in memory,
+    fmakunbound, makunbound, remove-method, unintern, create a hash table, test data, mock, stub out, simulate,
+    how many seconds, statistical profiler, sb-sprof, cProfile, CPU time, consing, allocation, handler-case,
+    invoke a restart, assembly, sbcl --script, iex, Chrome console, DevTools, debug console, scratch file, quick
+    evaluate, execute the test suite, how many are in, biggest key, is it true that, runtime value, live object,
+    put in the repl, give me the length of, does the new function work, see if it works, in hexadecimal, binary
+    octal, create an instance of, how slow, find out how slow, runtime type of an object, type-of class-of, try
+    dividing by zero, what the debugger offers, is the list sorted, evaluate selection, remove entries from a
+    cache, log level at runtime, math, performance, crash it, run some lisp, open a REPL, execute this
+    expression, check a value, run a line of code, run a form, evaluate a form, evaluate Lisp code, what does my
+    function return, assign a value, raise an error, use the REPL, show the result, call stack for a form,
+    measure the time, average of a list, make an object and call a method`),
   alwaysLoad: true,
 };
 

@@ -20,7 +20,7 @@ const GET_LAST_ERROR: Omit<ToolDefinition, 'handler'> = {
   name: 'get_last_error',
   title: 'Last error',
   description:
-    'Show the last error that an evaluation, a compilation or a load signalled in the image: its condition, restarts, form, time, and frames with the values that their arguments and local variables had when it happened. The last 10 are kept; they go with the image.',
+    'Show the last error that an evaluation, a compilation or a load signalled in the image, or that ended another thread: its condition, restarts, form, time, and frames with the values that their arguments and local variables had when it happened. The last 10 are kept; they go with the image.',
   parameters: [
     {
       name: 'index',
@@ -39,12 +39,32 @@ const GET_LAST_ERROR: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Show the last error with its frames and the values of local variables',
   complexity: 'simple',
   keywords: keywordList(`
-    last error, backtrace, stack trace, local variables, what went wrong, condition and restarts, post
-    mortem debugging, values of arguments when it failed, traceback, exception, stack frames, call
-    stack, locals, inspect a frame, previous error, why did it fail, debugger, sldb, sly-db, pdb, pm,
-    gdb bt full, e.printStackTrace, cause, crash, uncaught, unhandled, core dump, arguments of a call,
-    bindings, variables in scope, sb-debug, print-backtrace, error message again, error history, where was
-    it signalled, diagnose, failure, toggle-debug-on-error`),
+    last error, backtrace, stack trace, local variables, what went wrong, condition and restarts, post mortem
+    debugging, why did it fail, values of arguments when it failed, at the moment of the crash, why did it
+    crash, traceback, last exception, last failure, previous error, previous evaluation failed, stack frames,
+    call stack, locals of a frame, inspect a frame, which function signalled, where was it signalled, where did
+    it happen, which restarts did it offer, which restarts are offered, which choices were there, abort retry
+    use-value continue, debugger was entered, debugger, details of the error, sldb, sly-db, pdb, pm, gdb bt
+    full, bt, e.printStackTrace, stacktrace, cause of the error, uncaught, unhandled, core dump, arguments of
+    the failing call, failing call, bindings, variables in scope, sb-debug, print-backtrace, condition report,
+    error message again, repeat the error, missed the message, error history, what just happened, diagnose a
+    failure, toggle-debug-on-error, e.stack, sys.exc_info, traceback.print_exc, faulthandler, stack dump, why
+    did I get an error, why is it failing, what failed, what was the error, show the error again, error details,
+    full error message, condition type, condition that was signalled, locals of the failing function, local
+    variables in frame 3, values in a frame, where did it break, location of the error, what did the error say,
+    locals window, call stack window, debugger view, second last error, error before that, previous crash, which
+    frame raised it, what restarts were available, explain the crash, inspect the crash, what exception was
+    that, print the traceback again, error message of the failed call, variables in the top frame, top frame,
+    which condition was raised, condition raised, details of the crash, why did load fail, why did it not work,
+    failing stack, when it blew up, blew up, available restarts, restarts of the error, state at the time of the
+    error, at the time of the error, innermost frame, outermost frame, raised, thrown, who threw it, signal,
+    unbound variable error, type error details, division by zero, it failed, it crashed, it broke, red error,
+    error report, report of the condition, stack after the fact, look at the stack again, where, info locals,
+    frame variables, thread dump, crash report, exception details, Exception Helper, stack unwinding, call
+    chain, error object, inspect the condition, continue from the error, I got an error, something failed, print
+    the stack trace of what failed, what exactly was the exception, which line caused the crash, local vars,
+    vars when it crashed, error report from before, debugger info after the failure, it throws, why this fails,
+    why did this fail, what just failed, after the failure`),
 };
 
 export function getLastError(image: Image) {
@@ -64,7 +84,7 @@ function errorResult(data: LastErrorData, index: number, args: Arguments): Resul
   if (total === 0) {
     return {
       data,
-      text: `No error has been signalled by an evaluation, a compilation or a load in this image, which began ${timeText(began)}. Those of an image that was lost are lost with it.`,
+      text: `No error has been signalled by an evaluation, a compilation or a load in this image, or has ended another thread of it, which began ${timeText(began)}. Those of an image that was lost are lost with it.`,
     };
   }
   if (error === undefined) {
@@ -89,16 +109,21 @@ const OPERATIONS: Record<string, string> = {
   macroexpand: 'a macro expansion',
 };
 
+function signaller({ operation = '', thread }: KeptError): string {
+  return thread === undefined ? (OPERATIONS[operation] ?? 'a load') : `the thread ${thread}`;
+}
+
 function errorText(data: LastErrorData, error: KeptError, index: number): string {
-  const { condition, form, formNumber = 1, file, operation } = error;
+  const { condition, form, formNumber = 1, file, thread } = error;
   const restarts = (condition?.restarts ?? []).map(({ name, report }) => `${name}: ${report}`);
   const frames = framesOf(error).map((each, at) => frameText(each, at, SHORT));
   return joinSections([
     `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}`,
-    `Signalled ${timeText(error.time)} by ${OPERATIONS[operation] ?? 'a load'}, in package ${error.package}` +
+    `Signalled ${timeText(error.time)} by ${signaller(error)}, in package ${error.package}` +
       (file === undefined || form !== undefined ? '' : `, in ${file}`),
     form !== undefined && `Form${formNumber > 1 ? ` ${formNumber}` : ''}:\n${indent(form, 2)}`,
-    restarts.length > 0 && `Restarts (none was invoked; the call was ended):\n${listText(restarts, false)}`,
+    restarts.length > 0 &&
+      `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}`,
     frames.length > 0 && `Frames, with the locals that their code kept:\n${listText(frames, false)}`,
     hidesLocals(error) &&
       'Note: a variable without a value was optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.',

@@ -24,14 +24,32 @@ const CLASS_SLOTS: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Show the slots of a class or structure, own and inherited, with their accessors',
   complexity: 'simple',
   keywords: keywordList(`
-    class slots, fields of a class, attributes, initargs and initforms, accessors readers writers,
-    slot type, structure slots, inherited slots, members, properties, instance variables, data members,
-    columns, slot definitions, default value of a slot, default-initargs, keyword arguments of
-    make-instance, how to construct create an instance, constructor make- function, getters and setters,
-    getter setter, allocation class shared static, defclass defstruct define-condition, record struct
-    fields, condition slots, which class does a slot come from, effective direct slots, mop,
-    class-direct-slots, slot-value, dataclass fields, __slots__, __dict__, getDeclaredFields, schema of
-    an object, shape, layout`),
+    class slots, fields of a class, attributes of a class, initargs and initforms, accessors readers writers,
+    slot type, structure slots, inherited slots, members of a struct, properties of an object, property names
+    and types, instance variables, data members, slot definitions, does it have a slot, which slots has, what
+    data does an instance hold, default value of a slot, default-initargs, keyword arguments of make-instance,
+    which keywords can I pass to make-instance, make-instance accepts, how to construct create an instance,
+    create an object, constructor keywords, constructor function, getters and setters, getter setter, reader of
+    a slot, allocation class, shared slot, defclass defstruct define-condition, record fields, struct fields,
+    struct members, condition slots, what information does a condition carry, which class does a slot come from,
+    slots come from the superclass, own slots, effective slots, direct slots, mop, class-direct-slots,
+    slot-value, with-slots, dataclass fields, interface, __slots__, __dict__, getDeclaredFields, reflection,
+    schema of an object, shape of an object, memory layout of a struct, columns of a model, POJO fields, record
+    components, vars(obj), attrs, pydantic model fields, fields of an instance, describe a class, what is stored
+    in an object, slot names, list the slots, required initarg, initargs of a class, accessor for a slot,
+    accessor of an object, is there an accessor, setter name, documentation of a slot, struct definition,
+    condition readers, data structure definition, entity, keyword constructor, JSON keys of an object, members
+    of a class, what can I pass to make-instance, fields and default values, getter for, what does a record
+    contain, data in an object, data fields, initial values, initial value of a slot, type of a slot, which
+    slots are inherited, is the slot shared, write to a slot, setf-able slot, slot accessors, class members,
+    class variables, member variables, ivars, attr_accessor, properties of a class, private fields, enum of
+    fields, struct layout, defstruct slots, constructor of a struct, BOA constructor, conc-name, copier
+    predicate, condition arguments, how to read the information from a condition, show what a user object holds,
+    Structure view, Ctrl+F12, Object inspector fields, javap, inspect.getmembers of a class, dir(obj),
+    obj.__class__ fields, slot-definition-name, compute-slots, print the slots, named fields, relations of a
+    model, what belongs to an object, does the class have an attribute, has a field, what can be stored in,
+    public attributes, default initargs of a class, list accessors, structure of a record, class members with
+    types, which initarg sets`),
 };
 
 export function classSlots(image: Image) {
@@ -141,12 +159,30 @@ const CLASS_HIERARCHY: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Show the superclasses, precedence list and tree of subclasses of a class',
   complexity: 'simple',
   keywords: keywordList(`
-    class hierarchy, superclasses, subclasses, class precedence list, inheritance tree, metaclass,
-    parent classes, derived classes, children, ancestors, descendants, base class, extends, inherits
-    from, mro method resolution order, __mro__, __bases__, __subclasses__, type hierarchy, supertypes
-    subtypes, condition hierarchy, which errors are below, exception hierarchy, structure include,
-    mixin mixins, multiple inheritance, diamond, is-a, who extends, implementations of a protocol class,
-    siblings, cpl, class-direct-superclasses, class-direct-subclasses, mop, Ctrl+H, F4`),
+    class hierarchy, superclasses, subclasses, class precedence list, inheritance tree, parent classes, derived
+    classes, type hierarchy, class tree, base class, children of a class, parents and children, ancestors,
+    descendants, child classes, father of a class, extends, implements, who extends, inherits from, who inherits
+    from, what does it inherit, inherit the change, direct superclasses, from which class does it come,
+    metaclass, mro method resolution order, linearization, c3, __mro__, __bases__, __subclasses__, supertypes,
+    subtypes, concrete implementations, abstract class, condition hierarchy, conditions derived from, which
+    errors are below, exception hierarchy, structure include, mixins, multiple inheritance, diamond, is-a, is it
+    a subtype, instanceof, subclass of, implementations of a protocol class, siblings, up to t, cpl, sealed
+    family of classes, class-direct-superclasses, class-direct-subclasses, mop, subtypep, Ctrl+H, F4,
+    isinstance, issubclass, inheritance chain, inheritance of a class, all subclasses, direct subclasses,
+    descend from, which classes derive from, which conditions inherit from, all errors under, implementors,
+    implementers of an interface, ancestor classes, superclass, subclass, polymorphism, family tree of a class,
+    order of inheritance, find-class, Type Hierarchy view, parents of a class, what kinds of, above it in the
+    hierarchy, below it in the hierarchy, every class that extends, is it a subclass, is one a subclass of
+    another, children of class, error classes, inheritance order, type tree, parent of a struct, parent of a
+    class, which class is it based on, based on, built on, derives, heirs, offspring, descends, super class, sub
+    class, sub classes, generalisation specialisation, base type, common ancestor, root class, where does a
+    class stand, all kinds of errors, condition types below, family of classes, list of subclasses, deeply
+    nested subclasses, direct parents, mixin order, conflicts of inheritance, override order, linearisation,
+    TypeScript extends, implements interface, abstract base, Object Browser hierarchy, Open Type Hierarchy,
+    Ctrl+T hierarchy, Show Diagrams, class-precedence-list, class-finalized-p, standard-object,
+    structure-object, built-in-class, error types under, condition type tree, parent of, who is the parent, is
+    derived from, is it derived from, classes that specialise, superclass chain, class tree of a library,
+    implementations of a class, all descendants`),
 };
 
 export function classHierarchy(image: Image) {

@@ -31,14 +31,32 @@ const WHO_REFERENCES: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Find the functions that read, set or bind a variable, and where',
   complexity: 'moderate',
   keywords: keywordList(`
-    variable references, who sets a variable, who reads a variable, who binds a special variable,
-    global state, setq setf assignment, uses of a constant, writers and readers, where is it assigned
-    modified mutated changed updated incremented, who writes, dynamic binding, let binding rebinds,
-    dynamically scoped, defvar defparameter defconstant defglobal, parameter, config setting option
-    flag, counter, cache, side effects, shared mutable state, thread safety, data race, unused
-    variable, safe to delete or rename a global, find usages of a variable, find all references,
-    occurrences, accesses, read access write access, xref, slime-who-references slime-who-sets
-    slime-who-binds, sb-introspect:who-references, C-c C-w r, C-c C-w s, C-c C-w b`),
+    variable references, who sets a variable, who reads a variable, who binds a special variable, where is a
+    variable used, usages of a global variable, uses of a constant, find write accesses, unused variable defvar,
+    setq setf assignment, writers and readers, where is it assigned or modified, who changes it, mutated,
+    incremented, which functions write to, which functions rebind, touches the variable, looks at the variable,
+    still looked at, functions that depend on a variable, dynamic variable, dynamic binding, dynamically bound,
+    let binding, who lets it, rebinds, dynamically scoped, defvar defparameter defconstant defglobal, global
+    state, global keyword, global usage, static field accesses, read access write access, read and write usages,
+    highlight write usages, setting option flag counter cache variables, side effects on globals, shared mutable
+    state, thread safety, data race, rename a variable, safe to delete a global, unused defvar, dead constant,
+    magic number constant, find usages of a variable, find all references, cross reference, xref, symbol
+    references, slime-who-references, slime-who-sets, slime-who-binds, sb-introspect:who-references, C-c C-w r,
+    C-c C-w s, C-c C-w b, Alt+F7, Shift+F12, assignments to a variable, who modifies a variable, who mutates it,
+    who changes the variable, readers of a variable, writers of a variable, users of a constant, usages of a
+    constant, watchpoint, where is it read, where is it written, all reads and writes, highlight usages,
+    references to a special variable, which code looks at a setting, is the global still used, let-bound, binds
+    it around, code that binds, defconstant users, which functions set, which functions read, modifies global
+    state, where does it get its value, gets set, gets assigned, is it read by anyone, is it set anywhere,
+    unused global, dead variable, dead global, reads and writes of a global, everything that uses the variable,
+    temporarily rebind, temporarily bound, users of a global, config variable, dependency on a global, logger
+    variable, connection pool, module-level variable, static variable, public static final, enum constant, Value
+    write, Value read, data breakpoint, nonlocal, reassigned, clobbered, pushnew push incf decf on a variable,
+    setf of a special variable, who assigns, who increments, who touches, code that increments, variable is
+    used, constant is used, defvar is used, where is the defparameter used, where is the constant used, is the
+    parameter used, parameter used at all, every access, overwrites a variable, who overwrites, look at a
+    variable, find variable usage, writes to a global, what uses the constant, modified mutated changed updated
+    incremented`),
 };
 
 export function whoReferences(image: Image, places: Places) {

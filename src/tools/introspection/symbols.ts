@@ -59,17 +59,44 @@ const APROPOS_SEARCH: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Find symbols by a part of their name: functions, macros, variables, classes',
   complexity: 'simple',
   keywords: keywordList(`
-    apropos, search symbols, find a symbol by name, list functions, autocomplete, exported symbols, what
-    is in a package, grep for a symbol, completion, intellisense, workspace symbols, go to symbol,
-    public interface or API overview, what a library offers or provides, members of a module or
-    namespace, is there something a function or built-in for, discover functions macros classes
-    variables, all classes types conditions generic functions, names containing a substring, matching a
-    pattern, starting with a prefix, ending with a suffix, with a word in the name, anything that does,
-    forgot or cannot remember the exact name how it is spelled or really called, somebody wrote a
-    helper, similar names, candidates, names beginning or ending with, contents of a package, available
-    utilities helpers predicates accessors, browse, enumerate, complete list, cheat sheet, outline,
-    index, do we already have one, lookup, do-symbols, slime-apropos-package, dir, Object.keys, C-c C-d
-    a`),
+    apropos, search symbols, find a symbol by name, list functions, autocomplete, exported symbols, what is in a
+    package, symbols matching a pattern, names containing a word, starting with a prefix, ending with a suffix,
+    begins with, ends in, substring match, fuzzy lookup, middle part of the name, with a word in their name, has
+    in its name, functions that mention, functions like, grep for a symbol, completion, intellisense, workspace
+    symbols, go to symbol, go to class by name, navigate to symbol, object browser, search everywhere, double
+    Shift, Ctrl+N, Ctrl+T, public interface or API overview, discover the api, names in the api, what a library
+    offers or provides, what the standard library comes with, members of a module or namespace, is there
+    something for, is there a function for, is there a built-in to, anything for, something like, helper for,
+    somebody wrote a helper, do we already have one, does Lisp already offer, everything that has to do with,
+    list all classes, all types, all conditions, all generic functions gfs, all constants, all macros,
+    defmacros, all global variables earmuffs, which variables does the package have, every class in the package,
+    lisp api names, filter symbols by type, filter by kind, exported identifiers, external only, any home
+    package, inherited symbols, forgot the exact name, forgot the spelling, cannot remember the name, how is it
+    spelled, how is it called, what is it called, what is it named, really called, similar names, candidates,
+    partial spelling, next page of symbols, paginate, utilities, helpers, predicates, accessors, enumerate, list
+    package exports, how many symbols start with, do-symbols, slime-apropos-package, find-all-symbols, dir, C-c
+    C-d a, C-c C-d p, functions with a word in them, whose name contains, symbols that contain, names that
+    contain, Ctrl+Shift+O, Cmd+T, Ctrl+Shift+T, Class View, inspect.getmembers, getOwnPropertyNames, which
+    functions exist, which functions are there, which macros are defined, what functions exist, part of a name,
+    similarly named, wildcard, glob, tab completion, complete-symbol, is the name taken, does a function named
+    so exist, standard function for, equivalent of, counterpart of, list constants, constants in a package, list
+    macros, macros in a package, list the generic functions, list variables, variables whose name, predicate for
+    checking, function that joins splits trims sorts, what is on offer, string functions, date functions,
+    relevant functions, anything related, existing functions, anything called like, named like, name fragment,
+    name pattern, names like, identifiers in the image, family of functions, functions about, functions for
+    strings, hash tables streams dates numbers, trimming whitespace, uppercase, reversing a sequence, rounding
+    numbers, remove duplicates, shuffle flatten split join, string utilities, is there a macro that, list of
+    conditions, list of types, list structs, special variables for configuring, across packages, in any package,
+    symbol table, browse symbols, imenu, helm-apropos, quick open symbol, Find Symbol, Open Symbol by Name, what
+    was that function again, which name did it have, unknown exact name, functions called, other functions
+    called, everything named, does the library have, does the package have a function, which helpers exist,
+    names starting with, global parameters of an app, functions to upcase, string replace function, which other
+    functions are named, canonicalise normalise helper, contents of a package, index of names, identifiers that
+    mention, what functions about, lisp function for, function names, autocompletion, complete a name, do you
+    know a function, ready-made function, macros about, functions about a subject, methods beginning with, what
+    functions can I use, any constant for, operators that work on, constructor functions, all error conditions,
+    functions to read write or parse, names in the image, function candidates, symbols that look like, only the
+    beginning is known`),
   alwaysLoad: true,
 };
 
@@ -132,15 +159,37 @@ const DESCRIBE_SYMBOL: Omit<ToolDefinition, 'handler'> = {
     'Describe what a symbol names: arguments, type, value, documentation, place of definition',
   complexity: 'simple',
   keywords: keywordList(`
-    describe, documentation, arglist, go to definition, docstring, function signature, where is it
-    defined, class slots, lambda list, required optional and keyword arguments args kwargs, arity,
-    parameters params it takes or accepts default values, return type, ftype, jump to source location
-    file and line number, open declaration, which module or package it lives in, M-., hover, tooltip,
-    quick info, eldoc, javadoc, man page, reference, explain, meaning, what it does what it is for,
-    syntax, usage how to use it, what is this, superclasses parents inherits extends, methods of a
-    generic function, fields attributes properties of a struct, current value of a variable, constant,
-    prototype, kind of thing: function macro defun or defmacro, metadata of an identifier, exported or
-    internal, doc, info, peek, F12, F3, Ctrl+Q, inspect, slime-describe-symbol, C-c C-d d`),
+    describe a symbol, documentation, go to definition, docstring, where is it defined, function signature,
+    arglist, what does this function do, where is it implemented, where does it live, which file and line, path
+    and line number, jump to the source, source location, locate the definition, find the definition, open
+    declaration, peek definition, which module or package is it from, M-., hover, tooltip, quick info, quick
+    documentation, eldoc, javadoc, man page, manual page, MDN reference, __doc__, help(), explain a symbol,
+    explain what it is for, meaning of, how do I use it properly, usage, what syntax it wants, what is this
+    symbol, is it a function or a macro, defun or defmacro, is it a macro, constant or special variable, kind of
+    thing, kind of identifier, required optional and keyword arguments, parameters it takes or accepts, args
+    kwargs, arity, lambda list, return type, derived type, declared type, declaimed ftype, value of a variable,
+    variable documentation, class slots, superclasses, supers and slots, what the class inherits from, parents,
+    extends, fields of a struct, methods of a generic function, metadata of a symbol, exported or internal,
+    symbol info, F12, F3, Ctrl+Q, slime-describe-symbol, slime-edit-definition, C-c C-d d, C-h f, Ctrl+click,
+    Cmd+click, Ctrl+B, Alt+F12, gd, Shift+K, K in vim, pydoc, perldoc, ri, go to implementation, go to type
+    definition, hyperspec, CLHS, C-c C-d h, documentation string, which file defines it, source file of a
+    function, line of a definition, origin of a symbol, where does it come from, is it exported, is it a
+    constant, what kind of object, purpose of a function, docs for, what does it stand for, look up a symbol,
+    description of a function, details of a symbol, information about a symbol, tell me about, reference
+    documentation, API docs, read the docs, definition site, show the definition, view the definition, find the
+    source of a function, where is the code of, implemented, implementation of a function, declared, navigate to
+    declaration, go to source, Alt+., Ctrl+], etags, xref-find-definitions, find-definition, describe-function,
+    describe-variable, C-h v, C-h o, help text, synopsis, how to use, special operator, built-in variable,
+    generic function or method, type of a variable, is it bound, symbol-function, symbol-value, fdefinition,
+    home package, deftype, which type did the compiler derive, derived return type, documentation of a macro,
+    documentation of a variable, where a class is defined, where a variable is defined, what is it for, JSDoc,
+    docstring of a function, popup documentation, manual entry, what does it control, what it returns, denotes a
+    function or a variable, does the name denote, macro is from, it is defined in, which file is it from, tell
+    everything about, what type is, what is a function, function definition, function details, what for, params,
+    prototype, current value of a variable, default values, attributes properties fields, metadata of an
+    identifier, is it documented, documented, undocumented, where does a function live, info on a symbol, line
+    and file of a function, macro or function, summary of what it does, description of options, definition of a
+    class, setfable place`),
 };
 
 export function describeSymbol(image: Image, places: Places) {

@@ -37,9 +37,30 @@ const GET_AUDIT_LOG: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Read which calls ran code or changed files, and who allowed them',
   complexity: 'simple',
   keywords: keywordList(`
-    audit log, what was executed, who approved it, record of calls, which files were changed, denied calls,
-    trail, security review, accountability, activity, events, journal, past approvals, permissions granted,
-    what did the agent do, history of tool calls, compliance, logging`),
+    audit log, audit trail, who approved it, calls that were denied, record of tool calls, which files were
+    changed by the agent, history of tool calls, security review, dangerous calls, risky calls, refused by the
+    human, refused operations, rejected calls, denied requests, was it denied or accepted, approvals, recent
+    approvals, past approvals, who confirmed, confirmed by the user, with permission of the user, permissions
+    granted, who allowed it, what did the agent do, what has the agent changed, which files did the agent write,
+    what was executed and when, dangerous thing done, time and outcome of calls, who did what when,
+    accountability, compliance, compliance trail, security events, event viewer, auditd, ausearch, journalctl,
+    syslog, security log, access log of tools, trace of activity, which tools were called, tool usage, log of
+    tool calls, log of approvals, rejections, rejected, declined, vetoed, authorised, consent, allowed without
+    asking, standing approvals, what was allowed, forensics, incident, calls that changed files, failed calls,
+    actions of today, what the assistant did, oversight, paper trail, permission history, sudo log, which
+    commands did you run and when, log of dangerous actions, show everything you executed, everything that was
+    executed, approvals and denials, who approved the edit, which files were modified by the agent, all file
+    changes made, was anything dangerous run, since yesterday, ran without asking, rejected by the user, which
+    calls did the user reject, recorded tool calls, recorded calls, log of calls, list of calls, tool calls with
+    their arguments, call log, called tools, list of denied requests, denied, refused, accepted or denied, my
+    write, write calls, writes of the agent, what was written, who wrote, when was it changed, when did it
+    happen, by whom, who decided, decision of the human, human decisions, answers of the human, was it approved,
+    approved automatically, approved by a standing rule, auto-approved, last dangerous call, timed out calls,
+    cancelled calls, outcome of a call, all sessions, other sessions, security check, security report,
+    suspicious, tampering, dmesg, bash_history of the agent, change history, activity log, logbook,
+    traceability, compliance report, which actions were taken, calls that needed permission, what was refused,
+    history of dangerous operations, when did the agent change a file, log of what was run, give me an audit,
+    what was executed today, journal of calls`),
 };
 
 /** Returns the tool that reads LOG. */
@@ -96,7 +117,7 @@ function recordText(record: AuditRecord): string {
   const by = caller === 'code' ? ', called by code' : '';
   const outcome = end === undefined ? 'unfinished' : `${outcomeOf(record)} after ${end.milliseconds} ms`;
   const error = end?.error === undefined ? '' : `\n    ${firstLine(end.error)}`;
-  return `${time} ${tool} (${level}${by}${AUTHORITIES[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments))}${error}`;
+  return `${time} ${tool} (${level}${by}${AUTHORITIES[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
 }
 
 /** Returns the beginning of TEXT on one line. */

@@ -1,0 +1,43 @@
+// Where an edit's text is found, and that looking for it cannot hold up the server.
+
+import { expect, test } from 'vitest';
+import { occurrences } from '../../src/tools/diff/match.ts';
+
+/** Returns the places of WANTED in TEXT, found as simply as possible. */
+function places(text: string, wanted: string): number[] {
+  return [...text].flatMap((_, at) => (text.startsWith(wanted, at) ? [at] : []));
+}
+
+test('of all short texts, all places are found', () => {
+  const texts = Array.from({ length: 6 }, (_, length) => length).flatMap((length) =>
+    Array.from({ length: 3 ** length }, (_, index) =>
+      index.toString(3).padStart(length, '0').replaceAll('0', 'a').replaceAll('1', 'b').replaceAll('2', '\n'),
+    ),
+  );
+  for (const wanted of texts.filter((each) => each !== '' && each.length < 5)) {
+    for (const text of texts) {
+      const found = places(text, wanted);
+      const lines = [...new Set(found.map((at) => text.slice(0, at).split('\n').length))];
+      expect(occurrences(text, wanted)).toEqual({ count: found.length, start: found[0] ?? -1, lines });
+    }
+  }
+});
+
+const LONG = 60_000;
+test.each([
+  ['dashes', '-'.repeat(LONG), '-'.repeat(300_000), 240_001],
+  ['dashes with an end', `${'-'.repeat(LONG)}x`, '-'.repeat(300_000), 0],
+  ['dashes with a beginning', `x${'-'.repeat(LONG)}`, '-'.repeat(300_000), 0],
+  ['dashes with a middle', `${'-'.repeat(LONG)}x${'-'.repeat(LONG)}`, '-'.repeat(300_000), 0],
+  ['two letters', 'ab'.repeat(LONG), 'ab'.repeat(150_000), 90_001],
+])('%s are found in time', (_, wanted, text, count) => {
+  const began = performance.now();
+  expect(occurrences(text, wanted).count).toBe(count);
+  expect(performance.now() - began).toBeLessThan(500);
+});
+
+test('the largest file is looked through in time', () => {
+  const began = performance.now();
+  expect(occurrences('-'.repeat(16 * 1024 * 1024), '-'.repeat(8 * 1024 * 1024)).count).toBe(8388609);
+  expect(performance.now() - began).toBeLessThan(5000);
+});

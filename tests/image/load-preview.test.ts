@@ -1,0 +1,35 @@
+// What a human is shown of a file before it is loaded, and when they cannot be shown it.
+
+import { truncateSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type FileSession, openWorkspace } from '../files/sessions.ts';
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace({ args: ['--ask', 'cautious'] });
+});
+afterAll(() => at.close());
+
+test('S2.11 its content', async () => {
+  at.put('a.lisp', '(a)\n');
+  await at.answer('load_file', { path: 'a.lisp' });
+  expect(at.questions).toEqual([
+    'May the agent call load_file (cautious) in a.lisp?\n\na.lisp, 1 line:\n\n+(a)',
+  ]);
+});
+
+test('a file too large to show is not read, and nobody is asked', async () => {
+  truncateSync(at.put('huge.lisp', '(a)\n'), 100_000_000_000);
+  at.questions.length = 0;
+  expect(await at.answer('load_file', { path: 'huge.lisp' })).toBe(
+    'failed: huge.lisp is larger than 16 MB, too large to show to a human for approval. Load it with eval_form and (load ...), or ask the user to start the server without --ask cautious.',
+  );
+  expect(at.questions).toEqual([]);
+});
+
+test('a failure of the file system is told as for the other file tools', async () => {
+  const name = 'x'.repeat(300);
+  expect(await at.answer('load_file', { path: name })).toBe(
+    `failed: ${name} cannot be read: the path or a name in it is too long.`,
+  );
+});
