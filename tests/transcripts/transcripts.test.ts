@@ -233,6 +233,15 @@ const TOOLS: Record<string, Calls> = {
       { path: 'notes/none.txt', original: 'line', modified: 'x' },
     ],
   },
+  get_audit_log: {
+    usual: [
+      { tool: 'write_file', limit: 2 },
+      { tool: 'load_system', outcome: 'failed' },
+    ],
+    empty: [{ outcome: 'unfinished' }],
+    'over-long': [{ tool: 'write_file', limit: 1, offset: 1 }],
+    bad: [{ since: 'yesterday' }, { outcome: 'good' }, { limit: 0 }],
+  },
 };
 
 let session: Session;
@@ -271,6 +280,8 @@ function stable(text: string): string {
     .replace(/after \d+\.\d s/g, 'after N s')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/, \d+ ms$/gm, ', N ms')
+    .replace(/after \d+ ms$/gm, 'after N ms')
+    .replaceAll(cache.path, '/CACHE')
     .replaceAll(ROOT, '/ROOT');
 }
 
