@@ -42,8 +42,14 @@ export class Child {
   /** Resolves when the process has ended. */
   readonly ended: Promise<Death>;
 
-  constructor(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv, upcalls: Upcalls = {}) {
-    this.#codeCalls = new CodeCalls(this, upcalls);
+  constructor(
+    command: string,
+    args: string[],
+    cwd: string,
+    env: NodeJS.ProcessEnv,
+    upcalls: (self: Child) => Upcalls = () => ({}),
+  ) {
+    this.#codeCalls = new CodeCalls(this, upcalls(this));
     this.#process = spawn(command, args, {
       cwd,
       env,

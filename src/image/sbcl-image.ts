@@ -1,8 +1,6 @@
-// Decides how our own SBCL serves calls: started when needed, replaced when it died, its losses told once.
+// Decides how our own SBCL serves calls: which wait, when they are interrupted, what is told with their answers.
 
-import { messageOf, SetupError } from '../errors.ts';
-import { type AgentOptions, agentArguments, agentEnvironment, cacheUsable } from './agent.ts';
-import { Child, type Death } from './child.ts';
+import type { Child } from './child.ts';
 import { codeCaller, type Upcalls } from './code-calls.ts';
 import { endingOf, notStarted } from './ending.ts';
 import { History } from './history.ts';
@@ -16,15 +14,13 @@ import {
   type Reply,
   wholeText,
 } from './image.ts';
-import { listenToHeart, watch } from './limits.ts';
+import { Lifetime, type LifetimeOptions } from './lifetime.ts';
+import { watch } from './limits.ts';
 import type { Operations } from './operations.ts';
 import { enterAll, Queue } from './queue.ts';
-import { findSbcl } from './sbcl.ts';
 import type { Message } from './wire.ts';
 
-export interface SbclOptions extends AgentOptions {
-  /** The sbcl to start; the one on PATH when absent. */
-  sbcl: string | undefined;
+export interface SbclOptions extends LifetimeOptions {
   /** Milliseconds that a call may take. */
   limitMs: number;
   /** Files of the user's own to load into every new image. */
@@ -40,9 +36,6 @@ const PLACES = 8;
 const PROGRESS_MS = 1000;
 /** Milliseconds for the user's own start files, and for any load. */
 const LOAD_LIMIT_MS = 600_000;
-const START_LIMIT_MS = 60_000;
-const FROZEN_MS = 15_000;
-const FROZEN_MS_PER_GB = 1_000;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
   'evaluate macroexpand compile-forms load-file load-source load-system run-tool'.split(' '),
@@ -56,40 +49,46 @@ export class SbclImage implements Image {
   readonly #history = new History();
   #notices: string[] = [];
   #losses: string[] = [];
-  #current: Promise<Child> | undefined;
-  #child: Child | undefined;
-  /** The one whose start files are loaded: what it registers now is no longer what they do. */
-  #started: Child | undefined;
-  #closed = false;
+  readonly #lifetime: Lifetime;
 
   constructor(options: SbclOptions) {
     this.#options = options;
+    this.#lifetime = new Lifetime(options, {
+      upcalls: (child) => ({
+        ...(options.callTool && { callTool: options.callTool }),
+        registerTool: (definition) => this.#register(child, definition),
+      }),
+      prepare: (child) => this.#prepare(child),
+      lost: (how) => {
+        options.tools?.clear();
+        this.#losses.push(how);
+      },
+    });
   }
 
   get running(): boolean {
-    return this.#current !== undefined;
+    return this.#lifetime.running;
   }
 
   start(): void {
-    this.#ready().catch(() => {});
+    this.#lifetime.ready().catch(() => {});
   }
 
-  async started(): Promise<void> {
-    await this.#current?.catch(() => {});
+  started(): Promise<void> {
+    return this.#lifetime.settled();
   }
 
   close(): void {
-    this.#closed = true;
-    this.#child?.kill('the server ended');
+    this.#lifetime.close();
   }
 
   /** Returns the names of the abilities that this SBCL lacks; the agent does without them. */
   async missingAbilities(): Promise<string[]> {
-    return (await (await this.#ready()).greeting).without;
+    return (await (await this.#lifetime.ready()).greeting).without;
   }
 
   takeNotices(): string[] {
-    const raw = this.#child?.takeRaw().trim();
+    const raw = this.#lifetime.child?.takeRaw().trim();
     if (raw) this.#notices.push(`Written to the image's own stdout or stderr:\n${raw}`);
     return this.#notices.splice(0);
   }
@@ -106,7 +105,7 @@ export class SbclImage implements Image {
     if (leave === undefined) return notStarted();
     try {
       const waitedMs = performance.now() - began;
-      const child = caller ?? (await this.#ready());
+      const child = caller ?? (await this.#lifetime.ready());
       if (caller === undefined) this.#tellLoss();
       if (options.signal?.aborted) return notStarted();
       return { ...(await this.#perform(child, name, args, options)), ...(queues.length > 0 && { waitedMs }) };
@@ -194,69 +193,10 @@ export class SbclImage implements Image {
     for (const system of value?.loaded ?? []) this.#history.loadedSystem(system);
   }
 
-  /** Returns a child that has greeted and loaded the user's start files, starting one when there is none. */
-  #ready(): Promise<Child> {
-    if (this.#closed) return Promise.reject(new SetupError('The server is ending.'));
-    this.#current ??= this.#startChild().catch((error: unknown) => {
-      this.#current = undefined;
-      throw error;
-    });
-    return this.#current;
-  }
-
-  async #startChild(): Promise<Child> {
-    const sbcl = findSbcl(this.#options.sbcl);
-    const cached = cacheUsable(this.#options.cacheFolder);
-    // A cached fasl that does not load ends the process, so the second try is from source.
-    const child = await this.#spawn(sbcl, cached).catch((error: unknown) => {
-      if (!cached) throw error;
-      return this.#spawn(sbcl, false);
-    });
-    this.#child = child;
-    const stopListening = listenToHeart(
-      {
-        busy: () => child.busy,
-        ping: () => child.request('ping', {}).answer,
-        kill: () => child.kill('it was frozen: it did not react any more'),
-      },
-      FROZEN_MS + FROZEN_MS_PER_GB * (this.#options.heapMb / 1024),
-    );
-    void child.ended.then((death) => {
-      stopListening();
-      this.#lost(child, death);
-    });
+  async #prepare(child: Child): Promise<void> {
     const { tools } = this.#options;
     if (tools !== undefined) child.request('offer-tools', { tools: tools.offered() });
     await this.#loadStartFiles(child);
-    this.#started = child;
-    return child;
-  }
-
-  async #spawn(sbcl: string, cached: boolean): Promise<Child> {
-    const { root, callTool } = this.#options;
-    const child: Child = new Child(
-      sbcl,
-      agentArguments(this.#options, cached),
-      root,
-      agentEnvironment(this.#options),
-      {
-        ...(callTool && { callTool }),
-        registerTool: (definition) => this.#register(child, definition),
-      },
-    );
-    this.#child = child;
-    const timer = setTimeout(() => child.kill('it did not greet in time'), START_LIMIT_MS);
-    try {
-      await child.greeting;
-      return child;
-    } catch (error) {
-      child.takeRaw(); // The error's message has it.
-      throw new SetupError(
-        `The Lisp image did not start: ${messageOf(error)}. Run live-lisp doctor to find the step that fails.`,
-      );
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   async #loadStartFiles(child: Child): Promise<void> {
@@ -271,18 +211,12 @@ export class SbclImage implements Image {
   }
 
   #register(child: Child, definition: unknown): string {
-    const atStart = child !== this.#started;
+    // What it registers once its start files are loaded is no longer what they do.
+    const atStart = !this.#lifetime.isPrepared(child);
     const { name } = Object(definition) as { name?: unknown };
     const called = this.#options.tools?.register(definition, atStart) ?? String(name);
     if (!atStart) this.#history.registeredTool(called);
     return called;
-  }
-
-  #lost(child: Child, { lost }: Death): void {
-    if (this.#child !== child || this.#closed) return;
-    this.#current = undefined;
-    this.#options.tools?.clear();
-    this.#losses.push(lost);
   }
 
   /** A loss is told with the first answer of the image that took its place. */

@@ -1,0 +1,131 @@
+// Decides the life of our own SBCL: started when it is needed, watched, replaced when it died.
+
+import { messageOf, SetupError } from '../errors.ts';
+import { type AgentOptions, agentArguments, agentEnvironment, cacheUsable } from './agent.ts';
+import { Child } from './child.ts';
+import type { Upcalls } from './code-calls.ts';
+import { listenToHeart } from './limits.ts';
+import { findSbcl } from './sbcl.ts';
+
+export interface LifetimeOptions extends AgentOptions {
+  /** The sbcl to start; the one on PATH when absent. */
+  sbcl: string | undefined;
+}
+
+/** What whoever uses the image does at the turns of its life. */
+export interface Turns {
+  /** Returns what CHILD, which is being started, can ask of the server. */
+  upcalls(child: Child): Upcalls;
+  /** Makes CHILD, which has greeted, ready for calls. */
+  prepare(child: Child): Promise<void>;
+  /** The image was lost; HOW is part of a sentence. */
+  lost(how: string): void;
+}
+
+const START_LIMIT_MS = 60_000;
+const FROZEN_MS = 15_000;
+const FROZEN_MS_PER_GB = 1_000;
+
+export class Lifetime {
+  readonly #options: LifetimeOptions;
+  readonly #turns: Turns;
+  #ready: Promise<Child> | undefined;
+  #child: Child | undefined;
+  #prepared: Child | undefined;
+  #closed = false;
+
+  constructor(options: LifetimeOptions, turns: Turns) {
+    this.#options = options;
+    this.#turns = turns;
+  }
+
+  /** Whether there is a process, or one is being started. */
+  get running(): boolean {
+    return this.#ready !== undefined;
+  }
+
+  /** The process that was started last, if any; it can have ended. */
+  get child(): Child | undefined {
+    return this.#child;
+  }
+
+  /** Whether CHILD has been made ready for calls. */
+  isPrepared(child: Child): boolean {
+    return child === this.#prepared;
+  }
+
+  /** Returns a process that is ready for calls, starting one when there is none. */
+  ready(): Promise<Child> {
+    if (this.#closed) return Promise.reject(new SetupError('The server is ending.'));
+    this.#ready ??= this.#start().catch((error: unknown) => {
+      this.#ready = undefined;
+      throw error;
+    });
+    return this.#ready;
+  }
+
+  /** Resolves when no process is being started any more. */
+  async settled(): Promise<void> {
+    await this.#ready?.catch(() => {});
+  }
+
+  /** Ends the process, for good. */
+  close(): void {
+    this.#closed = true;
+    this.#child?.kill('the server ended');
+  }
+
+  async #start(): Promise<Child> {
+    const sbcl = findSbcl(this.#options.sbcl);
+    const cached = cacheUsable(this.#options.cacheFolder);
+    // A cached fasl that does not load ends the process, so the second try is from source.
+    const child = await this.#spawn(sbcl, cached).catch((error: unknown) => {
+      if (!cached) throw error;
+      return this.#spawn(sbcl, false);
+    });
+    const stopListening = listenToHeart(
+      {
+        busy: () => child.busy,
+        ping: () => child.request('ping', {}).answer,
+        kill: () => child.kill('it was frozen: it did not react any more'),
+      },
+      FROZEN_MS + FROZEN_MS_PER_GB * (this.#options.heapMb / 1024),
+    );
+    void child.ended.then(({ lost }) => {
+      stopListening();
+      this.#lost(child, lost);
+    });
+    await this.#turns.prepare(child);
+    this.#prepared = child;
+    return child;
+  }
+
+  async #spawn(sbcl: string, cached: boolean): Promise<Child> {
+    const child: Child = new Child(
+      sbcl,
+      agentArguments(this.#options, cached),
+      this.#options.root,
+      agentEnvironment(this.#options),
+      (self) => this.#turns.upcalls(self),
+    );
+    this.#child = child;
+    const timer = setTimeout(() => child.kill('it did not greet in time'), START_LIMIT_MS);
+    try {
+      await child.greeting;
+      return child;
+    } catch (error) {
+      child.takeRaw(); // The error's message has it.
+      throw new SetupError(
+        `The Lisp image did not start: ${messageOf(error)}. Run live-lisp doctor to find the step that fails.`,
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #lost(child: Child, how: string): void {
+    if (this.#child !== child || this.#closed) return;
+    this.#ready = undefined;
+    this.#turns.lost(how);
+  }
+}
