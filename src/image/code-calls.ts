@@ -20,8 +20,8 @@ export interface Upcalls {
     asText: boolean,
   ) => Promise<ToolAnswer>;
   /** Makes the tool that DEFINITION, not checked yet, describes one that can be called, and returns how clients call
-   *  it. Throws a CallError that says why it refuses. */
-  registerTool?: (definition: unknown) => string;
+   *  it; REGISTRATION is what the image knows its handler by. Throws a CallError that says why it refuses. */
+  registerTool?: (definition: unknown, registration: unknown) => string;
 }
 
 /** How deep calls can be nested, so that code that calls itself for ever ends. */
@@ -60,7 +60,7 @@ export class CodeCalls {
       return;
     }
     if ('register' in message) {
-      this.#answer(number, this.#register(message['register']));
+      this.#answer(number, this.#register(message['register'], message['registration']));
       return;
     }
     const job = message['job'] as number | undefined;
@@ -90,10 +90,10 @@ export class CodeCalls {
     for (const { controller } of this.#running.values()) controller.abort();
   }
 
-  #register(definition: unknown): ToolAnswer {
+  #register(definition: unknown, registration: unknown): ToolAnswer {
     const { registerTool } = this.#upcalls;
     try {
-      return { value: registerTool?.(definition) ?? String(Object(definition).name) };
+      return { value: registerTool?.(definition, registration) ?? String(Object(definition).name) };
     } catch (error) {
       return { failure: messageOf(error) };
     }
