@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CallError, messageOf } from '../errors.ts';
 import type { Child } from './child.ts';
-import { FRAME_LIMIT, type Message } from './wire.ts';
+import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper, type Message } from './wire.ts';
 
 /** What became of a tool that code called: its data, or the text of its failure, and whether a human could allow it. */
 export type ToolAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };
@@ -28,9 +28,6 @@ export interface Upcalls {
 const LEVELS = 16;
 /** How many calls of threads that work for no call can be under way; on which level those are is not known. */
 const THREAD_CALLS = 256;
-/** How deep data may be nested: the agent's stack is bounded. */
-const DEPTH = 100;
-
 /** The process whose code asked for what runs now, and on which level. */
 const caller = new AsyncLocalStorage<{ child: Child; level: number }>();
 
@@ -125,8 +122,8 @@ export class CodeCalls {
   #answer(call: number, answer: ToolAnswer): void {
     const refuse = (why: string) =>
       this.#child.request('called', { call, failure: `Its data cannot be passed to the image: ${why}.` });
-    if (isDeeper(answer, DEPTH)) {
-      refuse(`they are nested more than ${DEPTH} levels deep`);
+    if (isDeeper(answer, DEPTH_LIMIT)) {
+      refuse(`they are nested more than ${DEPTH_LIMIT} levels deep`);
       return;
     }
     try {
@@ -136,9 +133,4 @@ export class CodeCalls {
       refuse(large ? `they take more than ${FRAME_LIMIT} octets on the wire` : messageOf(error));
     }
   }
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
