@@ -280,6 +280,12 @@ test('C23 S2.20 the three examples of the contract run as they stand', async () 
       (setf (gethash "symbol" args) "nope")
       (list (funcall (tool-handler (get-tool "describe_symbol")) args) (call-tool "eval_form" :form "1")))`),
   ).toMatch(/^\("Symbol nope not found" #<HASH-TABLE /);
+  expect(
+    await session.eval(`(let ((lisp (get-tool "write_file")))
+      (register-agent-q-tools)
+      (list (eq lisp (get-tool "write_file")) (length (tool-required (get-tool "write_file")))
+            (tool-result-success (execute-tool-call (get-tool "describe_symbol") '(:arguments (:symbol "car"))))))`),
+  ).toBe('(NIL 2 T)');
   expect(await session.text('describe_symbol', { symbol: 'nope' })).toBe(
     'Symbol NOPE not found in package CL-USER (status: NIL)',
   );
