@@ -52,25 +52,25 @@ when that is not the data itself."
           (data (object "data" data "text" (result-text value)))
           (t (object "text" (result-text value))))))
 
-(defun call-handler (tool arguments)
-  "Call the handler of TOOL with ARGUMENTS and return its result as a JSON object. It failed when
+(defun call-handler (handler arguments)
+  "Call HANDLER, of a tool, with ARGUMENTS and return its result as a JSON object. It failed when
 its second value is a string or a condition (C17)."
   (destructuring-bind (&optional value failure &rest more)
-      (multiple-value-list (call-user-code (lambda () (funcall (live-lisp:tool-handler tool) arguments))))
+      (multiple-value-list (call-user-code (lambda () (funcall handler arguments))))
     (declare (ignore more))
     (typecase failure
       (string (object "failed" t "text" (print-safely *result-limit* failure "~A")))
       (condition (object "failed" t "text" (report-text 4000 failure)))
       (t (result-object value)))))
 
-(define-operation ("run-tool" :members t) (name arguments)
-  "Call the handler of the tool that was registered as NAME with ARGUMENTS, a hash table."
-  (let ((tool (first (gethash name **offered**))))
-    (if (null tool)
-        (list "value" (object "missing" name))
+(define-operation ("run-tool" :members t) (name registration arguments)
+  "Call the handler that the tool NAME had at its REGISTRATION, a number, with ARGUMENTS, a hash table."
+  (let ((handler (offered-handler name registration)))
+    (if (null handler)
+        (list "value" (object "missing" name "replaced" (and (gethash name **offered**) t)))
         (call-as-job-part nil (lambda ()
                                 (setf *form-text* (format nil "the handler of the tool ~A" name))
-                                (list "value" (call-handler tool arguments)))))))
+                                (list "value" (call-handler handler arguments)))))))
 
 ;;; Calling as a model does
 
@@ -89,7 +89,7 @@ ERROR says why. ID is that of the call."))
 (defun client-name (tool)
   "Return how clients call TOOL, or NIL when it is not registered."
   (let ((offered (gethash (live-lisp:tool-name tool) **offered**)))
-    (cond ((eq tool (first offered)) (second offered))
+    (cond ((and offered (eq tool (offer-tool offered))) (offer-client-name offered))
           ((member tool **built-ins**) (live-lisp:tool-name tool)))))
 
 (defun call-pairs (arguments)

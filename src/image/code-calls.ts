@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CallError, messageOf } from '../errors.ts';
 import type { Child } from './child.ts';
-import { FRAME_LIMIT, type Message } from './wire.ts';
+import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper, type Message } from './wire.ts';
 
 /** What became of a tool that code called: its data, or the text of its failure, and whether a human could allow it. */
 export type ToolAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };
@@ -20,17 +20,14 @@ export interface Upcalls {
     asText: boolean,
   ) => Promise<ToolAnswer>;
   /** Makes the tool that DEFINITION, not checked yet, describes one that can be called, and returns how clients call
-   *  it. Throws a CallError that says why it refuses. */
-  registerTool?: (definition: unknown) => string;
+   *  it; REGISTRATION is what the image knows its handler by. Throws a CallError that says why it refuses. */
+  registerTool?: (definition: unknown, registration: unknown) => string;
 }
 
 /** How deep calls can be nested, so that code that calls itself for ever ends. */
 const LEVELS = 16;
 /** How many calls of threads that work for no call can be under way; on which level those are is not known. */
 const THREAD_CALLS = 256;
-/** How deep data may be nested: the agent's stack is bounded. */
-const DEPTH = 100;
-
 /** The process whose code asked for what runs now, and on which level. */
 const caller = new AsyncLocalStorage<{ child: Child; level: number }>();
 
@@ -60,7 +57,7 @@ export class CodeCalls {
       return;
     }
     if ('register' in message) {
-      this.#answer(number, this.#register(message['register']));
+      this.#answer(number, this.#register(message['register'], message['registration']));
       return;
     }
     const job = message['job'] as number | undefined;
@@ -90,10 +87,10 @@ export class CodeCalls {
     for (const { controller } of this.#running.values()) controller.abort();
   }
 
-  #register(definition: unknown): ToolAnswer {
+  #register(definition: unknown, registration: unknown): ToolAnswer {
     const { registerTool } = this.#upcalls;
     try {
-      return { value: registerTool?.(definition) ?? String(Object(definition).name) };
+      return { value: registerTool?.(definition, registration) ?? String(Object(definition).name) };
     } catch (error) {
       return { failure: messageOf(error) };
     }
@@ -125,8 +122,8 @@ export class CodeCalls {
   #answer(call: number, answer: ToolAnswer): void {
     const refuse = (why: string) =>
       this.#child.request('called', { call, failure: `Its data cannot be passed to the image: ${why}.` });
-    if (isDeeper(answer, DEPTH)) {
-      refuse(`they are nested more than ${DEPTH} levels deep`);
+    if (isDeeper(answer, DEPTH_LIMIT)) {
+      refuse(`they are nested more than ${DEPTH_LIMIT} levels deep`);
       return;
     }
     try {
@@ -136,9 +133,4 @@ export class CodeCalls {
       refuse(large ? `they take more than ${FRAME_LIMIT} octets on the wire` : messageOf(error));
     }
   }
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }

@@ -241,7 +241,7 @@ export class SbclImage implements Image {
       agentEnvironment(this.#options),
       {
         ...(callTool && { callTool }),
-        registerTool: (definition) => this.#register(child, definition),
+        registerTool: (definition, registration) => this.#register(child, definition, registration),
       },
     );
     this.#child = child;
@@ -270,10 +270,10 @@ export class SbclImage implements Image {
     }
   }
 
-  #register(child: Child, definition: unknown): string {
+  #register(child: Child, definition: unknown, registration: unknown): string {
     const atStart = child !== this.#started;
     const { name } = Object(definition) as { name?: unknown };
-    const called = this.#options.tools?.register(definition, atStart) ?? String(name);
+    const called = this.#options.tools?.register(definition, atStart, registration) ?? String(name);
     if (!atStart) this.#history.registeredTool(called);
     return called;
   }

@@ -1,13 +1,14 @@
 // Decides how tools that are written in Lisp run, and under which level: they are a mirror of those that the image
 // has registered.
 
-import { ImageError } from '../errors.ts';
+import { CallError, ImageError } from '../errors.ts';
 import type { Ending, Image, ImageTools, Reply } from '../image/image.ts';
+import { DEPTH_LIMIT, isDeeper } from '../image/wire.ts';
 import { type Definition, definitionOf, readDefinition } from '../kernel/definition.ts';
 import type { Mirror } from '../kernel/mirror.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
-import { toResult } from '../kernel/value.ts';
+import { valueText } from '../kernel/value.ts';
 import { callOptions } from './arguments.ts';
 import { endingText, outputSection } from './outcome.ts';
 
@@ -28,9 +29,9 @@ export class LispTools implements ImageTools {
     return this.#builtIns().map(definitionOf);
   }
 
-  register(definition: unknown, atStart: boolean): string {
+  register(definition: unknown, atStart: boolean, registration?: unknown): string {
     this.#registrations += 1;
-    const tool = lispTool(this.#image, readDefinition(definition));
+    const tool = lispTool(this.#image, readDefinition(definition), registration);
     const kept = atStart ? tool : distrusted(tool, this.#registrations);
     return this.#mirror.add(kept).name;
   }
@@ -49,14 +50,22 @@ function distrusted(tool: Tool, number: number): Tool {
   return Object.freeze({ ...tool, safetyLevel: level, ...raised, approvedAs: `${name}#${number}` });
 }
 
-function lispTool(image: () => Image, definition: Definition): Tool {
+/** Returns the tool of DEFINITION, whose handler is the one that IMAGE has for it since that REGISTRATION. */
+function lispTool(image: () => Image, definition: Definition, registration: unknown): Tool {
   const { name } = definition;
   return defineTool({
     ...definition,
     // The image has a limit for whatever runs in it.
     limitMs: Number.POSITIVE_INFINITY,
-    handler: async (args, context) =>
-      runResult(name, await image().call('run-tool', { name, arguments: args }, callOptions(context))),
+    handler: async (args, context) => {
+      if (isDeeper(args, DEPTH_LIMIT)) {
+        throw new CallError(
+          `The arguments of ${name} are nested more than ${DEPTH_LIMIT} levels deep, which the image cannot take. Nest them less, or let the tool read them from a file.`,
+        );
+      }
+      const call = { name, registration, arguments: args };
+      return runResult(name, await image().call('run-tool', call, callOptions(context)));
+    },
   });
 }
 
@@ -72,12 +81,18 @@ function runResult(name: string, { ending, output, data: { value } }: Reply<'run
   }
   if (value.missing !== undefined) {
     throw new ImageError(
-      `This Lisp image has no tool ${name}: it was lost with the image before. Evaluate its definition again.`,
+      value.replaced
+        ? `Tool ${name} was defined again while this call waited, so nothing was done. Call it again.`
+        : `This Lisp image has no tool ${name}: it was lost with the image before. Evaluate its definition again.`,
     );
   }
   const { text, failed = false } = value;
   const data = 'data' in value ? value.data : text;
-  return { data, text: joinSections([text ?? toResult(data).text, wrote]), failed };
+  return {
+    data,
+    text: joinSections([text ?? (typeof data === 'string' ? data : valueText(data)), wrote]),
+    failed,
+  };
 }
 
 function limitAdvice(ending: Ending): string | false {

@@ -84,3 +84,15 @@ test('S2.21 S2.8 any string is its own text, and any number reads as itself', as
     { numRuns: 200 },
   );
 });
+
+test('S2.21 arguments can be nested 100 levels deep, and not deeper', async () => {
+  const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`) as unknown;
+  expect(await executor.execute('echo', { array: nested(100) })).toMatchObject({ success: true });
+  for (const levels of [101, 5000]) {
+    expect(await executor.execute('echo', { array: nested(levels) })).toMatchObject({
+      success: false,
+      error:
+        'The arguments of echo are nested more than 100 levels deep, which the image cannot take. Nest them less, or let the tool read them from a file.',
+    });
+  }
+});
