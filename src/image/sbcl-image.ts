@@ -3,7 +3,7 @@
 import { messageOf, SetupError } from '../errors.ts';
 import { type AgentOptions, agentArguments, agentEnvironment, cacheUsable } from './agent.ts';
 import { Child, type Death } from './child.ts';
-import { codeCaller, type Upcalls } from './code-calls.ts';
+import type { Upcalls } from './code-calls.ts';
 import { endingOf, notStarted } from './ending.ts';
 import { History } from './history.ts';
 import {
@@ -14,10 +14,12 @@ import {
   type Output,
   type Progress,
   type Reply,
+  WAITING,
   wholeText,
 } from './image.ts';
 import { listenToHeart, watch } from './limits.ts';
 import type { Operations } from './operations.ts';
+import { checkCanEnd, codeCaller, withinCompilation } from './origin.ts';
 import { enterAll, Queue } from './queue.ts';
 import { findSbcl } from './sbcl.ts';
 import type { Message } from './wire.ts';
@@ -99,6 +101,7 @@ export class SbclImage implements Image {
     args: Operations[Name]['args'],
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
+    checkCanEnd(name);
     const caller = codeCaller();
     const queues = this.#queuesOf(name, caller !== undefined);
     const began = performance.now();
@@ -116,10 +119,11 @@ export class SbclImage implements Image {
   }
 
   #queuesOf(name: string, byCode: boolean): Queue[] {
+    // The place comes first: who has one can wait for a compilation, which so must not wait for a place.
     return [
-      ...(name === 'compile-forms' ? [this.#compilations] : []),
       // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
       ...(RUNS_CODE.has(name) && !byCode ? [this.#queue] : []),
+      ...(name === 'compile-forms' && !withinCompilation() ? [this.#compilations] : []),
     ];
   }
 
@@ -294,5 +298,3 @@ export class SbclImage implements Image {
     this.#losses = [];
   }
 }
-
-const WAITING: Progress = { milliseconds: 0, characters: 0, waiting: true };
