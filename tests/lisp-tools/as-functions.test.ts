@@ -163,7 +163,7 @@ Frames:
   test.each([
     [
       '(sb-sys:without-interrupts (told :who-calls :name "car"))',
-      'Code that runs without interrupts, such as within WITHOUT-INTERRUPTS, WITH-LOCKED-HASH-TABLE or a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside.',
+      'Code that runs without interrupts, such as within WITHOUT-INTERRUPTS or a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside.',
     ],
     [
       '(sb-sys:without-gcing (told :who-calls :name "car"))',
