@@ -15,8 +15,8 @@ const CODE: CallContext = { forData: true };
 const TOO_MANY =
   'There are 250001 rows, and code gets at most 250000 at once. Ask for fewer, or for parts with limit and offset.';
 
-describe('S2.21 more rows than code gets at once', () => {
-  test('are an error, unless code asks for a part or a model reads them', () => {
+describe('more rows than code gets at once', () => {
+  test('S2.21 are an error, unless code asks for a part or a model reads them', () => {
     expect(() => checkWhole({}, CODE, 250_001)).toThrow(new CallError(TOO_MANY));
     for (const [args, context, total] of [
       [{}, CODE, 250_000],
@@ -40,7 +40,7 @@ describe('S2.21 more rows than code gets at once', () => {
     listPackageSymbols(image(found)),
     getReplHistory({ newestFirst: () => many.map(() => evaluation) } as never),
     getAuditLog({ newestFirst: () => many.map(() => ({ ...record, arguments: {} })) } as never),
-  ])('are an error of $name', async (tool) => {
+  ])('S2.21 are an error of $name', async (tool) => {
     const run = async () => tool.handler({ pattern: 'x', package: 'p' }, CODE);
     await expect(run()).rejects.toThrow(new CallError(TOO_MANY));
   });
