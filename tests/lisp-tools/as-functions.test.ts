@@ -78,6 +78,17 @@ describe('all of it', () => {
     );
   });
 
+  test('S2.21 a file that is too large for that is read in parts only', async () => {
+    writeFileSync(join(root.path, 'huge.txt'), 'a line of it\n'.repeat(1_400_000));
+    expect(await session.eval('(third (told :read-file :path "huge.txt" :start-line 5))')).toMatch(
+      /^"huge\.txt is too large to read at once; lines 5 to \d+ fit\. Read it in parts with start_line and limit\."$/,
+    );
+    expect(await session.eval('(length (data "text" :read-file :path "huge.txt" :limit 1000))')).toBe(
+      '12999',
+    );
+    expect(await session.eval('(length (data "text" :read-file :path "huge.txt" :end-line 10))')).toBe('129');
+  });
+
   test('S2.21 a limit is checked as for a client', async () => {
     expect(await session.eval('(third (told :who-calls :name "car" :limit 2001))')).toBe(
       `"Parameter 'limit' must be at most 2000, not 2001."`,
