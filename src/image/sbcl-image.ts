@@ -47,7 +47,7 @@ const FROZEN_MS = 15_000;
 const FROZEN_MS_PER_GB = 1_000;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
-  'evaluate macroexpand compile-forms load-file load-source load-system run-tool'.split(' '),
+  'evaluate macroexpand load-file load-source load-system run-tool'.split(' '),
 );
 
 export class SbclImage implements Image {
@@ -119,12 +119,10 @@ export class SbclImage implements Image {
   }
 
   #queuesOf(name: string, byCode: boolean): Queue[] {
-    // The place comes first: who has one can wait for a compilation, which so must not wait for a place.
-    return [
-      // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
-      ...(RUNS_CODE.has(name) && !byCode ? [this.#queue] : []),
-      ...(name === 'compile-forms' && !withinCompilation() ? [this.#compilations] : []),
-    ];
+    // A compilation takes no place: one that had the turn could wait for those who wait for the turn.
+    if (name === 'compile-forms') return withinCompilation() ? [] : [this.#compilations];
+    // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
+    return RUNS_CODE.has(name) && !byCode ? [this.#queue] : [];
   }
 
   async #perform<Name extends keyof Operations>(

@@ -37,7 +37,7 @@ describe('compile_form', () => {
     expect(await session.eval("(or (fboundp 'outer-function) (macro-function 'inner-macro))")).toBe('NIL');
   });
 
-  test('S2.21 by code gets its turn while all places are taken and others wait for theirs', async () => {
+  test('S2.21 by code gets its turn while all places are taken and others wait for it', async () => {
     const form =
       '(sleep 0.5) (hash-table-p (live-lisp:call-tool :compile-form :form "(defun not-kept () 1)"))';
     const evaluations = Array.from({ length: 8 }, () => session.eval(form, { timeout: 10 }));
