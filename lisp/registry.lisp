@@ -9,10 +9,12 @@
 (sb-ext:defglobal **built-ins** '() "The proxies of the server's tools, in its order.")
 
 (defstruct (offer (:constructor make-offer (tool registration client-name before
-                                            &aux (handler (live-lisp:tool-handler tool)))))
-  "A tool that the server was told of, as it was then: its HANDLER, the number of its REGISTRATION,
-and how clients call it. BEFORE is the one of its name that it replaces, which calls can still mean."
-  tool handler registration client-name before)
+                                            &aux (handler (live-lisp:tool-handler tool))
+                                                 (parameters (live-lisp:tool-parameters tool)))))
+  "A tool that the server was told of, as it was then: its HANDLER and PARAMETERS, the number of its
+REGISTRATION, and how clients call it. BEFORE is the one of its name that it replaces, which calls can
+still mean."
+  tool handler parameters registration client-name before)
 
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
   "The offers by the names that the tools had then.")
@@ -76,13 +78,13 @@ it was told of before stays."
             (remhash name **offered**))
         (live-lisp:tool-error-message failure)))))
 
-(defun offered-handler (name registration)
-  "Return the handler that the tool NAME had at that REGISTRATION, or NIL when it is not the last or
-the one before; without REGISTRATION the last."
+(defun offered (name registration)
+  "Return the offer of the tool NAME at that REGISTRATION, or NIL when it is not the last or the one
+before; without REGISTRATION the last."
   (loop for offer = (gethash name **offered**) then (offer-before offer)
         while offer
         when (member registration (list nil (offer-registration offer)))
-          return (offer-handler offer)))
+          return offer))
 
 (defun live-lisp:register-tool (registry tool)
   "Put TOOL into REGISTRY, an EQUAL hash table, under its name and return it; a tool of that

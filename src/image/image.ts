@@ -50,6 +50,9 @@ export interface Progress {
   waiting?: boolean;
 }
 
+/** What is told of a call that has not begun. */
+export const WAITING: Progress = { milliseconds: 0, characters: 0, waiting: true };
+
 export interface CallOptions {
   /** Milliseconds after which the call is interrupted; the image's own limit when absent. */
   limitMs?: number;

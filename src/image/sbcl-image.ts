@@ -3,7 +3,7 @@
 import { messageOf, SetupError } from '../errors.ts';
 import { type AgentOptions, agentArguments, agentEnvironment, cacheUsable } from './agent.ts';
 import { Child, type Death } from './child.ts';
-import { codeCaller, type Upcalls } from './code-calls.ts';
+import type { Upcalls } from './code-calls.ts';
 import { endingOf, notStarted } from './ending.ts';
 import { History } from './history.ts';
 import {
@@ -14,10 +14,12 @@ import {
   type Output,
   type Progress,
   type Reply,
+  WAITING,
   wholeText,
 } from './image.ts';
 import { listenToHeart, watch } from './limits.ts';
 import type { Operations } from './operations.ts';
+import { checkCanEnd, codeCaller, withinCompilation } from './origin.ts';
 import { enterAll, Queue } from './queue.ts';
 import { findSbcl } from './sbcl.ts';
 import type { Message } from './wire.ts';
@@ -45,7 +47,7 @@ const FROZEN_MS = 15_000;
 const FROZEN_MS_PER_GB = 1_000;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
-  'evaluate macroexpand compile-forms load-file load-source load-system run-tool'.split(' '),
+  'evaluate macroexpand load-file load-source load-system run-tool'.split(' '),
 );
 
 export class SbclImage implements Image {
@@ -99,6 +101,7 @@ export class SbclImage implements Image {
     args: Operations[Name]['args'],
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
+    checkCanEnd(name);
     const caller = codeCaller();
     const queues = this.#queuesOf(name, caller !== undefined);
     const began = performance.now();
@@ -116,11 +119,10 @@ export class SbclImage implements Image {
   }
 
   #queuesOf(name: string, byCode: boolean): Queue[] {
-    return [
-      ...(name === 'compile-forms' ? [this.#compilations] : []),
-      // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
-      ...(RUNS_CODE.has(name) && !byCode ? [this.#queue] : []),
-    ];
+    // A compilation takes no place: one that had the turn could wait for those who wait for the turn.
+    if (name === 'compile-forms') return withinCompilation() ? [] : [this.#compilations];
+    // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
+    return RUNS_CODE.has(name) && !byCode ? [this.#queue] : [];
   }
 
   async #perform<Name extends keyof Operations>(
@@ -294,5 +296,3 @@ export class SbclImage implements Image {
     this.#losses = [];
   }
 }
-
-const WAITING: Progress = { milliseconds: 0, characters: 0, waiting: true };

@@ -1,9 +1,7 @@
 // Decides how tools that are written in Lisp run, and under which level: they are a mirror of those that the image
 // has registered.
 
-import { CallError, ImageError } from '../errors.ts';
 import type { Ending, Image, ImageTools, Reply } from '../image/image.ts';
-import { DEPTH_LIMIT, isDeeper } from '../image/wire.ts';
 import { type Definition, definitionOf, readDefinition } from '../kernel/definition.ts';
 import type { Mirror } from '../kernel/mirror.ts';
 import { joinSections } from '../kernel/reply.ts';
@@ -58,11 +56,6 @@ function lispTool(image: () => Image, definition: Definition, registration: unkn
     // The image has a limit for whatever runs in it.
     limitMs: Number.POSITIVE_INFINITY,
     handler: async (args, context) => {
-      if (isDeeper(args, DEPTH_LIMIT)) {
-        throw new CallError(
-          `The arguments of ${name} are nested more than ${DEPTH_LIMIT} levels deep, which the image cannot take. Nest them less, or let the tool read them from a file.`,
-        );
-      }
       const call = { name, registration, arguments: args };
       return runResult(name, await image().call('run-tool', call, callOptions(context)));
     },
