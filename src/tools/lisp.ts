@@ -1,6 +1,7 @@
 // Decides how tools that are written in Lisp run, and under which level: they are a mirror of those that the image
 // has registered.
 
+import { ImageError } from '../errors.ts';
 import type { Ending, Image, ImageTools, Reply } from '../image/image.ts';
 import { type Definition, definitionOf, readDefinition } from '../kernel/definition.ts';
 import type { Mirror } from '../kernel/mirror.ts';
