@@ -23,8 +23,8 @@ const QUANTITIES = [
 ];
 
 const NOTE = `Which exported functions of ${SYSTEM} have no caller in the loaded image? A scripted client asks by plain calls,
-\`list_package_symbols\` page by page and then \`who_calls\` for each function, and by one \`eval_form\` that calls the same
-tools as functions. Counted is what a model would write (names and arguments of calls, as JSON) and read (the texts of
+\`list_package_symbols\` for each type of functions and then \`who_calls\` for each, and by one \`eval_form\` that calls the
+same tools as functions. Counted is what a model would write (names and arguments of calls, as JSON) and read (the texts of
 answers), without what clients add; tokens are those of o200k_base, as \`gpt-tokenizer\` counts them. Both ways
 give the same answer; this is checked.`;
 
@@ -127,28 +127,33 @@ async function byPlainCalls(client) {
   /** @type {Transcript} */
   const transcript = { written: [], read: [], answer: [] };
   const call = recorded(client, transcript);
-  const symbols = await allSymbols(call);
-  for (const [, home, name] of symbols) {
+  for (const [, home, name] of await exportedFunctions(call)) {
     const text = await call('who_calls', { name, package: home });
     if (text.startsWith('No callers found for ')) transcript.answer.push(String(name).toLowerCase());
   }
+  transcript.answer.sort();
   return transcript;
 }
 
 /**
- * Returns the matches of the functions in all pages of the list.
+ * Returns the matches of the functions in all pages of the lists, which name nothing else.
  * @param {(name: string, args: object) => Promise<string>} call
  */
-async function allSymbols(call) {
+async function exportedFunctions(call) {
   /** @type {RegExpMatchArray[]} */
   const functions = [];
-  for (let offset = 0, more = true; more; ) {
-    const args = { package: SYSTEM, ...(offset > 0 && { offset }) };
-    const text = await call('list_package_symbols', args);
-    const rows = [...text.matchAll(/^ {2}(\S+)::(\S+) \[(.*)\]$/gm)];
-    functions.push(...rows.filter(([, , , label]) => label?.includes('FUNCTION')));
-    offset += rows.length;
-    more = text.includes('\n  ...') && rows.length > 0;
+  for (const type of ['function', 'generic-function']) {
+    for (let offset = 0, more = true; more; ) {
+      const text = await call('list_package_symbols', {
+        package: SYSTEM,
+        type,
+        ...(offset > 0 && { offset }),
+      });
+      const rows = [...text.matchAll(/^ {2}(\S+)::(\S+) \[/gm)];
+      functions.push(...rows);
+      offset += rows.length;
+      more = text.includes('\n  ...') && rows.length > 0;
+    }
   }
   return functions;
 }
@@ -161,6 +166,6 @@ async function byOneForm(client) {
   /** @type {Transcript} */
   const transcript = { written: [], read: [], answer: [] };
   const text = await recorded(client, transcript)('eval_form', { form: FORM });
-  transcript.answer = (/Output:\n(.*)/s.exec(text)?.[1] ?? '').split(/\s+/).filter(Boolean);
+  transcript.answer = (/Output:\n(.*)/s.exec(text)?.[1] ?? '').split(/\s+/).filter(Boolean).sort();
   return transcript;
 }

@@ -69,9 +69,8 @@ server is told that nobody waits any more."
          (fail-call "Code within WITHOUT-GCING cannot wait for a tool; call it outside."))
         ;; Nobody could end the wait.
         ((not sb-sys:*interrupts-enabled*)
-         (fail-call "Code that runs without interrupts, such as within WITHOUT-INTERRUPTS, ~
-                     WITH-LOCKED-HASH-TABLE or a function of INTERRUPT-THREAD, cannot wait for a tool; ~
-                     call it outside."))))
+         (fail-call "Code that runs without interrupts, such as within WITHOUT-INTERRUPTS or ~
+                     a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside."))))
 
 (defun require-approval (text)
   "Signal that *TOOL* needs an approval, as TEXT says; the value of USE-VALUE is returned."

@@ -11,11 +11,14 @@
            "LIST-REGISTERED-TOOLS" "GET-AGENT-Q-TOOLS" "REGISTER-AGENT-Q-TOOLS"
            "TOOL-TO-SCHEMA" "TOOLS-TO-SCHEMA"
            "TOOL-RESULT" "TOOL-RESULT-ID" "TOOL-RESULT-SUCCESS" "TOOL-RESULT-RESULT"
-           "TOOL-RESULT-DATA" "TOOL-RESULT-ERROR" "EXECUTE-TOOL-CALL"))
+           "TOOL-RESULT-ERROR" "EXECUTE-TOOL-CALL")
+  ;; A definition of the user's own under one of these names must not break the agent.
+  (:lock t))
 
 (defpackage "LIVE-LISP-USER"
   (:use "COMMON-LISP" "LIVE-LISP"))
 
 (defpackage "LIVE-LISP.AGENT"
   (:use "COMMON-LISP")
+  (:implement "LIVE-LISP" "LIVE-LISP.AGENT")
   (:export "MAIN"))

@@ -47,11 +47,12 @@ of TYPE, in order."
 (defun symbol-rows (listed type offset limit)
   "Return from LISTED, what LISTED-SYMBOLS returned, at most LIMIT rows from OFFSET on: status,
 home package, name and label."
-  (let ((start (or offset 0)) (rows '()))
+  (let ((start (or offset 0)) (left limit) (rows '()))
     (loop for (status symbols) in listed
           do (loop for index from start below (length symbols)
-                   while (< (length rows) limit)
+                   while (plusp left)
                    do (let ((symbol (aref symbols index)))
+                        (decf left)
                         (push (list status (package-text symbol) (symbol-name symbol) (or type (label symbol))) rows)))
              (setf start (max 0 (- start (length symbols)))))
     (nreverse rows)))

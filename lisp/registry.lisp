@@ -8,19 +8,30 @@
 
 (sb-ext:defglobal **built-ins** '() "The proxies of the server's tools, in its order.")
 
+(defstruct (offer (:constructor make-offer (tool registration client-name before
+                                            &aux (handler (live-lisp:tool-handler tool))
+                                                 (parameters (live-lisp:tool-parameters tool)))))
+  "A tool that the server was told of, as it was then: its HANDLER and PARAMETERS, the number of its
+REGISTRATION, and how clients call it. BEFORE is the one of its name that it replaces, which calls can
+still mean."
+  tool handler parameters registration client-name before)
+
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
-  "The tools that the server was told of, by name, each as a list of it and how clients call it.")
+  "The offers by the names that the tools had then.")
 
 (sb-ext:defglobal **offer-lock** (sb-thread:make-mutex :name "live-lisp offer")
   "Held while the server is told of a tool, so that it hears of them in the order of the table.")
 
 (sb-ext:defglobal **registrations** (list 0) "A list of how many tools were registered.")
 
+(defun next-registration ()
+  "Return the number of a new registration."
+  (1+ (sb-ext:atomic-incf (car **registrations**))))
+
 (defun store-tool (registry tool)
   "Put TOOL into REGISTRY, in the place of the one of its name when there is one."
   (let ((old (gethash (live-lisp:tool-name tool) registry)))
-    (setf (tool-order tool) (or (and old (tool-order old))
-                                (1+ (sb-ext:atomic-incf (car **registrations**)))))
+    (setf (tool-order tool) (or (and (typep old 'live-lisp:tool) (tool-order old)) (next-registration)))
     (setf (gethash (live-lisp:tool-name tool) registry) tool)))
 
 (defun parameter-json (parameter)
@@ -48,20 +59,32 @@
           "safetyLevel" (string-downcase (live-lisp:tool-safety-level tool))
           "categories" (map 'vector #'string-downcase (live-lisp:tool-categories tool))))
 
-(defun offer-tool (tool)
-  "Tell the server of TOOL and return NIL, or why it refuses the tool. Then, and when this is left
-before it answers, the one of that name that it was told of before stays."
+(defun make-offered (tool)
+  "Tell the server of TOOL and return NIL, or why it refuses the tool: then the one of that name that
+it was told of before stays."
   (let* ((name (live-lisp:tool-name tool)) (*tool* name)
-         (before (gethash name **offered**)) (accepted nil))
-    ;; It can be called before the answer is here.
-    (setf (gethash name **offered**) (list tool name))
-    (unwind-protect
-         (handler-case (progn (setf accepted (ask-server "register" (definition-json tool)))
-                              nil)
-           (live-lisp:tool-error (failure) (live-lisp:tool-error-message failure)))
-      (cond (accepted (setf (gethash name **offered**) (list tool accepted)))
-            (before (setf (gethash name **offered**) before))
-            (t (remhash name **offered**))))))
+         (before (gethash name **offered**))
+         (offer (make-offer tool (next-registration) (if before (offer-client-name before) name) before)))
+    (when before (setf (offer-before before) nil))
+    ;; It can be called before the answer is here, and when nobody waits for that any more.
+    (setf (gethash name **offered**) offer)
+    (handler-case (progn (setf (offer-client-name offer)
+                               (ask-server "register" (definition-json tool)
+                                           "registration" (offer-registration offer)))
+                         nil)
+      (live-lisp:tool-error (failure)
+        (if before
+            (setf (gethash name **offered**) before)
+            (remhash name **offered**))
+        (live-lisp:tool-error-message failure)))))
+
+(defun offered (name registration)
+  "Return the offer of the tool NAME at that REGISTRATION, or NIL when it is not the last or the one
+before; without REGISTRATION the last."
+  (loop for offer = (gethash name **offered**) then (offer-before offer)
+        while offer
+        when (member registration (list nil (offer-registration offer)))
+          return offer))
 
 (defun live-lisp:register-tool (registry tool)
   "Put TOOL into REGISTRY, an EQUAL hash table, under its name and return it; a tool of that
@@ -73,9 +96,11 @@ see it as lisp_NAME when the server has a tool of that NAME itself. Signals an I
                  "can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*."))
   (if (eq registry (sb-ext:symbol-global-value 'live-lisp:*agent-q-registry*))
       ;; Signalled without the lock, so that no frames of it are shown.
-      (let ((refusal (sb-thread:with-mutex (**offer-lock**)
-                       (or (offer-tool tool)
-                           (progn (store-tool registry tool) nil)))))
+      (let ((refusal nil))
+        (sb-thread:with-mutex (**offer-lock**)
+          ;; Also when it is interrupted: the server was told.
+          (unwind-protect (setf refusal (make-offered tool))
+            (unless refusal (store-tool registry tool))))
         (when refusal
           (error 'live-lisp:invalid-tool :tool (live-lisp:tool-name tool) :message refusal)))
       (store-tool registry tool))

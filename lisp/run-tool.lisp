@@ -52,25 +52,37 @@ when that is not the data itself."
           (data (object "data" data "text" (result-text value)))
           (t (object "text" (result-text value))))))
 
-(defun call-handler (tool arguments)
-  "Call the handler of TOOL with ARGUMENTS and return its result as a JSON object. It failed when
+(defun call-handler (handler arguments)
+  "Call HANDLER, of a tool, with ARGUMENTS and return its result as a JSON object. It failed when
 its second value is a string or a condition (C17)."
   (destructuring-bind (&optional value failure &rest more)
-      (multiple-value-list (call-user-code (lambda () (funcall (live-lisp:tool-handler tool) arguments))))
+      (multiple-value-list (call-user-code (lambda () (funcall handler arguments))))
     (declare (ignore more))
     (typecase failure
       (string (object "failed" t "text" (print-safely *result-limit* failure "~A")))
       (condition (object "failed" t "text" (report-text 4000 failure)))
       (t (result-object value)))))
 
-(define-operation ("run-tool" :members t) (name arguments)
-  "Call the handler of the tool that was registered as NAME with ARGUMENTS, a hash table."
-  (let ((tool (first (gethash name **offered**))))
-    (if (null tool)
-        (list "value" (object "missing" name))
+(defun with-whole-numbers (arguments parameters)
+  "Return ARGUMENTS, a hash table, with integers for those of PARAMETERS that are some: those of more
+than 21 digits come with an exponent."
+  (loop for parameter in parameters
+        for name = (getf parameter :name)
+        for value = (gethash name arguments)
+        do (when (and (floatp value) (eq :integer (getf parameter :type)))
+             (setf (gethash name arguments) (values (truncate value)))))
+  arguments)
+
+(define-operation ("run-tool" :members t) (name registration arguments)
+  "Call the handler that the tool NAME had at its REGISTRATION, a number, with ARGUMENTS, a hash table."
+  (let ((offer (offered name registration)))
+    (if (null offer)
+        (list "value" (object "missing" name "replaced" (and (gethash name **offered**) t)))
         (call-as-job-part nil (lambda ()
                                 (setf *form-text* (format nil "the handler of the tool ~A" name))
-                                (list "value" (call-handler tool arguments)))))))
+                                (list "value" (call-handler (offer-handler offer)
+                                                            (with-whole-numbers arguments
+                                                              (offer-parameters offer)))))))))
 
 ;;; Calling as a model does
 
@@ -89,25 +101,33 @@ ERROR says why. ID is that of the call."))
 (defun client-name (tool)
   "Return how clients call TOOL, or NIL when it is not registered."
   (let ((offered (gethash (live-lisp:tool-name tool) **offered**)))
-    (cond ((eq tool (first offered)) (second offered))
+    (cond ((and offered (eq tool (offer-tool offered))) (offer-client-name offered))
           ((member tool **built-ins**) (live-lisp:tool-name tool)))))
 
 (defun call-pairs (arguments)
   "Return ARGUMENTS, of a call by a model, as a list of pairs: a hash table, or a property list."
-  (if (hash-table-p arguments) (table-pairs arguments) (argument-pairs (checked-list arguments))))
+  (cond ((hash-table-p arguments) (table-pairs arguments))
+        ((proper-list-p arguments) (argument-pairs arguments))
+        (t (fail-call "Its arguments must be an EQUAL hash table with strings as keys or a property list, ~
+                       not ~A." (printing-plainly (print-safely 80 arguments))))))
+
+(defun text-for-model (tool tool-call)
+  "Return the text that a model would read when it called TOOL as TOOL-CALL asks."
+  (unless (and (proper-list-p tool-call) (evenp (length tool-call)))
+    (fail-call "The call must be a property list with :ID, :NAME and :ARGUMENTS, not ~A."
+               (printing-plainly (print-safely 80 tool-call))))
+  (let* ((*tool* (if (typep tool 'live-lisp:tool) (live-lisp:tool-name tool) (getf tool-call :name)))
+         (*parameter* "arguments")
+         (name (and (typep tool 'live-lisp:tool) (client-name tool))))
+    (unless name (fail-call "Unknown tool: ~A" (print-safely 80 *tool* "~A")))
+    (ask-server "tool" name "text" t "args" (arguments-json (call-pairs (getf tool-call :arguments))))))
 
 (defun live-lisp:execute-tool-call (tool tool-call)
   "Call TOOL as TOOL-CALL, a property list with :ID, :NAME and :ARGUMENTS, asks, through the server:
 validated, gated by its level, recorded when it is not safe. Return a TOOL-RESULT in any case.
 The arguments are an EQUAL hash table with strings as keys or a property list."
-  (let* ((*tool* (if (typep tool 'live-lisp:tool) (live-lisp:tool-name tool) (getf tool-call :name)))
-         (*parameter* "arguments")
-         (name (and (typep tool 'live-lisp:tool) (client-name tool))))
-    (flet ((result (&rest parts)
-             (apply #'make-instance (find-class 'live-lisp:tool-result) :id (getf tool-call :id) parts)))
-      (handler-case
-          (if name
-              (result :success t :result (ask-server "tool" name "text" t
-                                                     "args" (arguments-json (call-pairs (getf tool-call :arguments)))))
-              (result :error (format nil "Unknown tool: ~A" *tool*)))
-        (live-lisp:tool-error (failure) (result :error (live-lisp:tool-error-message failure)))))))
+  (flet ((result (&rest parts)
+           (apply #'make-instance (find-class 'live-lisp:tool-result)
+                  :id (ignore-errors (getf tool-call :id)) parts)))
+    (handler-case (result :success t :result (text-for-model tool tool-call))
+      (live-lisp:tool-error (failure) (result :error (live-lisp:tool-error-message failure))))))

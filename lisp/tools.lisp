@@ -103,7 +103,7 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
       (unless (and (slot-boundp tool 'parameters) (proper-list-p (live-lisp:tool-parameters tool)))
         (refuse "must have a list of parameters."))
       (unless (typep (live-lisp:tool-handler tool) '(or function (and symbol (not (member nil t)))))
-        (refuse "must have a handler."))
+        (refuse "must have a handler: a function of one hash table, or the symbol that names one."))
       (unless (member level *levels*)
         (refuse "has the safety level ~A; valid are ~A."
                 (printing-plainly (print-safely 80 level)) (keyword-text *levels*)))

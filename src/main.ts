@@ -17,12 +17,16 @@ async function run(config: Config): Promise<number> {
   if (config.command === 'help') return print(helpText());
   if (config.command === 'version') return print(version());
   const { image, registry, executor, questions } = assemble(config);
+  /** Resolves when the tools that the start file registers are there, also those that were lost with an image. */
+  const withStartFile = () => {
+    if (config.init !== undefined) image.start();
+    return image.started();
+  };
   switch (config.command) {
     case 'tools':
       return print(toolList(registry));
     case 'call':
-      if (config.init !== undefined) image.start();
-      await image.started();
+      await withStartFile();
       return callTool(executor, registry, config.operands, print).finally(() => image.close());
     case 'doctor': {
       const { diagnose } = await import('./doctor.ts');
@@ -37,7 +41,7 @@ async function run(config: Config): Promise<number> {
         approvals: new Approvals({ questions, session: true }),
         list: config.list,
         version: version(),
-        started: () => image.started(),
+        started: withStartFile,
         onReady: () => image.start(),
         onEnd: () => image.close(),
       });

@@ -6,7 +6,7 @@ export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; rea
   class_hierarchy: { min: 300, max: 3000 },
   class_slots: { min: 250, max: 1030 },
   compile_form: { min: 240, max: 970 },
-  describe_symbol: { min: 170, max: 840 },
+  describe_symbol: { min: 170, max: 830 },
   eval_form: { min: 160, max: 3210 },
   function_arglist: { min: 260, max: 2630 },
   get_audit_log: { min: 240, max: 280 },

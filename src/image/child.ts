@@ -4,7 +4,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { CallError, messageOf } from '../errors.ts';
 import { CodeCalls, type Upcalls } from './code-calls.ts';
-import { encodeFrame, FRAME_LIMIT, FrameReader, type Message, PROTOCOL_VERSION } from './wire.ts';
+import {
+  DEPTH_LIMIT,
+  encodeFrame,
+  FRAME_LIMIT,
+  FrameReader,
+  isDeeper,
+  type Message,
+  PROTOCOL_VERSION,
+} from './wire.ts';
 
 /** Kept of what the process itself writes to its standard output and error. */
 const RAW_LIMIT = 8000;
@@ -85,8 +93,14 @@ export class Child {
   }
 
   /** Sends the request OP and returns its id and the promise of its answer, which is a Death when
-   *  the process ended first. Throws a CallError when ARGS are too large. */
+   *  the process ended first. Throws a CallError when ARGS are too large or too deep. */
   request(op: string, args: object): { id: number; answer: Promise<Message> } {
+    // Those of a tool stand two levels deep.
+    if (isDeeper(args, DEPTH_LIMIT + 2)) {
+      throw new CallError(
+        `The arguments are nested more than ${DEPTH_LIMIT} levels deep; give them flatter.`,
+      );
+    }
     const id = this.#nextId++;
     const frame = encodeFrame({ id, op, args });
     if (frame.length > FRAME_LIMIT) {
@@ -99,7 +113,7 @@ export class Child {
       else this.#pending.set(id, resolve);
     });
     if (this.#death === undefined) {
-      this.#codeCalls.jobBegan(id);
+      this.#codeCalls.jobBegan(id, op);
       this.#channel.write(frame);
     }
     return { id, answer };

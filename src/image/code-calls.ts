@@ -1,10 +1,10 @@
 // Decides how tools that code in the image calls or registers are dealt with: how deep and how many calls run at
 // once, and that what nobody waits for any more is ended.
 
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { CallError, messageOf } from '../errors.ts';
 import type { Child } from './child.ts';
-import { FRAME_LIMIT, type Message } from './wire.ts';
+import { operationsAround, runFor } from './origin.ts';
+import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper, type Message } from './wire.ts';
 
 /** What became of a tool that code called: its data, or the text of its failure, and whether a human could allow it. */
 export type ToolAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };
@@ -20,31 +20,23 @@ export interface Upcalls {
     asText: boolean,
   ) => Promise<ToolAnswer>;
   /** Makes the tool that DEFINITION, not checked yet, describes one that can be called, and returns how clients call
-   *  it. Throws a CallError that says why it refuses. */
-  registerTool?: (definition: unknown) => string;
+   *  it; REGISTRATION is what the image knows its handler by. Throws a CallError that says why it refuses. */
+  registerTool?: (definition: unknown, registration: unknown) => string;
 }
 
 /** How deep calls can be nested, so that code that calls itself for ever ends. */
 const LEVELS = 16;
 /** How many calls of threads that work for no call can be under way; on which level those are is not known. */
 const THREAD_CALLS = 256;
-/** How deep data may be nested: the agent's stack is bounded. */
-const DEPTH = 100;
-
-/** The process whose code asked for what runs now, and on which level. */
-const caller = new AsyncLocalStorage<{ child: Child; level: number }>();
-
-/** Returns the process whose code asked for what runs now, or undefined when a client did. */
-export function codeCaller(): Child | undefined {
-  return caller.getStore()?.child;
-}
+/** Stands for the operation of a thread that works for none. */
+const THREAD = ['thread'];
 
 /** The tool calls of one process. */
 export class CodeCalls {
   readonly #child: Child;
   readonly #upcalls: Upcalls;
-  /** The levels of the jobs that run for such calls, by their ids. */
-  readonly #levels = new Map<number, number>();
+  /** The operations of which jobs are part, by their ids, the own one last. */
+  readonly #jobs = new Map<number, readonly string[]>();
   readonly #running = new Map<number, { job: number | undefined; controller: AbortController }>();
 
   constructor(child: Child, upcalls: Upcalls) {
@@ -60,7 +52,7 @@ export class CodeCalls {
       return;
     }
     if ('register' in message) {
-      this.#answer(number, this.#register(message['register']));
+      this.#answer(number, this.#register(message['register'], message['registration']));
       return;
     }
     const job = message['job'] as number | undefined;
@@ -72,28 +64,27 @@ export class CodeCalls {
     });
   }
 
-  /** Remembers on which level the job ID runs, which begins now. */
-  jobBegan(id: number): void {
-    const level = caller.getStore()?.level;
-    if (level !== undefined) this.#levels.set(id, level);
+  /** Remembers within what the job ID runs, which begins now to do OPERATION. */
+  jobBegan(id: number, operation: string): void {
+    this.#jobs.set(id, [...(operationsAround() ?? []), operation]);
   }
 
   /** Ends the calls that the job ID made, which has ended. */
   jobEnded(id: number): void {
-    this.#levels.delete(id);
+    this.#jobs.delete(id);
     for (const { job, controller } of this.#running.values()) if (job === id) controller.abort();
   }
 
   /** Ends all calls, because the process has ended. */
   endAll(): void {
-    this.#levels.clear();
+    this.#jobs.clear();
     for (const { controller } of this.#running.values()) controller.abort();
   }
 
-  #register(definition: unknown): ToolAnswer {
+  #register(definition: unknown, registration: unknown): ToolAnswer {
     const { registerTool } = this.#upcalls;
     try {
-      return { value: registerTool?.(definition) ?? String(Object(definition).name) };
+      return { value: registerTool?.(definition, registration) ?? String(Object(definition).name) };
     } catch (error) {
       return { failure: messageOf(error) };
     }
@@ -105,8 +96,9 @@ export class CodeCalls {
       args: { [name: string]: unknown };
       text?: boolean;
     };
-    const level = 1 + (job === undefined ? 0 : (this.#levels.get(job) ?? 0));
-    if (level > LEVELS) return { failure: `Code can nest tool calls ${LEVELS} levels deep, not deeper.` };
+    const operations = (job !== undefined && this.#jobs.get(job)) || THREAD;
+    if (operations.length > LEVELS)
+      return { failure: `Code can nest tool calls ${LEVELS} levels deep, not deeper.` };
     const fromThreads = [...this.#running.values()].filter((each) => each.job === undefined).length;
     if (job === undefined && fromThreads > THREAD_CALLS) {
       return { failure: `Other threads can have ${THREAD_CALLS} tool calls under way, not more.` };
@@ -114,9 +106,7 @@ export class CodeCalls {
     const { callTool } = this.#upcalls;
     if (callTool === undefined) return { failure: 'There are no tools to call.' };
     try {
-      return await caller.run({ child: this.#child, level }, () =>
-        callTool(tool, args, signal, text === true),
-      );
+      return await runFor(this.#child, operations, () => callTool(tool, args, signal, text === true));
     } catch (error) {
       return { failure: messageOf(error) };
     }
@@ -125,20 +115,12 @@ export class CodeCalls {
   #answer(call: number, answer: ToolAnswer): void {
     const refuse = (why: string) =>
       this.#child.request('called', { call, failure: `Its data cannot be passed to the image: ${why}.` });
-    if (isDeeper(answer, DEPTH)) {
-      refuse(`they are nested more than ${DEPTH} levels deep`);
-      return;
-    }
     try {
       this.#child.request('called', { call, ...answer });
     } catch (error) {
-      const large = error instanceof CallError;
-      refuse(large ? `they take more than ${FRAME_LIMIT} octets on the wire` : messageOf(error));
+      if (isDeeper(answer, DEPTH_LIMIT)) refuse(`they are nested more than ${DEPTH_LIMIT} levels deep`);
+      else if (error instanceof CallError) refuse(`they take more than ${FRAME_LIMIT} octets on the wire`);
+      else refuse(messageOf(error));
     }
   }
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }

@@ -50,6 +50,9 @@ export interface Progress {
   waiting?: boolean;
 }
 
+/** What is told of a call that has not begun. */
+export const WAITING: Progress = { milliseconds: 0, characters: 0, waiting: true };
+
 export interface CallOptions {
   /** Milliseconds after which the call is interrupted; the image's own limit when absent. */
   limitMs?: number;
@@ -81,8 +84,9 @@ export interface ImageTools {
   /** Returns the definitions of those that every new image gets. */
   offered(): object[];
   /** Takes the tool of the image that DEFINITION, not checked yet, describes, and returns how clients call it. AT_START
-   *  says that it comes from a start file. Throws a CallError that says why it refuses. */
-  register(definition: unknown, atStart: boolean): string;
+   *  says that it comes from a start file, REGISTRATION is what the image knows its handler by. Throws a CallError
+   *  that says why it refuses. */
+  register(definition: unknown, atStart: boolean, registration?: unknown): string;
   /** Forgets those of the image, which is gone. */
   clear(): void;
 }

@@ -173,9 +173,9 @@ export interface LoadFileData extends Remarks {
 }
 
 export interface RunToolData extends Remarks {
-  /** What the handler returned, or why it failed; MISSING when the image has no such tool. DATA is absent when it
-   *  cannot cross, TEXT when it is the data itself. */
-  value?: { data?: unknown; text?: string; failed?: boolean; missing?: string };
+  /** What the handler returned, or why it failed; MISSING when the image has no such tool, or has REPLACED it. DATA
+   *  is absent when it cannot cross, TEXT when it is the data itself. */
+  value?: { data?: unknown; text?: string; failed?: boolean; missing?: string; replaced?: boolean };
 }
 
 export interface LoadSystemData extends Remarks {
@@ -223,7 +223,7 @@ export interface Operations {
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };
   'run-tool': {
-    args: { name: string; arguments: { readonly [name: string]: unknown } };
+    args: { name: string; registration: unknown; arguments: { readonly [name: string]: unknown } };
     data: RunToolData;
   };
   'system-sources': { args: object; data: { value?: string[] } };

@@ -1,7 +1,7 @@
 // Decides how our own SBCL serves calls: which wait, when they are interrupted, what is told with their answers.
 
 import type { Child } from './child.ts';
-import { codeCaller, type Upcalls } from './code-calls.ts';
+import type { Upcalls } from './code-calls.ts';
 import { endingOf, notStarted } from './ending.ts';
 import { History } from './history.ts';
 import {
@@ -12,11 +12,13 @@ import {
   type Output,
   type Progress,
   type Reply,
+  WAITING,
   wholeText,
 } from './image.ts';
 import { Lifetime, type LifetimeOptions } from './lifetime.ts';
 import { watch } from './limits.ts';
 import type { Operations } from './operations.ts';
+import { checkCanEnd, codeCaller, withinCompilation } from './origin.ts';
 import { enterAll, Queue } from './queue.ts';
 import type { Message } from './wire.ts';
 
@@ -38,7 +40,7 @@ const PROGRESS_MS = 1000;
 const LOAD_LIMIT_MS = 600_000;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
-  'evaluate macroexpand compile-forms load-file load-source load-system run-tool'.split(' '),
+  'evaluate macroexpand load-file load-source load-system run-tool'.split(' '),
 );
 
 export class SbclImage implements Image {
@@ -56,7 +58,7 @@ export class SbclImage implements Image {
     this.#lifetime = new Lifetime(options, {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
-        registerTool: (definition) => this.#register(child, definition),
+        registerTool: (definition, registration) => this.#register(child, definition, registration),
       }),
       prepare: (child) => this.#prepare(child),
       lost: (how) => {
@@ -98,6 +100,7 @@ export class SbclImage implements Image {
     args: Operations[Name]['args'],
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
+    checkCanEnd(name);
     const caller = codeCaller();
     const queues = this.#queuesOf(name, caller !== undefined);
     const began = performance.now();
@@ -115,11 +118,10 @@ export class SbclImage implements Image {
   }
 
   #queuesOf(name: string, byCode: boolean): Queue[] {
-    return [
-      ...(name === 'compile-forms' ? [this.#compilations] : []),
-      // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
-      ...(RUNS_CODE.has(name) && !byCode ? [this.#queue] : []),
-    ];
+    // A compilation takes no place: one that had the turn could wait for those who wait for the turn.
+    if (name === 'compile-forms') return withinCompilation() ? [] : [this.#compilations];
+    // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
+    return RUNS_CODE.has(name) && !byCode ? [this.#queue] : [];
   }
 
   async #perform<Name extends keyof Operations>(
@@ -210,11 +212,11 @@ export class SbclImage implements Image {
     }
   }
 
-  #register(child: Child, definition: unknown): string {
+  #register(child: Child, definition: unknown, registration: unknown): string {
     // What it registers once its start files are loaded is no longer what they do.
     const atStart = !this.#lifetime.isPrepared(child);
     const { name } = Object(definition) as { name?: unknown };
-    const called = this.#options.tools?.register(definition, atStart) ?? String(name);
+    const called = this.#options.tools?.register(definition, atStart, registration) ?? String(name);
     if (!atStart) this.#history.registeredTool(called);
     return called;
   }
@@ -228,5 +230,3 @@ export class SbclImage implements Image {
     this.#losses = [];
   }
 }
-
-const WAITING: Progress = { milliseconds: 0, characters: 0, waiting: true };

@@ -3,10 +3,19 @@
 /** Longer frames mean that the peer is broken. */
 export const FRAME_LIMIT = 64 * 1024 * 1024;
 
+/** How deep values may be nested: the agent's stack is bounded. */
+export const DEPTH_LIMIT = 100;
+
 /** Raised with every change of a message's meaning; the agent greets with its own. */
 export const PROTOCOL_VERSION = 1;
 
 export type Message = { [key: string]: unknown };
+
+/** Whether VALUE is nested more than LEVELS deep. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
+}
 
 /** Returns the frame of MESSAGE. Everything outside printable ASCII is escaped, so no locale matters. */
 export function encodeFrame(message: Message): Buffer {

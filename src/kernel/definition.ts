@@ -78,9 +78,17 @@ const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean
   maximum: [isNumber, 'a number'],
 };
 
-/** Returns DATA as a parameter; checkTool looks at its name and type. */
+/** What providers of models take as the name of a parameter: with any other they refuse all tools of a client. */
+const PARAMETER_NAME = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
+
+/** Returns DATA as a parameter; checkTool looks at its type, and that it has a name. */
 function readParameter(data: unknown, culprit: (what: string) => CallError): Parameter {
   const { name, type, ...fields } = fieldsOf(data);
+  if (isString(name) && name !== '' && !PARAMETER_NAME.test(name)) {
+    throw culprit(
+      `has a parameter '${printable(name)}', whose name must be a letter, then up to 63 of a to z, A to Z, 0 to 9, _, . and -.`,
+    );
+  }
   const options = Object.entries(OPTIONS).filter(([field]) => fields[field] !== undefined);
   for (const [field, [fits, words]] of options) {
     if (!fits(fields[field])) {

@@ -142,7 +142,7 @@ async function previewOf({ tool, args, context }: Call): Promise<Preview> {
   const own = tool.preview?.bind(tool);
   const preview = own
     ? await withinLimit(tool, context, (limited) => own(args, limited))
-    : { text: JSON.stringify(args, null, 2), fingerprint: '' };
+    : { text: JSON.stringify(args, null, 2), fingerprint: approvedAs(tool) };
   return { ...preview, text: shownText(preview.text) };
 }
 

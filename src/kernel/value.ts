@@ -13,7 +13,8 @@ function isResult(value: unknown): value is Result {
   return typeof value === 'object' && value !== null && 'text' in value && 'data' in value;
 }
 
-function valueText(value: unknown): string {
+/** Returns how VALUE, which is data and no Result, reads for a model. */
+export function valueText(value: unknown): string {
   if (value === null || value === undefined || value === false) return 'nil';
   if (value === true) return 't';
   if (typeof value === 'string') return `"${value.replace(/["\\]/g, '\\$&')}"`;

@@ -1,5 +1,6 @@
 // Decides the parameters that many tools have in common, and how their arguments are read.
 
+import { CallError } from '../errors.ts';
 import type { CallOptions, Ending } from '../image/image.ts';
 import type { Arguments, CallContext, Parameter } from '../kernel/tool.ts';
 import { progressText } from './outcome.ts';
@@ -40,6 +41,14 @@ export function pageArguments(
 ): { offset: number; limit: number } {
   const limit = args['limit'] ?? (forData ? ALL_ROWS : usual);
   return { offset: Number(args['offset'] ?? 0), limit: Number(limit) };
+}
+
+/** Throws a CallError when code that set no limit in ARGS would get only a part of TOTAL rows. */
+export function checkWhole(args: Arguments, { forData = false }: CallContext, total: number): void {
+  if (!forData || args['limit'] !== undefined || total - Number(args['offset'] ?? 0) <= ALL_ROWS) return;
+  throw new CallError(
+    `There are ${total} rows, and code gets at most ${ALL_ROWS} at once. Ask for fewer, or for parts with limit and offset.`,
+  );
 }
 
 /** Returns how CONTEXT watches a call in the image. */

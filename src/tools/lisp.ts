@@ -7,7 +7,7 @@ import { type Definition, definitionOf, readDefinition } from '../kernel/definit
 import type { Mirror } from '../kernel/mirror.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
-import { toResult } from '../kernel/value.ts';
+import { valueText } from '../kernel/value.ts';
 import { callOptions } from './arguments.ts';
 import { endingText, outputSection } from './outcome.ts';
 
@@ -28,9 +28,9 @@ export class LispTools implements ImageTools {
     return this.#builtIns().map(definitionOf);
   }
 
-  register(definition: unknown, atStart: boolean): string {
+  register(definition: unknown, atStart: boolean, registration?: unknown): string {
     this.#registrations += 1;
-    const tool = lispTool(this.#image, readDefinition(definition));
+    const tool = lispTool(this.#image, readDefinition(definition), registration);
     const kept = atStart ? tool : distrusted(tool, this.#registrations);
     return this.#mirror.add(kept).name;
   }
@@ -49,14 +49,17 @@ function distrusted(tool: Tool, number: number): Tool {
   return Object.freeze({ ...tool, safetyLevel: level, ...raised, approvedAs: `${name}#${number}` });
 }
 
-function lispTool(image: () => Image, definition: Definition): Tool {
+/** Returns the tool of DEFINITION, whose handler is the one that IMAGE has for it since that REGISTRATION. */
+function lispTool(image: () => Image, definition: Definition, registration: unknown): Tool {
   const { name } = definition;
   return defineTool({
     ...definition,
     // The image has a limit for whatever runs in it.
     limitMs: Number.POSITIVE_INFINITY,
-    handler: async (args, context) =>
-      runResult(name, await image().call('run-tool', { name, arguments: args }, callOptions(context))),
+    handler: async (args, context) => {
+      const call = { name, registration, arguments: args };
+      return runResult(name, await image().call('run-tool', call, callOptions(context)));
+    },
   });
 }
 
@@ -72,12 +75,18 @@ function runResult(name: string, { ending, output, data: { value } }: Reply<'run
   }
   if (value.missing !== undefined) {
     throw new ImageError(
-      `This Lisp image has no tool ${name}: it was lost with the image before. Evaluate its definition again.`,
+      value.replaced
+        ? `Tool ${name} was defined again while this call waited, so nothing was done. Call it again.`
+        : `This Lisp image has no tool ${name}: it was lost with the image before. Evaluate its definition again.`,
     );
   }
   const { text, failed = false } = value;
   const data = 'data' in value ? value.data : text;
-  return { data, text: joinSections([text ?? toResult(data).text, wrote]), failed };
+  return {
+    data,
+    text: joinSections([text ?? (typeof data === 'string' ? data : valueText(data)), wrote]),
+    failed,
+  };
 }
 
 function limitAdvice(ending: Ending): string | false {

@@ -285,7 +285,9 @@ describe('losses', () => {
     const other = await startSession();
     try {
       await other.eval('(defun keep (form) (hash-table-p (live-lisp:call-tool :eval-form :form form)))');
-      await other.eval(`(handler-bind ((warning #'muffle-warning)) ${form})`);
+      await other.eval(
+        `(sb-ext:unlock-package :live-lisp) (handler-bind ((warning #'muffle-warning)) ${form})`,
+      );
       expect(await other.eval('(keep "(+ 1 2)")')).toBe('T');
       expect(
         await other.eval('(handler-case (keep "(") (error (e) (subseq (princ-to-string e) 0 21)))'),

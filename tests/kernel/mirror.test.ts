@@ -111,6 +111,18 @@ describe('a definition', () => {
       { parameters: [{ name: 'a', type: 'number', maximum: null }] },
       `Tool "x" has a parameter 'a' with a wrong maximum, which must be a number.`,
     ],
+    [
+      { parameters: [{ name: 'my name', type: 'string' }] },
+      `Tool "x" has a parameter 'my name', whose name must be a letter, then up to 63 of a to z, A to Z, 0 to 9, _, . and -.`,
+    ],
+    [
+      { parameters: [{ name: '__proto__', type: 'string' }] },
+      `Tool "x" has a parameter '__proto__', whose name must be a letter, then up to 63 of a to z, A to Z, 0 to 9, _, . and -.`,
+    ],
+    [
+      { parameters: [{ name: 'a'.repeat(65), type: 'string' }] },
+      `Tool "x" has a parameter '${'a'.repeat(65)}', whose name must be a letter, then up to 63 of a to z, A to Z, 0 to 9, _, . and -.`,
+    ],
     [{ parameters: [null] }, 'Tool "x" has a parameter without a name.'],
     [{ parameters: [] }, `Tool "x" requires 'a', which is not one of its parameters.`],
     [

@@ -172,8 +172,18 @@ describe('what is not valid', () => {
       'Tool "" must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.',
     ],
     [define('"x"', `"" '() :handler 'list`), 'Tool "x" must have a description.'],
-    [define('"x"', `"X." '() :handler nil`), 'Tool "x" must have a handler.'],
-    [define('"x"', `"X." '()`), 'Tool "x" must have a handler.'],
+    [
+      define('"x"', `"X." '() :handler nil`),
+      'Tool "x" must have a handler: a function of one hash table, or the symbol that names one.',
+    ],
+    [
+      define('"x"', `"X." '()`),
+      'Tool "x" must have a handler: a function of one hash table, or the symbol that names one.',
+    ],
+    [
+      define('"x"', `"X." '() :handler '(lambda (args) args)`),
+      'Tool "x" must have a handler: a function of one hash table, or the symbol that names one.',
+    ],
     [define('"x"', `"X." 5 :handler 'list`), 'Tool "x" must have a list of parameters.'],
     [
       define('"x"', `"X." '#1=((:name "a" :type :string) . #1#) :handler 'list`),

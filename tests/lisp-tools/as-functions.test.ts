@@ -64,6 +64,31 @@ describe('all of it', () => {
     }
   });
 
+  test('S2.21 of tens of thousands of rows too, in linear time; of too many nothing', async () => {
+    await session.eval(`(let ((package (make-package :very-many)))
+      (dotimes (i 60000) (export (intern (format nil "SYMBOL-~D" i) package) package)))`);
+    const began = performance.now();
+    expect(await session.eval('(length (data "rows" :list-package-symbols :package "very-many"))')).toBe(
+      '60000',
+    );
+    expect(performance.now() - began).toBeLessThan(4000);
+    writeFileSync(join(root.path, 'many.txt'), 'q\n'.repeat(250_001));
+    expect(await session.eval('(third (told :search-in-buffer :pattern "q" :buffer "many.txt"))')).toBe(
+      '"There are 250001 rows, and code gets at most 250000 at once. Ask for fewer, or for parts with limit and offset."',
+    );
+  });
+
+  test('S2.21 a file that is too large for that is read in parts only', async () => {
+    writeFileSync(join(root.path, 'huge.txt'), 'a line of it\n'.repeat(1_400_000));
+    expect(await session.eval('(third (told :read-file :path "huge.txt" :start-line 5))')).toMatch(
+      /^"huge\.txt is too large to read at once; lines 5 to \d+ fit\. Read it in parts with start_line and limit\."$/,
+    );
+    expect(await session.eval('(length (data "text" :read-file :path "huge.txt" :limit 1000))')).toBe(
+      '12999',
+    );
+    expect(await session.eval('(length (data "text" :read-file :path "huge.txt" :end-line 10))')).toBe('129');
+  });
+
   test('S2.21 a limit is checked as for a client', async () => {
     expect(await session.eval('(third (told :who-calls :name "car" :limit 2001))')).toBe(
       `"Parameter 'limit' must be at most 2000, not 2001."`,
@@ -163,7 +188,7 @@ Frames:
   test.each([
     [
       '(sb-sys:without-interrupts (told :who-calls :name "car"))',
-      'Code that runs without interrupts, such as within WITHOUT-INTERRUPTS, WITH-LOCKED-HASH-TABLE or a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside.',
+      'Code that runs without interrupts, such as within WITHOUT-INTERRUPTS or a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside.',
     ],
     [
       '(sb-sys:without-gcing (told :who-calls :name "car"))',
@@ -173,6 +198,35 @@ Frames:
     expect(await session.eval(`(third ${form})`)).toBe(`"${text}"`);
     expect(await session.eval('(values (data "kept" :who-calls :name "wanted"))')).toBe('T');
   });
+});
+
+test.each([
+  ['5', 'NIL', 'The call must be a property list with :ID, :NAME and :ARGUMENTS, not 5.'],
+  [
+    "'(:id 1 :name)",
+    '1',
+    'The call must be a property list with :ID, :NAME and :ARGUMENTS, not (:ID 1 :NAME).',
+  ],
+  [
+    "'(:id 1 :arguments 7)",
+    '1',
+    'Its arguments must be an EQUAL hash table with strings as keys or a property list, not 7.',
+  ],
+  [
+    "'(:id 1 :arguments (:x . 2))",
+    '1',
+    'Its arguments must be an EQUAL hash table with strings as keys or a property list, not (:X . 2).',
+  ],
+  [
+    "'(:id 1 :arguments (:x))",
+    '1',
+    'Its arguments must be names and values in turn, and the last name has no value.',
+  ],
+])('S2.20 execute-tool-call of %s says what is wrong', async (call, id, error) => {
+  const form = `(let ((result (live-lisp:execute-tool-call (live-lisp:get-tool "who_calls") ${call})))
+    (values (live-lisp:tool-result-id result) (live-lisp:tool-result-success result)
+            (live-lisp:tool-result-result result) (live-lisp:tool-result-error result)))`;
+  expect(await session.eval(form)).toBe(`${id}\nNIL\nNIL\n"${error}"`);
 });
 
 describe('C7', () => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
     args: ['--root', root.path, '--audit', audit, '--eval-timeout', '2'],
   });
   await session.eval(`(in-package :live-lisp-user) (setf *print-pretty* nil)
-    (defmacro tool (name level parameters &body body)
+    (defmacro add (name level parameters &body body)
       \`(register-tool *agent-q-registry*
          (define-tool ,name ,(format nil "Test ~A. It has a second sentence." name) ',parameters
            :safety-level ,level
@@ -28,7 +28,7 @@ afterAll(async () => {
 /** Registers a tool with BODY and returns what a call of it gives, without whether it is an error when it is none. */
 async function answer(body: string, parameters = '()', args: Record<string, unknown> = {}): Promise<unknown> {
   const { isError, text } = await session.call('eval_form', {
-    form: `(tool "probe" :safe ${parameters} ${body})`,
+    form: `(add "probe" :safe ${parameters} ${body})`,
   });
   expect([isError, text]).toEqual([false, '#<TOOL probe>']);
   const called = await session.call('probe', args);
@@ -63,6 +63,10 @@ describe('a result', () => {
     [
       '(let ((h (make-hash-table :test (quote equal)))) (setf (gethash "a" h) (list 1 t)) h)',
       '{"a":[1,true]}',
+    ],
+    [
+      '(let ((h (make-hash-table :test (quote equal)))) (setf (gethash "text" h) 5 (gethash "data" h) nil) h)',
+      '{"text":5,"data":null}',
     ],
     [
       '(let ((l (list 1))) (setf (cdr l) l) (setf *print-length* 3) (prog1 l (setf *print-length* 3)))',
@@ -159,7 +163,7 @@ describe('arguments', () => {
 
 describe('limits', () => {
   test('a handler that loops is interrupted at the limit of evaluations, and the image is kept', async () => {
-    await session.eval('(defvar *kept* 1) (tool "loops" :safe () (loop))');
+    await session.eval('(defvar *kept* 1) (add "loops" :safe () (loop))');
     const { text, isError } = await session.call('loops');
     expect(isError).toBe(true);
     expect(text).toMatch(
@@ -169,7 +173,7 @@ describe('limits', () => {
   });
 
   test('a call that the client cancels is interrupted', async () => {
-    await session.eval('(defvar *n* 0) (tool "counts" :safe () (loop (incf *n*)))');
+    await session.eval('(defvar *n* 0) (add "counts" :safe () (loop (incf *n*)))');
     await expect(session.call('counts', {}, { signal: AbortSignal.timeout(300) })).rejects.toThrow();
     let last = '';
     await until('the end of the counting', 5000, async () => {
@@ -181,20 +185,20 @@ describe('limits', () => {
   });
 
   test('calls that nest end at 16 levels', async () => {
-    await session.eval('(tool "again" :safe () (call-tool "again"))');
+    await session.eval('(add "again" :safe () (call-tool "again"))');
     expect(await session.text('again')).toContain('Code can nest tool calls 16 levels deep, not deeper.');
   });
 
   test('code that ends its own thread or the image is told as such', async () => {
     expect((await session.call('again')).isError).toBe(true);
-    await session.eval('(tool "ends" :safe () (sb-thread:abort-thread))');
+    await session.eval('(add "ends" :safe () (sb-thread:abort-thread))');
     expect(await session.text('ends')).toContain('Its thread was ended by the code that ran in it');
   });
 });
 
 describe('the gate', () => {
   test('S2.11 C3 a tool that an evaluation registers is recorded as cautious, whatever it says', async () => {
-    await session.eval('(tool "recorded" :safe ((:name "a" :type :string)) "done")');
+    await session.eval('(add "recorded" :safe ((:name "a" :type :string)) "done")');
     await session.call('recorded', { a: 'b' });
     expect(recorded('recorded')).toEqual([
       expect.objectContaining({
@@ -209,7 +213,7 @@ describe('the gate', () => {
   });
 
   test('S2.11 C20 a dangerous one does not run when nobody can be asked', async () => {
-    await session.eval('(defvar *ran* nil) (tool "risky" :dangerous () (setf *ran* t))');
+    await session.eval('(defvar *ran* nil) (add "risky" :dangerous () (setf *ran* t))');
     const { text, isError } = await session.call('risky');
     expect([isError, text]).toEqual([
       true,
@@ -229,7 +233,7 @@ describe('execute-tool-call', () => {
     session.eval(`${RESULT} (execute-tool-call ${tool} ${call}))`);
 
   test('S2.20 S2.9 returns a result in any case', async () => {
-    await session.eval('(tool "adds" :safe ((:name "x" :type :number)) (+ 1 (gethash "x" args)))');
+    await session.eval('(add "adds" :safe ((:name "x" :type :number)) (+ 1 (gethash "x" args)))');
     expect(await execute('(get-tool "adds")', `'(:id 7 :name "adds" :arguments (:x 2))`)).toBe(
       '(7 T "3" NIL)',
     );
@@ -276,6 +280,12 @@ test('C23 S2.20 the three examples of the contract run as they stand', async () 
       (setf (gethash "symbol" args) "nope")
       (list (funcall (tool-handler (get-tool "describe_symbol")) args) (call-tool "eval_form" :form "1")))`),
   ).toMatch(/^\("Symbol nope not found" #<HASH-TABLE /);
+  expect(
+    await session.eval(`(let ((lisp (get-tool "write_file")))
+      (register-agent-q-tools)
+      (list (eq lisp (get-tool "write_file")) (length (tool-required (get-tool "write_file")))
+            (tool-result-success (execute-tool-call (get-tool "describe_symbol") '(:arguments (:symbol "car"))))))`),
+  ).toBe('(NIL 2 T)');
   expect(await session.text('describe_symbol', { symbol: 'nope' })).toBe(
     'Symbol NOPE not found in package CL-USER (status: NIL)',
   );

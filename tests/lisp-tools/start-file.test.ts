@@ -31,6 +31,9 @@ describe('a start file', () => {
         const { notices } = await session.call('eval_form', { form: '1' });
         expect(notices[0]).not.toContain('the tools');
         expect((await toolOf(session, 'trusted'))?.annotations?.readOnlyHint).toBe(true);
+        // A call of such a tool is enough to bring the image back.
+        await session.eval('(sb-ext:exit :abort t)');
+        expect(await session.text('trusted')).toBe('by safe');
       },
       { args: ['--init', init] },
     );

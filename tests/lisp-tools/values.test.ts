@@ -84,3 +84,18 @@ test('S2.21 S2.8 any string is its own text, and any number reads as itself', as
     { numRuns: 200 },
   );
 });
+
+test('S2.21 an integer is one however large, and what is nested too deep for the image is refused', async () => {
+  for (const value of [1e21, -1e25, 2 ** 100]) {
+    const outcome = await executor.execute('echo', { integer: value });
+    expect(outcome).toMatchObject({ success: true, text: BigInt(value).toString(), data: value });
+  }
+  const nested = (levels: number) => ({ array: JSON.parse('['.repeat(levels) + ']'.repeat(levels)) });
+  expect(await executor.execute('echo', nested(100))).toMatchObject({ success: true });
+  for (const levels of [102, 8000]) {
+    expect(await executor.execute('echo', nested(levels))).toMatchObject({
+      success: false,
+      error: 'The arguments are nested more than 100 levels deep; give them flatter.',
+    });
+  }
+});

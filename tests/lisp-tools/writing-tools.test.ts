@@ -1,6 +1,6 @@
 // The tool of docs/writing-tools.md, in both languages, as the page has it.
 
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -47,6 +47,27 @@ test('S4.14 C17 the tool in Lisp, from an init file and evaluated', async () => 
     expect(await session.text('undocumented_functions', { package: 'inventory' })).toBe(FOUND);
   } finally {
     await session.close();
+    folder.remove();
+  }
+});
+
+test('the tool in TypeScript fits the types of the package', () => {
+  const folder = temporaryFolder();
+  const config = {
+    extends: join(PROJECT, 'tsconfig.json'),
+    compilerOptions: {
+      typeRoots: [join(PROJECT, 'node_modules', '@types')],
+      paths: { 'live-lisp': [join(PROJECT, 'src', 'index.ts')] },
+    },
+    include: ['tool.ts'],
+  };
+  try {
+    writeFileSync(join(folder.path, 'tool.ts'), blockIn('ts'));
+    writeFileSync(join(folder.path, 'package.json'), '{"type":"module"}');
+    writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify(config));
+    const tsc = join(PROJECT, 'node_modules', '.bin', 'tsc');
+    expect(execFileSync(tsc, ['-p', folder.path], { encoding: 'utf8', stdio: 'pipe' })).toBe('');
+  } finally {
     folder.remove();
   }
 });

@@ -182,6 +182,11 @@ function excerptResult(
   const shown = whole ? asked : fittingRows(asked);
   const end = first + shown.length - 1;
   const next = shown.length < wanted.length || (total === undefined && end < last) ? end + 1 : undefined;
+  if (whole && limit === Number.POSITIVE_INFINITY && total === undefined && end < last) {
+    throw new CallError(
+      `${file} is too large to read at once; lines ${first} to ${end} fit. Read it in parts with start_line and limit.`,
+    );
+  }
   const text = shown.join('\n');
   return {
     data: { path: name, startLine: first, endLine: end, totalLines: total ?? null, bytes, encoding, text },

@@ -4,7 +4,7 @@ import type { Budget } from '../../files/walk.ts';
 import { boundLine, fittingRows, joinSections, listText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
-import { LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import { checkWhole, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
 import { type BufferSource, pendingSection, type TextBuffer } from './buffers.ts';
 import { Searcher, searchPattern } from './search.ts';
 
@@ -81,6 +81,7 @@ export function searchInBuffer(buffers: BufferSource) {
       try {
         const page = pageArguments(args, context);
         const found = await searchAll(searcher, many ?? (one ? [one] : []), page, budget);
+        checkWhole(args, context, found.total);
         return searchResult(visibleName(pattern), found, one, budget.exceeded === true);
       } finally {
         await searcher.stop();

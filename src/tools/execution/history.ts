@@ -12,7 +12,7 @@ import {
   type ToolDefinition,
 } from '../../kernel/tool.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
-import { LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import { checkWhole, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
 
 const GET_REPL_HISTORY: Omit<ToolDefinition, 'handler'> = {
   name: 'get_repl_history',
@@ -71,6 +71,7 @@ function readHistory(history: ReplHistory, args: Arguments, context: CallContext
     total += 1;
     if (total > offset && evaluations.length < limit) evaluations.push(evaluation);
   }
+  checkWhole(args, context, total);
   const what = containing === undefined ? '' : ` with ${JSON.stringify(containing)} in the input`;
   const rows = fittingRows(evaluations.map((each) => evaluationText(each).replace(/\n(?=.)/g, '\n  ')));
   const text = joinSections([

@@ -11,7 +11,7 @@ import {
   type Result,
   type ToolDefinition,
 } from '../../kernel/tool.ts';
-import { callOptions, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import { callOptions, checkWhole, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
 import { foundValue, isLookupFailure, labelled, lookupResult } from '../outcome.ts';
 import { invalidType, isSymbolType, SYMBOL_TYPE } from './symbols.ts';
 
@@ -91,7 +91,12 @@ async function listPackage(image: Image, args: Arguments, context: CallContext):
   const found = foundValue(reply);
   if (isLookupFailure(found)) return lookupResult(found);
   if (!validType) return invalidType(type);
+  checkWhole(args, context, listedCount(found));
   return { data: found, text: joinSections([headText(found), symbolsText(found, offset, type)]) };
+}
+
+function listedCount({ listed }: Pick<PackageData, 'listed'>): number {
+  return listed.reduce((total, [, count]) => total + count, 0);
 }
 
 function headText(data: PackageData): string {
@@ -125,7 +130,7 @@ function symbolsText({ listed, rows = [] }: PackageData, offset: number, type?: 
   const page = {
     offset,
     shown: lines.length,
-    total: listed.reduce((total, [, count]) => total + count, 0),
+    total: listedCount({ listed }),
   };
   const blocks = lines.map((text, index) => {
     const status = rows[index]?.[0] ?? 'external';

@@ -12,7 +12,15 @@ import {
   type Result,
   type ToolDefinition,
 } from '../../kernel/tool.ts';
-import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';
+import {
+  callOptions,
+  checkWhole,
+  LIMIT,
+  OFFSET,
+  PACKAGE,
+  pageArguments,
+  stringArgument,
+} from '../arguments.ts';
 import { foundValue, isLookupFailure, labelled, lookupResult } from '../outcome.ts';
 import type { Places } from '../places.ts';
 
@@ -129,6 +137,7 @@ async function searchSymbols(image: Image, args: Arguments, context: CallContext
   if (isLookupFailure(found)) return lookupResult(found);
   if (!validType) return invalidType(type);
   const { total, inherited } = found;
+  checkWhole(args, context, total);
   const rows = found.rows ?? [];
   const lines = fittingRows(rows.map(([home, name, label]) => `${home}::${name} [${label}]`));
   const header = `Found ${total} ${total === 1 ? 'symbol' : 'symbols'} matching '${pattern}':\n\n`;

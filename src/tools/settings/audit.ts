@@ -13,7 +13,7 @@ import {
 } from '../../kernel/tool.ts';
 import type { AuditLog, AuditRecord } from '../../records/audit-log.ts';
 import { visible } from '../../visible.ts';
-import { LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import { checkWhole, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
 
 const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
 
@@ -81,6 +81,7 @@ function readLog(log: AuditLog, args: Arguments, context: CallContext): Result {
     total += 1;
     if (total > offset && records.length < limit) records.push(record);
   }
+  checkWhole(args, context, total);
   const lines = fittingRows(records.map(recordText));
   const text = joinSections([
     `${total} ${total === 1 ? 'call' : 'calls'} in the audit log, newest first:`,

@@ -1,0 +1,43 @@
+// Decides what is known of the code that asked for what runs now, and for what it would wait in vain.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { CallError } from '../errors.ts';
+import type { Child } from './child.ts';
+
+/** Code that asks: of which process, and the operations within which it runs, the innermost last. Each but the last
+ *  waits for the next. */
+interface Origin {
+  child: Child;
+  operations: readonly string[];
+}
+
+const origin = new AsyncLocalStorage<Origin>();
+
+/** Calls ACTION, and all that it starts, for code of CHILD that runs within OPERATIONS. */
+export function runFor<Value>(child: Child, operations: readonly string[], action: () => Value): Value {
+  return origin.run({ child, operations }, action);
+}
+
+/** Returns the process whose code asked for what runs now, or undefined when a client did. */
+export function codeCaller(): Child | undefined {
+  return origin.getStore()?.child;
+}
+
+/** Returns the operations within which the code runs that asked for what runs now; undefined when a client did. */
+export function operationsAround(): readonly string[] | undefined {
+  return origin.getStore()?.operations;
+}
+
+/** Whether a compilation waits for what runs now, which so must not wait for the end of it. */
+export function withinCompilation(): boolean {
+  return operationsAround()?.includes('compile-forms') === true;
+}
+
+/** Throws a CallError when the operation NAME would wait for one that waits for it. Code of a system that is being
+ *  loaded lends it its lock, but cannot from another thread. */
+export function checkCanEnd(name: string): void {
+  if (name !== 'load-system' || !operationsAround()?.slice(0, -1).includes('load-system')) return;
+  throw new CallError(
+    'A system that is being loaded waits for the code that calls this, and only one is loaded at a time, so both would wait for ever. Load it from the code of that system itself, name it there in :depends-on, or load it afterwards.',
+  );
+}

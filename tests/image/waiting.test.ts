@@ -1,0 +1,72 @@
+// Calls by code that would wait for what waits for them: they run, or are refused at once.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({ args: ['--root', root.path] });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+/** Writes the system NAME whose one file has FORM. */
+function writeSystem(name: string, form: string): void {
+  writeFileSync(join(root.path, `${name}.asd`), `(defsystem "${name}" :components ((:file "${name}")))`);
+  writeFileSync(join(root.path, `${name}.lisp`), `(in-package :cl-user) ${form}`);
+}
+
+const REFUSAL =
+  'A system that is being loaded waits for the code that calls this, and only one is loaded at a time, so both would wait for ever. Load it from the code of that system itself, name it there in :depends-on, or load it afterwards.';
+
+describe('compile_form', () => {
+  const inner = String.raw`(live-lisp:call-tool :compile-form :form \"(defmacro inner-macro () (undefined-there))\")`;
+
+  test.each([
+    ['a macro that it expands', inner.replaceAll('\\"', '"')],
+    ['an evaluation by such a macro', `(live-lisp:call-tool :eval-form :form "${inner}")`],
+  ])('S2.21 runs within %s, and both take back what they define', async (_, call) => {
+    const form = `(macrolet ((made () (if (hash-table-p ${call}) 7 8))) (defun outer-function () (made)))`;
+    const answer = await session.call('compile_form', { form, timeout: 10 });
+    expect(answer.text).toMatch(/^Compiled the form without warnings\./);
+    expect(await session.eval("(or (fboundp 'outer-function) (macro-function 'inner-macro))")).toBe('NIL');
+  });
+
+  test('S2.21 by code gets its turn while all places are taken and others wait for it', async () => {
+    const form =
+      '(sleep 0.5) (hash-table-p (live-lisp:call-tool :compile-form :form "(defun not-kept () 1)"))';
+    const evaluations = Array.from({ length: 8 }, () => session.eval(form, { timeout: 10 }));
+    const compilations = Array.from({ length: 2 }, () =>
+      session.text('compile_form', { form: '(defun not-kept-either () 2)', timeout: 10 }),
+    );
+    for (const text of await Promise.all(evaluations)) expect(text).toBe('[1] NIL\n[2] T');
+    for (const text of await Promise.all(compilations)) expect(text).toMatch(/^Compiled the form/);
+  });
+});
+
+describe('load_system', () => {
+  beforeAll(() => writeSystem('needed', '(defvar *needed* t)'));
+
+  test('S2.21 by an evaluation for which a system that is being loaded waits is refused at once', async () => {
+    writeSystem(
+      'indirect',
+      `(defvar *message* nil)
+       (live-lisp:call-tool :eval-form :form
+         "(handler-case (live-lisp:call-tool :load-system :system \\"needed\\" :timeout 10)
+            (live-lisp:tool-error (e) (setf *message* (live-lisp:tool-error-message e))))")`,
+    );
+    expect(await session.text('load_system', { system: 'indirect' })).toMatch(/^Loaded system indirect/);
+    expect(await session.eval("(values *message* (boundp '*needed*))")).toBe(`"${REFUSAL}"\nNIL`);
+  });
+
+  test('S2.21 by the code of that system itself runs', async () => {
+    writeSystem('direct', '(live-lisp:call-tool :load-system :system "needed")');
+    expect(await session.text('load_system', { system: 'direct' })).toMatch(/^Loaded system direct/);
+    expect(await session.eval('*needed*')).toBe('T');
+  });
+});
