@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assemble, HOME, imageOptions } from './assembly.ts';
+import { assemble, HOME, imageOptions, sandboxOf } from './assembly.ts';
 import { callTool, helpText, toolList } from './cli.ts';
 import { type Config, readConfig } from './config.ts';
 import { messageOf, UsageError } from './errors.ts';
@@ -26,7 +26,7 @@ async function run(config: Config): Promise<number> {
       return callTool(executor, registry, config.operands, print).finally(() => image.close());
     case 'doctor': {
       const { diagnose } = await import('./doctor.ts');
-      return diagnose(imageOptions(config), config, print);
+      return diagnose(imageOptions(config), sandboxOf(config), config, print);
     }
     default: {
       const { serve } = await import('./server/stdio.ts');
