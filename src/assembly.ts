@@ -1,7 +1,7 @@
 // Decides how the parts are wired together, for the program and for the library.
 
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
 import { contractSpelling, TOOL_CATALOG } from './catalog/catalog.ts';
 import { SEARCH_TOOLS } from './catalog/search-tools.ts';
@@ -49,18 +49,10 @@ function startFiles({ quicklisp, root, init }: Config): string[] {
 
 /** Returns the sandbox that CONFIG asks for, or that it would have. */
 export function sandboxOf(config: Config): Sandbox {
-  const sbcl = config.sbcl === undefined ? [] : [resolve(config.sbcl)];
-  const home = process.env['SBCL_HOME'];
   return new Sandbox({
     root: config.root,
     roots: config.roots,
-    needed: [
-      join(HOME, 'lisp'),
-      ...sbcl,
-      ...(home ? [home] : []),
-      ...config.readRoots,
-      ...startFiles(config),
-    ],
+    needed: [join(HOME, 'lisp'), ...config.readRoots, ...startFiles(config)],
     cacheFolder: cacheFolder(),
     network: config.sandbox === 'with network',
   });

@@ -31,6 +31,7 @@ async function run(config: Config): Promise<number> {
     default: {
       const { serve } = await import('./server/stdio.ts');
       const { Approvals } = await import('./server/approvals.ts');
+      if (config.sandbox !== 'off') sandboxOf(config).check().catch(complain);
       serve({
         registry,
         executor,
@@ -51,9 +52,13 @@ function print(text: string): 0 {
   return 0;
 }
 
+function complain(error: unknown): void {
+  process.stderr.write(`live-lisp: ${messageOf(error)}\n`);
+}
+
 try {
   process.exitCode = await run(readConfig(process.argv.slice(2), process.env));
 } catch (error) {
-  process.stderr.write(`live-lisp: ${messageOf(error)}\n`);
+  complain(error);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

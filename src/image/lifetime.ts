@@ -81,9 +81,12 @@ export class Lifetime {
   async #start(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
     const cached = cacheUsable(this.#options.cacheFolder);
-    await this.#options.sandbox?.prepare(cached ? compilingCommand(sbcl, this.#options) : undefined);
+    const { sandbox } = this.#options;
+    const compiling = sandbox && cached ? compilingCommand(sbcl, this.#options) : undefined;
+    if (compiling !== undefined) await sandbox?.compileAgent(compiling);
     // A cached fasl that does not load ends the process, so the second try is from source.
-    const child = await this.#spawn(sbcl, cached).catch((error: unknown) => {
+    const child = await this.#spawn(sbcl, cached).catch(async (error: unknown) => {
+      await sandbox?.check();
       if (!cached) throw error;
       return this.#spawn(sbcl, false);
     });

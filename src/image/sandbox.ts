@@ -47,7 +47,6 @@ export class Sandbox {
   readonly #options: SandboxOptions;
   /** Real paths, found before any image of ours could exchange what is on the way. */
   readonly #roots: readonly string[];
-  #works = false;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
@@ -61,18 +60,18 @@ export class Sandbox {
     return obstacleOf(this.lockIn({ program: 'true', args: [], env }));
   }
 
-  /** Makes sure that images can be locked in, and runs COMPILING, if given, to put the agent into the cache, which
-   *  they cannot write. Throws a SetupError when nothing can be locked in. */
-  async prepare(compiling: Command | undefined): Promise<void> {
-    if (!this.#works) {
-      const obstacle = await this.obstacle();
-      if (obstacle !== undefined) throw refusal(obstacle);
-      this.#works = true;
-    }
-    if (compiling === undefined) return;
+  /** Throws a SetupError when no image can be locked in here. */
+  async check(): Promise<void> {
+    const obstacle = await this.obstacle();
+    if (obstacle !== undefined) throw refusal(obstacle);
+  }
+
+  /** Runs COMMAND, which puts the compiled agent into the cache: images can only read that. Throws a SetupError when
+   *  there is no bubblewrap. */
+  async compileAgent(command: Command): Promise<void> {
     // No workspace: nothing that an image could have put there has a part in what other images trust.
     const cell = { empty: this.#roots, writable: [realPath(this.#options.cacheFolder)], network: false };
-    const { program, args, env } = this.#lockIn(compiling, cell);
+    const { program, args, env } = this.#lockIn(command, cell);
     // When this fails the image loads the agent's source, which only takes longer.
     await new Promise<void>((resolve) =>
       execFile(program, args, { env, timeout: COMPILE_LIMIT_MS, killSignal: 'SIGKILL' }, () => resolve()),
@@ -111,7 +110,9 @@ export class Sandbox {
     const program = this.#bubblewrap();
     if (program === undefined) throw refusal(missingBubblewrap());
     const hidden = hiddenFolders();
-    const needed = this.#needed(network).filter((path) => existsSync(path) && isIn(hidden, realPath(path)));
+    const needed = this.#needed(command.program, network).filter(
+      (path) => existsSync(path) && isIn(hidden, realPath(path)),
+    );
     const seen = (path: string) => !isIn(hidden, path) || isIn([...needed, ...writable], path);
     const mounts = [
       ...hidden.map((folder) => ['--tmpfs', folder]),
@@ -134,11 +135,12 @@ export class Sandbox {
     };
   }
 
-  #needed(network: boolean): string[] {
+  #needed(sbcl: string, network: boolean): string[] {
     const { needed, cacheFolder } = this.#options;
+    const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
     // On NixOS the programs are in the first; the second is a link to a file in a hidden folder on many systems.
     const system = ['/run/current-system', ...(network ? [realPath('/etc/resolv.conf')] : [])];
-    return [...needed, cacheFolder, ...system];
+    return [...needed, cacheFolder, ...lisp, ...system];
   }
 
   /** Returns the roots that were named by a link which is not SEEN. */
