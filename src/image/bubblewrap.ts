@@ -50,6 +50,13 @@ export function obstacleOf({ program, args, env }: Command): Promise<Obstacle | 
 }
 
 function failure(said: string): Obstacle {
+  if (/unknown option/i.test(said)) {
+    return {
+      why: `bubblewrap is older than 0.8 (${said})`,
+      remedy:
+        'Ask the user to install a newer one, or to start the server without --sandbox, in a container or as another user.',
+    };
+  }
   const namespaces = /namespace|uid map|gid map/i.test(said);
   return {
     why: namespaces ? `this system does not allow user namespaces (${said})` : `bubblewrap fails (${said})`,

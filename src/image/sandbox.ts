@@ -24,11 +24,16 @@ export interface SandboxOptions {
   network: boolean;
 }
 
-/** Own namespaces, no privilege even where the user has some, and the end with the process that starts it. */
+/** Own namespaces, no privilege even where the user has some, none to gain by further user namespaces (in which
+ *  control groups could be mounted), the end with the process that starts it, and nothing to write, not even the
+ *  settings of the kernel, which root can without any privilege. */
 const LOCKS = (
-  '--unshare-user-try --unshare-ipc --unshare-pid --unshare-uts --unshare-cgroup-try --cap-drop ALL ' +
-  '--new-session --die-with-parent --ro-bind / / --proc /proc --dev /dev'
+  '--unshare-user --disable-userns --unshare-ipc --unshare-pid --unshare-uts --unshare-cgroup-try --cap-drop ALL ' +
+  '--new-session --die-with-parent --ro-bind / / --proc /proc --remount-ro /proc --dev /dev'
 ).split(' ');
+
+/** Bytes that a folder which is in memory can hold. */
+const EMPTY_SIZE = String(1024 ** 3);
 
 /** What leads to services that act for the user outside; their sockets are hidden as well. */
 const WITHHELD = ['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'];
@@ -115,7 +120,7 @@ export class Sandbox {
     );
     const seen = (path: string) => !isIn(hidden, path) || isIn([...needed, ...writable], path);
     const mounts = [
-      ...hidden.map((folder) => ['--tmpfs', folder]),
+      ...hidden.map((folder) => ['--size', EMPTY_SIZE, '--tmpfs', folder]),
       ...needed.map((path) => ['--ro-bind', realPath(path), path]),
       ...empty.map((folder) => ['--tmpfs', folder]),
       ...writable.map((folder) => ['--bind', folder, folder]),
