@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -38,6 +39,7 @@ afterAll(async () => {
   for (const listener of Object.values(listeners)) listener.close();
   outside.remove();
   place.remove();
+  rmSync(secret, { recursive: true });
 });
 
 /** Expects that what lies outside is as it was. */
