@@ -82,7 +82,6 @@ export interface Assembly {
 /** Returns the parts that CONFIG asks for, the image not started yet, and makes TOOL_CATALOG the catalog of
  *  their tools. */
 export function assemble(config: Config): Assembly {
-  checkSandbox(config);
   const assembly = assembleParts(config, new ToolRegistry([CALL_TOOL.name]));
   const { registry, grounds } = assembly;
   registerEighteen(assembly);
@@ -102,6 +101,7 @@ export function registerEighteen({ registry, grounds }: Assembly): void {
 
 /** Returns the parts that CONFIG asks for over the tools of REGISTRY. */
 export function assembleParts(config: Config, registry: ToolRegistry): Assembly {
+  checkSandbox(config);
   const image: SbclImage = new SbclImage({
     ...imageOptions(config),
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),

@@ -121,6 +121,7 @@ export class Sandbox {
     const seen = (path: string) => !isIn(hidden, path) || isIn([...needed, ...writable], path);
     const mounts = [
       ...hidden.map((folder) => ['--size', EMPTY_SIZE, '--tmpfs', folder]),
+      ['--dir', realPath(tmpdir())],
       ...needed.map((path) => ['--ro-bind', realPath(path), path]),
       ...empty.map((folder) => ['--tmpfs', folder]),
       ...writable.map((folder) => ['--bind', folder, folder]),

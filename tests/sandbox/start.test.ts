@@ -165,6 +165,26 @@ test('a root by a link that is hidden in the sandbox leads to it', async () => {
   }
 });
 
+test('a start file and a folder for temporary files that are in hidden ones are there', async () => {
+  const init = join(programs.path, 'init.lisp');
+  const TMPDIR = join(programs.path, 'temporary');
+  mkdirSync(TMPDIR);
+  writeFileSync(init, '(defvar cl-user::*init* :loaded)\n');
+  const session = await startSandboxed(place.root, { args: ['--sandbox', '--init', init], env: { TMPDIR } });
+  try {
+    const answer = await session.call('eval_form', { form: '*init*' });
+    expect(answer).toEqual({ text: ':LOADED', notices: [], isError: false });
+    expect(await shell(session, `echo x > "$TMPDIR/file" && echo ok; echo x > ${init}`)).toMatch(
+      /^2 ok\n.*Read-only file system$/,
+    );
+    expect(readdirSync(TMPDIR)).toEqual([]);
+    writeFileSync(join(place.root, 'again.lisp'), '(defvar *again* 1)\n');
+    expect(await session.text('load_file', { path: 'again.lisp' })).toBe('Loaded again.lisp');
+  } finally {
+    await session.close();
+  }
+});
+
 test('roots in or through another are not mounted by themselves', () => {
   const { path, remove } = temporaryFolder();
   const at = (name: string) => join(path, name);
