@@ -1,6 +1,7 @@
 // Decides what is measured: a copy of the built program, so that a run is about one state of it even when
 // it is changed meanwhile, and the floor, bundled with the same options.
 
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import { BUNDLE } from '../scripts/bundle.mjs';
  * @property {Contestant} floor
  * @property {Contestant} ours with the user's own caches
  * @property {Contestant} warm with a cache that holds the agent after one start
+ * @property {Contestant | undefined} sandboxed the same in the sandbox, where there is bubblewrap
  * @property {() => { contestant: Contestant, remove: () => void }} cold with a cache of its own that is empty
  * @property {string} library the file of the package's library
  * @property {() => void} remove
@@ -41,6 +43,9 @@ export async function setStage() {
     floor: { script: join(stage, 'dist', 'floor.js'), folder },
     ours,
     warm: withCache(ours, join(stage, 'cache')),
+    sandboxed: hasBubblewrap()
+      ? withCache({ ...ours, args: ['--sandbox'] }, join(stage, 'cache'))
+      : undefined,
     cold: () => {
       const cache = mkdtempSync(join(stage, 'cold-'));
       return { contestant: withCache(ours, cache), remove: () => removeFolder(cache) };
@@ -48,6 +53,12 @@ export async function setStage() {
     library: join(stage, 'dist', 'index.js'),
     remove: () => removeFolder(stage),
   };
+}
+
+function hasBubblewrap() {
+  return (
+    spawnSync('bwrap', ['--unshare-user', '--disable-userns', '--ro-bind', '/', '/', 'true']).status === 0
+  );
 }
 
 /**

@@ -25,6 +25,12 @@ const MEASURES = [
     goal: { of: 'ratio', atMost: 1.5 },
   },
   {
+    id: 'sandboxed.first',
+    title: 'live-lisp: the same with `--sandbox`',
+    unit: 'ms',
+    baseline: 'warm.first',
+  },
+  {
     id: 'cold.first',
     title: 'live-lisp: start to first `(+ 1 2)` answered, empty cache',
     unit: 'ms',
@@ -40,9 +46,11 @@ const MEASURES = [
  */
 export async function measureStarts(stage, rounds) {
   const evaluate = (/** @type {Client} */ client) => client.call('eval_form', { form: '(+ 1 2)' });
+  const { sandboxed } = stage;
   const samples = await runRounds(rounds, [
     () => timeStart('floor', stage.floor, (client) => client.call('echo', { text: 'hello' })),
     () => timeStart('warm', stage.warm, evaluate),
+    ...(sandboxed ? [() => timeStart('sandboxed', sandboxed, evaluate)] : []),
     async () => {
       const { contestant, remove } = stage.cold();
       return timeStart('cold', contestant, evaluate).finally(remove);
@@ -51,7 +59,10 @@ export async function measureStarts(stage, rounds) {
   return {
     title: 'Start',
     note: 'Each sample is a new process, timed from its spawn; the first call is sent when `initialize` is answered.',
-    figures: summarize(MEASURES, samples),
+    figures: summarize(
+      MEASURES.filter(({ id }) => sandboxed || !id.startsWith('sandboxed')),
+      samples,
+    ),
   };
 }
 

@@ -66,6 +66,7 @@ readtable, they do to a copy."
 file, and take back what that defines. FILE is the native name of a file to make, with type lisp;
 beside it the fasl is made."
   (let* ((package (and package (named-package package)))
+         (file (sb-ext:parse-native-namestring file))
          (*form-file* nil)
          (*form-number* 0)
          (number nil)
@@ -74,9 +75,12 @@ beside it the fasl is made."
                      (call-as-job-part
                       package
                       (lambda ()
-                        (setf *form-file* (make-form-file (sb-ext:parse-native-namestring file)))
-                        (let ((*compile-verbose* nil) (*compile-print* nil)
-                              (*macroexpand-hook* #'expand-remembering))
-                          (unwind-protect (compile-text code *form-file*)
-                            (setf number *form-number*)))))))))
+                        (call-in-folder-of
+                         file
+                         (lambda ()
+                           (setf *form-file* (make-form-file file))
+                           (let ((*compile-verbose* nil) (*compile-print* nil)
+                                 (*macroexpand-hook* #'expand-remembering))
+                             (unwind-protect (compile-text code *form-file*)
+                               (setf number *form-number*)))))))))))
     (list* "formNumber" number members)))

@@ -25,6 +25,16 @@ with a byte order mark, a copy that takes the mark for white space."
           readtable)
         *readtable*)))
 
+(defun call-in-folder-of (file function)
+  "Call FUNCTION while the directory of FILE, a pathname, is there: the server makes it, where the
+image sees what the server makes, and removes it. Else it is made here, and goes with what is in it."
+  (multiple-value-bind (name made) (ensure-directories-exist file)
+    (declare (ignore name))
+    (unwind-protect (funcall function)
+      (when made
+        (ignore-errors
+         (sb-ext:delete-directory (make-pathname :name nil :type nil :version nil :defaults file) :recursive t))))))
+
 (defvar *phase* nil "What LOAD-FILE is at: \"compile\" or \"load\".")
 
 (defun compile-and-load (source fasl)
@@ -43,12 +53,13 @@ with a byte order mark, a copy that takes the mark for white space."
 (define-operation ("load-file" :members t) (file fasl)
   "Compile FILE into FASL, both native names, and load it."
   (let* ((source (sb-ext:parse-native-namestring file))
+         (fasl (sb-ext:parse-native-namestring fasl))
          (*phase* "compile")
          (members (call-as-job-part nil
                                     (lambda ()
                                       (call-with-quiet-compiler
                                        (lambda ()
-                                         (compile-and-load source (sb-ext:parse-native-namestring fasl))))))))
+                                         (call-in-folder-of fasl (lambda () (compile-and-load source fasl)))))))))
     (list* "phase" *phase* members)))
 
 (define-operation ("load-source" :members t) (file)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that this machine has what live-lisp needs: node and SBCL, and with the argument `test` the Lisp
-# libraries that the tests load. Installs only what is missing, and says so.
+# libraries that the tests load and bubblewrap, for the sandbox. Installs only what is missing, and says so.
 set -eu
 
 # Prints the problem $1 and, in lines of their own, what to do about it.
@@ -37,12 +37,14 @@ find_missing() {
   for library in alexandria cl-ppcre hunchentoot; do
     [ -e "/usr/share/common-lisp/source/$library/$library.asd" ] || missing="$missing cl-${library#cl-}"
   done
+  command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
 }
 
 # Prints the command that installs what is missing where this script cannot.
 install_command() {
   case $missing in
     *cl-*) echo "apt-get install$missing (Debian packages; the tests load them from /usr/share/common-lisp)" && return ;;
+    *bubblewrap*) echo "apt-get install$missing (or the package bubblewrap of this system)" && return ;;
   esac
   names=$(uname -s)
   if [ -r /etc/os-release ]; then names="$names $(. /etc/os-release && echo "${ID:-} ${ID_LIKE:-}")"; fi

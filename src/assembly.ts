@@ -1,5 +1,6 @@
 // Decides how the parts are wired together, for the program and for the library.
 
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
 import { contractSpelling, TOOL_CATALOG } from './catalog/catalog.ts';
@@ -9,6 +10,7 @@ import { UsageError } from './errors.ts';
 import { Workspace } from './files/workspace.ts';
 import { cacheFolder } from './image/agent.ts';
 import { libraryManagers } from './image/libraries.ts';
+import { Sandbox } from './image/sandbox.ts';
 import { SbclImage, type SbclOptions } from './image/sbcl-image.ts';
 import { systemSources } from './image/system-sources.ts';
 import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/approval.ts';
@@ -16,6 +18,7 @@ import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
+import { isInside, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { historyFile, ReplHistory } from './records/repl-history.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
@@ -34,15 +37,38 @@ export function imageOptions(config: Config): SbclOptions {
     heapMb: config.heapMb,
     limitMs: config.evalTimeoutMs,
     searchTree: searchesTree(config),
-    startFiles: () => [
-      ...(config.quicklisp
-        ? libraryManagers(config.root)
-            .slice(0, 1)
-            .map(({ file }) => file)
-        : []),
-      ...(config.init === undefined ? [] : [config.init]),
-    ],
+    startFiles: () => startFiles(config),
+    ...(config.sandbox !== 'off' && { sandbox: sandboxOf(config) }),
   };
+}
+
+function startFiles({ quicklisp, root, init }: Config): string[] {
+  const managers = quicklisp ? libraryManagers(root).slice(0, 1) : [];
+  return [...managers.map(({ file }) => file), ...(init === undefined ? [] : [init])];
+}
+
+/** Returns the sandbox that CONFIG asks for, or that it would have. */
+export function sandboxOf(config: Config): Sandbox {
+  return new Sandbox({
+    root: config.root,
+    roots: config.roots,
+    needed: [join(HOME, 'lisp'), ...config.readRoots, ...startFiles(config)],
+    cacheFolder: cacheFolder(),
+    network: config.sandbox === 'with network',
+  });
+}
+
+/** Throws a UsageError when CONFIG asks for a sandbox whose code could change what runs or is kept outside. */
+function checkSandbox({ sandbox, roots, audit, histories }: Config): void {
+  if (sandbox === 'off') return;
+  const trusted = [HOME, process.execPath, cacheFolder(), audit, histories, tmpdir()];
+  for (const root of roots) {
+    const exposed = trusted.find((path) => isInside(realPath(root), realPath(path)));
+    if (exposed === undefined) continue;
+    throw new UsageError(
+      `--sandbox cannot hold: ${exposed}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change; name a narrower --root, or keep it elsewhere.`,
+    );
+  }
 }
 
 export interface Assembly {
@@ -75,6 +101,7 @@ export function registerEighteen({ registry, grounds }: Assembly): void {
 
 /** Returns the parts that CONFIG asks for over the tools of REGISTRY. */
 export function assembleParts(config: Config, registry: ToolRegistry): Assembly {
+  checkSandbox(config);
   const image: SbclImage = new SbclImage({
     ...imageOptions(config),
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),

@@ -1,9 +1,10 @@
 // Decides what the command line and the environment mean: one frozen object.
 
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { UsageError } from './errors.ts';
+import { realPath } from './paths.ts';
 
 export const COMMANDS = ['serve', 'call', 'tools', 'doctor'] as const;
 export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
@@ -21,6 +22,8 @@ export interface Config {
   readRoots: string[];
   sbcl: string | undefined;
   heapMb: number;
+  /** Whether the image is locked in, and can use the network all the same. */
+  sandbox: (typeof SANDBOXES)[number];
   /** Milliseconds that an evaluation may take. */
   evalTimeoutMs: number;
   init: string | undefined;
@@ -40,6 +43,7 @@ export interface Config {
 
 const NAME_STYLES = ['snake', 'contract'] as const;
 const ASKS = ['dangerous', 'cautious'] as const;
+const SANDBOXES = ['off', 'on', 'with network'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
 interface Flag {
@@ -61,6 +65,11 @@ export const FLAGS: readonly Flag[] = [
   },
   { name: 'sbcl', value: 'PATH', about: 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH' },
   { name: 'heap', value: 'SIZE', about: 'heap of the image, such as 512MB or 8GB (default 4GB)' },
+  {
+    name: 'sandbox',
+    about: 'with bubblewrap: the image writes only in the workspace and has no network',
+  },
+  { name: 'sandbox-net', about: 'the same, but with the network' },
   { name: 'eval-timeout', value: 'SECONDS', about: 'limit of one evaluation (default 30)' },
   { name: 'init', value: 'FILE', about: 'a Lisp file to load into every new image' },
   { name: 'quicklisp', about: 'load Quicklisp, qlot or ocicl, where set up, into every new image' },
@@ -113,6 +122,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     readRoots: readDirectories('read-root', all),
     sbcl: flags.get('sbcl') ?? (environment['LIVE_LISP_SBCL'] || undefined),
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
+    sandbox: flags.has('sandbox-net') ? 'with network' : flags.has('sandbox') ? 'on' : 'off',
     evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
     init: readInit(flags.get('init')),
     quicklisp: flags.has('quicklisp'),
@@ -184,14 +194,6 @@ export function isTooWide(folder: string): boolean {
   const real = realPath(folder);
   const home = realPath(homeFolder() ?? '/');
   return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 function readHeap(value: string): number {

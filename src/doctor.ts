@@ -6,20 +6,23 @@ import { type Config, searchesTree } from './config.ts';
 import { messageOf } from './errors.ts';
 import { cacheUsable } from './image/agent.ts';
 import { libraryManagers } from './image/libraries.ts';
+import type { Sandbox } from './image/sandbox.ts';
 import { findSbcl } from './image/sbcl.ts';
 import { SbclImage, type SbclOptions } from './image/sbcl-image.ts';
 
 type Check = { ok: boolean; text: string };
 
-/** Checks the set-up of OPTIONS and CONFIG, prints a line for each check and how to set up the clients, and
+/** Checks the set-up of OPTIONS, SANDBOX and CONFIG, prints a line for each check and how to set up the clients, and
  *  returns the exit code: 0, or 1 when something needed fails. */
 export async function diagnose(
   options: SbclOptions,
+  sandbox: Sandbox,
   config: Config,
   print: (text: string) => void,
 ): Promise<number> {
   const checks = [
     checkNode(),
+    await checkSandbox(sandbox, config),
     ...(await checkImage(options)),
     checkCache(options),
     ...checkLibraries(config),
@@ -33,6 +36,16 @@ function checkNode(): Check {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const ok = major > 20 || (major === 20 && minor >= 19);
   return { ok, text: `node ${process.versions.node}${ok ? '' : ': live-lisp needs 20.19 or newer'}` };
+}
+
+async function checkSandbox(sandbox: Sandbox, config: Config): Promise<Check> {
+  const wanted = config.sandbox !== 'off';
+  const obstacle = await sandbox.obstacle();
+  const found = obstacle === undefined ? 'works' : `${obstacle.why}. ${obstacle.remedy}`;
+  return {
+    ok: obstacle === undefined || !wanted,
+    text: `sandbox: ${found}${wanted ? '' : ' (only --sandbox needs it)'}`,
+  };
 }
 
 async function checkImage(options: SbclOptions): Promise<Check[]> {

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assemble, HOME, imageOptions } from './assembly.ts';
+import { assemble, HOME, imageOptions, sandboxOf } from './assembly.ts';
 import { callTool, helpText, toolList } from './cli.ts';
 import { type Config, readConfig } from './config.ts';
 import { messageOf, UsageError } from './errors.ts';
@@ -30,11 +30,12 @@ async function run(config: Config): Promise<number> {
       return callTool(executor, registry, config.operands, print).finally(() => image.close());
     case 'doctor': {
       const { diagnose } = await import('./doctor.ts');
-      return diagnose(imageOptions(config), config, print);
+      return diagnose(imageOptions(config), sandboxOf(config), config, print);
     }
     default: {
       const { serve } = await import('./server/stdio.ts');
       const { Approvals } = await import('./server/approvals.ts');
+      if (config.sandbox !== 'off') sandboxOf(config).check().catch(complain);
       serve({
         registry,
         executor,
@@ -55,9 +56,13 @@ function print(text: string): 0 {
   return 0;
 }
 
+function complain(error: unknown): void {
+  process.stderr.write(`live-lisp: ${messageOf(error)}\n`);
+}
+
 try {
   process.exitCode = await run(readConfig(process.argv.slice(2), process.env));
 } catch (error) {
-  process.stderr.write(`live-lisp: ${messageOf(error)}\n`);
+  complain(error);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

@@ -1,9 +1,10 @@
 // Decides which files the tools may read and write: those in the roots, after all links are resolved.
 
-import { realpathSync, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { CallError } from '../errors.ts';
+import { isInside, realPath } from '../paths.ts';
 import { visibleName } from '../visible.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
@@ -186,12 +187,6 @@ export class Workspace {
   }
 }
 
-/** Returns whether the file or directory at PATH is FOLDER or in it; both are whole paths. */
-export function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
-
 /** Throws the CallError for PATH unless it may stand for a file, whose STATS were looked at. */
 export function checkKind(path: string, stats: Stats): void {
   if (!stats.isFile()) throw kindError(path, stats);
@@ -232,14 +227,6 @@ async function deepest(path: string): Promise<Location & { link?: string; error?
 }
 
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP'];
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
 
 function listed(paths: readonly string[]): string {
   return paths.map(visibleName).join(', ');

@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import type { Command } from './child.ts';
 
 export interface AgentOptions {
   /** The folder with the agent's Lisp source. */
@@ -46,7 +47,7 @@ export function cacheUsable(folder: string): boolean {
 
 /** Makes FOLDER with its parents. Not by `recursive`, which never returns where the system says ENOENT for
  *  a folder whose parent exists, as below /proc. */
-function makeFolder(folder: string): void {
+export function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
   if (parent !== folder) makeFolder(parent);
@@ -72,33 +73,47 @@ const LOAD_CACHED =
 const LOAD_SOURCE = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
 const RUN = '(funcall (find-symbol "MAIN" "LIVE-LISP.AGENT"))';
 
-/** Returns the arguments for sbcl. CACHED says whether a fasl from the cache may be used. */
-export function agentArguments(options: AgentOptions, cached: boolean): string[] {
-  return [
-    '--noinform',
-    '--disable-ldb',
-    '--dynamic-space-size',
-    `${options.heapMb}MB`,
-    '--end-runtime-options',
-    '--no-sysinit',
-    '--no-userinit',
-    '--disable-debugger',
-    '--eval',
-    cached ? LOAD_CACHED : LOAD_SOURCE,
-    '--eval',
-    RUN,
-  ];
+/** Returns how SBCL runs the agent. CACHED says whether a fasl from the cache may be used. */
+export function agentCommand(sbcl: string, options: AgentOptions, cached: boolean): Command {
+  return command(sbcl, options, [cached ? LOAD_CACHED : LOAD_SOURCE, RUN]);
 }
 
-/** Returns the environment for sbcl. */
-export function agentEnvironment(options: AgentOptions): NodeJS.ProcessEnv {
-  const digest = sourceDigest(options.lispFolder);
+/** Returns how SBCL compiles the agent into the cache and ends; undefined when there is a fasl of it, of whatever
+ *  version of SBCL. */
+export function compilingCommand(sbcl: string, options: AgentOptions): Command | undefined {
+  const prefix = `${basename(fasl(options))}-`;
+  const there = readdirSync(options.cacheFolder).some(
+    (name) => name.startsWith(prefix) && name.endsWith('.fasl'),
+  );
+  return there ? undefined : command(sbcl, options, [LOAD_SOURCE, '(exit)']);
+}
+
+function command(sbcl: string, options: AgentOptions, forms: string[]): Command {
   return {
-    ...process.env,
-    LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
-    LIVE_LISP_FASL: join(options.cacheFolder, `agent-${digest}`),
-    CL_SOURCE_REGISTRY: sourceRegistry(options.root, options.searchTree, process.env['CL_SOURCE_REGISTRY']),
+    program: sbcl,
+    args: [
+      '--noinform',
+      '--disable-ldb',
+      '--dynamic-space-size',
+      `${options.heapMb}MB`,
+      '--end-runtime-options',
+      '--no-sysinit',
+      '--no-userinit',
+      '--disable-debugger',
+      ...forms.flatMap((form) => ['--eval', form]),
+    ],
+    env: {
+      ...process.env,
+      LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
+      LIVE_LISP_FASL: fasl(options),
+      CL_SOURCE_REGISTRY: sourceRegistry(options.root, options.searchTree, process.env['CL_SOURCE_REGISTRY']),
+    },
   };
+}
+
+/** Returns the name of the compiled agent without the version of SBCL, which only that knows. */
+function fasl({ cacheFolder, lispFolder }: AgentOptions): string {
+  return join(cacheFolder, `agent-${sourceDigest(lispFolder)}`);
 }
 
 /** Returns the value of CL_SOURCE_REGISTRY that puts ROOT before what the user has EXISTING: in the string
@@ -117,8 +132,18 @@ export function sourceRegistry(root: string, tree: boolean, existing: string | u
   return `(:source-registry ${[entry, ...entries, rest].join(' ')})`;
 }
 
-/** In a namestring, wild characters are quoted by a backslash; in a Lisp string, backslashes and quotes are. */
 function registryEntry(folder: string, tree: boolean): string {
+  return `(${tree ? ':tree' : ':directory'} ${lispFolder(folder)})`;
+}
+
+/** Returns FOLDER as the Lisp string of its namestring. In a namestring, wild characters are quoted by a backslash;
+ *  in a Lisp string, backslashes and quotes are. */
+function lispFolder(folder: string): string {
   const namestring = folder.replace(/[\\[*?]/g, '\\$&');
-  return `(${tree ? ':tree' : ':directory'} "${namestring.replace(/[\\"]/g, '\\$&')}/")`;
+  return `"${namestring.replace(/[\\"]/g, '\\$&')}/"`;
+}
+
+/** Returns the value of ASDF_OUTPUT_TRANSLATIONS that has all fasls put below FOLDER, whatever else is set up. */
+export function outputTranslations(folder: string): string {
+  return `(:output-translations (t (${lispFolder(folder)} :implementation)) :ignore-inherited-configuration)`;
 }

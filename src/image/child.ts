@@ -1,6 +1,7 @@
 // Decides the life of one SBCL process: spawn, greeting, requests and their answers, end.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { CallError, messageOf } from '../errors.ts';
 import { CodeCalls, type Upcalls } from './code-calls.ts';
@@ -23,6 +24,15 @@ const LAST_WORDS_MS = 20;
 /** What SBCL's runtime says about conditions that the agent reports in a better way. */
 const RUNTIME_CHATTER =
   /^INFO: Control stack guard page .*\n|^Heap exhausted during allocation: [\s\S]*?\*STOP-FOR-GC-PENDING\* = .*\n/gm;
+
+/** What is run, and with which environment. */
+export interface Command {
+  program: string;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  /** Whether it exits with 128 and the number of the signal, as a shell does, when that ended what it runs. */
+  tellsSignals?: boolean;
+}
 
 export interface Greeting {
   /** Abilities that this SBCL lacks. */
@@ -50,15 +60,10 @@ export class Child {
   /** Resolves when the process has ended. */
   readonly ended: Promise<Death>;
 
-  constructor(
-    command: string,
-    args: string[],
-    cwd: string,
-    env: NodeJS.ProcessEnv,
-    upcalls: (self: Child) => Upcalls = () => ({}),
-  ) {
+  constructor(command: Command, cwd: string, upcalls: (self: Child) => Upcalls = () => ({})) {
+    const { program, args, env, tellsSignals } = command;
     this.#codeCalls = new CodeCalls(this, upcalls(this));
-    this.#process = spawn(command, args, {
+    this.#process = spawn(program, args, {
       cwd,
       env,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -77,7 +82,8 @@ export class Child {
       this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
       // Not 'close': a process that it left behind can hold its output open for ever.
       this.#process.on('exit', (code, signal) => {
-        setTimeout(() => end(this.#epitaph(code, signal)), LAST_WORDS_MS);
+        const told = tellsSignals ? signalIn(code) : undefined;
+        setTimeout(() => end(this.#epitaph(code, told ?? signal)), LAST_WORDS_MS);
       });
     });
     this.greeting = new Promise((resolve, reject) => {
@@ -179,4 +185,10 @@ export class Child {
     this.#channel.destroy();
     return this.#death;
   }
+}
+
+/** Returns the signal that the exit code CODE tells, if any. */
+function signalIn(code: number | null): NodeJS.Signals | undefined {
+  const names = Object.keys(constants.signals) as NodeJS.Signals[];
+  return names.find((name) => code === 128 + constants.signals[name]);
 }

@@ -1,15 +1,18 @@
 // Decides the life of our own SBCL: started when it is needed, watched, replaced when it died.
 
 import { messageOf, SetupError } from '../errors.ts';
-import { type AgentOptions, agentArguments, agentEnvironment, cacheUsable } from './agent.ts';
+import { type AgentOptions, agentCommand, cacheUsable, compilingCommand } from './agent.ts';
 import { Child } from './child.ts';
 import type { Upcalls } from './code-calls.ts';
 import { listenToHeart } from './limits.ts';
+import type { Sandbox } from './sandbox.ts';
 import { findSbcl } from './sbcl.ts';
 
 export interface LifetimeOptions extends AgentOptions {
   /** The sbcl to start; the one on PATH when absent. */
   sbcl: string | undefined;
+  /** Where the process is locked in, if it is. */
+  sandbox?: Sandbox | undefined;
 }
 
 /** What whoever uses the image does at the turns of its life. */
@@ -78,8 +81,12 @@ export class Lifetime {
   async #start(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
     const cached = cacheUsable(this.#options.cacheFolder);
+    const { sandbox } = this.#options;
+    const compiling = sandbox && cached ? compilingCommand(sbcl, this.#options) : undefined;
+    if (compiling !== undefined) await sandbox?.compileAgent(compiling);
     // A cached fasl that does not load ends the process, so the second try is from source.
-    const child = await this.#spawn(sbcl, cached).catch((error: unknown) => {
+    const child = await this.#spawn(sbcl, cached).catch(async (error: unknown) => {
+      await sandbox?.check();
       if (!cached) throw error;
       return this.#spawn(sbcl, false);
     });
@@ -101,13 +108,9 @@ export class Lifetime {
   }
 
   async #spawn(sbcl: string, cached: boolean): Promise<Child> {
-    const child: Child = new Child(
-      sbcl,
-      agentArguments(this.#options, cached),
-      this.#options.root,
-      agentEnvironment(this.#options),
-      (self) => this.#turns.upcalls(self),
-    );
+    const { root, sandbox } = this.#options;
+    const command = agentCommand(sbcl, this.#options, cached);
+    const child = new Child(sandbox?.lockIn(command) ?? command, root, (self) => this.#turns.upcalls(self));
     this.#child = child;
     const timer = setTimeout(() => child.kill('it did not greet in time'), START_LIMIT_MS);
     try {

@@ -23,11 +23,16 @@ export function findSbcl(wanted: string | undefined, path: string = process.env[
 }
 
 function searchPath(name: string, path: string): string | undefined {
+  return programsOf(name, path)[0];
+}
+
+/** Returns the programs NAME in the folders of PATH, in their order. */
+export function programsOf(name: string, path: string = process.env['PATH'] ?? ''): string[] {
   return path
     .split(delimiter)
     .filter((folder) => folder !== '')
     .map((folder) => join(folder, name))
-    .find(isExecutable);
+    .filter(isExecutable);
 }
 
 function isExecutable(file: string): boolean {
@@ -40,19 +45,25 @@ function isExecutable(file: string): boolean {
 }
 
 const INSTALL_COMMANDS: [RegExp, string][] = [
-  [/debian|ubuntu/, 'sudo apt-get install sbcl'],
-  [/fedora|rhel|centos/, 'sudo dnf install sbcl'],
-  [/arch/, 'sudo pacman -S sbcl'],
-  [/suse/, 'sudo zypper install sbcl'],
-  [/alpine/, 'sudo apk add sbcl'],
-  [/nixos/, 'nix-env -iA nixos.sbcl'],
+  [/debian|ubuntu/, 'sudo apt-get install '],
+  [/fedora|rhel|centos/, 'sudo dnf install '],
+  [/arch/, 'sudo pacman -S '],
+  [/suse/, 'sudo zypper install '],
+  [/alpine/, 'sudo apk add '],
+  [/nixos/, 'nix-env -iA nixos.'],
 ];
+
+/** Returns the command that installs the package NAME, which is called so on every system, where it is known. */
+export function installCommand(name: string, release: string = readRelease()): string | undefined {
+  const names = [...release.matchAll(/^(?:ID|ID_LIKE)=(.*)$/gm)].map((match) => match[1]).join(' ');
+  const command = INSTALL_COMMANDS.find(([system]) => system.test(names))?.[1];
+  return command === undefined ? undefined : `${command}${name}`;
+}
 
 /** Returns the sentence that says how a person installs SBCL on this system. */
 export function installHint(platform: string = process.platform, release: string = readRelease()): string {
   if (platform === 'darwin') return 'Ask the user to install it: brew install sbcl.';
-  const names = [...release.matchAll(/^(?:ID|ID_LIKE)=(.*)$/gm)].map((match) => match[1]).join(' ');
-  const command = INSTALL_COMMANDS.find(([system]) => system.test(names))?.[1];
+  const command = installCommand('sbcl', release);
   return command === undefined
     ? 'Ask the user to install it (https://www.sbcl.org/platform-table.html) or to name one with --sbcl PATH.'
     : `Ask the user to install it: ${command}, or to name one with --sbcl PATH.`;

@@ -5,8 +5,9 @@ import { chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, symlinkSync, w
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isInside, Workspace } from '../../src/files/workspace.ts';
+import { Workspace } from '../../src/files/workspace.ts';
 import { presentFile, replaceFile } from '../../src/files/write.ts';
+import { isInside } from '../../src/paths.ts';
 import { makeWorkspace, type TestWorkspace, tree } from './workspaces.ts';
 
 let at: TestWorkspace;

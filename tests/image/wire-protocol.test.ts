@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { agentArguments, agentEnvironment, cacheFolder } from '../../src/image/agent.ts';
+import { agentCommand, cacheFolder } from '../../src/image/agent.ts';
 import { Child } from '../../src/image/child.ts';
 import { CodeCalls } from '../../src/image/code-calls.ts';
 import { findSbcl } from '../../src/image/sbcl.ts';
@@ -22,12 +22,7 @@ const calls: Message[] = [];
 vi.spyOn(CodeCalls.prototype, 'take').mockImplementation((message) => {
   calls.push(message);
 });
-const child = new Child(
-  findSbcl(undefined),
-  agentArguments(OPTIONS, true),
-  PROJECT,
-  agentEnvironment(OPTIONS),
-);
+const child = new Child(agentCommand(findSbcl(undefined), OPTIONS, true), PROJECT);
 afterAll(() => child.kill('the test ended'));
 
 /** The examples: each request with what the agent says until the next one. */

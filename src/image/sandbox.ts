@@ -1,0 +1,160 @@
+// Decides what an image in the sandbox sees of the system, and what it can change.
+
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { SetupError } from '../errors.ts';
+import { realPath } from '../paths.ts';
+import { cacheUsable, outputTranslations } from './agent.ts';
+import { findBubblewrap, missingBubblewrap, type Obstacle, obstacleOf } from './bubblewrap.ts';
+import type { Command } from './child.ts';
+import { hiddenFolders, isIn, openSockets, outermost } from './mounts.ts';
+
+export interface SandboxOptions {
+  /** Where the image runs. */
+  root: string;
+  /** The directories that it can change. */
+  roots: readonly string[];
+  /** What it has to see wherever that is, besides the cache. */
+  needed: readonly string[];
+  /** The folder for compiled files. */
+  cacheFolder: string;
+  network: boolean;
+}
+
+/** Own namespaces, no privilege even where the user has some, none to gain by further user namespaces (in which
+ *  control groups could be mounted), the end with the process that starts it, and nothing to write, not even the
+ *  settings of the kernel, which root can without any privilege. */
+const LOCKS = (
+  '--unshare-user --disable-userns --unshare-ipc --unshare-pid --unshare-uts --unshare-cgroup-try --cap-drop ALL ' +
+  '--new-session --die-with-parent --ro-bind / / --proc /proc --remount-ro /proc --dev /dev'
+).split(' ');
+
+/** Bytes that a folder which is in memory can hold. */
+const EMPTY_SIZE = String(1024 ** 3);
+
+/** What leads to services that act for the user outside; their sockets are hidden as well. */
+const WITHHELD = ['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'];
+
+const COMPILE_LIMIT_MS = 60_000;
+
+/** How a command is locked in. */
+interface Cell {
+  /** Directories that are empty, and what is put there goes with the sandbox. */
+  empty?: readonly string[];
+  writable: readonly string[];
+  network: boolean;
+}
+
+export class Sandbox {
+  readonly #options: SandboxOptions;
+  /** Real paths, found before any image of ours could exchange what is on the way. */
+  readonly #roots: readonly string[];
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+    this.#roots = outermost(options.roots);
+  }
+
+  /** Returns why no image can be locked in here, if none can; found out by locking in a program that does nothing. */
+  async obstacle(): Promise<Obstacle | undefined> {
+    if (this.#bubblewrap() === undefined) return missingBubblewrap();
+    const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/bin` };
+    return obstacleOf(this.lockIn({ program: 'true', args: [], env }));
+  }
+
+  /** Throws a SetupError when no image can be locked in here. */
+  async check(): Promise<void> {
+    const obstacle = await this.obstacle();
+    if (obstacle !== undefined) throw refusal(obstacle);
+  }
+
+  /** Runs COMMAND, which puts the compiled agent into the cache: images can only read that. Throws a SetupError when
+   *  there is no bubblewrap. */
+  async compileAgent(command: Command): Promise<void> {
+    // No workspace: nothing that an image could have put there has a part in what other images trust.
+    const cell = { empty: this.#roots, writable: [realPath(this.#options.cacheFolder)], network: false };
+    const { program, args, env } = this.#lockIn(command, cell);
+    // When this fails the image loads the agent's source, which only takes longer.
+    await new Promise<void>((resolve) =>
+      execFile(program, args, { env, timeout: COMPILE_LIMIT_MS, killSignal: 'SIGKILL' }, () => resolve()),
+    );
+  }
+
+  /** Returns how COMMAND is run in the sandbox. Throws a SetupError when there is no bubblewrap. */
+  lockIn(command: Command): Command {
+    const cache = this.#ownCache();
+    const place = cache ?? join(tmpdir(), 'cache');
+    const env = {
+      ...command.env,
+      XDG_CACHE_HOME: place,
+      ASDF_OUTPUT_TRANSLATIONS: outputTranslations(place),
+    };
+    const writable = [...this.#roots, ...(cache === undefined ? [] : [cache])];
+    return this.#lockIn({ ...command, env }, { writable, network: this.#options.network });
+  }
+
+  /** Returns the bwrap to use: none that an image could have put there. */
+  #bubblewrap(): string | undefined {
+    return findBubblewrap(this.#roots);
+  }
+
+  /** Returns a folder for compiled files that only images with the same abilities load from, as code in the sandbox
+   *  can put anything there; undefined where there can be none. */
+  #ownCache(): string | undefined {
+    const { cacheFolder, network } = this.#options;
+    const abilities = JSON.stringify([this.#roots, network]);
+    const digest = createHash('sha256').update(abilities).digest('hex').slice(0, 16);
+    const folder = join(cacheFolder, 'sandboxes', digest);
+    return cacheUsable(folder) ? realPath(folder) : undefined;
+  }
+
+  #lockIn(command: Command, { empty = [], writable, network }: Cell): Command {
+    const program = this.#bubblewrap();
+    if (program === undefined) throw refusal(missingBubblewrap());
+    const hidden = hiddenFolders();
+    const needed = this.#needed(command.program, network).filter(
+      (path) => existsSync(path) && isIn(hidden, realPath(path)),
+    );
+    const seen = (path: string) => !isIn(hidden, path) || isIn([...needed, ...writable], path);
+    const mounts = [
+      ...hidden.map((folder) => ['--size', EMPTY_SIZE, '--tmpfs', folder]),
+      ['--dir', realPath(tmpdir())],
+      ...needed.map((path) => ['--ro-bind', realPath(path), path]),
+      ...empty.map((folder) => ['--tmpfs', folder]),
+      ...writable.map((folder) => ['--bind', folder, folder]),
+      ...this.#links(seen).map((link) => ['--symlink', realPath(link), link]),
+      ...openSockets()
+        .filter(seen)
+        .map((path) => ['--ro-bind', '/dev/null', path]),
+    ].flat();
+    const start = ['--chdir', realPath(this.#options.root), '--', command.program, ...command.args];
+    const env: NodeJS.ProcessEnv = { ...command.env, TMPDIR: tmpdir() };
+    for (const name of WITHHELD) delete env[name];
+    return {
+      program,
+      args: [...LOCKS, ...(network ? [] : ['--unshare-net']), ...mounts, ...start],
+      env,
+      tellsSignals: true,
+    };
+  }
+
+  #needed(sbcl: string, network: boolean): string[] {
+    const { needed, cacheFolder } = this.#options;
+    const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
+    // On NixOS the programs are in the first; the second is a link to a file in a hidden folder on many systems.
+    const system = ['/run/current-system', ...(network ? [realPath('/etc/resolv.conf')] : [])];
+    return [...needed, cacheFolder, ...lisp, ...system];
+  }
+
+  /** Returns the roots that were named by a link which is not SEEN. */
+  #links(seen: (path: string) => boolean): string[] {
+    return this.#options.roots.filter((root) => realPath(root) !== root && !seen(realPath(dirname(root))));
+  }
+}
+
+function refusal({ why, remedy }: Obstacle): SetupError {
+  return new SetupError(`--sandbox does not work here, so no Lisp image is started: ${why}. ${remedy}`);
+}

@@ -1,0 +1,206 @@
+// Where the sandbox cannot work the server says so and starts no image; where it can, the first start needs no cache.
+
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { findBubblewrap, missingBubblewrap } from '../../src/image/bubblewrap.ts';
+import { outermost } from '../../src/image/mounts.ts';
+import { findSbcl, installCommand } from '../../src/image/sbcl.ts';
+import { PROJECT, SERVER, temporaryFolder } from '../harness.ts';
+import { childrenOf, until } from '../server/processes.ts';
+import { RawServer, textOf } from '../server/raw.ts';
+import { shell, startSandboxed, workspace } from './cell.ts';
+
+const place = workspace();
+const programs = temporaryFolder();
+afterAll(() => {
+  place.remove();
+  programs.remove();
+});
+
+const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+const REFUSAL = '--sandbox does not work here, so no Lisp image is started: ';
+const MISSING = `bubblewrap is not installed (there is no bwrap on PATH outside the workspace). Ask the user to install it: ${installCommand('bubblewrap')}. Then call again; the server need not be restarted.`;
+const SAID = 'bwrap: No permissions to create new namespace';
+const FORBIDDEN = `this system does not allow user namespaces (${SAID}). Ask the user to allow them (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has), or to start the server without --sandbox, in a container or as another user.`;
+
+/** Returns a PATH on which bwrap is a program that says what SAYS says and fails; none at all without SAYS. */
+function pathWith(says?: string): string {
+  const folder = join(programs.path, String(readdirSync(programs.path).length));
+  mkdirSync(folder);
+  if (says !== undefined) {
+    writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\necho "${says}" >&2\nexit 1\n`);
+    chmodSync(join(folder, 'bwrap'), 0o755);
+  }
+  return folder;
+}
+
+/** Runs live-lisp with ARGS and PATH to its end. */
+function run(args: string[], path: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { ...process.env, PATH: path, XDG_CACHE_HOME: place.cache };
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [SERVER, ...args],
+      { env, cwd: place.root },
+      (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+}
+
+const FAILURES: [string, string | undefined, string][] = [
+  ['is missing', undefined, MISSING],
+  ['is not allowed to work', SAID, FORBIDDEN],
+  [
+    'is too old',
+    'bwrap: Unknown option --disable-userns',
+    'bubblewrap is older than 0.8 (bwrap: Unknown option --disable-userns). Ask the user to install a newer one, or to start the server without --sandbox, in a container or as another user.',
+  ],
+  [
+    'fails',
+    'bwrap: no luck',
+    'bubblewrap fails (bwrap: no luck). Ask the user to start the server without --sandbox, in a container or as another user.',
+  ],
+];
+
+describe.each(FAILURES)('where bubblewrap %s', (_, says, why) => {
+  const args = ['--sandbox', '--sbcl', SBCL];
+
+  test('the server says so at the start and in each answer, and starts no image', async () => {
+    const env = { PATH: pathWith(says), XDG_CACHE_HOME: place.cache };
+    const server = new RawServer({ args: [...args, '--root', place.root], env });
+    try {
+      await until('a complaint', 5000, () => server.complaints.length > 0);
+      expect(server.complaints).toEqual([`live-lisp: ${REFUSAL}${why}`]);
+      await server.connect();
+      for (const form of ['1', '(+ 1 2)']) {
+        const reply = await server.send(server.callLine('eval_form', { form }));
+        expect([textOf(reply), reply.result?.isError]).toEqual([`${REFUSAL}${why}`, true]);
+      }
+      expect(childrenOf(server.pid)).toEqual([]);
+    } finally {
+      await server.kill();
+    }
+  });
+
+  test('the doctor says so', async () => {
+    const { code, stdout } = await run(['doctor', ...args], pathWith(says));
+    expect(stdout).toContain(`FAIL sandbox: ${why}\n`);
+    expect(stdout).toContain(`FAIL image: ${REFUSAL}${why}\n`);
+    expect(code).toBe(1);
+  });
+});
+
+test('once it is installed, the next call works', async () => {
+  const path = pathWith();
+  const session = await startSandboxed(place.root, {
+    args: ['--sandbox', '--sbcl', SBCL],
+    env: { PATH: path, XDG_CACHE_HOME: place.cache },
+  });
+  try {
+    expect(await session.eval('1')).toBe(REFUSAL + MISSING);
+    symlinkSync(findBubblewrap([]) ?? 'none', join(path, 'bwrap'));
+    expect(await session.eval('1')).toBe('1');
+  } finally {
+    await session.close();
+  }
+});
+
+test('without --sandbox the doctor tells what is missing, which is no failure', async () => {
+  const { code, stdout } = await run(['doctor', '--sbcl', SBCL], pathWith());
+  expect(stdout).toContain(`ok   sandbox: ${MISSING} (only --sandbox needs it)\n`);
+  expect(code).toBe(0);
+});
+
+test('the doctor says that it works', async () => {
+  const { stdout, code } = await run(['doctor', '--sandbox'], String(process.env['PATH']));
+  expect(stdout).toMatch(/^ok {3}sandbox: works$/m);
+  expect(stdout).toMatch(/^ok {3}image: evaluates/m);
+  expect(code).toBe(0);
+});
+
+test('an empty cache is filled before the image starts, and one that cannot be written is none', async () => {
+  const { root, cache, remove } = workspace();
+  try {
+    for (const XDG_CACHE_HOME of [cache, '/proc/nothing']) {
+      const session = await startSandboxed(root, { env: { XDG_CACHE_HOME } });
+      expect(await session.eval('(+ 1 2)')).toBe('3');
+      expect(await shell(session, 'test -d "$XDG_CACHE_HOME" || mkdir "$XDG_CACHE_HOME" && echo ok')).toBe(
+        '0 ok',
+      );
+      await session.close();
+    }
+    expect(readdirSync(join(cache, 'live-lisp')).sort()).toEqual([
+      expect.stringMatching(/^agent-[0-9a-f]{16}-.*\.fasl$/),
+      'sandboxes',
+    ]);
+  } finally {
+    remove();
+  }
+});
+
+test('a workspace with what live-lisp relies on in it is refused', async () => {
+  const within = (path: string, root: string) =>
+    `live-lisp: --sandbox cannot hold: ${path}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change; name a narrower --root, or keep it elsewhere.\n`;
+  const path = String(process.env['PATH']);
+  const refused = async (...args: string[]) =>
+    (await run(['call', ...args, 'eval_form', '{"form":"1"}'], path)).stderr;
+  expect(await refused('--sandbox', '--root', PROJECT)).toBe(within(PROJECT, PROJECT));
+  expect(await refused('--sandbox-net', '--root', '/')).toBe(within(PROJECT, '/'));
+  const audit = join(place.root, 'audit.jsonl');
+  expect(await refused('--sandbox', '--audit', audit)).toBe(within(audit, place.root));
+});
+
+test('a root by a link that is hidden in the sandbox leads to it', async () => {
+  const link = join(programs.path, 'link');
+  symlinkSync(place.root, link);
+  writeFileSync(join(place.root, 'linked.lisp'), '(defvar *linked* 1)\n');
+  const session = await startSandboxed(link);
+  try {
+    expect(await session.text('load_file', { path: 'linked.lisp' })).toBe('Loaded linked.lisp');
+    expect(await shell(session, `echo x > ${link}/through && cat through`)).toBe('0 x');
+  } finally {
+    await session.close();
+  }
+});
+
+test('a start file and a folder for temporary files that are in hidden ones are there', async () => {
+  const init = join(programs.path, 'init.lisp');
+  const TMPDIR = join(programs.path, 'temporary');
+  mkdirSync(TMPDIR);
+  writeFileSync(init, '(defvar cl-user::*init* :loaded)\n');
+  const session = await startSandboxed(place.root, { args: ['--sandbox', '--init', init], env: { TMPDIR } });
+  try {
+    const answer = await session.call('eval_form', { form: '*init*' });
+    expect(answer).toEqual({ text: ':LOADED', notices: [], isError: false });
+    expect(await shell(session, `echo x > "$TMPDIR/file" && echo ok; echo x > ${init}`)).toMatch(
+      /^2 ok\n.*Read-only file system$/,
+    );
+    expect(readdirSync(TMPDIR)).toEqual([]);
+    writeFileSync(join(place.root, 'again.lisp'), '(defvar *again* 1)\n');
+    expect(await session.text('load_file', { path: 'again.lisp' })).toBe('Loaded again.lisp');
+  } finally {
+    await session.close();
+  }
+});
+
+test('roots in or through another are not mounted by themselves', () => {
+  const { path, remove } = temporaryFolder();
+  const at = (name: string) => join(path, name);
+  for (const name of ['one', 'one/in', 'two', 'elsewhere']) mkdirSync(at(name));
+  symlinkSync(at('elsewhere'), at('one/link'));
+  symlinkSync(at('two'), at('other'));
+  expect(outermost([at('one'), at('one/in'), at('one/link'), at('two'), at('other')])).toEqual([
+    at('one'),
+    at('two'),
+  ]);
+  remove();
+});
+
+test('elsewhere than on Linux there is no bubblewrap', () => {
+  expect(missingBubblewrap('darwin')).toEqual({
+    why: 'bubblewrap exists for Linux only',
+    remedy: 'Ask the user to start the server without --sandbox, in a container or a virtual machine.',
+  });
+});
