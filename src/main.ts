@@ -39,7 +39,7 @@ async function run(config: Config): Promise<number> {
         version: version(),
         started: () => image.started(),
         onReady: () => image.start(),
-        onEnd: () => image.close(),
+        onEnd: () => image.end(),
       });
       return new Promise(() => {});
     }

@@ -31,12 +31,17 @@ const THREAD_CALLS = 256;
 /** How deep data may be nested: the agent's stack is bounded. */
 const DEPTH = 100;
 
-/** The process whose code asked for what runs now, and on which level. */
-const caller = new AsyncLocalStorage<{ child: Child; level: number }>();
+/** The process whose code asked for what runs now, on which level, and its job; a thread can work for none. */
+const caller = new AsyncLocalStorage<{ child: Child; level: number; job: number | undefined }>();
 
 /** Returns the process whose code asked for what runs now, or undefined when a client did. */
 export function codeCaller(): Child | undefined {
   return caller.getStore()?.child;
+}
+
+/** Returns the process and the job whose code asked for what runs now, or undefined when a client did. */
+export function callingJob(): { child: Child; job: number | undefined } | undefined {
+  return caller.getStore();
 }
 
 /** The tool calls of one process. */
@@ -114,7 +119,7 @@ export class CodeCalls {
     const { callTool } = this.#upcalls;
     if (callTool === undefined) return { failure: 'There are no tools to call.' };
     try {
-      return await caller.run({ child: this.#child, level }, () =>
+      return await caller.run({ child: this.#child, level, job }, () =>
         callTool(tool, args, signal, text === true),
       );
     } catch (error) {

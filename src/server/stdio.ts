@@ -7,17 +7,14 @@ import { StdioTransport } from './transport.ts';
 export interface StdioLife extends ServerOptions {
   /** Called once the client has its first answer. */
   onReady: () => void;
-  /** Called before the process exits. */
-  onEnd: () => void;
+  /** Called before the process exits, which waits until what runs was interrupted. */
+  onEnd: () => Promise<void>;
 }
 
 /** Serves MCP on this process's stdin and stdout, and exits when stdin ends. */
 export function serve(life: StdioLife): void {
   const complain = (line: string) => process.stderr.write(`live-lisp: ${line}\n`);
-  const end = () => {
-    life.onEnd();
-    process.exit(0);
-  };
+  const end = () => void life.onEnd().finally(() => process.exit(0));
   const transport = new StdioTransport({
     stdin: process.stdin,
     stdout: process.stdout,

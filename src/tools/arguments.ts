@@ -2,7 +2,7 @@
 
 import type { CallOptions, Ending } from '../image/image.ts';
 import type { Arguments, CallContext, Parameter } from '../kernel/tool.ts';
-import { progressText } from './outcome.ts';
+import { progressText } from './progress.ts';
 
 export const PACKAGE: Parameter = {
   name: 'package',

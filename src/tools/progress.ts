@@ -1,0 +1,46 @@
+// Decides how it reads how a call that is under way is doing.
+
+import type { Progress } from '../image/image.ts';
+import { printable } from '../kernel/schema.ts';
+import { secondsText } from './outcome.ts';
+
+/** Milliseconds of garbage collection from which on they are told. */
+const TOLD_MS = 50;
+
+/** Returns how a call is doing, as one line. */
+export function progressText(progress: Progress): string {
+  const { milliseconds, waiting, file, silentMs } = progress;
+  const parts = [
+    secondsText(milliseconds),
+    waiting !== undefined && waitingText(waiting),
+    silentMs !== undefined &&
+      `the image has not reacted for ${secondsText(silentMs)}; it may be collecting garbage`,
+    collectedText(progress),
+    file,
+    ...outputTexts(progress),
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+function waitingText(waiting: NonNullable<Progress['waiting']>): string {
+  if (waiting === 'start') return 'waiting: the Lisp image starts';
+  const { running, waiting: before } = waiting;
+  return `waiting: ${running} that may run side by side ${running === 1 ? 'does' : 'do'}, ${before} ${before === 1 ? 'waits' : 'wait'} before it`;
+}
+
+/** Returns the part that tells for how long garbage was collected, or false. */
+export function collectedText({
+  collectedMilliseconds = 0,
+}: Pick<Progress, 'collectedMilliseconds'>): string | false {
+  return collectedMilliseconds >= TOLD_MS && `${secondsText(collectedMilliseconds)} of it collecting garbage`;
+}
+
+/** Returns the parts that tell what was written. */
+export function outputTexts({
+  characters = 0,
+  lastLine,
+}: Pick<Progress, 'characters' | 'lastLine'>): string[] {
+  if (characters === 0) return [];
+  const count = `${characters} ${characters === 1 ? 'character' : 'characters'} of output`;
+  return lastLine === undefined ? [count] : [count, `last line: ${printable(lastLine)}`];
+}
