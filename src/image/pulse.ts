@@ -20,28 +20,30 @@ export class Pulse {
     this.#request = request;
   }
 
-  /** Milliseconds since the oldest question that still waits for an answer; 0 when none does. */
-  get silentMs(): number {
-    const [oldest] = [...this.#asked.values()].map(({ at }) => at).sort((one, other) => one - other);
-    return oldest === undefined ? 0 : performance.now() - oldest;
-  }
-
   /** Resolves when the reader has reacted, or the process has ended. */
   ping(): Promise<Message> {
     return this.#ask('ping');
   }
 
-  /** Returns what the agent says of the image within MS milliseconds, else what it said last, if anything. */
-  async status(ms: number): Promise<Said | undefined> {
+  /** Asks the agent how its image is and returns what it says within MS milliseconds, else what it said last, if
+   *  anything, and for how long the image has not reacted. */
+  async status(ms: number): Promise<{ said?: Said; silentMs: number }> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(true), ms);
     });
     const heard = this.#ask('status').then(({ value }) => {
       if (value) this.#said = { status: value as AgentStatus, at: performance.now() };
+      return false;
     });
-    await Promise.race([heard, late]).finally(() => clearTimeout(timer));
-    return this.#said;
+    const isLate = await Promise.race([heard, late]).finally(() => clearTimeout(timer));
+    return { ...(this.#said && { said: this.#said }), silentMs: isLate ? this.#silentMs : 0 };
+  }
+
+  /** Milliseconds since the oldest question that still waits for an answer; 0 when none does. */
+  get #silentMs(): number {
+    const [oldest] = [...this.#asked.values()].map(({ at }) => at).sort((one, other) => one - other);
+    return oldest === undefined ? 0 : performance.now() - oldest;
   }
 
   #ask(op: string): Promise<Message> {

@@ -92,10 +92,9 @@ const ANSWER_MS = 70;
 
 /** Returns how the image of LIFETIME is. */
 export async function imageStatus(lifetime: Lifetime, jobs: Jobs, losses: Losses): Promise<ImageStatus> {
-  const said = lifetime.running ? await lifetime.pulse?.status(ANSWER_MS) : undefined;
-  const { child, running, pulse } = lifetime;
+  const { said, silentMs = 0 } = (lifetime.running && (await lifetime.pulse?.status(ANSWER_MS))) || {};
+  const { child, running } = lifetime;
   const pid = running ? child?.pid : undefined;
-  const silentMs = pulse?.silentMs ?? 0;
   const state = stateOf(lifetime, jobs, losses, silentMs);
   const why = state === 'lost' ? losses.untold.join('; then ') : lifetime.failure;
   return {

@@ -23,9 +23,11 @@ export function progressText(progress: Progress): string {
 }
 
 function waitingText(waiting: NonNullable<Progress['waiting']>): string {
-  if (waiting === 'start') return 'waiting: the Lisp image starts';
+  if (waiting === 'start') return 'waiting for the Lisp image to start';
   const { running, waiting: before } = waiting;
-  return `waiting: ${running} that may run side by side ${running === 1 ? 'does' : 'do'}, ${before} ${before === 1 ? 'waits' : 'wait'} before it`;
+  const run = running === 1 ? '1 call that runs' : `${running} calls that run`;
+  if (before === 0) return `waiting behind ${run}`;
+  return `waiting behind ${run} and ${before} that ${before === 1 ? 'waits' : 'wait'}`;
 }
 
 /** Returns the part that tells for how long garbage was collected, or false. */
