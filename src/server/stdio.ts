@@ -11,10 +11,17 @@ export interface StdioLife extends ServerOptions {
   onEnd: () => Promise<void>;
 }
 
+/** Milliseconds that the answers of calls that were interrupted have to be written. */
+const LAST_ANSWERS_MS = 100;
+
 /** Serves MCP on this process's stdin and stdout, and exits when stdin ends. */
 export function serve(life: StdioLife): void {
   const complain = (line: string) => process.stderr.write(`live-lisp: ${line}\n`);
-  const end = () => void life.onEnd().finally(() => process.exit(0));
+  const end = async () => {
+    await life.onEnd();
+    await transport.answers(LAST_ANSWERS_MS);
+    process.exit(0);
+  };
   const transport = new StdioTransport({
     stdin: process.stdin,
     stdout: process.stdout,
@@ -29,7 +36,9 @@ export function serve(life: StdioLife): void {
   const closed = transport.onclose;
   transport.onclose = () => {
     closed?.();
-    setImmediate(end);
+    setImmediate(() => void end());
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void end());
+  }
 }
