@@ -61,11 +61,7 @@ async function interruptJobs(jobs: Jobs, args: Arguments): Promise<Result> {
     return endOf(job);
   });
   const ended = await Promise.all(ends);
-  const spared = args['all'] === true && ownJobs(jobs).length > 0;
-  const text = joinSections([
-    ...ended.map(({ text }) => text),
-    spared && 'Note: the call whose code called interrupt goes on.',
-  ]);
+  const text = joinSections(ended.map((end) => end.text));
   return { data: ended.map(({ data }) => data), text, failed: ended.some(({ data }) => !data.ended) };
 }
 
