@@ -12,10 +12,10 @@ export function progressText(progress: Progress): string {
   const { milliseconds, waiting, file, silentMs } = progress;
   const parts = [
     secondsText(milliseconds),
+    collectedText(progress),
     waiting !== undefined && waitingText(waiting),
     silentMs !== undefined &&
       `the image has not reacted for ${secondsText(silentMs)}; it may be collecting garbage`,
-    collectedText(progress),
     file,
     ...outputTexts(progress),
   ];

@@ -39,7 +39,7 @@ describe.each(ERAS)('a call that the client cancels in the %s era', (era) => {
     session = await startSession({
       era,
       args: ['--root', root.path],
-      env: { XDG_CACHE_HOME: join(root.path, 'cache') },
+      env: { ASDF_OUTPUT_TRANSLATIONS: `/:${root.path}/cache/` },
     });
     await session.eval(`(defvar *begun*) (defvar *cleaned*) (defvar *kept* :kept)
       (defmacro endlessly () ${ENDLESS}) ${REGISTRATION}`);

@@ -151,7 +151,7 @@ test('loading a system tells the start of the image, and the file it is at, comp
   writeFileSync(join(root.path, 'init.lisp'), '(sleep 1.6)\n');
   const session = await startSession({
     args: ['--root', root.path, '--init', join(root.path, 'init.lisp')],
-    env: { XDG_CACHE_HOME: join(root.path, 'cache') },
+    env: { ASDF_OUTPUT_TRANSLATIONS: `/:${root.path}/cache/` },
   });
   try {
     const components = '((:file "slow-to-compile") (:file "slow-to-load"))';
