@@ -44,6 +44,18 @@ a carriage return, it means the next line to take the place of this one."
 
 ;;; Frames of running jobs
 
+(defparameter *glance-stack* 200000
+  "Octets of stack that there must be for a look at the frames, half of them pages that guard its end.")
+
+(defun room-on-stack-p ()
+  "True when this thread has enough stack left for a look at its frames: where that is exhausted,
+SBCL must not meet the end of the stack again before it is unwound."
+  (let ((slot (internal-value ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))))
+    (or (null slot)
+        (let ((start (internal-call ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (slot) (sb-sys:int-sap 0)))
+              (here (internal-call ("SB-KERNEL" "CURRENT-SP") () (sb-sys:int-sap most-positive-fixnum))))
+          (> (- (sb-sys:sap-int here) (sb-sys:sap-int start)) *glance-stack*)))))
+
 (defun glance-data ()
   "Return the newest calls of user code on the stack of this thread as strings, printed without
 code of the user."
@@ -55,7 +67,7 @@ code of the user."
 throw out of it."
   (let ((frames '()))
     (unwind-protect
-         (unless (job-looking job)
+         (unless (or (job-looking job) (not (room-on-stack-p)))
            (setf frames (ignore-errors (sb-sys:with-interrupts (glance-data)))))
       (setf (job-glance job) frames)
       (sb-thread:signal-semaphore done))))

@@ -35,6 +35,7 @@ function statusOnce(session: Session, pattern: RegExp): Promise<string> {
 async function begin(session: Session, form: string): Promise<{ text: Promise<string> }> {
   const text = session.eval(form);
   await statusOnce(session, /: eval_form .* \(\d/);
+  await pause(200); // Until it is compiled.
   return { text };
 }
 
@@ -79,6 +80,20 @@ describe('an image that runs', () => {
     await text;
   });
 
+  test('leaves a call alone whose stack is nearly full', async () => {
+    await session.eval(`(defun deep (n wait) (if (= n 0) (progn (sleep wait) 0) (+ 1 (deep (- n 1) wait))))
+      (defun fits (n) (handler-case (progn (deep n 0) t) (storage-condition () nil)))
+      (defvar *most* (loop with low = 1000 and high = 1000000 while (> (- high low) 1)
+        do (let ((half (floor (+ low high) 2))) (if (fits half) (setf low half) (setf high half)))
+        finally (return low)))`);
+    const { text } = await begin(session, '(= (- *most* 1000) (deep (- *most* 1000) 0.5))');
+    expect(await status(session)).not.toContain(' in (');
+    expect(await text).toBe('T');
+    const { text: other } = await begin(session, '(deep 1000 0.5)');
+    await statusOnce(session, /^ {5}in \(COMMON-LISP-USER::DEEP 0 0\.5\)$/m);
+    await other;
+  });
+
   test('names the threads of the program, ten at most', async () => {
     await session.eval(
       '(defvar *threads* (loop for n below 12 collect (sb-thread:make-thread (lambda () (sleep 100)) :name (format nil "w~A~%" n))))',
@@ -100,7 +115,7 @@ describe('an image that runs', () => {
   test('answers while nothing in it runs, and tells for how long', async () => {
     const { text } = await begin(session, '(sb-sys:without-gcing (loop repeat 150 do (sleep 0.01)))');
     const collects = session.eval('(gc)');
-    const seen = await statusOnce(session, /does not react/);
+    const seen = await statusOnce(session, /does not react[^]*eval_form \(gc\)/);
     expect(seen).toMatch(
       /^The Lisp image does not react, for \d+\.\d s now: it collects garbage, or code in it keeps all threads from running\. After 16\.0 s it is replaced\.\nSBCL \S+, pid \d+, up .*; current package COMMON-LISP-USER\n/,
     );
