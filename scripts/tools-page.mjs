@@ -27,6 +27,7 @@ function stable(text) {
     .replace(/\b\d+ ms\b/g, '12 ms')
     .replace(/^SBCL .*, pid \d+, up .*;/gm, 'SBCL 2.2.9, pid 4242, up 12 min;')
     .replace(/^Memory: heap.*/gm, MEMORY)
+    .replace(/^Threads: \d+,/gm, 'Threads: 2,')
     .replace(/\/\S*\/\.state\//g, '~/.local/state/');
 }
 
