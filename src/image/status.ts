@@ -96,7 +96,7 @@ export async function imageStatus(lifetime: Lifetime, jobs: Jobs, losses: Losses
   const { child, running } = lifetime;
   const pid = running ? child?.pid : undefined;
   const state = stateOf(lifetime, jobs, losses, silentMs);
-  const why = state === 'lost' ? losses.untold.join('; then ') : lifetime.failure;
+  const why = losses.untold.length > 0 ? losses.untold.join('; then ') : lifetime.failure;
   return {
     state,
     jobs: jobs.list().map((job) => jobStatus(job, said)),
@@ -105,7 +105,7 @@ export async function imageStatus(lifetime: Lifetime, jobs: Jobs, losses: Losses
       child && { pid, uptimeMs: performance.now() - child.startedAt, ...seenFromOutside(pid) }),
     ...(state === 'not reacting' && { silentMs, frozenMs: lifetime.frozenMs }),
     ...(running && said && { said: said.status, saidMsAgo: performance.now() - said.at }),
-    ...(!running && why !== undefined && { why }),
+    ...((!running || state === 'rebuilding') && why !== undefined && { why }),
     ...(losses.last !== undefined && { lastLoss: losses.last }),
   };
 }

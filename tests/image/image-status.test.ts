@@ -161,7 +161,7 @@ describe('an image that runs', () => {
     const form = `(let* ((status (live-lisp:call-tool :image-status))
              (job (first (gethash "jobs" status))) (memory (gethash "memory" status)))
         (list (gethash "state" status) (gethash "package" status) (integerp (gethash "pid" status))
-              (gethash "heap_size" memory) (every (lambda (key) (plusp (gethash key memory))) '("heap_used" "image_rss" "server_rss"))
+              (gethash "heapSize" memory) (every (lambda (key) (plusp (gethash key memory))) '("heapUsed" "imageRss" "serverRss"))
               (gethash "tool" job) (gethash "state" job) (gethash "characters" job) (gethash "frames" job)
               (gethash "program" (gethash "threads" status))))`;
     expect(await session.eval(`(princ "abc") ${form}`)).toMatch(

@@ -33,17 +33,16 @@ const INTERRUPT: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Interrupt a call that runs too long, and keep the image',
   complexity: 'simple',
   keywords: keywordList(`
-    interrupt, stop a running evaluation, cancel a call, break an endless loop, abort a call, kill a job, ctrl-c,
-    it hangs, stop it, halt, end it, terminate, quit the loop, get it back, unblock, unstick, release, free a stuck
-    call, stuck evaluation, stuck load, infinite loop, endless recursion, runaway, runaway computation, takes too
-    long, stop waiting, give up, cancel everything, stop all, abort all, kill all running evaluations, stop the
-    compilation, stop loading, cancel the load, cancel a load, abort the compile, SIGINT, kill -INT, kill -2, C-c C-c,
-    C-c C-b, slime-interrupt, sly-interrupt, keyboard-interrupt, KeyboardInterrupt, stop button, square red button,
-    pause, break into it, break the execution, where was it, where did it hang, stop and show the stack, stop and
-    tell where it is, interrupt-thread, Thread.interrupt, AbortController, cancel token, Task.cancel, future.cancel,
-    kill a runaway query, kill without losing state, without a restart, keep the image, keep my definitions,
-    job number, stop job, end a background evaluation, wrong call, called by mistake, I did not mean to run that,
-    too slow stop, deadlocked, waiting forever, blocked, unresponsive call, cancel the queue, drop what waits`),
+    interrupt, stop a running evaluation, cancel a call, stop an endless loop, abort a call, kill a job, ctrl-c, it
+    hangs, stop it, end it, get it back, unblock, unstick, free a stuck call, stuck evaluation, stuck load, infinite
+    loop, endless recursion, runaway, runaway computation, takes too long, stop waiting, give up, cancel everything,
+    stop all, abort all, kill all running evaluations, stop the compilation, stop loading, cancel the load, cancel a
+    load, abort the compile, SIGINT, kill -INT, kill -2, C-c C-c, C-c C-b, slime-interrupt, sly-interrupt,
+    keyboard-interrupt, KeyboardInterrupt, where was it, where did it hang, stop and show the stack, stop and tell
+    where it is, interrupt-thread, Thread.interrupt, AbortController, cancel token, future.cancel, kill without
+    losing state, without a restart, keep the image, keep my definitions, job number, stop job, end a background
+    evaluation, wrong call, I did not mean to run that, too slow stop, deadlocked, waiting forever, unresponsive
+    call, cancel the queue, drop what waits`),
 };
 
 /** Returns the tool that interrupts calls of IMAGE. */

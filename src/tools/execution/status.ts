@@ -20,21 +20,20 @@ const IMAGE_STATUS: Omit<ToolDefinition, 'handler'> = {
   complexity: 'simple',
   keywords: keywordList(`
     image status, is it still running, what is running, why does it hang, is the image alive, memory usage of the
-    image, health check, uptime, stuck, hung, frozen, not responding, unresponsive, takes forever, takes so long,
-    no answer, hangs, hanging call, deadlock, busy, idle, ready, is it ready, is lisp up, is sbcl running, alive,
-    dead, ping, heartbeat, state of the image, state of the server, running calls, running jobs, job list, list jobs,
-    list running evaluations, current evaluation, what is it doing, what is it doing right now, where is it now,
-    where does it loop, endless loop, infinite loop, which function is it in, current stack of a running call, stack
-    of a running thread, thread dump, jstack, py-spy, top, htop, ps, ps aux, task manager, activity monitor, process
-    id, pid, process status, how much memory, how much heap is used, heap size, free memory, dynamic-space-size,
-    room, rss, resident memory, out of memory soon, garbage collection time, gc time, gc count, gc pause, collecting
-    garbage, jstat, how many threads, list threads, thread names, thread count, background threads, queue, waiting
-    calls, waiting in the queue, how long does it run already, elapsed time, progress of a load, which file is being
-    loaded, which file is being compiled, how far is it, output so far, current package, sbcl version, version of
-    lisp, lisp-implementation-version, was the image lost, what was lost, did it crash, did it restart, after a
-    crash, restarted, is my state still there, diagnostics, monitor, monitoring, stats, statistics, resource usage,
-    systemctl status, docker ps, kubectl get pods, is it compiling, is it loading, still starting, startup state,
-    why is everything slow, which call blocks, who holds it up, debug a hang, sample the stack, timeout reason`),
+    image, uptime, hung, frozen, not responding, unresponsive, takes forever, takes so long, no answer, hangs,
+    hanging call, deadlock, busy, idle, ready, is it ready, is lisp up, is sbcl running, alive, ping, heartbeat,
+    state of the image, running calls, running jobs, job list, list jobs, list running evaluations, current
+    evaluation, what is it doing, what is it doing right now, where is it now, where does it loop, endless loop,
+    infinite loop, which function is it in, current stack of a running call, stack of a running thread, thread dump,
+    jstack, py-spy, htop, ps, ps aux, process id, pid, how much memory, how much heap is used, heap size, free
+    memory, dynamic-space-size, room, rss, resident memory, out of memory soon, garbage collection time, gc time, gc
+    count, gc pause, collecting garbage, jstat, how many threads, list threads, thread names, thread count,
+    background threads, waiting calls, waiting in the queue, how long does it run already, elapsed time, progress of
+    a load, which file is being loaded, which file is being compiled, how far is it, output so far, current package,
+    sbcl version, version of lisp, lisp-implementation-version, was the image lost, what was lost, did it crash, did
+    it restart, after a crash, restarted, is my state still there, diagnostics, monitor, is it compiling, is it
+    loading, still starting, startup state, why is everything slow, which call blocks, who holds it up, debug a
+    hang, sample the stack, timeout reason`),
 };
 
 /** Returns the tool that tells how IMAGE is. */
@@ -59,21 +58,21 @@ function statusData({ said, ...status }: ImageStatus): object {
     pid,
     stopped,
     why,
-    last_loss: lastLoss,
+    lastLoss,
     uptime: uptimeMs && seconds(uptimeMs),
     silent: silentMs && seconds(silentMs),
     version: said?.version,
     package: said?.package,
     memory: {
-      heap_used: said?.heapUsed,
-      heap_size: said?.heapSize,
+      heapUsed: said?.heapUsed,
+      heapSize: said?.heapSize,
       collections: said?.collections,
       collecting: said && said.collectedMilliseconds / 1000,
-      image_rss: imageRss,
-      server_rss: serverRss,
+      imageRss,
+      serverRss,
     },
     threads: said && { count: said.threads, program: said.programThreads, names: said.threadNames ?? [] },
-    said_ago: saidMsAgo && seconds(saidMsAgo),
+    saidAgo: saidMsAgo && seconds(saidMsAgo),
     jobs: status.jobs.map(jobData),
   };
   return JSON.parse(JSON.stringify(data)) as object;
@@ -88,11 +87,11 @@ function jobData(job: JobStatus): object {
     state: phase,
     seconds: seconds(job.milliseconds),
     ahead,
-    called_by: parent,
+    calledBy: parent,
     ending: stopping?.reason,
-    ending_for: stopping && seconds(stopping.milliseconds),
+    endingFor: stopping && seconds(stopping.milliseconds),
     characters,
-    last_line: lastLine,
+    lastLine,
     file,
     collecting: (job.collectedMilliseconds ?? 0) / 1000,
     frames,
@@ -119,7 +118,7 @@ function headline(status: ImageStatus): string {
     case 'starting':
       return 'The Lisp image is starting; calls wait for it.';
     case 'rebuilding':
-      return 'A new Lisp image is starting in the place of the one that was lost; calls wait for it.';
+      return `A new Lisp image is starting; the one before was lost: ${why}. Calls wait for it.`;
     case 'ready':
       return 'The Lisp image is ready, and no call runs.';
     case 'busy':
