@@ -3,17 +3,23 @@
 
 (in-package "LIVE-LISP.AGENT")
 
+(defun collected-milliseconds ()
+  "Return for how long garbage was collected since the image began."
+  (let ((time sb-ext:*gc-run-time*))
+    (if (realp time) (floor (* 1000 time) internal-time-units-per-second) 0)))
+
 (defstruct (job (:constructor make-job (id operation)))
   "One request that runs in a thread of its own."
   id
   operation
   thread
   (output (make-capture 6000 6000))
-  (started (get-internal-real-time))
   (usage-before (sb-kernel:dynamic-usage))
+  (collected-before (collected-milliseconds))
   (interruptible nil)
   (frames nil)
   (looking nil)
+  (glance nil)
   (throws 0)
   (waiting nil)
   (terminating nil)
@@ -55,11 +61,17 @@ goes with the next answer."
                         members))
     (setf (capture-successor (job-output job)) **background**)))
 
+(defun job-collected (job)
+  "Return for how many milliseconds garbage was collected since JOB began, or NIL."
+  (let ((milliseconds (- (collected-milliseconds) (job-collected-before job))))
+    (and (plusp milliseconds) milliseconds)))
+
 (defun interruption (job reason)
   "Return the members of the answer that tells that JOB was interrupted for REASON, and
 whether its cleanup forms were cut short."
   (list "interrupted" (object "reason" reason
                               "cutShort" (> (job-throws job) 1)
+                              "collectedMilliseconds" (job-collected job)
                               "frames" (job-frames job))))
 
 (defun call-user-code (function)
@@ -232,18 +244,6 @@ its answer."
       (setf (job-thread job)
             (sb-thread:make-thread #'run-job :name (concatenate 'string "live-lisp " operation)
                                              :arguments (list job function))))))
-
-(defun job-progress (id)
-  "Return how the job ID is doing as a JSON object, or NIL when it has ended."
-  (let ((job (gethash id **jobs**)))
-    (when job
-      (flet ((value (symbol)
-               (ignore-errors (sb-thread:symbol-value-in-thread symbol (job-thread job)))))
-        (let ((file (or (value '*compile-file-truename*) (value '*load-truename*))))
-          (object "milliseconds" (floor (* 1000 (- (get-internal-real-time) (job-started job)))
-                                        internal-time-units-per-second)
-                  "characters" (capture-total (job-output job))
-                  "file" (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file)))))))))
 
 (defun guard-heap ()
   "Runs after every garbage collection: when more than two fifths of the heap are in use and

@@ -80,7 +80,3 @@ start is its answer."
   "End the thread of JOB."
   (terminate-job job)
   t)
-
-(define-operation ("progress" :inline t) (job)
-  "Tell how JOB is doing; null when it has ended."
-  (job-progress job))

@@ -44,7 +44,7 @@ async function run(config: Config): Promise<number> {
         version: version(),
         started: withStartFile,
         onReady: () => image.start(),
-        onEnd: () => image.close(),
+        onEnd: () => image.end(),
       });
       return new Promise(() => {});
     }

@@ -54,6 +54,7 @@ export class Child {
   #raw = '';
   #complaint = '';
   #death: Death | undefined;
+  readonly startedAt = performance.now();
   #greet: (greeting: Greeting) => void = () => {};
   /** Resolves with the greeting; rejects when the process ends before, with what it wrote. */
   readonly greeting: Promise<Greeting>;
@@ -91,6 +92,11 @@ export class Child {
       void this.ended.then(({ lost }) => reject(new Error(`${lost}${this.#raw && `\n${this.#raw.trim()}`}`)));
     });
     this.greeting.catch(() => {});
+  }
+
+  /** The number of the process; undefined when it could not be started. */
+  get pid(): number | undefined {
+    return this.#process.pid;
   }
 
   /** Whether requests wait for an answer. */

@@ -106,7 +106,9 @@ export class CodeCalls {
     const { callTool } = this.#upcalls;
     if (callTool === undefined) return { failure: 'There are no tools to call.' };
     try {
-      return await runFor(this.#child, operations, () => callTool(tool, args, signal, text === true));
+      return await runFor({ child: this.#child, operations, job }, () =>
+        callTool(tool, args, signal, text === true),
+      );
     } catch (error) {
       return { failure: messageOf(error) };
     }

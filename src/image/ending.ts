@@ -1,6 +1,7 @@
 // Decides how a call ended, from the answer of the agent.
 
-import type { Condition, Ending, Reason, Reply } from './image.ts';
+import type { Condition, Ending, Interruption, Reply } from './image.ts';
+import type { Job } from './jobs.ts';
 import type { Operations } from './operations.ts';
 import type { Message } from './wire.ts';
 
@@ -9,7 +10,7 @@ interface EndingMembers {
   lost?: string;
   fault?: string;
   condition?: Condition;
-  interrupted?: { reason: Reason; frames?: string[]; cutShort?: boolean };
+  interrupted?: Pick<Interruption, 'reason'> & Partial<Interruption>;
   aborted?: boolean;
 }
 
@@ -19,14 +20,14 @@ export function endingOf(message: Message, afterMs: number): Ending {
   if (lost !== undefined) return { kind: 'lost', how: lost };
   if (fault !== undefined) return { kind: 'lost', how: `its agent failed: ${fault}` };
   if (condition) return { kind: 'condition', condition };
-  if (stopped) return { kind: 'interrupted', frames: [], ...stopped, afterMs };
+  if (stopped) return { frames: [], ...stopped, kind: 'interrupted', afterMs };
   return aborted ? { kind: 'aborted' } : { kind: 'done' };
 }
 
-/** Returns the reply to a call that was cancelled before it reached the image. */
-export function notStarted<Name extends keyof Operations>(): Reply<Name> {
+/** Returns the reply to the call of JOB, which was ended before it reached the image. */
+export function notBegun<Name extends keyof Operations>({ reason, milliseconds }: Job): Reply<Name> {
   return {
-    ending: { kind: 'interrupted', reason: 'cancelled', frames: [], afterMs: 0 },
+    ending: { kind: 'interrupted', reason, frames: [], afterMs: milliseconds, notBegun: true },
     data: {} as Operations[Name]['data'],
   };
 }

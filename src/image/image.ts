@@ -1,6 +1,8 @@
 // Decides what the rest of the program can ask of a Lisp image, whichever kind it is.
 
+import type { Jobs } from './jobs.ts';
 import type { Operations } from './operations.ts';
+import type { ImageStatus } from './status.ts';
 
 /** Text that was written: whole, or its first part, how many characters were left out, and its last part. */
 export interface Output {
@@ -22,14 +24,27 @@ export interface Condition {
   frames?: string[];
 }
 
-/** Why a call was interrupted: its limit, the client, the heap, because its thread was ended, or ended itself. */
-export type Reason = 'timeout' | 'cancelled' | 'heap' | 'terminated' | 'ended';
+/** Why a call was interrupted: its limit, the client, the tool interrupt, the end of the server, the heap, because its
+ *  thread was ended, or ended itself. */
+export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';
+
+/** That a call was interrupted, AFTER_MS milliseconds after it began to run, or to wait when it was NOT_BEGUN. */
+export interface Interruption {
+  kind: 'interrupted';
+  reason: Reason;
+  frames: string[];
+  afterMs: number;
+  cutShort?: boolean;
+  notBegun?: boolean;
+  /** For how long garbage was collected meanwhile. */
+  collectedMilliseconds?: number;
+}
 
 /** How a call ended. Whatever happens in the image is an ending, not an exception. */
 export type Ending =
   | { kind: 'done' }
   | { kind: 'condition'; condition: Condition }
-  | { kind: 'interrupted'; reason: Reason; frames: string[]; afterMs: number; cutShort?: boolean }
+  | Interruption
   | { kind: 'aborted' }
   | { kind: 'lost'; how: string };
 
@@ -42,16 +57,21 @@ export interface Reply<Name extends keyof Operations> {
   waitedMs?: number;
 }
 
-/** How a running call is doing. */
+/** How a call is doing that is under way. */
 export interface Progress {
+  /** Since it began. */
   milliseconds: number;
-  characters: number;
+  /** What it waits for: the start of the image, or a place, which RUNNING have and WAITING wait for before it. */
+  waiting?: 'start' | { running: number; waiting: number };
+  /** How much it has written, and the end of the last line of that. */
+  characters?: number;
+  lastLine?: string;
   file?: string;
-  waiting?: boolean;
+  /** For how long garbage was collected meanwhile. */
+  collectedMilliseconds?: number;
+  /** For how long the image has not reacted. */
+  silentMs?: number;
 }
-
-/** What is told of a call that has not begun. */
-export const WAITING: Progress = { milliseconds: 0, characters: 0, waiting: true };
 
 export interface CallOptions {
   /** Milliseconds after which the call is interrupted; the image's own limit when absent. */
@@ -75,6 +95,10 @@ export interface Image {
   started(): Promise<void>;
   /** Returns, once, what happened since the last answer that its reader must know. */
   takeNotices(): string[];
+  /** The calls that are under way. */
+  readonly jobs: Jobs;
+  /** Returns how the image is, soon, whatever it does; never starts one. */
+  status(): Promise<ImageStatus>;
   /** Ends the image. */
   close(): void;
 }

@@ -5,6 +5,7 @@ import { type AgentOptions, agentCommand, cacheUsable, compilingCommand } from '
 import { Child } from './child.ts';
 import type { Upcalls } from './code-calls.ts';
 import { listenToHeart } from './limits.ts';
+import { Pulse } from './pulse.ts';
 import type { Sandbox } from './sandbox.ts';
 import { findSbcl } from './sbcl.ts';
 
@@ -35,6 +36,8 @@ export class Lifetime {
   #ready: Promise<Child> | undefined;
   #child: Child | undefined;
   #prepared: Child | undefined;
+  #pulse: Pulse | undefined;
+  #failure: string | undefined;
   #closed = false;
 
   constructor(options: LifetimeOptions, turns: Turns) {
@@ -52,6 +55,21 @@ export class Lifetime {
     return this.#child;
   }
 
+  /** What asks the process how it is; undefined before it has greeted. */
+  get pulse(): Pulse | undefined {
+    return this.#pulse;
+  }
+
+  /** Why the last start failed, when it did. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** Milliseconds after which an image that does not react is replaced while calls wait. */
+  get frozenMs(): number {
+    return FROZEN_MS + FROZEN_MS_PER_GB * (this.#options.heapMb / 1024);
+  }
+
   /** Whether CHILD has been made ready for calls. */
   isPrepared(child: Child): boolean {
     return child === this.#prepared;
@@ -62,6 +80,7 @@ export class Lifetime {
     if (this.#closed) return Promise.reject(new SetupError('The server is ending.'));
     this.#ready ??= this.#start().catch((error: unknown) => {
       this.#ready = undefined;
+      this.#failure = messageOf(error);
       throw error;
     });
     return this.#ready;
@@ -90,13 +109,15 @@ export class Lifetime {
       if (!cached) throw error;
       return this.#spawn(sbcl, false);
     });
+    const pulse = new Pulse((op) => child.request(op, {}).answer);
+    this.#pulse = pulse;
     const stopListening = listenToHeart(
       {
         busy: () => child.busy,
-        ping: () => child.request('ping', {}).answer,
+        ping: () => pulse.ping(),
         kill: () => child.kill('it was frozen: it did not react any more'),
       },
-      FROZEN_MS + FROZEN_MS_PER_GB * (this.#options.heapMb / 1024),
+      this.frozenMs,
     );
     void child.ended.then(({ lost }) => {
       stopListening();
@@ -104,6 +125,8 @@ export class Lifetime {
     });
     await this.#turns.prepare(child);
     this.#prepared = child;
+    this.#failure = undefined;
+    void pulse.status(0); // So that something is known of it when it stands still later.
     return child;
   }
 
@@ -112,6 +135,7 @@ export class Lifetime {
     const command = agentCommand(sbcl, this.#options, cached);
     const child = new Child(sandbox?.lockIn(command) ?? command, root, (self) => this.#turns.upcalls(self));
     this.#child = child;
+    this.#pulse = undefined;
     const timer = setTimeout(() => child.kill('it did not greet in time'), START_LIMIT_MS);
     try {
       await child.greeting;

@@ -12,6 +12,21 @@ export interface Endable {
   kill(): void;
 }
 
+/** What a signal aborts with that says why. */
+export class Stop {
+  readonly why: Reason;
+
+  constructor(why: Reason) {
+    this.why = why;
+  }
+}
+
+/** Returns why SIGNAL aborted: the client cancelled, unless something else was said. */
+export function reasonOf(signal: AbortSignal | undefined): Reason {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Stop ? reason.why : 'cancelled';
+}
+
 /** Milliseconds after the first interrupt at which the next step is taken, when the call still runs. */
 const AGAIN_MS = 1000;
 const TERMINATE_MS = 1400;
@@ -34,7 +49,7 @@ export function watch(job: Endable, limitMs: number, signal: AbortSignal | undef
     later(TERMINATE_MS, () => job.terminate());
     later(ASK_MS, () => void job.reacts().then(() => later(KILL_MS, () => job.kill())));
   };
-  const cancel = () => climb('cancelled');
+  const cancel = () => climb(reasonOf(signal));
   later(limitMs, () => climb('timeout'));
   if (signal?.aborted) cancel();
   else signal?.addEventListener('abort', cancel, { once: true });

@@ -9,18 +9,25 @@ import type { Child } from './child.ts';
 interface Origin {
   child: Child;
   operations: readonly string[];
+  /** The id of the innermost one in its process; a thread can work for none. */
+  job: number | undefined;
 }
 
 const origin = new AsyncLocalStorage<Origin>();
 
-/** Calls ACTION, and all that it starts, for code of CHILD that runs within OPERATIONS. */
-export function runFor<Value>(child: Child, operations: readonly string[], action: () => Value): Value {
-  return origin.run({ child, operations }, action);
+/** Calls ACTION, and what that starts, for code from FROM. */
+export function runFor<Value>(from: Origin, action: () => Value): Value {
+  return origin.run(from, action);
 }
 
 /** Returns the process whose code asked for what runs now, or undefined when a client did. */
 export function codeCaller(): Child | undefined {
   return origin.getStore()?.child;
+}
+
+/** Returns the process and the job whose code asked for what runs now, or undefined when a client did. */
+export function callingJob(): { child: Child; job: number | undefined } | undefined {
+  return origin.getStore();
 }
 
 /** Returns the operations within which the code runs that asked for what runs now; undefined when a client did. */

@@ -1,21 +1,25 @@
 // Decides how many evaluations or compilations run side by side; the rest wait in order.
 
+/** Tells how many have the places that a call waits for, and how many wait before it. */
+export type Ahead = () => { running: number; waiting: number };
+
 export class Queue {
+  readonly #places: number;
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
   constructor(places: number) {
+    this.#places = places;
     this.#free = places;
   }
 
   /** Resolves when a place is free and taken. Rejects with the reason of SIGNAL when that aborts first. */
-  async enter(signal: AbortSignal | undefined, onWait: () => void): Promise<void> {
+  async enter(signal: AbortSignal | undefined, onWait: (ahead: Ahead) => void): Promise<void> {
     signal?.throwIfAborted();
     if (this.#free > 0) {
       this.#free--;
       return;
     }
-    onWait();
     await new Promise<void>((resolve, reject) => {
       const enter = () => {
         signal?.removeEventListener('abort', leave);
@@ -27,6 +31,7 @@ export class Queue {
       };
       signal?.addEventListener('abort', leave, { once: true });
       this.#waiting.push(enter);
+      onWait(() => ({ running: this.#places, waiting: Math.max(0, this.#waiting.indexOf(enter)) }));
     });
   }
 
@@ -43,7 +48,7 @@ export class Queue {
 export async function enterAll(
   queues: readonly Queue[],
   signal: AbortSignal | undefined,
-  onWait: () => void,
+  onWait: (ahead: Ahead) => void,
 ): Promise<(() => void) | undefined> {
   const entered: Queue[] = [];
   const leave = () => {

@@ -2,7 +2,7 @@
 
 import type { Child } from './child.ts';
 import type { Upcalls } from './code-calls.ts';
-import { endingOf, notStarted } from './ending.ts';
+import { endingOf, notBegun } from './ending.ts';
 import { History } from './history.ts';
 import {
   type CallOptions,
@@ -10,16 +10,16 @@ import {
   type Image,
   type ImageTools,
   type Output,
-  type Progress,
   type Reply,
-  WAITING,
   wholeText,
 } from './image.ts';
+import { type Job, Jobs } from './jobs.ts';
 import { Lifetime, type LifetimeOptions } from './lifetime.ts';
 import { watch } from './limits.ts';
 import type { Operations } from './operations.ts';
 import { checkCanEnd, codeCaller, withinCompilation } from './origin.ts';
 import { enterAll, Queue } from './queue.ts';
+import { type ImageStatus, imageStatus } from './status.ts';
 import type { Message } from './wire.ts';
 
 export interface SbclOptions extends LifetimeOptions {
@@ -35,9 +35,10 @@ export interface SbclOptions extends LifetimeOptions {
 
 /** Evaluations that run side by side. */
 const PLACES = 8;
-const PROGRESS_MS = 1000;
 /** Milliseconds for the user's own start files, and for any load. */
 const LOAD_LIMIT_MS = 600_000;
+/** Milliseconds that calls have to clean up when the server ends. */
+const LAST_CLEANUP_MS = 150;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
   'evaluate macroexpand load-file load-source load-system run-tool'.split(' '),
@@ -49,8 +50,11 @@ export class SbclImage implements Image {
   /** What one compilation takes back must not be what another has just defined. */
   readonly #compilations = new Queue(1);
   readonly #history = new History();
+  readonly jobs = new Jobs();
   #notices: string[] = [];
   #losses: string[] = [];
+  /** What was told of the last loss. */
+  #lastLoss: string | undefined;
   readonly #lifetime: Lifetime;
 
   constructor(options: SbclOptions) {
@@ -84,6 +88,16 @@ export class SbclImage implements Image {
     this.#lifetime.close();
   }
 
+  /** Interrupts what runs, so that its cleanup forms do, and ends the image soon. */
+  async end(): Promise<void> {
+    await this.jobs.endAll(LAST_CLEANUP_MS);
+    this.close();
+  }
+
+  status(): Promise<ImageStatus> {
+    return imageStatus(this.#lifetime, this.jobs, { untold: this.#losses, last: this.#lastLoss });
+  }
+
   /** Returns the names of the abilities that this SBCL lacks; the agent does without them. */
   async missingAbilities(): Promise<string[]> {
     return (await (await this.#lifetime.ready()).greeting).without;
@@ -101,17 +115,36 @@ export class SbclImage implements Image {
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
     checkCanEnd(name);
+    const job = this.jobs.begin(name, args, options);
+    let reply: Reply<Name> = notBegun(job);
+    try {
+      reply = await this.#callAs(job, name, args, options);
+      return reply;
+    } finally {
+      this.jobs.end(job, reply);
+    }
+  }
+
+  async #callAs<Name extends keyof Operations>(
+    job: Job,
+    name: Name,
+    args: Operations[Name]['args'],
+    options: CallOptions,
+  ): Promise<Reply<Name>> {
     const caller = codeCaller();
     const queues = this.#queuesOf(name, caller !== undefined);
-    const began = performance.now();
-    const leave = await enterAll(queues, options.signal, () => options.onProgress?.(WAITING));
-    if (leave === undefined) return notStarted();
+    const leave = await enterAll(queues, job.signal, (ahead) => {
+      job.phase = { kind: 'queued', ahead };
+    });
+    if (leave === undefined) return notBegun(job);
     try {
-      const waitedMs = performance.now() - began;
-      const child = caller ?? (await this.#lifetime.ready());
+      const waitedMs = job.milliseconds;
+      job.phase = { kind: 'starting' };
+      const child = caller ?? (await unlessAborted(this.#lifetime.ready(), job.signal));
+      if (child === undefined || job.signal.aborted) return notBegun(job);
       if (caller === undefined) this.#tellLoss();
-      if (options.signal?.aborted) return notStarted();
-      return { ...(await this.#perform(child, name, args, options)), ...(queues.length > 0 && { waitedMs }) };
+      const reply = await this.#perform(child, job, name, args, options);
+      return { ...reply, ...(queues.length > 0 && { waitedMs }) };
     } finally {
       leave();
     }
@@ -126,13 +159,15 @@ export class SbclImage implements Image {
 
   async #perform<Name extends keyof Operations>(
     child: Child,
+    job: Job,
     name: Name,
     args: object,
     options: CallOptions,
   ): Promise<Reply<Name>> {
     const began = performance.now();
     const { id, answer } = child.request(name, args);
-    const message = await answer.finally(this.#watch(child, id, name, options));
+    job.phase = { kind: 'running', child, id };
+    const message = await answer.finally(this.#watch(child, id, job, options.limitMs));
     const afterMs = performance.now() - began;
     const ending = endingOf(message, afterMs);
     const output = message['output'] as Output | undefined;
@@ -146,28 +181,21 @@ export class SbclImage implements Image {
     };
   }
 
-  #watch(child: Child, id: number, name: string, { limitMs, signal, onProgress }: CallOptions): () => void {
-    const limit = limitMs ?? (name.startsWith('load-') ? LOAD_LIMIT_MS : this.#options.limitMs);
-    const unwatch = watch(
+  #watch(child: Child, id: number, job: Job, limitMs: number | undefined): () => void {
+    const limit = limitMs ?? (job.operation.startsWith('load-') ? LOAD_LIMIT_MS : this.#options.limitMs);
+    return watch(
       {
-        interrupt: (reason) => void child.request('interrupt', { job: id, reason }),
+        interrupt: (reason) => {
+          job.stopping ??= { reason, at: performance.now() };
+          void child.request('interrupt', { job: id, reason });
+        },
         terminate: () => void child.request('terminate', { job: id }),
         reacts: () => child.request('ping', {}).answer,
         kill: () => child.kill('a call could not be interrupted, so the image had to be replaced'),
       },
       limit,
-      signal,
+      job.signal,
     );
-    const poll = async () => {
-      const { answer } = child.request('progress', { job: id });
-      const progress = (await answer)['value'] as Progress | null | undefined;
-      if (progress) onProgress?.(progress);
-    };
-    const timer = onProgress && setInterval(() => void poll(), PROGRESS_MS);
-    return () => {
-      unwatch();
-      clearInterval(timer);
-    };
   }
 
   #note(message: Message): void {
@@ -203,7 +231,10 @@ export class SbclImage implements Image {
 
   async #loadStartFiles(child: Child): Promise<void> {
     for (const file of this.#options.startFiles()) {
-      const { ending, output } = await this.#perform(child, 'load-source', { file }, {});
+      const job = this.jobs.begin('load-source', { file }, {});
+      const reply = await this.#perform(child, job, 'load-source', { file }, {});
+      this.jobs.end(job, reply);
+      const { ending, output } = reply;
       if (ending.kind === 'done') continue;
       const why = ending.kind === 'condition' ? ending.condition.text : ending.kind;
       this.#notices.push(
@@ -224,9 +255,25 @@ export class SbclImage implements Image {
   /** A loss is told with the first answer of the image that took its place. */
   #tellLoss(): void {
     if (this.#losses.length === 0) return;
-    this.#notices.push(
-      `This is a new Lisp image; the one before was lost: ${this.#losses.join('; then ')}. ${this.#history.lose()}`,
-    );
+    this.#lastLoss = `The one before was lost: ${this.#losses.join('; then ')}. ${this.#history.lose()}`;
+    this.#notices.push(this.#lastLoss.replace(/^The/, 'This is a new Lisp image; the'));
     this.#losses = [];
   }
+}
+
+/** Returns what PROMISE gives, or undefined when SIGNAL aborts before; then nobody waits for it any more. */
+async function unlessAborted<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value | undefined> {
+  if (signal.aborted) {
+    promise.catch(() => {});
+    return undefined;
+  }
+  let leave = () => {};
+  const aborted = new Promise<undefined>((resolve) => {
+    leave = () => resolve(undefined);
+    signal.addEventListener('abort', leave, { once: true });
+  });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', leave));
 }

@@ -85,7 +85,8 @@ async function performCall(
 ): Promise<CallResult> {
   try {
     const verdict = await approvals.verdict(name, args, context);
-    const outcome = await executor.execute(name, args, callContext(context), verdict);
+    const { call, ended } = callContext(context);
+    const outcome = await executor.execute(name, args, call, verdict).finally(ended);
     const question = outcome.success ? undefined : outcome.question;
     return question && canAsk(server, context)
       ? await approvals.ask(question, name, args)
@@ -134,17 +135,26 @@ function toResult(outcome: Outcome): CallToolResult {
   };
 }
 
-function callContext(context: ServerContext): CallContext {
+/** Returns how the call of CONTEXT is watched, and what says that it has ended: its client hears of its progress, in
+ *  values that only grow, until then. */
+function callContext(context: ServerContext): { call: CallContext; ended: () => void } {
   const { signal, _meta } = context.mcpReq;
   const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return { signal };
+  if (progressToken === undefined) return { call: { signal }, ended: () => {} };
   const began = performance.now();
+  let last = 0;
+  let over = false;
+  const onProgress = (message: string) => {
+    if (over) return;
+    const progress = Math.max(Math.round(performance.now() - began), last + 1);
+    last = progress;
+    const params = { progressToken, progress: progress / 1000, message };
+    context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  };
   return {
-    signal,
-    onProgress: (message) => {
-      const progress = Math.round(performance.now() - began) / 1000;
-      const params = { progressToken, progress, message };
-      context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+    call: { signal, onProgress },
+    ended: () => {
+      over = true;
     },
   };
 }

@@ -7,15 +7,19 @@ import { StdioTransport } from './transport.ts';
 export interface StdioLife extends ServerOptions {
   /** Called once the client has its first answer. */
   onReady: () => void;
-  /** Called before the process exits. */
-  onEnd: () => void;
+  /** Called before the process exits, which waits until what runs was interrupted. */
+  onEnd: () => Promise<void>;
 }
+
+/** Milliseconds that the answers of calls that were interrupted have to be written. */
+const LAST_ANSWERS_MS = 100;
 
 /** Serves MCP on this process's stdin and stdout, and exits when stdin ends. */
 export function serve(life: StdioLife): void {
   const complain = (line: string) => process.stderr.write(`live-lisp: ${line}\n`);
-  const end = () => {
-    life.onEnd();
+  const end = async () => {
+    await life.onEnd();
+    await transport.answers(LAST_ANSWERS_MS);
     process.exit(0);
   };
   const transport = new StdioTransport({
@@ -32,7 +36,9 @@ export function serve(life: StdioLife): void {
   const closed = transport.onclose;
   transport.onclose = () => {
     closed?.();
-    setImmediate(end);
+    setImmediate(() => void end());
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void end());
+  }
 }

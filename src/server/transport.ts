@@ -36,6 +36,7 @@ export class StdioTransport implements Transport {
   #answered = false;
   #ended = false;
   #closed = false;
+  #allAnswered: () => void = () => {};
 
   constructor(options: StdioOptions) {
     this.#options = options;
@@ -56,15 +57,29 @@ export class StdioTransport implements Transport {
     if (!this.#answered) setImmediate(this.#options.onFirstAnswer);
     this.#answered = true;
     if ('id' in message && !('method' in message) && message.id !== undefined) {
-      this.#unanswered.delete(message.id);
+      this.#answeredOne(message.id);
     }
     if (this.#ended && this.#unanswered.size === 0) await this.close();
+  }
+
+  /** Resolves when every call has its answer, or after MS milliseconds. */
+  async answers(ms: number): Promise<void> {
+    if (this.#closed || this.#unanswered.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#allAnswered = resolve;
+      setTimeout(resolve, ms);
+    });
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.onclose?.();
+  }
+
+  #answeredOne(id: string | number): void {
+    this.#unanswered.delete(id);
+    if (this.#unanswered.size === 0) this.#allAnswered();
   }
 
   #end(): void {
@@ -113,7 +128,18 @@ export class StdioTransport implements Transport {
       return;
     }
     if ('method' in message && 'id' in message) this.#unanswered.add(message.id);
+    if (isCancellation(message)) this.#answeredOne(message.params.requestId); // It gets no answer.
     if ('method' in message && message.params?.['arguments'] === null) delete message.params['arguments'];
     this.onmessage?.(message);
   }
+}
+
+type Cancellation = JSONRPCMessage & { params: { requestId: string | number } };
+
+function isCancellation(message: JSONRPCMessage): message is Cancellation {
+  return (
+    'method' in message &&
+    message.method === 'notifications/cancelled' &&
+    message.params?.['requestId'] !== undefined
+  );
 }

@@ -3,7 +3,7 @@
 import { CallError } from '../errors.ts';
 import type { CallOptions, Ending } from '../image/image.ts';
 import type { Arguments, CallContext, Parameter } from '../kernel/tool.ts';
-import { progressText } from './outcome.ts';
+import { progressText } from './progress.ts';
 
 export const PACKAGE: Parameter = {
   name: 'package',

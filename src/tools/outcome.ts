@@ -1,7 +1,7 @@
 // Decides how the endings of a call in the image read: what signalled, what was cut short, what was lost.
 
 import { CallError, ImageError } from '../errors.ts';
-import { type Condition, type Ending, type Output, type Progress, wholeText } from '../image/image.ts';
+import { type Condition, type Ending, type Interruption, type Output, wholeText } from '../image/image.ts';
 import type { LookupFailure } from '../image/operations.ts';
 import { indent, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
@@ -48,6 +48,7 @@ export function endingText(ending: Ending): string {
     case 'interrupted':
       return joinSections([
         interruptionText(ending) +
+          collectedText(ending) +
           (ending.cutShort ? ' Its cleanup forms did not end in time and were cut short.' : ''),
         framesText('It was at:', ending.frames),
       ]);
@@ -60,13 +61,28 @@ export function endingText(ending: Ending): string {
   }
 }
 
-function interruptionText({ reason, afterMs }: Ending & { kind: 'interrupted' }): string {
-  const after = `${(afterMs / 1000).toFixed(1)} s`;
+/** Why a call was ended that had not begun. */
+const WHY_NOT_BEGUN: Partial<Record<Interruption['reason'], string>> = {
+  interrupt: 'by the tool interrupt',
+  ending: 'because the server is ending',
+};
+
+function interruptionText(interruption: Interruption): string {
+  const { reason, afterMs, notBegun } = interruption;
+  const after = secondsText(afterMs);
+  if (notBegun) {
+    const why = WHY_NOT_BEGUN[reason] ?? 'because the client cancelled it';
+    return `Ended ${why} after it had waited ${after}; it had not begun, so nothing was done.`;
+  }
   switch (reason) {
     case 'timeout':
       return `Interrupted after ${after}, the limit of this call; the image and what was done so far are kept.`;
     case 'cancelled':
       return `Interrupted after ${after} because the client cancelled it; the image is kept.`;
+    case 'interrupt':
+      return `Interrupted after ${after} by the tool interrupt; the image and what was done so far are kept.`;
+    case 'ending':
+      return `Interrupted after ${after} because the server is ending.`;
     case 'heap':
       return `Interrupted after ${after} because it was about to exhaust the heap; the image is kept. Make less at once, or ask the user for a larger --heap.`;
     case 'ended':
@@ -74,6 +90,15 @@ function interruptionText({ reason, afterMs }: Ending & { kind: 'interrupted' })
     case 'terminated':
       return `Its thread was ended after ${after} because it did not react to being interrupted; the image is kept.`;
   }
+}
+
+/** Part of the time of a call from which on it is told that garbage was collected. */
+const LARGE_PART = 0.2;
+
+function collectedText({ collectedMilliseconds = 0, afterMs }: Interruption): string {
+  return collectedMilliseconds > LARGE_PART * afterMs
+    ? ` Collecting garbage took ${secondsText(collectedMilliseconds)} of that.`
+    : '';
 }
 
 /** Returns CONDITION as text: message first, then type, restarts and frames (S2.16). */
@@ -101,24 +126,18 @@ export function outputSection(output: Output | undefined): string | undefined {
   return written === '' ? undefined : `Output:\n${written}`;
 }
 
+/** Returns MILLISECONDS in seconds. */
+export function secondsText(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
 /** Returns the section that tells that a call waited, when a reader could have noticed. */
 export function waitedSection(
   waitedMs = 0,
   reason = 'as many evaluations ran as may run side by side',
 ): string | undefined {
   if (waitedMs < 100) return undefined;
-  return `Note: it waited ${(waitedMs / 1000).toFixed(1)} s, because ${reason}.`;
-}
-
-/** Returns how a running call is doing, as one line. */
-export function progressText({ milliseconds, characters, file, waiting }: Progress): string {
-  if (waiting) return 'waiting: as many evaluations or compilations run as may run side by side';
-  const parts = [
-    `${(milliseconds / 1000).toFixed(1)} s`,
-    file,
-    characters > 0 && `${characters} characters of output`,
-  ];
-  return parts.filter(Boolean).join(', ');
+  return `Note: it waited ${secondsText(waitedMs)}, because ${reason}.`;
 }
 
 /** Returns TEXT as a paragraph under LABEL, or undefined without text. */

@@ -206,7 +206,7 @@ describe('side by side', () => {
         ninth = answer;
       });
     await until('the progress', 5000, () => messages.length > 0);
-    expect(messages[0]).toMatch(/^waiting: /);
+    expect(messages[0]).toMatch(/^\d\.\d s, waiting behind 8 calls that run$/);
     await pause(300);
     expect(ninth).toBeUndefined();
     expect(await session.text('who_calls', { name: 'helper' })).toContain('COMMON-LISP-USER::USER-OF-HELPER');

@@ -1,23 +1,9 @@
-// What a client can see and do while a call runs: progress, and its cancellation.
+// What a client can cancel while it runs, and what it is told of that.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERAS, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { ERAS, type Session, startSession } from '../harness.ts';
 import { pause, until } from './processes.ts';
 import { RawServer, textOf } from './raw.ts';
-
-interface Heard {
-  progress: number;
-  message?: string;
-}
-
-/** Calls the tool NAME of SESSION with ARGS and returns its answer and the progress that was told. */
-async function heard(session: Session, name: string, args: Record<string, unknown>) {
-  const progress: Heard[] = [];
-  const answer = await session.call(name, args, { onprogress: (each: Heard) => progress.push(each) });
-  return { ...answer, progress };
-}
 
 /** Begins to evaluate FORM in SESSION, waits until that has set *BEGUN*, cancels the call, and waits for
  *  its end at the client. */
@@ -51,16 +37,6 @@ describe.each(ERAS)('in the %s era', (era) => {
     await session.eval('(defvar *kept* :kept)');
   });
   afterAll(() => session.close());
-
-  test('progress comes about once a second, strictly increasing, with time and output so far', async () => {
-    const form = '(progn (write-string "twelve chars") (sleep 2.5) :done)';
-    const { text, progress } = await heard(session, 'eval_form', { form });
-    expect(text).toBe(':DONE\n\nOutput:\ntwelve chars');
-    expect(progress.length).toBeGreaterThanOrEqual(2);
-    for (const { message } of progress) expect(message).toMatch(/^\d+\.\d s, 12 characters of output$/);
-    const values = progress.map((each) => each.progress);
-    expect(values.every((value, index) => value > (values[index - 1] ?? 0))).toBe(true);
-  });
 
   test('a cancelled evaluation is interrupted, the image is kept, and its output comes as a notice', async () => {
     await session.eval('(defvar *left* nil)');
@@ -132,27 +108,9 @@ describe('on the wire', () => {
   let server: RawServer;
   beforeAll(async () => {
     server = await new RawServer().connect();
+    await server.eval('1');
   });
   afterAll(() => server.kill());
-
-  const progressOf = (token: string | number) =>
-    server.messages.filter(
-      ({ method, params }) => method === 'notifications/progress' && params?.['progressToken'] === token,
-    );
-  const slow = (token?: string | number) => ({
-    name: 'eval_form',
-    arguments: { form: '(sleep 1.3)' },
-    ...(token !== undefined && { _meta: { progressToken: token } }),
-  });
-
-  test('a client that asks for no progress gets none, one that asks gets its own', async () => {
-    const calls = [slow(), slow('a token'), slow(0)].map((params) => server.request('tools/call', params));
-    await Promise.all(calls.map((call) => server.send(call)));
-    const all = server.messages.filter(({ method }) => method !== undefined);
-    expect(progressOf('a token').length).toBeGreaterThan(0);
-    expect(progressOf(0).length).toBeGreaterThan(0);
-    expect(all).toHaveLength(progressOf('a token').length + progressOf(0).length);
-  });
 
   test('a cancelled call is not answered', async () => {
     const { id, line } = server.callLine('eval_form', { form: '(loop)' });
@@ -176,29 +134,4 @@ describe('on the wire', () => {
     const after = await server.send(server.callLine('eval_form', { form: '*late*' }));
     expect([textOf(after), after.result?.content?.length]).toEqual(['1', 1]);
   });
-});
-
-test('loading a system tells the file it is at, while that is compiled and while it is loaded', async () => {
-  const root = temporaryFolder();
-  const session = await startSession({
-    args: ['--root', root.path],
-    env: { XDG_CACHE_HOME: join(root.path, 'cache') },
-  });
-  try {
-    const components = '((:file "slow-to-compile") (:file "slow-to-load"))';
-    writeFileSync(join(root.path, 'big.asd'), `(asdf:defsystem "big" :serial t :components ${components})\n`);
-    writeFileSync(join(root.path, 'slow-to-compile.lisp'), '(eval-when (:compile-toplevel) (sleep 1.6))\n');
-    writeFileSync(join(root.path, 'slow-to-load.lisp'), '(sleep 1.6)\n');
-    const { text, progress } = await heard(session, 'load_system', { system: 'big' });
-    expect(text).toBe('Loaded system big');
-    const messages = progress.map(({ message = '' }) => message);
-    for (const message of messages)
-      expect(message).toMatch(/^\d+\.\d s, \/\S+\/slow-to-(compile|load)\.(lisp|fasl)$/);
-    for (const name of ['slow-to-compile', 'slow-to-load']) {
-      expect(messages.some((message) => message.includes(name))).toBe(true);
-    }
-  } finally {
-    await session.close();
-    root.remove();
-  }
 });

@@ -1,0 +1,132 @@
+// Decides the tool that ends calls of the image that are under way.
+
+import { CallError } from '../../errors.ts';
+import type { Image } from '../../image/image.ts';
+import type { Job, JobEnd, Jobs } from '../../image/jobs.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import {
+  type Arguments,
+  defineTool,
+  keywordList,
+  type Result,
+  type ToolDefinition,
+} from '../../kernel/tool.ts';
+import { endingText, outputSection, secondsText } from '../outcome.ts';
+import { choicesText, toolOf } from './jobs.ts';
+
+const INTERRUPT: Omit<ToolDefinition, 'handler'> = {
+  name: 'interrupt',
+  title: 'Interrupt a call',
+  description:
+    'Interrupt a call that runs in the Lisp image or waits for it, and keep the image and what was done so far. Tells where the call was and what it had written; the call itself is answered with an error that says so. image_status shows the numbers of calls.',
+  parameters: [
+    {
+      name: 'job',
+      type: 'integer',
+      description: 'Number of the call, as image_status shows it (may be absent when there is only one)',
+      minimum: 1,
+    },
+    { name: 'all', type: 'boolean', description: 'Interrupt all calls' },
+  ],
+  safetyLevel: 'cautious',
+  categories: ['execution'],
+  shortDescription: 'Interrupt a call that runs too long, and keep the image',
+  complexity: 'simple',
+  keywords: keywordList(`
+    interrupt, stop a running evaluation, cancel a call, stop an endless loop, abort a call, kill a job, ctrl-c, it
+    hangs, stop it, end it, get it back, unblock, unstick, free a stuck call, stuck evaluation, stuck load, infinite
+    loop, endless recursion, runaway, runaway computation, takes too long, stop waiting, give up, cancel everything,
+    stop all, abort all, kill all running evaluations, stop the compilation, stop loading, cancel the load, cancel a
+    load, abort the compile, SIGINT, kill -INT, kill -2, C-c C-c, C-c C-b, slime-interrupt, sly-interrupt,
+    keyboard-interrupt, KeyboardInterrupt, where was it, where did it hang, stop and show the stack, stop and tell
+    where it is, interrupt-thread, Thread.interrupt, AbortController, cancel token, future.cancel, kill without
+    losing state, without a restart, keep the image, keep my definitions, job number, stop job, end a background
+    evaluation, wrong call, I did not mean to run that, too slow stop, deadlocked, waiting forever, unresponsive
+    call, cancel the queue, drop what waits`),
+};
+
+/** Returns the tool that interrupts calls of IMAGE. */
+export function interrupt(image: Image) {
+  return defineTool({ ...INTERRUPT, handler: (args) => interruptJobs(image.jobs, args) });
+}
+
+/** Milliseconds in which a call that is interrupted usually has ended, even when it resists. */
+const PATIENCE_MS = 3000;
+
+async function interruptJobs(jobs: Jobs, args: Arguments): Promise<Result> {
+  const chosen = chooseJobs(jobs, args);
+  const ends = chosen.map((job) => {
+    job.interrupt('interrupt');
+    return endOf(job);
+  });
+  const ended = await Promise.all(ends);
+  const text = joinSections(ended.map((end) => end.text));
+  return { data: ended.map(({ data }) => data), text, failed: ended.some(({ data }) => !data.ended) };
+}
+
+/** Returns the jobs that ARGS mean. Throws a CallError that says what to choose from. */
+function chooseJobs(jobs: Jobs, args: Arguments): Job[] {
+  const number = args['job'] as number | undefined;
+  const own = ownJobs(jobs);
+  // What code of a call has called ends with that.
+  const others = jobs.list().filter((job) => !own.includes(job));
+  const choices = others.filter(({ parent }) => parent === undefined || own.includes(parent));
+  if (number !== undefined && args['all'] === true) throw new CallError('Give job or all, not both.');
+  if (number !== undefined) return [numbered(jobs, number, own, choices)];
+  if (choices.length === 0) {
+    const what =
+      own.length > 0 ? 'Only the call runs whose code calls interrupt' : 'No call runs in the image';
+    throw new CallError(`${what}, so there is nothing to interrupt.`);
+  }
+  if (choices.length > 1 && args['all'] !== true) {
+    throw new CallError(
+      `${choices.length} calls are under way: ${choicesText(choices)}. Give job, the number of one, or all: true.`,
+    );
+  }
+  return choices;
+}
+
+function numbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Job {
+  const job = jobs.list().find((each) => each.number === number);
+  if (job !== undefined && own.includes(job)) {
+    throw new CallError(
+      `Call ${number} is the one whose code calls interrupt, which cannot interrupt itself. Leave it with (abort) or a return.`,
+    );
+  }
+  if (job !== undefined) return job;
+  const gone = jobs.wasThere(number) ? `Call ${number} has ended already` : `There is no call ${number}`;
+  throw new CallError(
+    choices.length === 0
+      ? `${gone}, and no other is under way; nothing was interrupted.`
+      : `${gone}; nothing was interrupted. Under way: ${choicesText(choices)}.`,
+  );
+}
+
+/** Returns the job whose code asks, and those whose code asked for that. */
+function ownJobs(jobs: Jobs): Job[] {
+  const own: Job[] = [];
+  for (let job = jobs.caller(); job !== undefined; job = job.parent) own.push(job);
+  return own;
+}
+
+/** Waits until JOB, which was interrupted, has ended, and returns what became of it. */
+async function endOf(job: Job): Promise<{ data: { ended: boolean }; text: string }> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
+  });
+  const end = await Promise.race([job.ended, late]).finally(() => clearTimeout(timer));
+  const { number, subject } = job;
+  const name = `${number} (${toolOf(job)}${subject && ` ${subject}`})`;
+  const data = { job: number, tool: toolOf(job), ended: end !== undefined, ...end };
+  return { data, text: joinSections([headline(name, end), end && outputSection(end.output)]) };
+}
+
+function headline(name: string, end: JobEnd | undefined): string {
+  if (end === undefined) {
+    return `Call ${name} has not ended within ${secondsText(PATIENCE_MS)}: the image does not react. It is replaced when that lasts; image_status tells.`;
+  }
+  const { ending } = end;
+  if (ending.kind === 'interrupted' || ending.kind === 'lost') return `Call ${name}: ${endingText(ending)}`;
+  return `Call ${name} had ended by itself before it could be interrupted.`;
+}

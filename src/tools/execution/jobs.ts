@@ -1,0 +1,53 @@
+// Decides what calls under way are called where a model reads of them.
+
+import type { Reason } from '../../image/image.ts';
+import { secondsText } from '../outcome.ts';
+
+/** The tools whose operations have other names. */
+const TOOLS: Record<string, string> = {
+  evaluate: 'eval_form',
+  'compile-forms': 'compile_form',
+  macroexpand: 'macroexpand_form',
+  apropos: 'apropos_search',
+  describe: 'describe_symbol',
+  arglist: 'function_arglist',
+  'package-symbols': 'list_package_symbols',
+  'last-error': 'get_last_error',
+  'load-source': 'the start file',
+  'run-tool': 'the tool',
+  'system-sources': 'the list of sources',
+};
+
+/** Returns the name of the tool that makes jobs such as this. */
+export function toolOf({ operation }: { operation: string }): string {
+  return TOOLS[operation] ?? operation.replaceAll('-', '_');
+}
+
+interface Named {
+  number: number;
+  operation: string;
+  subject: string;
+  milliseconds: number;
+}
+
+/** Returns JOBS as the choices in a sentence. */
+export function choicesText(jobs: readonly Named[]): string {
+  const shown = jobs.slice(0, 5).map((job) => {
+    const { number, subject, milliseconds } = job;
+    const about = subject === '' ? '' : ` ${subject.slice(0, 40)}${subject.length > 40 ? '...' : ''}`;
+    return `${number} (${toolOf(job)}${about}, ${secondsText(milliseconds)})`;
+  });
+  const more = jobs.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const REASONS: Partial<Record<Reason, string>> = {
+  timeout: 'at its limit',
+  cancelled: 'because the client cancelled it',
+  interrupt: 'by the tool interrupt',
+};
+
+/** Returns why a call is being ended, as part of a sentence. */
+export function reasonText(reason: Reason): string {
+  return REASONS[reason] ?? 'because the server is ending';
+}

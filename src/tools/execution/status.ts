@@ -1,0 +1,215 @@
+// Decides the tool that tells how the image is, and how that reads.
+
+import type { Image } from '../../image/image.ts';
+import type { AgentStatus, ImageStatus, JobStatus } from '../../image/status.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import { printable } from '../../kernel/schema.ts';
+import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
+import { secondsText } from '../outcome.ts';
+import { collectedText, outputTexts } from '../progress.ts';
+import { reasonText, toolOf } from './jobs.ts';
+
+const IMAGE_STATUS: Omit<ToolDefinition, 'handler'> = {
+  name: 'image_status',
+  title: 'Image status',
+  description:
+    'Tell what the Lisp image does now: its state, the calls that run or wait with their age, output and top frames, memory, garbage collection, threads, and what the last loss took. Answers at once whatever the image does, and never starts one. interrupt ends a call that it shows.',
+  parameters: [],
+  categories: ['execution'],
+  shortDescription: 'Tell what the image does now: calls that run, where they are, memory, threads',
+  complexity: 'simple',
+  keywords: keywordList(`
+    image status, is it still running, what is running, why does it hang, is the image alive, memory usage of the
+    image, uptime, hung, frozen, not responding, unresponsive, takes forever, takes so long, no answer, hangs,
+    hanging call, deadlock, busy, idle, ready, is it ready, is lisp up, is sbcl running, alive, ping, heartbeat,
+    state of the image, running calls, running jobs, job list, list jobs, list running evaluations, current
+    evaluation, what is it doing, what is it doing right now, where is it now, where does it loop, endless loop,
+    infinite loop, which function is it in, current stack of a running call, stack of a running thread, thread dump,
+    jstack, py-spy, htop, ps, ps aux, process id, pid, how much memory, how much heap is used, heap size, free
+    memory, dynamic-space-size, room, rss, resident memory, out of memory soon, garbage collection time, gc time, gc
+    count, gc pause, collecting garbage, jstat, how many threads, list threads, thread names, thread count,
+    background threads, waiting calls, waiting in the queue, how long does it run already, elapsed time, progress of
+    a load, which file is being loaded, which file is being compiled, how far is it, output so far, current package,
+    sbcl version, version of lisp, lisp-implementation-version, was the image lost, what was lost, did it crash, did
+    it restart, after a crash, restarted, is my state still there, diagnostics, monitor, is it compiling, is it
+    loading, still starting, startup state, why is everything slow, which call blocks, who holds it up, debug a
+    hang, sample the stack, timeout reason`),
+};
+
+/** Returns the tool that tells how IMAGE is. */
+export function imageStatus(image: Image) {
+  return defineTool({ ...IMAGE_STATUS, handler: async () => statusResult(await image.status()) });
+}
+
+function statusResult(status: ImageStatus): Result {
+  return { data: statusData(status), text: statusText(status) };
+}
+
+const MEGABYTE = 1024 * 1024;
+
+const megabytes = (octets: number) => `${Math.round(octets / MEGABYTE)} MB`;
+const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
+
+/** Returns STATUS as code reads it: octets and seconds; what is not known is absent. */
+function statusData({ said, ...status }: ImageStatus): object {
+  const { state, pid, stopped, why, lastLoss, uptimeMs, silentMs, saidMsAgo, serverRss, imageRss } = status;
+  const data = {
+    state,
+    pid,
+    stopped,
+    why,
+    lastLoss,
+    uptime: uptimeMs && seconds(uptimeMs),
+    silent: silentMs && seconds(silentMs),
+    version: said?.version,
+    package: said?.package,
+    memory: {
+      heapUsed: said?.heapUsed,
+      heapSize: said?.heapSize,
+      collections: said?.collections,
+      collecting: said && said.collectedMilliseconds / 1000,
+      imageRss,
+      serverRss,
+    },
+    threads: said && { count: said.threads, program: said.programThreads, names: said.threadNames ?? [] },
+    saidAgo: saidMsAgo && seconds(saidMsAgo),
+    jobs: status.jobs.map(jobData),
+  };
+  return JSON.parse(JSON.stringify(data)) as object;
+}
+
+function jobData(job: JobStatus): object {
+  const { number, subject, phase, ahead, parent, stopping, characters, lastLine, file, frames } = job;
+  return {
+    job: number,
+    tool: toolOf(job),
+    about: subject,
+    state: phase,
+    seconds: seconds(job.milliseconds),
+    ahead,
+    calledBy: parent,
+    ending: stopping?.reason,
+    endingFor: stopping && seconds(stopping.milliseconds),
+    characters,
+    lastLine,
+    file,
+    collecting: (job.collectedMilliseconds ?? 0) / 1000,
+    frames,
+  };
+}
+
+function statusText(status: ImageStatus): string {
+  const { jobs, lastLoss } = status;
+  return joinSections([
+    [headline(status), imageLine(status), memoryLine(status), threadsLine(status)].filter(Boolean).join('\n'),
+    jobs.length > 0 && `Calls:\n${callsText(jobs)}`,
+    jobs.length > 0 && 'interrupt ends a call, by its number, and keeps the image.',
+    lastLoss !== undefined && `Last loss: ${lastLoss}`,
+  ]);
+}
+
+function headline(status: ImageStatus): string {
+  const { state, why, silentMs = 0, stopped, frozenMs = 0, pid } = status;
+  switch (state) {
+    case 'not started':
+      return `The Lisp image is not started; the next call that needs it starts it.${why === undefined ? '' : ` The last start failed: ${why}`}`;
+    case 'lost':
+      return `The Lisp image was lost: ${why}. The next call that needs one gets a new one.`;
+    case 'starting':
+      return 'The Lisp image is starting; calls wait for it.';
+    case 'rebuilding':
+      return `A new Lisp image is starting; the one before was lost: ${why}. Calls wait for it.`;
+    case 'ready':
+      return 'The Lisp image is ready, and no call runs.';
+    case 'busy':
+      return `The Lisp image is busy: ${countsText(status.jobs)}.`;
+    case 'not reacting':
+      return stopped
+        ? `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. kill -CONT ${pid} lets it go on; after ${secondsText(frozenMs)} it is replaced.`
+        : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running. After ${secondsText(frozenMs)} it is replaced.`;
+  }
+}
+
+function countsText(jobs: JobStatus[]): string {
+  const running = jobs.filter(({ phase }) => phase === 'running').length;
+  const waiting = jobs.length - running;
+  const runs = running > 0 && `${running} ${running === 1 ? 'call runs' : 'calls run'}`;
+  const waits = waiting > 0 && `${waiting} ${waiting === 1 ? 'waits' : 'wait'}`;
+  return [runs, waits].filter(Boolean).join(', ');
+}
+
+function imageLine({ said, pid, uptimeMs = 0 }: ImageStatus): string | false {
+  if (pid === undefined) return false;
+  const version = said === undefined ? 'SBCL' : `SBCL ${said.version}`;
+  const inPackage = said === undefined ? '' : `; current package ${said.package}`;
+  return `${version}, pid ${pid}, up ${uptimeText(uptimeMs)}${inPackage}`;
+}
+
+function uptimeText(milliseconds: number): string {
+  const minutes = milliseconds / 60_000;
+  if (minutes < 2) return secondsText(milliseconds);
+  return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
+}
+
+/** Milliseconds from which on what the agent said counts as old. */
+const OLD_MS = 500;
+
+function memoryLine({ said, saidMsAgo = 0, imageRss, serverRss }: ImageStatus): string {
+  const parts = [
+    said && `heap ${megabytes(said.heapUsed)} of ${megabytes(said.heapSize)}`,
+    said && collectionsText(said),
+    imageRss !== undefined && `image ${megabytes(imageRss)} resident`,
+    `server ${megabytes(serverRss)} resident`,
+  ];
+  const old = said && saidMsAgo > OLD_MS ? ` (heap and collections ${secondsText(saidMsAgo)} ago)` : '';
+  return `Memory: ${parts.filter(Boolean).join('; ')}${old}`;
+}
+
+function collectionsText({ collections, collectedMilliseconds }: AgentStatus): string {
+  const count = collections === undefined ? 'garbage' : `${collections} garbage`;
+  return `${count} ${collections === 1 ? 'collection' : 'collections'} took ${secondsText(collectedMilliseconds)}`;
+}
+
+function threadsLine({ said }: ImageStatus): string | false {
+  if (said === undefined) return false;
+  const { threads, programThreads, threadNames = [] } = said;
+  const names = threadNames.map((name) => JSON.stringify(name)).join(', ');
+  const more = programThreads > threadNames.length ? ', ...' : '';
+  return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
+}
+
+/** Calls that are listed, and frames of each. */
+const SHOWN_CALLS = 12;
+const SHOWN_FRAMES = 3;
+const FRAME_LIMIT = 120;
+
+function callsText(jobs: JobStatus[]): string {
+  const shown = jobs.slice(0, SHOWN_CALLS).map(callText);
+  const more = jobs.length - shown.length;
+  return [...shown, ...(more > 0 ? [`  ... ${more} more`] : [])].join('\n');
+}
+
+function callText(job: JobStatus): string {
+  const { number, subject, phase, ahead = 0, parent, stopping, file, frames = [] } = job;
+  const state = {
+    running: '',
+    queued: `, waits for a place behind ${ahead} others`,
+    starting: ', waits for the image',
+  }[phase];
+  const by = parent === undefined ? '' : `, called by the code of ${parent}`;
+  const facts = [
+    stopping && `being ended ${reasonText(stopping.reason)}, for ${secondsText(stopping.milliseconds)}`,
+    collectedText(job),
+    file && `at the file ${file}`,
+    ...outputTexts(job),
+  ].filter(Boolean);
+  return [
+    `  ${number}: ${toolOf(job)}${subject && ` ${printable(subject)}`} (${secondsText(job.milliseconds)}${state}${by})`,
+    ...(facts.length > 0 ? [`     ${facts.join(', ')}`] : []),
+    ...frames.slice(0, SHOWN_FRAMES).map((frame) => `     in ${shortened(frame)}`),
+  ].join('\n');
+}
+
+function shortened(frame: string): string {
+  return frame.length > FRAME_LIMIT ? `${frame.slice(0, FRAME_LIMIT)}...` : frame;
+}

@@ -1,0 +1,48 @@
+// Decides how it reads how a call that is under way is doing.
+
+import type { Progress } from '../image/image.ts';
+import { printable } from '../kernel/schema.ts';
+import { secondsText } from './outcome.ts';
+
+/** Milliseconds of garbage collection from which on they are told. */
+const TOLD_MS = 50;
+
+/** Returns how a call is doing, as one line. */
+export function progressText(progress: Progress): string {
+  const { milliseconds, waiting, file, silentMs } = progress;
+  const parts = [
+    secondsText(milliseconds),
+    collectedText(progress),
+    waiting !== undefined && waitingText(waiting),
+    silentMs !== undefined &&
+      `the image has not reacted for ${secondsText(silentMs)}; it may be collecting garbage`,
+    file,
+    ...outputTexts(progress),
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+function waitingText(waiting: NonNullable<Progress['waiting']>): string {
+  if (waiting === 'start') return 'waiting for the Lisp image to start';
+  const { running, waiting: before } = waiting;
+  const run = running === 1 ? '1 call that runs' : `${running} calls that run`;
+  if (before === 0) return `waiting behind ${run}`;
+  return `waiting behind ${run} and ${before} that ${before === 1 ? 'waits' : 'wait'}`;
+}
+
+/** Returns the part that tells for how long garbage was collected, or false. */
+export function collectedText({
+  collectedMilliseconds = 0,
+}: Pick<Progress, 'collectedMilliseconds'>): string | false {
+  return collectedMilliseconds >= TOLD_MS && `${secondsText(collectedMilliseconds)} of it collecting garbage`;
+}
+
+/** Returns the parts that tell what was written. */
+export function outputTexts({
+  characters = 0,
+  lastLine,
+}: Pick<Progress, 'characters' | 'lastLine'>): string[] {
+  if (characters === 0) return [];
+  const count = `${characters} ${characters === 1 ? 'character' : 'characters'} of output`;
+  return lastLine === undefined ? [count] : [count, `last line: ${printable(lastLine)}`];
+}

@@ -1,0 +1,220 @@
+// interrupt ends calls that run or wait, and keeps the image.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, type Session, startSession } from '../harness.ts';
+import { until } from '../server/processes.ts';
+
+const BY_INTERRUPT =
+  'Interrupted after \\d+\\.\\d s by the tool interrupt; the image and what was done so far are kept\\.';
+
+/** Returns the pattern of a whole text that LINES make, each of them a pattern. */
+function pattern(...lines: string[]): RegExp {
+  return new RegExp(`^${lines.join('\\n')}$`);
+}
+
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({ args: ['--heap', '1GB'] });
+  await session.eval(`(defvar *kept* :kept)
+    (defun works (x) (loop (sleep 0.01) (when (eq x :never) (return x))))`);
+});
+afterEach(async () => {
+  await session.call('interrupt', { all: true });
+  expect(await session.eval('*kept*')).toBe(':KEPT');
+});
+afterAll(() => session.close());
+
+/** Begins to evaluate FORMS, and returns their answers to come and the numbers of their calls once they run. */
+async function begin(...forms: string[]): Promise<{ calls: Promise<Answer>[]; numbers: number[] }> {
+  const before = await numbers();
+  const calls = forms.map((form) => session.call('eval_form', { form }));
+  const begun = await until('the calls', 10_000, async () => {
+    const now = (await numbers()).filter((each) => !before.includes(each));
+    return now.length === forms.length && now;
+  });
+  return { calls, numbers: begun };
+}
+
+/** Returns the numbers of the calls under way. */
+async function numbers(): Promise<number[]> {
+  const text = await session.text('image_status');
+  return [...text.matchAll(/^ {2}(\d+): /gm)].map(([, number]) => Number(number));
+}
+
+test('with nothing under way says so', async () => {
+  expect(await session.call('interrupt')).toEqual({
+    text: 'No call runs in the image, so there is nothing to interrupt.',
+    notices: [],
+    isError: true,
+  });
+});
+
+test('needs no number when one call is under way; both are told where it was and what it wrote', async () => {
+  const { calls, numbers } = await begin('(progn (princ "half") (works 1))');
+  const { text, isError } = await session.call('interrupt');
+  const where = [
+    'It was at:',
+    '(  \\d: .*\\n)*  \\d: \\(COMMON-LISP-USER::WORKS 1\\)',
+    '',
+    'Output:',
+    'half',
+  ];
+  expect(isError).toBe(false);
+  expect(text).toMatch(
+    pattern(
+      `Call ${numbers[0]} \\(eval_form \\(progn \\(princ "half"\\) \\(works 1\\)\\)\\): ${BY_INTERRUPT}`,
+      '',
+      ...where,
+    ),
+  );
+  const [answer] = await Promise.all(calls);
+  expect(answer?.isError).toBe(true);
+  expect(answer?.text).toMatch(pattern(`Error: ${BY_INTERRUPT}`, '', ...where));
+  expect(answer?.notices).toEqual([]);
+});
+
+test('with several under way names them, and ends the one that is chosen', async () => {
+  const { calls, numbers } = await begin('(works 1)', '(works 2)');
+  const [first, second] = numbers;
+  const choice = `(${first} \\(eval_form \\(works 1\\), \\d\\.\\d s\\)|${second} \\(eval_form \\(works 2\\), \\d\\.\\d s\\))`;
+  const { text, isError } = await session.call('interrupt');
+  expect(isError).toBe(true);
+  expect(text).toMatch(
+    pattern(`2 calls are under way: ${choice}, ${choice}\\. Give job, the number of one, or all: true\\.`),
+  );
+  expect(await session.text('interrupt', { job: second })).toMatch(
+    new RegExp(`^Call ${second} \\(eval_form`),
+  );
+  expect((await calls[1])?.text).toMatch(new RegExp(`^Error: ${BY_INTERRUPT}`));
+  expect(await session.text('interrupt', { job: second })).toMatch(
+    pattern(
+      `Call ${second} has ended already; nothing was interrupted\\. Under way: ${first} \\(eval_form \\(works 1\\), \\d\\.\\d s\\)\\.`,
+    ),
+  );
+  expect(await session.text('interrupt', { job: 99_999 })).toMatch(
+    /^There is no call 99999; nothing was interrupted\. Under way: \d+ \(.*\)\.$/,
+  );
+});
+
+test('ends all, running and waiting, and those that wait never begin', async () => {
+  const { calls } = await begin(...Array.from({ length: 10 }, (_, n) => `(works ${n})`));
+  const { text, isError } = await session.call('interrupt', { all: true });
+  expect(isError).toBe(false);
+  expect(text.match(/by the tool interrupt; the image and what was done so far are kept\./g)).toHaveLength(8);
+  const never =
+    'Ended by the tool interrupt after it had waited \\d+\\.\\d s; it had not begun, so nothing was done\\.';
+  expect(text.match(new RegExp(`^Call \\d+ \\(eval_form \\(works [89]\\)\\): ${never}$`, 'gm'))).toHaveLength(
+    2,
+  );
+  const answers = await Promise.all(calls);
+  expect(answers.map((answer) => answer.isError)).toEqual(Array(10).fill(true));
+  expect(answers.filter((answer) => pattern(`Error: ${never}`).test(answer.text))).toHaveLength(2);
+});
+
+test('refuses job with all, and a job that is no number above 0', async () => {
+  expect(await session.call('interrupt', { job: 1, all: true })).toEqual({
+    text: 'Give job or all, not both.',
+    notices: [],
+    isError: true,
+  });
+  expect(await session.text('interrupt', { job: 0 })).toBe("Parameter 'job' must be at least 1, not 0.");
+  expect(await session.text('interrupt', { job: 'x' })).toBe(
+    "Parameter 'job' must be an integer, not a string.",
+  );
+  expect(await session.text('interrupt', { job: 1 })).toBe(
+    'Call 1 has ended already, and no other is under way; nothing was interrupted.',
+  );
+});
+
+test('climbs on when a call resists', async () => {
+  const { calls } = await begin('(unwind-protect (works 1) (works 2))');
+  expect(await session.text('interrupt')).toMatch(
+    /by the tool interrupt; the image and what was done so far are kept\. Its cleanup forms did not end in time and were cut short\.\n/,
+  );
+  expect((await calls[0])?.isError).toBe(true);
+});
+
+describe('from code', () => {
+  const callTool = (more = '') =>
+    `(handler-case (live-lisp:call-tool :interrupt${more}) (live-lisp:tool-error (e) (live-lisp:tool-error-message e)))`;
+
+  test('it ends another call, and tells what became of it as data (S2.21)', async () => {
+    const { calls, numbers } = await begin('(progn (princ "half") (works 1))');
+    const form = `(let* ((end (first ${callTool()})) (ending (gethash "ending" end)))
+      (list (gethash "job" end) (gethash "ended" end) (gethash "kind" ending) (gethash "reason" ending)
+            (gethash "text" (gethash "output" end))))`;
+    expect(await session.eval(form)).toBe(`(${numbers[0]} T "interrupted" "interrupt" "half")`);
+    expect((await calls[0])?.isError).toBe(true);
+  });
+
+  test('it cannot end its own call, whichever way it is asked', async () => {
+    expect(await session.eval(callTool())).toBe(
+      '"Only the call runs whose code calls interrupt, so there is nothing to interrupt."',
+    );
+    const own = `(gethash "job" (first (gethash "jobs" (live-lisp:call-tool :image-status))))`;
+    expect(await session.eval(callTool(` :job ${own}`))).toMatch(
+      /^"Call \d+ is the one whose code calls interrupt, which cannot interrupt itself\. Leave it with \(abort\) or a return\."$/,
+    );
+  });
+
+  test('nor the call whose code called that', async () => {
+    const inner = callTool(
+      ' :job (gethash \\"job\\" (first (gethash \\"jobs\\" (live-lisp:call-tool :image-status))))',
+    );
+    const outer = `(gethash "values" (live-lisp:call-tool :eval-form :form "${inner}"))`;
+    expect(await session.eval(`(gethash "text" (first (first ${outer})))`)).toMatch(
+      /is the one whose code calls interrupt/,
+    );
+  });
+
+  test('all means all others', async () => {
+    const { calls } = await begin('(works 1)', '(works 2)');
+    expect(await session.eval('(list (length (live-lisp:call-tool :interrupt :all t)))')).toBe('(2)');
+    for (const { text } of await Promise.all(calls)) {
+      expect(text).toMatch(new RegExp(`^Error: ${BY_INTERRUPT}`));
+    }
+  });
+});
+
+describe('a call whose code has called a tool', () => {
+  const NESTED =
+    '(handler-case (live-lisp:call-tool :eval-form :form "(works 1)") (live-lisp:tool-error () :inner-ended))';
+
+  /** Begins such a call and returns its answer to come with both numbers. */
+  async function beginNested() {
+    const call = session.call('eval_form', { form: NESTED });
+    const [outer = 0, inner = 0] = await until('both', 5000, async () => {
+      const both = await numbers();
+      return both.length === 2 && both;
+    });
+    return { call, outer, inner };
+  }
+
+  test('counts as one, and what it called ends with it', async () => {
+    const { call, outer } = await beginNested();
+    expect(await session.text('interrupt')).toMatch(new RegExp(`^Call ${outer} `));
+    expect((await call).text).toMatch(
+      new RegExp(`^Error: ${BY_INTERRUPT}\\n\\nIt was at:\\n  0: \\(LIVE-LISP:CALL-TOOL `),
+    );
+    await until('the end of both', 2000, async () => (await numbers()).length === 0);
+  });
+
+  test('goes on when only that is interrupted, which is a failure for it', async () => {
+    const { call, inner } = await beginNested();
+    await session.text('interrupt', { job: inner });
+    expect((await call).text).toBe(':INNER-ENDED');
+  });
+});
+
+test('an image in which a call cannot be ended is replaced, and both are told', async () => {
+  const lost = await startSession();
+  await lost.eval('1');
+  const call = lost.call('eval_form', { form: '(sb-sys:without-interrupts (loop))' });
+  await until('the call', 10_000, async () => (await lost.text('image_status')).includes('2: eval_form'));
+  const how =
+    'The Lisp image was lost during this call: a call could not be interrupted, so the image had to be replaced. The next call gets a new image.';
+  const { text, isError } = await lost.call('interrupt');
+  expect([text, isError]).toEqual([`Call 2 (eval_form (sb-sys:without-interrupts (loop))): ${how}`, false]);
+  expect((await call).text).toBe(`Error: ${how}`);
+  await lost.close();
+});

@@ -1,0 +1,188 @@
+// What is known of calls under way, when they are told how they do, and since when an image is silent.
+
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Child } from '../../src/image/child.ts';
+import type { Progress } from '../../src/image/image.ts';
+import { type JobEnd, Jobs } from '../../src/image/jobs.ts';
+import { Stop, watch } from '../../src/image/limits.ts';
+import { Pulse } from '../../src/image/pulse.ts';
+import { Queue } from '../../src/image/queue.ts';
+import type { Message } from '../../src/image/wire.ts';
+import { endingText } from '../../src/tools/outcome.ts';
+import { progressText } from '../../src/tools/progress.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const DONE: JobEnd = { ending: { kind: 'done' } };
+
+/** A process that answers no request before it is told to. */
+function silentChild() {
+  const asked: { op: string; answer: (message: Message) => void }[] = [];
+  const request = (op: string) => {
+    const answer = new Promise<Message>((resolve) => asked.push({ op, answer: resolve }));
+    return { id: asked.length, answer };
+  };
+  return { asked, child: { request } as unknown as Child };
+}
+
+test('a job is about the first line of its code, bounded, or its file, or nothing', () => {
+  const jobs = new Jobs();
+  const subjectOf = (args: object) => jobs.begin('evaluate', args, {}).subject;
+  expect(subjectOf({ code: '\n  (f)\n(g)' })).toBe('(f)');
+  expect(subjectOf({ code: 'x'.repeat(101), file: '/f' })).toBe(`${'x'.repeat(100)}...`);
+  expect(subjectOf({ file: '/a/b.lisp', fasl: '/c' })).toBe('/a/b.lisp');
+  expect(subjectOf({ index: 0 })).toBe('');
+});
+
+test('jobs are numbered on, and gone once they have ended', async () => {
+  const jobs = new Jobs();
+  const [one, two] = [jobs.begin('evaluate', {}, {}), jobs.begin('describe', {}, {})];
+  expect(jobs.list()).toEqual([one, two]);
+  jobs.end(one, DONE);
+  expect(await one.ended).toBe(DONE);
+  expect(jobs.list()).toEqual([two]);
+  expect(jobs.begin('evaluate', {}, {}).number).toBe(3);
+  expect([0, 1, 3, 4].map((number) => jobs.wasThere(number))).toEqual([false, true, true, false]);
+});
+
+test('a job ends for the reason that came first', () => {
+  const jobs = new Jobs();
+  const client = new AbortController();
+  const job = jobs.begin('evaluate', {}, { signal: client.signal });
+  job.interrupt('interrupt');
+  client.abort('ending');
+  expect([job.signal.aborted, job.reason]).toEqual([true, 'interrupt']);
+  const other = new AbortController();
+  const cancelled = jobs.begin('evaluate', {}, { signal: other.signal });
+  other.abort('interrupt'); // What a client says is no reason of ours.
+  expect(cancelled.reason).toBe('cancelled');
+});
+
+test('the steps that end a call carry the reason', () => {
+  const reasons: string[] = [];
+  const controller = new AbortController();
+  const call = { interrupt: (reason: string) => void reasons.push(reason), terminate() {}, kill() {} };
+  watch({ ...call, reacts: () => new Promise(() => {}) }, 1e6, controller.signal);
+  controller.abort(new Stop('interrupt'));
+  vi.advanceTimersByTime(1000);
+  expect(reasons).toEqual(['interrupt', 'interrupt']);
+});
+
+test('when the server ends, all are ended, and not waited for longer than that', async () => {
+  const jobs = new Jobs();
+  const job = jobs.begin('evaluate', {}, {});
+  const over = vi.fn();
+  void jobs.endAll(150).then(over);
+  expect(job.reason).toBe('ending');
+  await vi.advanceTimersByTimeAsync(149);
+  expect(over).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(over).toHaveBeenCalled();
+  await new Jobs().endAll(1e6);
+});
+
+test('a call that waits knows how many are before it', async () => {
+  const queue = new Queue(2);
+  const ahead: (() => { running: number; waiting: number })[] = [];
+  const enter = () => queue.enter(undefined, (each) => ahead.push(each));
+  await Promise.all([enter(), enter()]);
+  void enter();
+  void enter();
+  expect(ahead.map((each) => each())).toEqual([
+    { running: 2, waiting: 0 },
+    { running: 2, waiting: 1 },
+  ]);
+  queue.leave();
+  expect(ahead[1]?.()).toEqual({ running: 2, waiting: 0 });
+});
+
+test('progress is told each second, in each phase, until the end', async () => {
+  const jobs = new Jobs();
+  const told: Progress[] = [];
+  const job = jobs.begin('evaluate', {}, { onProgress: (progress) => told.push(progress) });
+  const next = async () => {
+    await vi.advanceTimersByTimeAsync(1000);
+    return told.splice(0);
+  };
+  job.phase = { kind: 'queued', ahead: () => ({ running: 8, waiting: 2 }) };
+  expect(await next()).toEqual([{ milliseconds: 1000, waiting: { running: 8, waiting: 2 } }]);
+  job.phase = { kind: 'starting' };
+  expect(await next()).toEqual([{ milliseconds: 2000, waiting: 'start' }]);
+  const { asked, child } = silentChild();
+  job.phase = { kind: 'running', child, id: 7 };
+  expect(await next()).toEqual([]);
+  expect(await next()).toEqual([{ milliseconds: 4000, silentMs: 1000 }]);
+  expect(asked).toHaveLength(1);
+  asked[0]?.answer({ id: 1, value: { characters: 3 } });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(told.splice(0)).toEqual([{ milliseconds: 4000, characters: 3 }]);
+  await next();
+  jobs.end(job, DONE);
+  asked[1]?.answer({ id: 2, value: { characters: 4 } });
+  expect(await next()).toEqual([]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a silent image is asked each question once, and it is known since when it is silent', async () => {
+  const { asked, child } = silentChild();
+  const pulse = new Pulse((op) => child.request(op, {}).answer);
+  void pulse.ping();
+  void pulse.ping();
+  await vi.advanceTimersByTimeAsync(500);
+  const first = pulse.status(70);
+  await vi.advanceTimersByTimeAsync(70);
+  expect(await first).toEqual({ silentMs: 570 });
+  const second = pulse.status(70);
+  expect(asked.map(({ op }) => op)).toEqual(['ping', 'status']);
+  asked[1]?.answer({ id: 2, value: { version: '2' } });
+  expect(await second).toEqual({ said: { status: { version: '2' }, at: performance.now() }, silentMs: 0 });
+});
+
+test.each([
+  [{ milliseconds: 1000 }, '1.0 s'],
+  [
+    { milliseconds: 1000, waiting: { running: 1, waiting: 2 } },
+    '1.0 s, waiting behind 1 call that runs and 2 that wait',
+  ],
+  [
+    { milliseconds: 0, characters: 1, lastLine: 'a\u001b[31m' },
+    '0.0 s, 1 character of output, last line: a [31m',
+  ],
+  [{ milliseconds: 9000, collectedMilliseconds: 49 }, '9.0 s'],
+  [
+    { milliseconds: 9000, silentMs: 2000, collectedMilliseconds: 50, file: '/f.lisp', characters: 2 },
+    '9.0 s, 0.1 s of it collecting garbage, the image has not reacted for 2.0 s; it may be collecting garbage, /f.lisp, 2 characters of output',
+  ],
+] satisfies [Progress, string][])('%j reads %s', (progress, text) => {
+  expect(progressText(progress)).toBe(text);
+});
+
+test.each([
+  [
+    { reason: 'interrupt', notBegun: true },
+    'Ended by the tool interrupt after it had waited 9.0 s; it had not begun, so nothing was done.',
+  ],
+  [
+    { reason: 'ending', notBegun: true },
+    'Ended because the server is ending after it had waited 9.0 s; it had not begun, so nothing was done.',
+  ],
+  [
+    { reason: 'cancelled', notBegun: true },
+    'Ended because the client cancelled it after it had waited 9.0 s; it had not begun, so nothing was done.',
+  ],
+  [
+    { reason: 'timeout', collectedMilliseconds: 1900 },
+    'Interrupted after 9.0 s, the limit of this call; the image and what was done so far are kept. Collecting garbage took 1.9 s of that.',
+  ],
+  [
+    { reason: 'interrupt', collectedMilliseconds: 1700, cutShort: true },
+    'Interrupted after 9.0 s by the tool interrupt; the image and what was done so far are kept. Its cleanup forms did not end in time and were cut short.',
+  ],
+] as const)('an interruption %j reads %s', (how, text) => {
+  expect(endingText({ kind: 'interrupted', frames: [], afterMs: 9000, ...how })).toBe(text);
+});

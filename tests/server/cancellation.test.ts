@@ -1,0 +1,131 @@
+// Whatever ends a call ends it by an interrupt: cleanup forms run and the state is kept, for every tool that runs code,
+// also while it waits, and for what its code has called.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ERAS, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { gone, imageOf, pause, until } from './processes.ts';
+import { RawServer } from './raw.ts';
+
+/** Runs until it is interrupted, and notes that it began and that its cleanup form ran. */
+const ENDLESS =
+  '(unwind-protect (progn (setf cl-user::*begun* t) (loop (sleep 0.01))) (setf cl-user::*cleaned* t))';
+
+const REGISTRATION = `(live-lisp:register-tool live-lisp:*agent-q-registry*
+  (live-lisp:define-tool "endless" "Runs until it is interrupted." '() :handler (lambda (args) (declare (ignore args)) ${ENDLESS})))`;
+
+/** Calls that run for ever, each by another tool. */
+const CALLS: [string, Record<string, unknown>][] = [
+  ['eval_form', { form: ENDLESS }],
+  ['compile_form', { form: `(defun compiled () #.${ENDLESS})` }],
+  ['macroexpand_form', { form: '(endlessly)' }],
+  ['load_file', { path: 'endless.lisp' }],
+  ['load_system', { system: 'endless' }],
+  ['endless', {}],
+  ['eval_form', { form: '(live-lisp:call-tool :endless)' }],
+  ['eval_form', { form: '(live-lisp:call-tool :load-file :path "endless.lisp")' }],
+];
+
+describe.each(ERAS)('a call that the client cancels in the %s era', (era) => {
+  const root = temporaryFolder();
+  let session: Session;
+  beforeAll(async () => {
+    writeFileSync(join(root.path, 'endless.lisp'), `${ENDLESS}\n`);
+    writeFileSync(
+      join(root.path, 'endless.asd'),
+      '(asdf:defsystem "endless" :components ((:file "endless")))\n',
+    );
+    session = await startSession({
+      era,
+      args: ['--root', root.path],
+      env: { ASDF_OUTPUT_TRANSLATIONS: `/:${root.path}/cache/` },
+    });
+    await session.eval(`(defvar *begun*) (defvar *cleaned*) (defvar *kept* :kept)
+      (defmacro endlessly () ${ENDLESS}) ${REGISTRATION}`);
+  });
+  afterAll(async () => {
+    await session.close();
+    root.remove();
+  });
+
+  test.each(CALLS)('%s %j ends at once, and its cleanup forms run', async (name, args) => {
+    await session.eval('(setf *begun* nil *cleaned* nil)');
+    const controller = new AbortController();
+    const rejected = expect(session.call(name, args, { signal: controller.signal })).rejects.toThrow();
+    await until('its beginning', 20_000, async () => (await session.eval('*begun*')) === 'T');
+    controller.abort();
+    await rejected;
+    await until('its cleanup', 2000, async () => (await session.eval('*cleaned*')) === 'T');
+    await until('the end of all calls', 2000, async () => {
+      return (await session.text('image_status')).startsWith('The Lisp image is ready, and no call runs.');
+    });
+    expect(await session.eval('*kept*')).toBe(':KEPT');
+  });
+
+  test('while the image starts does nothing, and leaves no call behind', async () => {
+    const init = join(root.path, 'init.lisp');
+    writeFileSync(init, '(sleep 1)\n');
+    const slow = await startSession({ era, args: ['--init', init] });
+    const controller = new AbortController();
+    const call = slow.call('eval_form', { form: '(defvar *never* 1)' }, { signal: controller.signal });
+    const rejected = expect(call).rejects.toThrow();
+    await until('the start', 5000, async () =>
+      (await slow.text('image_status')).includes('waits for the image'),
+    );
+    controller.abort();
+    await rejected;
+    await until('its end', 500, async () => !(await slow.text('image_status')).includes('eval_form'));
+    expect(await slow.eval("(boundp '*never*)")).toBe('NIL');
+    await slow.close();
+  });
+});
+
+describe('a call that runs when the server ends', () => {
+  let server: RawServer;
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    server = await new RawServer().connect();
+  });
+  afterEach(async () => {
+    await server.kill();
+    folder.remove();
+  });
+
+  /** How a server is ended. */
+  const ENDS: [string, (server: RawServer) => void][] = [
+    ['stdin that ends', (ended) => ended.end()],
+    ...(['SIGTERM', 'SIGINT', 'SIGHUP'] as const).map((signal): [string, (server: RawServer) => void] => [
+      signal,
+      (ended) => ended.process.kill(signal),
+    ]),
+  ];
+
+  test.each(ENDS)('by %s still runs its cleanup forms, and the image is gone', async (_, end) => {
+    const [begun, cleaned] = [join(folder.path, 'begun'), join(folder.path, 'cleaned')];
+    const touch = (file: string) => `(close (open "${file}" :direction :output :if-exists :supersede))`;
+    const form = `(unwind-protect (progn ${touch(begun)} (loop (sleep 0.01))) ${touch(cleaned)})`;
+    server.write(server.callLine('eval_form', { form }).line);
+    await until('its beginning', 10_000, () => existsSync(begun));
+    const image = await imageOf(server.pid);
+    end(server);
+    expect((await server.exited).code).toBe(0);
+    expect(existsSync(cleaned)).toBe(true);
+    await gone(image, 2000);
+  });
+
+  test('by a signal is told so when the client still listens', async () => {
+    const { id, line } = server.callLine('eval_form', { form: '(progn (princ "half") (sleep 100))' });
+    server.write(line);
+    await pause(400);
+    server.process.kill('SIGTERM');
+    await server.exited;
+    await pause(20);
+    const answer = server.messages.find((each) => each.id === id);
+    expect(answer?.result?.isError).toBe(true);
+    expect(answer?.result?.content?.[0]?.text).toMatch(
+      /^Error: Interrupted after \d\.\d s because the server is ending\.\n\nIt was at:\n[\s\S]*\n\nOutput:\nhalf$/,
+    );
+  });
+});

@@ -1,0 +1,252 @@
+// Decides which calls of each tool are frozen: the usual, the empty, the over-long and the bad case.
+
+export const CASES = ['usual', 'empty', 'over-long', 'bad'] as const;
+type Calls = Record<(typeof CASES)[number], Record<string, unknown>[]>;
+
+export const TOOLS: Record<string, Calls> = {
+  load_file: {
+    usual: [{ path: 'shop.lisp' }],
+    empty: [{ path: 'nothing.lisp' }],
+    'over-long': [{ path: 'noisy.lisp' }],
+    bad: [{}, { path: 'no-such-file.lisp' }, { path: 'broken.lisp' }, { path: 7 }, { path: '.' }],
+  },
+  apropos_search: {
+    usual: [
+      { pattern: 'price', package: 'SHOP' },
+      { pattern: 'MapCar', package: 'CL' },
+    ],
+    empty: [{ pattern: 'xyznonexistent' }, { pattern: 'mapcar', package: 'SHOP' }],
+    'over-long': [
+      { pattern: 'make', package: 'CL', limit: 3 },
+      { pattern: 'make', package: 'CL', limit: 2, offset: 3 },
+    ],
+    bad: [
+      {},
+      { pattern: 5 },
+      { pattern: 'x', package: 'NOWHERE' },
+      { pattern: 'x', type: 'bogus' },
+      { pattern: 'x', limit: 0 },
+    ],
+  },
+  who_calls: {
+    usual: [
+      { name: 'price', package: 'SHOP' },
+      { name: 'shop:price', sites: true },
+      { name: 'with-price', package: 'SHOP' },
+    ],
+    empty: [{ name: 'idle', package: 'SHOP' }, { name: 'shop:*currency*' }],
+    'over-long': [{ name: 'price', package: 'SHOP', limit: 1 }],
+    bad: [{}, { name: 'nonexistent' }, { name: 'price', package: 'NOWHERE' }, { name: ['price'] }],
+  },
+  describe_symbol: {
+    usual: [{ symbol: 'shop:price' }, { symbol: 'total', package: 'SHOP' }, { symbol: 'shop:*currency*' }],
+    empty: [{ symbol: 'shop::cents' }],
+    'over-long': [{ symbol: 'shop::*long*' }],
+    bad: [{}, { symbol: 'nonexistent' }, { symbol: 'price', package: 'NOWHERE' }, { symbol: false }],
+  },
+  function_arglist: {
+    usual: [
+      { symbol: 'shop:price' },
+      { symbol: 'with-price', package: 'SHOP' },
+      { symbol: 'shop:total', methods: true },
+      { symbol: '(setf shop::order-note)' },
+    ],
+    empty: [{ symbol: 'shop:*currency*' }],
+    'over-long': [{ symbol: 'shop:total', methods: true, limit: 1 }],
+    bad: [{}, { symbol: 'nonexistent' }, { symbol: 'price', package: 'NOWHERE' }, { symbol: 7 }],
+  },
+  who_references: {
+    usual: [{ name: 'shop:*currency*' }, { name: '*currency*', package: 'SHOP', sites: true }],
+    empty: [{ name: 'shop::*long*' }, { name: 'shop:price' }],
+    'over-long': [{ name: 'shop:*currency*', limit: 1 }],
+    bad: [{}, { name: 'nonexistent' }, { name: '*currency*', package: 'NOWHERE' }, { name: true }],
+  },
+  list_package_symbols: {
+    usual: [{ package: 'shop' }, { package: 'shop', access: 'internal', type: 'function' }],
+    empty: [{ package: 'shop', type: 'class' }],
+    'over-long': [{ package: 'shop', access: 'accessible', limit: 2, offset: 2 }],
+    bad: [
+      {},
+      { package: 'NOWHERE' },
+      { package: 'shop', type: 'bogus' },
+      { package: 'shop', access: 'all' },
+      { package: 1 },
+    ],
+  },
+  class_slots: {
+    usual: [{ class: 'shop::order' }, { class: 'rush-order', package: 'SHOP' }],
+    empty: [{ class: 'integer' }, { class: 'shop:price' }],
+    'over-long': [{ class: 'shop::rush-order', limit: 1 }],
+    bad: [{}, { class: 'nonexistent' }, { class: 'order', package: 'NOWHERE' }, { class: [] }],
+  },
+  class_hierarchy: {
+    usual: [{ class: 'shop::order' }, { class: 'rush-order', package: 'SHOP', direction: 'up' }],
+    empty: [{ class: 'shop::rush-order', direction: 'down' }, { class: 'shop:price' }],
+    'over-long': [{ class: 'shop::order', limit: 1, offset: 1 }],
+    bad: [
+      {},
+      { class: 'nonexistent' },
+      { class: 'shop::order', direction: 'left' },
+      { class: 'shop::order', depth: 0 },
+    ],
+  },
+  macroexpand_form: {
+    usual: [
+      { form: '(with-price (cents :lamp) (list cents))', package: 'SHOP' },
+      { form: '(shop::with-price (c :lamp) (when c 1))', mode: 'all' },
+      { form: '(shop::with-price (c :lamp) (when c 1))', mode: 'one' },
+    ],
+    empty: [{ form: '' }, { form: '(shop:price :lamp)' }],
+    'over-long': [{ form: "(when t '#.(make-list 5000))" }],
+    bad: [
+      {},
+      { form: '(when' },
+      { form: '(when)' },
+      { form: '(when t) (when t)' },
+      { form: '(when t)', package: 'NOWHERE' },
+      { form: '(when t)', mode: 'both' },
+    ],
+  },
+  eval_form: {
+    usual: [
+      { form: '(+ 1 2)' },
+      { form: '(floor 7 2)' },
+      { form: '(defun twice (x) (* 2 x)) (format t "working~%") (twice 21)' },
+      { form: '(price :lamp :count 2)', package: 'SHOP' },
+    ],
+    empty: [{ form: '' }, { form: '(values)' }],
+    'over-long': [{ form: '(dotimes (i 4000) (format t "line ~4d~%" i))' }, { form: '(make-list 5000)' }],
+    bad: [
+      {},
+      { form: '(car 1)' },
+      { form: '(shop:price)' },
+      { form: '(list 1)\n(list 2' },
+      { form: '(nowhere:thing)' },
+      { form: '1', package: 'NOWHERE' },
+      { form: '1', timeout: 'soon' },
+      { form: '(loop)', timeout: 0.3 },
+    ],
+  },
+  compile_form: {
+    usual: [
+      { form: '(defun half (x) (/ x 2))' },
+      { form: '(defmacro thrice (x) `(list ,x ,x ,x))\n(defun use (y) (thrice (missing y z)))' },
+      { form: '(defun total (prices) (price :lamp) (length 5))', package: 'SHOP' },
+    ],
+    empty: [{ form: '' }],
+    'over-long': [{ form: '(defun add (a b) (declare (optimize speed)) (+ a b))' }],
+    bad: [
+      {},
+      { form: '(list 1)\n(list 2' },
+      { form: '(let ((x)) (when) x)' },
+      { form: '1 (eval-when (:compile-toplevel) (error "No."))' },
+      { form: '1', package: 'NOWHERE' },
+    ],
+  },
+  get_last_error: {
+    usual: [{}, { index: 1 }],
+    empty: [{ index: 10 }],
+    'over-long': [{ index: 1, frame: 0 }],
+    bad: [{ index: -1 }, { index: 'last' }, { frame: 100 }],
+  },
+  get_repl_history: {
+    usual: [{ containing: 'twice' }, { containing: '(car 1)' }],
+    empty: [{ containing: 'never evaluated' }],
+    'over-long': [
+      { limit: 1, containing: '(list 2' },
+      { limit: 1, offset: 1 },
+    ],
+    bad: [{ limit: 0 }, { containing: 5 }],
+  },
+  load_system: {
+    usual: [{ system: 'shop' }],
+    empty: [{ system: 'shop/nothing' }, { system: 'shop' }],
+    'over-long': [{ system: 'shop/noisy' }],
+    bad: [{}, { system: 'shoe' }, { system: 'shop', force: 'yes' }],
+  },
+  read_file: {
+    usual: [{ path: 'shop.asd' }, { path: 'shop.lisp', start_line: 2, end_line: 4 }],
+    empty: [{ path: 'nothing.lisp' }],
+    'over-long': [{ path: 'shop.lisp', limit: 2 }],
+    bad: [
+      {},
+      { path: 'shoe.lisp' },
+      { path: '.' },
+      { path: '../outside' },
+      { path: 'shop.asd', start_line: 999 },
+      { path: 'shop.asd', start_line: 3, end_line: 2 },
+      { path: 7 },
+    ],
+  },
+  read_buffer: {
+    usual: [{ buffer: 'shop.asd', end_line: 2 }],
+    empty: [{ buffer: 'nothing.lisp' }],
+    'over-long': [{ buffer: 'shop.lisp', limit: 2 }],
+    bad: [{}, { buffer: 'shoe.lisp' }, { buffer: '/etc/passwd' }],
+  },
+  search_in_buffer: {
+    usual: [
+      { pattern: 'price', buffer: 'shop.lisp', limit: 5 },
+      { pattern: '^\\(def(un|macro) ', regex: true },
+    ],
+    empty: [{ pattern: 'xyznonexistent' }],
+    'over-long': [{ pattern: '(', limit: 2 }],
+    bad: [
+      {},
+      { pattern: '' },
+      { pattern: '(', regex: true },
+      { pattern: 'x', buffer: 'shoe.lisp' },
+      { pattern: 'x', regex: 'yes' },
+    ],
+  },
+  write_file: {
+    usual: [
+      { path: 'notes/todo.txt', content: 'one\ntwo\n' },
+      { path: 'notes/todo.txt', content: 'one\nthree\n' },
+    ],
+    empty: [{ path: 'notes/empty.txt', content: '' }],
+    'over-long': [{ path: 'notes/long.txt', content: 'line\n'.repeat(3000) }],
+    bad: [
+      { path: 'x' },
+      { path: 'notes', content: 'x' },
+      { path: '../outside.txt', content: 'x' },
+      { path: 'notes/', content: 'x' },
+    ],
+  },
+  propose_file_edit: {
+    usual: [
+      { path: 'notes/todo.txt', original: 'three', modified: '2', description: 'Count in digits.' },
+      { path: 'notes/new.txt', original: '', modified: 'new\n' },
+    ],
+    empty: [{ path: 'notes/todo.txt', original: 'one\n', modified: '' }],
+    'over-long': [{ path: 'notes/new.txt', original: 'new', modified: 'line\n'.repeat(300) }],
+    bad: [
+      { path: 'notes/todo.txt', original: 'x' },
+      { path: 'notes/todo.txt', original: '2', modified: '2' },
+      { path: 'notes/todo.txt', original: 'tow', modified: '2' },
+      { path: 'notes/long.txt', original: 'line', modified: 'x' },
+      { path: 'notes/none.txt', original: 'line', modified: 'x' },
+    ],
+  },
+  get_audit_log: {
+    usual: [
+      { tool: 'write_file', limit: 2 },
+      { tool: 'load_system', outcome: 'failed' },
+    ],
+    empty: [{ outcome: 'unfinished' }],
+    'over-long': [{ tool: 'write_file', limit: 1, offset: 1 }],
+    bad: [{ since: 'yesterday' }, { outcome: 'good' }, { limit: 0 }],
+  },
+  image_status: {
+    usual: [{}],
+    empty: [],
+    'over-long': [],
+    bad: [{ job: 1 }],
+  },
+  interrupt: {
+    usual: [],
+    empty: [{}, { all: true }],
+    'over-long': [],
+    bad: [{ job: 1 }, { job: 1_000_000 }, { job: 0 }, { job: 'all' }, { job: 1, all: true }],
+  },
+};
