@@ -138,13 +138,14 @@ export class SbclImage implements Image {
     });
     if (leave === undefined) return notBegun(job);
     try {
-      const waitedMs = job.milliseconds;
+      // Not how long it took to get here: a busy server is no queue.
+      const waitedMs = job.phase.kind === 'queued' ? job.milliseconds : undefined;
       job.phase = { kind: 'starting' };
       const child = caller ?? (await unlessAborted(this.#lifetime.ready(), job.signal));
       if (child === undefined || job.signal.aborted) return notBegun(job);
       if (caller === undefined) this.#tellLoss();
       const reply = await this.#perform(child, job, name, args, options);
-      return { ...reply, ...(queues.length > 0 && { waitedMs }) };
+      return { ...reply, ...(waitedMs !== undefined && { waitedMs }) };
     } finally {
       leave();
     }
