@@ -142,3 +142,20 @@ of the system NAME."
   (and (internal-function "ASDF" "REGISTERED-SYSTEM")
        (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
                           :test #'string=)))
+
+(defun component-files (component)
+  "Return the native names of the files of COMPONENT, of a system, and of those within it."
+  (let ((parent (internal-symbol "ASDF" "PARENT-COMPONENT")))
+    (if (and parent (typep component parent))
+        (loop for child in (asdf-call "COMPONENT-CHILDREN" component) append (component-files child))
+        (let ((path (ignore-errors (translate-logical-pathname (asdf-call "COMPONENT-PATHNAME" component)))))
+          (and path (pathname-name path) (list (sb-ext:native-namestring path)))))))
+
+(define-operation "system-files" (names)
+  "List the source files of the systems NAMES that are loaded, and those that define them; at most 5000."
+  (page (loop for name in (and (internal-function "ASDF" "REGISTERED-SYSTEM") names)
+              for system = (asdf-call "REGISTERED-SYSTEM" name)
+              for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
+              when definition collect (sb-ext:native-namestring definition)
+              append (and system (ignore-errors (component-files system))))
+        0 5000))
