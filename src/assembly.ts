@@ -17,6 +17,7 @@ import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
 import { AuditLog } from './records/audit-log.ts';
+import { JournalFiles } from './records/journal-files.ts';
 import { historyFile, ReplHistory } from './records/repl-history.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
@@ -77,6 +78,7 @@ export function registerEighteen({ registry, grounds }: Assembly): void {
 export function assembleParts(config: Config, registry: ToolRegistry): Assembly {
   const image: SbclImage = new SbclImage({
     ...imageOptions(config),
+    ...(config.replay && { journal: new JournalFiles(config.journals, config.root) }),
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
     tools: new LispTools(
       registry.mirror,

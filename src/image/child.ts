@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { CallError, messageOf } from '../errors.ts';
 import { CodeCalls, type Upcalls } from './code-calls.ts';
+import type { Endable } from './limits.ts';
 import { encodeFrame, FRAME_LIMIT, FrameReader, type Message, PROTOCOL_VERSION } from './wire.ts';
 
 /** Kept of what the process itself writes to its standard output and error. */
@@ -32,6 +33,7 @@ export class Child {
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, (answer: Message) => void>();
   readonly #codeCalls: CodeCalls;
+  readonly #upcalls: Upcalls;
   #nextId = 1;
   #raw = '';
   #complaint = '';
@@ -49,7 +51,8 @@ export class Child {
     env: NodeJS.ProcessEnv,
     upcalls: (self: Child) => Upcalls = () => ({}),
   ) {
-    this.#codeCalls = new CodeCalls(this, upcalls(this));
+    this.#upcalls = upcalls(this);
+    this.#codeCalls = new CodeCalls(this, this.#upcalls);
     this.#process = spawn(command, args, {
       cwd,
       env,
@@ -79,9 +82,14 @@ export class Child {
     this.greeting.catch(() => {});
   }
 
-  /** Whether requests wait for an answer. */
-  get busy(): boolean {
-    return this.#pending.size > 0;
+  /** Whether the process has ended. */
+  get dead(): boolean {
+    return this.#death !== undefined;
+  }
+
+  /** How many requests wait for an answer. */
+  get waiting(): number {
+    return this.#pending.size;
   }
 
   /** Sends the request OP and returns its id and the promise of its answer, which is a Death when
@@ -103,6 +111,16 @@ export class Child {
       this.#channel.write(frame);
     }
     return { id, answer };
+  }
+
+  /** Returns what it takes to end the job ID. */
+  job(id: number): Endable {
+    return {
+      interrupt: (reason) => void this.request('interrupt', { job: id, reason }),
+      terminate: () => void this.request('terminate', { job: id }),
+      reacts: () => this.request('ping', {}).answer,
+      kill: () => this.kill('a call could not be interrupted, so the image had to be replaced'),
+    };
   }
 
   /** Ends the process at once, saying HOW in the answers of the calls that run. */
@@ -139,6 +157,10 @@ export class Child {
     // The process is about to end by itself and the epitaph will answer.
     if (message['exiting'] === true) {
       setTimeout(() => this.kill('it was told to exit'), 4000).unref();
+      return;
+    }
+    if ('built' in message || 'replaying' in message) {
+      this.#upcalls.tell?.(message);
       return;
     }
     if ('call' in message) {

@@ -16,8 +16,9 @@ export interface LifetimeOptions extends AgentOptions {
 export interface Turns {
   /** Returns what CHILD, which is being started, can ask of the server. */
   upcalls(child: Child): Upcalls;
-  /** Makes CHILD, which has greeted, ready for calls. */
-  prepare(child: Child): Promise<void>;
+  /** Makes CHILD, which has greeted, ready for calls. Returns whether another is to be started, because that ended
+   *  it. */
+  prepare(child: Child): Promise<boolean>;
   /** The image was lost; HOW is part of a sentence. */
   lost(how: string): void;
 }
@@ -76,6 +77,18 @@ export class Lifetime {
   }
 
   async #start(): Promise<Child> {
+    for (;;) {
+      const child = await this.#begin();
+      const again = await this.#turns.prepare(child);
+      if (again && !this.#closed) continue;
+      this.#prepared = child;
+      if (child.dead) this.#ready = undefined;
+      return child;
+    }
+  }
+
+  /** Starts a process that is watched from now on. */
+  async #begin(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
     const cached = cacheUsable(this.#options.cacheFolder);
     // A cached fasl that does not load ends the process, so the second try is from source.
@@ -85,7 +98,7 @@ export class Lifetime {
     });
     const stopListening = listenToHeart(
       {
-        busy: () => child.busy,
+        busy: () => child.waiting > 0,
         ping: () => child.request('ping', {}).answer,
         kill: () => child.kill('it was frozen: it did not react any more'),
       },
@@ -95,8 +108,6 @@ export class Lifetime {
       stopListening();
       this.#lost(child, lost);
     });
-    await this.#turns.prepare(child);
-    this.#prepared = child;
     return child;
   }
 
@@ -125,7 +136,8 @@ export class Lifetime {
 
   #lost(child: Child, how: string): void {
     if (this.#child !== child || this.#closed) return;
-    this.#ready = undefined;
+    // One that was not ready yet is dealt with where it is made ready.
+    if (child === this.#prepared) this.#ready = undefined;
     this.#turns.lost(how);
   }
 }

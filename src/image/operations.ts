@@ -226,6 +226,8 @@ export interface Operations {
     args: { name: string; arguments: { readonly [name: string]: unknown } };
     data: RunToolData;
   };
+  'system-files': { args: { names: string[] }; data: { value?: string[] } };
+  replay: { args: { forms: object[] }; data: { failed?: { index: number; why: string }[] } };
   'system-sources': { args: object; data: { value?: string[] } };
   'who-references': {
     args: { name: string; package?: string; sites?: boolean; offset: number; limit: number };

@@ -3,7 +3,7 @@
 import type { Child } from './child.ts';
 import { codeCaller, type Upcalls } from './code-calls.ts';
 import { endingOf, notStarted } from './ending.ts';
-import { History } from './history.ts';
+import type { JournalStore } from './entries.ts';
 import {
   type CallOptions,
   type Ending,
@@ -11,13 +11,17 @@ import {
   type ImageTools,
   type Output,
   type Progress,
+  type RebuildFrom,
   type Reply,
+  type Stake,
   wholeText,
 } from './image.ts';
 import { Lifetime, type LifetimeOptions } from './lifetime.ts';
 import { watch } from './limits.ts';
+import type { LossReport } from './loss-report.ts';
 import type { Operations } from './operations.ts';
 import { enterAll, Queue } from './queue.ts';
+import { Recovery } from './recovery.ts';
 import type { Message } from './wire.ts';
 
 export interface SbclOptions extends LifetimeOptions {
@@ -29,6 +33,8 @@ export interface SbclOptions extends LifetimeOptions {
   callTool?: Upcalls['callTool'];
   /** What is done about tools in the image; when absent it has no tools but those that code in it makes. */
   tools?: ImageTools;
+  /** Where it is kept what built the image; when absent a lost one is not built again. */
+  journal?: JournalStore;
 }
 
 /** Evaluations that run side by side. */
@@ -46,22 +52,25 @@ export class SbclImage implements Image {
   readonly #queue = new Queue(PLACES);
   /** What one compilation takes back must not be what another has just defined. */
   readonly #compilations = new Queue(1);
-  readonly #history = new History();
+  readonly #recovery: Recovery;
   #notices: string[] = [];
-  #losses: string[] = [];
+  /** The process that loads the start files, which are a person's own. */
+  #startsFrom: Child | undefined;
   readonly #lifetime: Lifetime;
 
   constructor(options: SbclOptions) {
     this.#options = options;
+    this.#recovery = new Recovery(options.journal);
     this.#lifetime = new Lifetime(options, {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
         registerTool: (definition) => this.#register(child, definition),
+        tell: (message) => this.#recovery.tell(message, this.#lifetime.isPrepared(child)),
       }),
       prepare: (child) => this.#prepare(child),
       lost: (how) => {
         options.tools?.clear();
-        this.#losses.push(how);
+        if (this.#recovery.lost(how)) this.start();
       },
     });
   }
@@ -75,6 +84,8 @@ export class SbclImage implements Image {
   }
 
   started(): Promise<void> {
+    // Its tools come back with it.
+    if (this.#recovery.wanted) this.start();
     return this.#lifetime.settled();
   }
 
@@ -87,9 +98,32 @@ export class SbclImage implements Image {
     return (await (await this.#lifetime.ready()).greeting).without;
   }
 
+  get lastLoss(): LossReport | undefined {
+    return this.#recovery.lastLoss;
+  }
+
+  get stake(): Stake {
+    const { entries, held } = this.#recovery.journal;
+    return { entries: entries.length, values: held.variables, calls: this.#lifetime.child?.waiting ?? 0 };
+  }
+
+  async restart(rebuild: RebuildFrom): Promise<string> {
+    await this.#lifetime.settled();
+    this.#recovery.choose(rebuild);
+    const child = this.#lifetime.child;
+    if (child === undefined || child.dead) this.#recovery.lost('restart_image asked for a new one');
+    else {
+      child.kill('restart_image ended it');
+      await child.ended;
+    }
+    await this.#lifetime.ready();
+    return this.#recovery.takeText() ?? '';
+  }
+
   takeNotices(): string[] {
     const raw = this.#lifetime.child?.takeRaw().trim();
     if (raw) this.#notices.push(`Written to the image's own stdout or stderr:\n${raw}`);
+    this.#notices.push(...this.#recovery.journal.takeNotes());
     return this.#notices.splice(0);
   }
 
@@ -105,13 +139,25 @@ export class SbclImage implements Image {
     if (leave === undefined) return notStarted();
     try {
       const waitedMs = performance.now() - began;
-      const child = caller ?? (await this.#lifetime.ready());
+      const child = caller ?? (await this.#ready(options));
       if (caller === undefined) this.#tellLoss();
       if (options.signal?.aborted) return notStarted();
+      this.#recovery.used();
       return { ...(await this.#perform(child, name, args, options)), ...(queues.length > 0 && { waitedMs }) };
     } finally {
       leave();
     }
+  }
+
+  /** Returns a process that is ready for calls; while a lost image is built again, OPTIONS are told how far that is. */
+  async #ready({ onProgress }: CallOptions): Promise<Child> {
+    const began = performance.now();
+    const tell = () => {
+      const building = this.#recovery.progress;
+      if (building) onProgress?.({ milliseconds: performance.now() - began, characters: 0, building });
+    };
+    const timer = onProgress && setInterval(tell, PROGRESS_MS);
+    return this.#lifetime.ready().finally(() => clearInterval(timer));
   }
 
   #queuesOf(name: string, byCode: boolean): Queue[] {
@@ -129,6 +175,14 @@ export class SbclImage implements Image {
     options: CallOptions,
   ): Promise<Reply<Name>> {
     const began = performance.now();
+    // What is done before calls use an image is done to every new one.
+    const answered =
+      this.#lifetime.isPrepared(child) &&
+      this.#recovery.journal.watch(
+        name,
+        args,
+        (entry, names) => void this.#recovery.note(child, entry, names),
+      );
     const { id, answer } = child.request(name, args);
     const message = await answer.finally(this.#watch(child, id, name, options));
     const afterMs = performance.now() - began;
@@ -136,7 +190,7 @@ export class SbclImage implements Image {
     const output = message['output'] as Output | undefined;
     this.#note(message);
     if (options.signal?.aborted && codeCaller() === undefined) this.#noteCancelled(ending, afterMs, output);
-    this.#remember(name, message);
+    if (answered && ending.kind !== 'lost') answered(id, message, ending.kind === 'done');
     return {
       ending,
       ...(output && { output }),
@@ -146,16 +200,7 @@ export class SbclImage implements Image {
 
   #watch(child: Child, id: number, name: string, { limitMs, signal, onProgress }: CallOptions): () => void {
     const limit = limitMs ?? (name.startsWith('load-') ? LOAD_LIMIT_MS : this.#options.limitMs);
-    const unwatch = watch(
-      {
-        interrupt: (reason) => void child.request('interrupt', { job: id, reason }),
-        terminate: () => void child.request('terminate', { job: id }),
-        reacts: () => child.request('ping', {}).answer,
-        kill: () => child.kill('a call could not be interrupted, so the image had to be replaced'),
-      },
-      limit,
-      signal,
-    );
+    const unwatch = watch(child.job(id), limit, signal);
     const poll = async () => {
       const { answer } = child.request('progress', { job: id });
       const progress = (await answer)['value'] as Progress | null | undefined;
@@ -185,18 +230,13 @@ export class SbclImage implements Image {
     );
   }
 
-  #remember(name: string, message: Message): void {
-    if ('lost' in message) return;
-    const value = message['value'] as { file?: string; loaded?: string[] } | undefined;
-    if (name === 'evaluate') this.#history.evaluated();
-    if (name === 'load-file' && value?.file) this.#history.loadedFile(value.file);
-    for (const system of value?.loaded ?? []) this.#history.loadedSystem(system);
-  }
-
-  async #prepare(child: Child): Promise<void> {
+  async #prepare(child: Child): Promise<boolean> {
     const { tools } = this.#options;
     if (tools !== undefined) child.request('offer-tools', { tools: tools.offered() });
+    this.#startsFrom = child;
     await this.#loadStartFiles(child);
+    this.#startsFrom = undefined;
+    return this.#recovery.prepare(child);
   }
 
   async #loadStartFiles(child: Child): Promise<void> {
@@ -212,20 +252,17 @@ export class SbclImage implements Image {
 
   #register(child: Child, definition: unknown): string {
     // What it registers once its start files are loaded is no longer what they do.
-    const atStart = !this.#lifetime.isPrepared(child);
+    const atStart = child === this.#startsFrom;
     const { name } = Object(definition) as { name?: unknown };
     const called = this.#options.tools?.register(definition, atStart) ?? String(name);
-    if (!atStart) this.#history.registeredTool(called);
+    if (!atStart) this.#recovery.registeredTool(called, this.#lifetime.isPrepared(child));
     return called;
   }
 
   /** A loss is told with the first answer of the image that took its place. */
   #tellLoss(): void {
-    if (this.#losses.length === 0) return;
-    this.#notices.push(
-      `This is a new Lisp image; the one before was lost: ${this.#losses.join('; then ')}. ${this.#history.lose()}`,
-    );
-    this.#losses = [];
+    const text = this.#recovery.takeText();
+    if (text !== undefined) this.#notices.push(text);
   }
 }
 

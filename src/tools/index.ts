@@ -10,6 +10,7 @@ import { bufferTools } from './buffer/index.ts';
 import { diffTools } from './diff/index.ts';
 import { executionTools } from './execution/index.ts';
 import { loadFile, loadSystem } from './execution/loading.ts';
+import { restartImage } from './execution/restart.ts';
 import { introspectionTools } from './introspection/index.ts';
 import { Places } from './places.ts';
 import { getAuditLog } from './settings/audit.ts';
@@ -38,5 +39,10 @@ export function agentQTools({ image, workspace, history, pendingEdits }: Grounds
 /** Returns the built-in tools beside the eighteen, over GROUNDS. */
 export function furtherTools({ image, workspace, log }: Grounds): Tool[] {
   const places = new Places(workspace.root);
-  return [loadSystem(image, places), loadFile(image, places, workspace.root), getAuditLog(log)];
+  return [
+    loadSystem(image, places),
+    loadFile(image, places, workspace.root),
+    restartImage(image),
+    getAuditLog(log),
+  ];
 }

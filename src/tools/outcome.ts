@@ -111,7 +111,8 @@ export function waitedSection(
 }
 
 /** Returns how a running call is doing, as one line. */
-export function progressText({ milliseconds, characters, file, waiting }: Progress): string {
+export function progressText({ milliseconds, characters, file, waiting, building }: Progress): string {
+  if (building) return `${(milliseconds / 1000).toFixed(1)} s, ${building}`;
   if (waiting) return 'waiting: as many evaluations or compilations run as may run side by side';
   const parts = [
     `${(milliseconds / 1000).toFixed(1)} s`,
