@@ -71,12 +71,13 @@
 (defun builder-p (symbol)
   "True when SYMBOL names a function that builds the image."
   (or (gethash symbol *builders*)
-      (and (library-symbol-p symbol) (member (symbol-name symbol) *library-builders* :test #'string=))))
+      (and (not (system-symbol-p symbol)) (library-symbol-p symbol)
+           (member (symbol-name symbol) *library-builders* :test #'string=))))
 
 (defun definer-p (operator)
   "True when OPERATOR names a macro of the system or a library that defines or declares something."
-  (and (or (eq operator 'declaim) (eql 0 (search "DEF" (symbol-name operator))))
-       (macro-function operator)
+  (and (macro-function operator)
+       (or (eq operator 'declaim) (eql 0 (search "DEF" (symbol-name operator))))
        (or (system-symbol-p operator) (library-symbol-p operator))
        (not (eq operator 'live-lisp:define-tool))))
 
@@ -204,7 +205,7 @@ use it is mostly about to call a function."
              (and (eq (car operator) 'lambda) (any-builds-p (cddr operator))))
             ((not (symbolp operator)) nil)
             ((or (definer-p operator) (builder-p operator)
-                 (member operator '(sb-ext:without-package-locks sb-ext:with-unlocked-packages)))
+                 (member operator '(sb-ext:without-package-locks sb-ext:with-unlocked-packages) :test #'eq))
              (when (damages-p operator (cdr form)) (setf *damages* t))
              t)
             (t (operator-builds-p form))))))

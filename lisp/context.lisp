@@ -49,40 +49,65 @@ that behind # are."
                 (and dispatched (coerce dispatched 'string))
                 (and (plusp extended) extended))))))
 
-(defstruct (mark (:constructor make-mark (readtable macros syntax extended case dispatched text)))
+(defstruct (mark (:constructor make-mark (readtable macros syntax extended case dispatch text)))
   "READTABLE as it was when it was looked at last, and its TEXT, from READTABLE-TEXT."
-  readtable macros syntax extended case dispatched text)
+  readtable macros syntax extended case dispatch text)
 
 (sb-ext:defglobal **mark** nil "The mark of the readtable that was looked at last, or NIL.")
+
+(defun dispatch-vector (macros)
+  "Return the vector of what # dispatches to by MACROS, of a readtable, or NIL where it is not shown."
+  (let ((function (and (= 128 (length macros)) (svref macros (char-code #\#)))))
+    (when (and function (sb-kernel:closurep function))
+      (let ((table (internal-call ("SB-IMPL" "%DISPATCH-MACRO-CHAR-TABLE") (function))))
+        (and (consp table) (simple-vector-p (car table)) (car table))))))
 
 (defun new-mark (readtable)
   "Return the mark of READTABLE as it is now."
   (destructuring-bind (macros syntax extended case) (readtable-parts readtable)
-    (make-mark readtable (copy-seq macros) (copy-seq syntax) extended case
-               (dispatch-functions readtable #\#) (readtable-text readtable))))
+    (let ((dispatch (dispatch-vector macros)))
+      (make-mark readtable (copy-seq macros) (copy-seq syntax) extended case
+                 (and dispatch (copy-seq dispatch)) (readtable-text readtable)))))
 
-(defun same-dispatch-p (readtable functions)
-  "True when # of READTABLE dispatches to FUNCTIONS, from DISPATCH-FUNCTIONS."
-  (and functions
-       (ignore-errors
-        (loop for code from 33 below 127
-              always (eq (get-dispatch-macro-character #\# (code-char code) readtable) (svref functions code))))))
+(defun same-elements-p (one other)
+  "True when the simple vectors ONE and OTHER have the same elements."
+  (declare (type simple-vector one other) (optimize speed))
+  (and (= (length one) (length other))
+       (loop for element across one
+             for index of-type fixnum from 0
+             always (eq element (svref other index)))))
+
+(defun same-octets-p (one other)
+  "True when the vectors of octets ONE and OTHER are the same."
+  (declare (type octets one other) (optimize speed))
+  (and (= (length one) (length other))
+       (loop for octet across one
+             for index of-type fixnum from 0
+             always (= octet (aref other index)))))
 
 (defun current-p (mark readtable)
-  "True when READTABLE is that of MARK and still what it was."
+  "True when READTABLE is that of MARK and still what it was. This is asked for every form that is
+evaluated, so it is quick."
   (and mark
        (eq readtable (mark-readtable mark))
        (destructuring-bind (macros syntax extended case) (readtable-parts readtable)
          (and (eq case (mark-case mark))
               (eql extended (mark-extended mark))
-              (every #'eq macros (mark-macros mark))
-              (equalp syntax (mark-syntax mark))
-              (same-dispatch-p readtable (mark-dispatched mark))))))
+              (same-elements-p macros (mark-macros mark))
+              (if (typep syntax 'octets) (same-octets-p syntax (mark-syntax mark)) t)
+              (let ((dispatch (dispatch-vector macros)))
+                (if dispatch (same-elements-p dispatch (or (mark-dispatch mark) #())) t))))))
 
 (defun readtable-mark (readtable)
   "Return the mark of READTABLE, the one that was made last when that is still true."
   (let ((mark **mark**))
     (if (current-p mark readtable) mark (setf **mark** (new-mark readtable)))))
+
+(defun mark-before (readtable)
+  "Return the mark of READTABLE when it is the one that was looked at last: a form that could change
+it was evaluated before that."
+  (let ((mark **mark**))
+    (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))
 
 ;;; The policy
 

@@ -10,7 +10,8 @@
 that had PACKAGE, a readtable of MARK and POLICY; NIL when there is nothing to tell."
   (multiple-value-bind (builds without damages)
       (let ((*steps* 5000)) (building-parts form))
-    (let ((builds (or builds (and (not damages) (not (eq mark (readtable-mark *readtable*)))))))
+    (let* ((reads-otherwise (not (eq mark (readtable-mark *readtable*))))
+           (builds (or builds (and reads-otherwise (not damages)))))
       (append (when builds
                 (list "text" (funcall text)
                       "package" (package-name package)
@@ -27,7 +28,7 @@ that had PACKAGE, a readtable of MARK and POLICY; NIL when there is nothing to t
 (defun call-telling (form text function)
   "Call FUNCTION, which evaluates FORM; when it returns, tell the server how that changed the image
 and return what it returned. TEXT is a function that returns the form as it stood."
-  (let ((package *package*) (mark (readtable-mark *readtable*)) (policy (current-policy)))
+  (let ((package *package*) (mark (mark-before *readtable*)) (policy (current-policy)))
     (prog1 (funcall function)
       (let ((members (ignore-errors (built-members form text package mark policy))))
         (when members

@@ -25,6 +25,8 @@ const ENTRY_LIMIT = 20_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 const NAME_LIMIT = 1000;
 
+type Fields = { readonly [name: string]: unknown };
+
 /** Told of the answer of an operation: the id of its job, the message, and whether it ended well. */
 export type Answered = (job: number, message: Message, ended: boolean) => void;
 
@@ -106,14 +108,12 @@ export class Journal {
 
   /** Takes MESSAGE of the agent, which tells how a form changed the image. */
   built(message: Message): void {
-    const { text, inPackage, damages, set, ...how } = Object(message['built']) as {
-      [name: string]: unknown;
-    };
+    const { text, inPackage, damages, set, ...how } = Object(message['built']) as Fields;
     const job = Number(message['job']);
     if (text !== undefined || inPackage !== undefined || damages !== undefined) {
       this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
     }
-    if (typeof text === 'string') this.add({ kind: 'form', text, ...(how as { package: string }) });
+    if (typeof text === 'string') this.add(formEntry(text, how));
     if (typeof inPackage === 'string') this.add({ kind: 'package', inPackage });
     if (typeof damages === 'string') {
       this.#held.damageCount++;
@@ -217,6 +217,18 @@ export class Journal {
     this.add(entry);
     return entry;
   }
+}
+
+/** Returns the entry of the form TEXT, with what the agent told besides. */
+function formEntry(text: string, { package: home, without, readtable, policy }: Fields): Entry {
+  return {
+    kind: 'form',
+    text,
+    package: String(home),
+    ...(Array.isArray(without) && { without }),
+    ...(typeof readtable === 'string' && { readtable }),
+    ...(Array.isArray(policy) && { policy }),
+  };
 }
 
 function nothingHeld(): Held {

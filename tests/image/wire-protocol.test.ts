@@ -22,11 +22,14 @@ const calls: Message[] = [];
 vi.spyOn(CodeCalls.prototype, 'take').mockImplementation((message) => {
   calls.push(message);
 });
+/** What it said about what built the image, and what it builds again. */
+const told: Message[] = [];
 const child = new Child(
   findSbcl(undefined),
   agentArguments(OPTIONS, true),
   PROJECT,
   agentEnvironment(OPTIONS),
+  () => ({ tell: (message) => told.push(message) }),
 );
 afterAll(() => child.kill('the test ended'));
 
@@ -73,12 +76,16 @@ test.each(EXAMPLES)('%s', async (request, lines) => {
   const { id, answer } = child.request(sent.op, sent.args);
   expect(id).toBe(sent.id);
   answers.set(id, answer);
+  // What examples before this one built is shown by none of them.
+  told.splice(0);
   for (const line of lines) {
     const expected = JSON.parse(line) as Message;
     const said =
       'call' in expected
         ? await until('a call', 5000, () => calls.shift())
-        : await answers.get(expected['id']);
+        : 'job' in expected
+          ? await until('what it tells', 5000, () => told.shift())
+          : await answers.get(expected['id']);
     expect(said).toEqual(filled(expected, said));
   }
 });
