@@ -60,9 +60,11 @@ export interface CallOptions {
   onProgress?: (progress: Progress) => void;
 }
 
-/** What the image has: how many entries of its journal, variables that were set, and calls that run. */
+/** What the image has: how many entries of its journal, whether those are built again, variables that were set, and
+ *  calls that run. */
 export interface Stake {
   entries: number;
+  replay: boolean;
   values: readonly string[];
   calls: number;
 }

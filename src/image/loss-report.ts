@@ -16,6 +16,8 @@ export interface LossReport {
   rebuilt?: Rebuilt;
   /** Lines of the journal that could not be read. */
   damaged?: number;
+  /** Entries of the journal that were left, as somebody asked. */
+  forgotten?: number;
 }
 
 /** Lines of each kind, and names in a sentence. */
@@ -24,15 +26,17 @@ const NAMES = 10;
 
 /** Returns what a model reads of REPORT; more than a few of each kind are only counted. */
 export function lossText(report: LossReport): string {
-  const { how, held, replay, rebuilt, damaged = 0 } = report;
+  const { how, held, replay, rebuilt, damaged = 0, forgotten = 0 } = report;
   const head = `This is a new Lisp image; the one before was lost: ${how.join('; then ')}.`;
   if (!replay) return `${head} ${lostText(held)}`;
   const rest = [damageText(held), toolsText(held, rebuilt), goneText(held)].filter((part) => part);
   if (rebuilt === undefined) {
-    return [
-      `${head} ${rest.length > 0 ? 'Nothing had been defined.' : 'Nothing was lost with it.'}`,
-      ...rest,
-    ].join('\n');
+    const nothing = rest.length > 0 ? 'Nothing had been defined.' : 'Nothing was lost with it.';
+    const why =
+      forgotten > 0
+        ? `As asked, nothing was built again; the ${count(forgotten, 'step')} of the journal (definitions, loads and the like) ${forgotten === 1 ? 'is' : 'are'} forgotten.`
+        : nothing;
+    return [`${head} ${why}`, ...rest].join('\n');
   }
   const unreached =
     rebuilt.unreached > 0 &&

@@ -23,6 +23,8 @@ export class Recovery {
   #unused = 0;
   /** Lines of the journal of a server before that could not be read. */
   #damaged = 0;
+  /** Entries that are not built again, as somebody asked. */
+  #forgotten = 0;
   /** What is told of the last loss and what it took. */
   #last: LossReport | undefined;
 
@@ -71,6 +73,7 @@ export class Recovery {
       );
     }
     if (rebuild === 'none') {
+      this.#forgotten = this.journal.entries.length;
       this.journal.clear();
       return;
     }
@@ -124,8 +127,10 @@ export class Recovery {
       replay: this.journal.on,
       ...(rebuilt && { rebuilt }),
       ...(this.#damaged > 0 && { damaged: this.#damaged }),
+      ...(this.#forgotten > 0 && { forgotten: this.#forgotten }),
     };
     this.#damaged = 0;
+    this.#forgotten = 0;
     this.#losses = [];
     this.#rebuild = undefined;
     this.#attempts = 0;

@@ -103,8 +103,9 @@ export class SbclImage implements Image {
   }
 
   get stake(): Stake {
-    const { entries, held } = this.#recovery.journal;
-    return { entries: entries.length, values: held.variables, calls: this.#lifetime.child?.waiting ?? 0 };
+    const { entries, held, on } = this.#recovery.journal;
+    const calls = this.#lifetime.child?.waiting ?? 0;
+    return { entries: entries.length, replay: on, values: held.variables, calls };
   }
 
   async restart(rebuild: RebuildFrom): Promise<string> {

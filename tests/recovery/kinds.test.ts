@@ -67,11 +67,7 @@ const KINDS: [kind: string, forms: string[], shows: string, value: string][] = [
   ['a function set', ["(setf (fdefinition 'set-one) (lambda () 3))"], '(set-one)', '3'],
   [
     'documentation',
-    [
-      '(setf (documentation \'car-of \'function) "No.")',
-      '(defun car-of (x) x)',
-      '(setf (documentation \'car-of \'function) "Yes.")',
-    ],
+    ['(defun car-of (x) x)', '(setf (documentation \'car-of \'function) "Yes.")'],
     "(documentation 'car-of 'function)",
     '"Yes."',
   ],

@@ -60,15 +60,16 @@ function fromOf(rebuild: unknown): RebuildFrom {
 
 /** Returns what a human is shown before the image is ended. */
 function whatIsLost(image: Image, rebuild: RebuildFrom): string {
-  const { entries, values, calls } = image.stake;
+  const { entries, replay, values, calls } = image.stake;
+  const steps = `what this session defined and loaded (${entries} ${entries === 1 ? 'step' : 'steps'} of its journal)`;
   const again = {
-    session: `Built again: ${entries} definitions, loads and the like of this session.`,
-    none: `Nothing is built again: ${entries} definitions, loads and the like of this session are forgotten.`,
-    previous: `Built again: what the server before had, then ${entries} definitions, loads and the like of this session.`,
+    session: `Built again: ${steps}.`,
+    none: `Not built again, and forgotten: ${steps}.`,
+    previous: `Built again: what the server before had, then ${steps}.`,
   }[rebuild];
   return [
     'The Lisp image is ended and a fresh one started.',
-    again,
+    replay ? again : 'Nothing is built again, because the server was started with --replay off.',
     'Lost: all values, threads, open files and connections of the image.',
     values.length > 0 &&
       `Variables that were set: ${values.slice(0, 20).join(', ')}${values.length > 20 ? ' and more' : ''}.`,
