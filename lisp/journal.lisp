@@ -5,6 +5,10 @@
 
 ;;; Telling
 
+(defun beginning-of (text)
+  "Return the beginning of TEXT, on one line."
+  (on-one-line (print-safely 200 text "~A")))
+
 (defun built-members (form text package mark policy)
   "Return the members that tell how evaluating FORM, which TEXT returns as it stood, changed the image
 that had PACKAGE, a readtable of MARK and POLICY; NIL when there is nothing to tell."
@@ -18,21 +22,35 @@ that had PACKAGE, a readtable of MARK and POLICY; NIL when there is nothing to t
                       "without" without
                       "readtable" (mark-text mark)
                       "policy" (policy-data policy)))
-              (when damages (list "damages" (on-one-line (print-safely 200 (funcall text) "~A"))))
+              (when damages (list "damages" (beginning-of (funcall text))))
               (unless (eq package *package*) (list "inPackage" (package-name *package*)))
               (unless builds
                 (let* ((*steps* 1000) (variables (set-variables form)))
                   (when variables
                     (list "set" (mapcar #'symbol-text (remove-duplicates variables))))))))))
 
+(defun unfinished-members (form text)
+  "Return the members that tell of FORM, which TEXT returns as it stood, when it builds the image and
+was left before its end; else NIL."
+  (multiple-value-bind (builds without damages)
+      (let ((*steps* 5000)) (building-parts form))
+    (declare (ignore without))
+    (when (or builds damages)
+      (list "unfinished" (beginning-of (funcall text))))))
+
 (defun call-telling (form text function)
-  "Call FUNCTION, which evaluates FORM; when it returns, tell the server how that changed the image
-and return what it returned. TEXT is a function that returns the form as it stood."
-  (let ((package *package*) (mark (mark-before *readtable*)) (policy (current-policy)))
-    (prog1 (funcall function)
-      (let ((members (ignore-errors (built-members form text package mark policy))))
-        (when members
-          (send (object "built" (make-json-object members) "job" (job-id *job*))))))))
+  "Call FUNCTION, which evaluates FORM, and return what it returns. Tell the server how that changed
+the image, or that FORM was left before its end. TEXT is a function that returns FORM as it stood."
+  (let ((package *package*) (mark (mark-before *readtable*)) (policy (current-policy)) (finished nil))
+    (flet ((tell (members)
+             (when members
+               (send (object "built" (make-json-object members) "job" (job-id *job*))))))
+      (unwind-protect
+           (prog1 (funcall function)
+             (setf finished t)
+             (tell (ignore-errors (built-members form text package mark policy))))
+        (unless finished
+          (tell (ignore-errors (unfinished-members form text))))))))
 
 ;;; Building again
 

@@ -6,6 +6,12 @@ import { type Entry, type JournalStore, replaces, type SystemEntry, sizeOf } fro
 import type { EvaluateData, LoadFileData, LoadSystemData } from './operations.ts';
 import type { Message } from './wire.ts';
 
+/** The beginnings of the first few forms, and how many there were. */
+export interface Beginnings {
+  count: number;
+  first: string[];
+}
+
 /** What a lost image held, for what is told of the loss. */
 export interface Held {
   evaluations: number;
@@ -15,9 +21,9 @@ export interface Held {
   /** How many forms were evaluated that built nothing, and variables that those can have set. */
   notRun: number;
   variables: string[];
-  /** The beginnings of forms that changed the Lisp system itself, and how many there were. */
-  damages: string[];
-  damageCount: number;
+  /** Forms that changed the Lisp system itself, and that would build the image but did not end well. */
+  damages: Beginnings;
+  unfinished: Beginnings;
 }
 
 /** Entries, and characters of them, that are kept. */
@@ -108,17 +114,15 @@ export class Journal {
 
   /** Takes MESSAGE of the agent, which tells how a form changed the image. */
   built(message: Message): void {
-    const { text, inPackage, damages, set, ...how } = Object(message['built']) as Fields;
+    const { text, inPackage, damages, unfinished, set, ...how } = Object(message['built']) as Fields;
     const job = Number(message['job']);
-    if (text !== undefined || inPackage !== undefined || damages !== undefined) {
+    if ([text, inPackage, damages, unfinished].some((each) => each !== undefined)) {
       this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
     }
     if (typeof text === 'string') this.add(formEntry(text, how));
     if (typeof inPackage === 'string') this.add({ kind: 'package', inPackage });
-    if (typeof damages === 'string') {
-      this.#held.damageCount++;
-      if (this.#held.damages.length < 5) this.#held.damages.push(damages);
-    }
+    if (typeof damages === 'string') addBeginning(this.#held.damages, damages);
+    if (typeof unfinished === 'string') addBeginning(this.#held.unfinished, unfinished);
     for (const name of Array.isArray(set) ? set : []) addName(this.#held.variables, String(name));
   }
 
@@ -239,9 +243,14 @@ function nothingHeld(): Held {
     tools: [],
     notRun: 0,
     variables: [],
-    damages: [],
-    damageCount: 0,
+    damages: { count: 0, first: [] },
+    unfinished: { count: 0, first: [] },
   };
+}
+
+function addBeginning(beginnings: Beginnings, text: string): void {
+  beginnings.count++;
+  if (beginnings.first.length < 5) beginnings.first.push(text);
 }
 
 function addName(names: string[], name: string): void {

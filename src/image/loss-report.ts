@@ -1,6 +1,6 @@
 // Decides how the loss of an image is told: what was built again, what was not and why, what is gone.
 
-import type { Held } from './journal.ts';
+import type { Beginnings, Held } from './journal.ts';
 import type { Rebuilt, Remark } from './rebuild.ts';
 
 /** What the last loss took, and what was built again. */
@@ -29,7 +29,12 @@ export function lossText(report: LossReport): string {
   const { how, held, replay, rebuilt, damaged = 0, forgotten = 0 } = report;
   const head = `This is a new Lisp image; the one before was lost: ${how.join('; then ')}.`;
   if (!replay) return `${head} ${lostText(held)}`;
-  const rest = [damageText(held), toolsText(held, rebuilt), goneText(held)].filter((part) => part);
+  const rest = [
+    beginnings('Left out on purpose, because they changed the Lisp system itself', held.damages),
+    beginnings('Not run again, because they did not end well', held.unfinished),
+    toolsText(held, rebuilt),
+    goneText(held),
+  ].filter((part) => part);
   if (rebuilt === undefined) {
     const nothing = rest.length > 0 ? 'Nothing had been defined.' : 'Nothing was lost with it.';
     const why =
@@ -89,15 +94,11 @@ function remarks(title: string, all: Remark[]): string | false {
   return [`${title} (${all.length}):`, ...lines, ...(more > 0 ? [`  ... and ${more} more`] : [])].join('\n');
 }
 
-function damageText({ damages, damageCount }: Held): string | false {
-  if (damageCount === 0) return false;
-  const lines = damages.slice(0, LINES).map((text) => `  ${text}`);
-  const more = damageCount - lines.length;
-  return [
-    `Left out on purpose, because they changed the Lisp system itself (${damageCount}):`,
-    ...lines,
-    ...(more > 0 ? [`  ... and ${more} more`] : []),
-  ].join('\n');
+function beginnings(title: string, { count: total, first }: Beginnings): string | false {
+  if (total === 0) return false;
+  const lines = first.slice(0, LINES).map((text) => `  ${text}`);
+  const more = total - lines.length;
+  return [`${title} (${total}):`, ...lines, ...(more > 0 ? [`  ... and ${more} more`] : [])].join('\n');
 }
 
 /** Tools that were registered in a way that the journal does not know. */
