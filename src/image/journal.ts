@@ -115,15 +115,16 @@ export class Journal {
   /** Takes MESSAGE of the agent, which tells how a form changed the image. */
   built(message: Message): void {
     const { text, inPackage, damages, unfinished, set, ...how } = Object(message['built']) as Fields;
-    const job = Number(message['job']);
-    if ([text, inPackage, damages, unfinished].some((each) => each !== undefined)) {
-      this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
-    }
+    const { job } = message;
+    const known = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
+    if (known && typeof job === 'number') this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
     if (typeof text === 'string') this.add(formEntry(text, how));
     if (typeof inPackage === 'string') this.add({ kind: 'package', inPackage });
     if (typeof damages === 'string') addBeginning(this.#held.damages, damages);
     if (typeof unfinished === 'string') addBeginning(this.#held.unfinished, unfinished);
-    for (const name of Array.isArray(set) ? set : []) addName(this.#held.variables, String(name));
+    for (const name of Array.isArray(set) ? set : []) {
+      if (typeof name === 'string') addName(this.#held.variables, name);
+    }
   }
 
   /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS; LOADED is
@@ -228,7 +229,7 @@ function formEntry(text: string, { package: home, without, readtable, policy }: 
   return {
     kind: 'form',
     text,
-    package: String(home),
+    package: typeof home === 'string' ? home : 'COMMON-LISP-USER',
     ...(Array.isArray(without) && { without }),
     ...(typeof readtable === 'string' && { readtable }),
     ...(Array.isArray(policy) && { policy }),

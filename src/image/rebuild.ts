@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { messageOf } from '../errors.ts';
 import type { Child } from './child.ts';
 import { changedSince, digestOf, readBounded } from './digests.ts';
 import { endingOf } from './ending.ts';
@@ -12,28 +13,8 @@ import type { Ending } from './image.ts';
 import type { Journal } from './journal.ts';
 import { watch } from './limits.ts';
 import type { LoadFileData, LoadSystemData } from './operations.ts';
+import { endingWords, failuresOf, labelOf, nothingBuilt, type Rebuilt, type Remark } from './rebuilt.ts';
 import type { Message } from './wire.ts';
-
-/** What was to be built again, and why it could not be or in which way it is another. */
-export interface Remark {
-  what: string;
-  why: string;
-}
-
-/** What became of a rebuild. */
-export interface Rebuilt {
-  forms: number;
-  files: string[];
-  systems: string[];
-  tools: string[];
-  failed: Remark[];
-  changed: Remark[];
-  /** Entries for which there was no time. */
-  unreached: number;
-  /** The image was lost again too often, so it was not built again at all. */
-  gaveUp: boolean;
-  milliseconds: number;
-}
 
 /** Milliseconds for all, for one form, and for one file or system. */
 const LIMIT_MS = 60_000;
@@ -77,7 +58,8 @@ export class Rebuild {
 
   /** Takes MESSAGE, which tells the form that is evaluated now. */
   reached(message: Message): void {
-    if (message['job'] === this.#mark?.job) this.#mark?.reached(Number(message['replaying']));
+    const { job, replaying } = message;
+    if (job === this.#mark?.job && typeof replaying === 'number') this.#mark?.reached(replaying);
   }
 
   /** Leaves it at what failed, because the image is lost again and again. */
@@ -91,24 +73,26 @@ export class Rebuild {
     this.#done = 0;
     const entries = [...this.#journal.entries];
     this.#total = entries.length;
-    const folder = mkdtempSync(join(tmpdir(), 'live-lisp-'));
-    try {
-      while (this.#done < entries.length && this.#left() > 0) {
-        if (!(await this.#next(child, entries, folder))) return false;
-      }
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
+    while (this.#done < entries.length && this.#left() > 0) {
+      if (!(await this.#next(child, entries))) return false;
     }
     this.#result.unreached = entries.length - this.#done;
     return true;
   }
 
   /** Builds what comes next of ENTRIES. Returns whether the image lives. */
-  async #next(child: Child, entries: readonly Entry[], folder: string): Promise<boolean> {
+  async #next(child: Child, entries: readonly Entry[]): Promise<boolean> {
     const entry = entries[this.#done];
-    if (entry?.kind === 'file') return this.#loadFile(child, entry, folder);
-    if (entry?.kind === 'system') return this.#loadSystem(child, entry);
-    return this.#replay(child, nextBatch(entries, this.#done));
+    try {
+      if (entry?.kind === 'file') return await this.#loadFile(child, entry);
+      if (entry?.kind === 'system') return await this.#loadSystem(child, entry);
+      return await this.#replay(child, nextBatch(entries, this.#done));
+    } catch (error) {
+      // There is no room for a file, or what is to be sent is too long.
+      this.#fail(labelOf(entry), messageOf(error));
+      this.#done++;
+      return !child.dead;
+    }
   }
 
   #left(): number {
@@ -119,10 +103,11 @@ export class Rebuild {
     const forms = batch.map(({ kind: _, ...form }) => form);
     let index = 0;
     const { message, ending } = await this.#job(child, 'replay', { forms }, FORM_LIMIT_MS, (reached) => {
+      if (forms[reached] === undefined || reached < index) return;
       this.#done += reached - index;
       index = reached;
     });
-    const failed = (message['failed'] ?? []) as { index: number; why: string }[];
+    const failed = failuresOf(message);
     for (const each of failed) this.#fail(labelOf(batch[each.index]), each.why);
     const ended = ending.kind === 'done';
     const built = batch.slice(0, ended ? batch.length : index).filter(({ kind }) => kind === 'form').length;
@@ -132,7 +117,16 @@ export class Rebuild {
     return true;
   }
 
-  async #loadFile(child: Child, entry: Entry & { kind: 'file' }, folder: string): Promise<boolean> {
+  async #loadFile(child: Child, entry: Entry & { kind: 'file' }): Promise<boolean> {
+    const folder = mkdtempSync(join(tmpdir(), 'live-lisp-'));
+    try {
+      return await this.#loadFileBy(child, entry, folder);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  async #loadFileBy(child: Child, entry: Entry & { kind: 'file' }, folder: string): Promise<boolean> {
     const file = this.#fileFor(entry, folder);
     if (file === undefined) {
       this.#done++;
@@ -237,20 +231,6 @@ export class Rebuild {
   }
 }
 
-function nothingBuilt(): Rebuilt {
-  return {
-    forms: 0,
-    files: [],
-    systems: [],
-    tools: [],
-    failed: [],
-    changed: [],
-    unreached: 0,
-    gaveUp: false,
-    milliseconds: 0,
-  };
-}
-
 /** Returns the forms and changes of the package from START on that are sent at once. */
 function nextBatch(entries: readonly Entry[], start: number): Batch {
   const batch: Batch = [];
@@ -262,33 +242,4 @@ function nextBatch(entries: readonly Entry[], start: number): Batch {
     batch.push(entry);
   }
   return batch;
-}
-
-function labelOf(entry: Entry | undefined): string {
-  switch (entry?.kind) {
-    case 'form': {
-      const text = entry.text.replace(/\s+/g, ' ');
-      return text.length > 80 ? `${text.slice(0, 80)}...` : text;
-    }
-    case 'file':
-      return `load_file ${entry.path}`;
-    case 'system':
-      return `load_system ${entry.name}`;
-    default:
-      return `(in-package ${entry?.inPackage ?? ''})`;
-  }
-}
-
-/** Returns why ENDING is not what it should be, as part of a sentence; OTHERWISE when it is. */
-function endingWords(ending: Ending, otherwise: string): string {
-  switch (ending.kind) {
-    case 'condition':
-      return ending.condition.text;
-    case 'lost':
-      return `the image was lost when it was built with it (${ending.how})`;
-    case 'interrupted':
-      return `it was interrupted after ${(ending.afterMs / 1000).toFixed(1)} s (${ending.reason})`;
-    default:
-      return otherwise;
-  }
 }

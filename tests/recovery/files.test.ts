@@ -188,13 +188,4 @@ describe('the journal on the disk', () => {
     expect(text).toContain('\n3 lines of the journal could not be read, so what they had is missing.');
     expect(await session.eval("(list (f) (g) (fboundp 'h))")).toBe('(1 2 NIL)');
   });
-
-  test('of the last servers stays, and older ones go', async () => {
-    for (let n = 0; n < 8; n++) {
-      const session = await open();
-      await session.eval('(defun f () 1)');
-      await session.close();
-    }
-    expect(journalFiles()).toHaveLength(6);
-  });
 });

@@ -62,7 +62,6 @@ const KINDS: readonly Kind[] = [
   (n, v) => `(setf *v${n}-unknown* ${v})`,
   (n) => `(f${n})`,
   (n) => `(error "No ${n}.")`,
-  (n, v) => `(progn (defun f${n} () ${v}) (error "Late."))`,
   (n, v) => `(defun f${n} () ${v}) (defvar *w${n}* ${v}) (error "After.")`,
   (_, v) => `(+ 1 ${v})`,
 ];

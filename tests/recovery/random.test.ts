@@ -7,7 +7,7 @@ import { childrenOf, gone, imageOf, pause } from '../server/processes.ts';
 import { randomForm, randomNumbers, SHOW } from './random-forms.ts';
 
 const LONG = process.env['LIVE_LISP_LONG'] === '1';
-const RUNS = LONG ? { seeds: 25, steps: 400 } : { seeds: 2, steps: 60 };
+const RUNS = LONG ? { seeds: Number(process.env['SEEDS'] ?? 25), steps: 400 } : { seeds: 2, steps: 60 };
 const state = temporaryFolder();
 afterAll(state.remove);
 
@@ -16,6 +16,10 @@ async function show(session: Session): Promise<{ shown: string; told: string }> 
     form: SHOW,
     package: 'COMMON-LISP-USER',
   });
+  // A busy machine tells late that the image was killed.
+  if (text.startsWith('Error: The Lisp image was lost during this call: it was ended by SIGKILL.')) {
+    return show(session);
+  }
   expect(isError, text).toBe(false);
   return { shown: text, told: notices.join('\n') };
 }
@@ -46,7 +50,7 @@ async function loseImage(session: Session, form: string | undefined, next: (limi
   return answer;
 }
 
-const DIFFERS = /Not built again|It was not built again|There was no time|did not end well/;
+const DIFFERS = /Not built again|It was not built again|There was no time/;
 
 async function run(seed: number): Promise<void> {
   const next = randomNumbers(seed);

@@ -32,6 +32,23 @@ test('the texts are exact', async () => {
   });
 });
 
+test('a form that did not end well is not run again, and told when it would build', async () => {
+  const session = await start();
+  await session.eval('(defun f () 1)');
+  await session.eval('(progn (defun half () 1) (error "No."))');
+  await session.eval('(progn (defvar *slow* 1) (loop))', { timeout: 0.5 });
+  await killImage(session);
+  expect(await afterLoss(session, "(list (f) (fboundp 'half) (boundp '*slow*))")).toEqual({
+    text: '(1 NIL NIL)',
+    told: told(
+      built('1 form'),
+      'Not run again, because they did not end well (2):',
+      '  (progn (defun half () 1) (error "No."))',
+      '  (progn (defvar *slow* 1) (loop))',
+    ),
+  });
+});
+
 test('nothing is told when nothing was done, and nothing twice', async () => {
   const session = await start();
   await session.text('describe_symbol', { symbol: 'car' });
