@@ -87,9 +87,9 @@ export class Child {
     return this.#death !== undefined;
   }
 
-  /** How many requests wait for an answer. */
-  get waiting(): number {
-    return this.#pending.size;
+  /** Whether requests wait for an answer. */
+  get busy(): boolean {
+    return this.#pending.size > 0;
   }
 
   /** Sends the request OP and returns its id and the promise of its answer, which is a Death when

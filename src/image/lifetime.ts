@@ -98,7 +98,7 @@ export class Lifetime {
     });
     const stopListening = listenToHeart(
       {
-        busy: () => child.waiting > 0,
+        busy: () => child.busy,
         ping: () => child.request('ping', {}).answer,
         kill: () => child.kill('it was frozen: it did not react any more'),
       },

@@ -53,7 +53,7 @@ export class Rebuild {
 
   /** Takes the tool that clients call NAME, which was registered again. */
   registeredTool(name: string): void {
-    if (!this.#result.tools.includes(name)) this.#result.tools.push(name);
+    addNew(this.#result.tools, name);
   }
 
   /** Takes MESSAGE, which tells the form that is evaluated now. */
@@ -137,7 +137,7 @@ export class Rebuild {
     const { value } = message as LoadFileData;
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
     this.#done++;
-    if (ending.kind === 'done' && !value?.notLoaded) this.#result.files.push(entry.path);
+    if (ending.kind === 'done' && !value?.notLoaded) addNew(this.#result.files, entry.path);
     else if (!entry.partial) this.#fail(labelOf(entry), endingWords(ending, 'it could not be compiled'));
     return true;
   }
@@ -175,7 +175,7 @@ export class Rebuild {
       this.#fail(labelOf(entry), endingWords(ending, 'ASDF does not find it any more.'));
       return true;
     }
-    this.#result.systems.push(entry.name);
+    addNew(this.#result.systems, entry.name);
     if (changed.length > 0) {
       const files = changed.length === 1 ? 'a file of it has' : `${changed.length} files of it have`;
       this.#result.changed.push({
@@ -229,6 +229,10 @@ export class Rebuild {
   #fail(what: string, why: string): void {
     this.#result.failed.push({ what, why });
   }
+}
+
+function addNew(names: string[], name: string): void {
+  if (!names.includes(name)) names.push(name);
 }
 
 /** Returns the forms and changes of the package from START on that are sent at once. */

@@ -54,6 +54,8 @@ export class SbclImage implements Image {
   readonly #compilations = new Queue(1);
   readonly #recovery: Recovery;
   #notices: string[] = [];
+  /** How many calls run. */
+  #calls = 0;
   /** The process that loads the start files, which are a person's own. */
   #startsFrom: Child | undefined;
   readonly #lifetime: Lifetime;
@@ -104,8 +106,7 @@ export class SbclImage implements Image {
 
   get stake(): Stake {
     const { entries, held, on } = this.#recovery.journal;
-    const calls = this.#lifetime.child?.waiting ?? 0;
-    return { entries: entries.length, replay: on, values: held.variables, calls };
+    return { entries: entries.length, replay: on, values: held.variables, calls: this.#calls };
   }
 
   async restart(rebuild: RebuildFrom): Promise<string> {
@@ -138,6 +139,7 @@ export class SbclImage implements Image {
     const began = performance.now();
     const leave = await enterAll(queues, options.signal, () => options.onProgress?.(WAITING));
     if (leave === undefined) return notStarted();
+    this.#calls++;
     try {
       const waitedMs = performance.now() - began;
       const child = caller ?? (await this.#ready(options));
@@ -146,6 +148,7 @@ export class SbclImage implements Image {
       this.#recovery.used();
       return { ...(await this.#perform(child, name, args, options)), ...(queues.length > 0 && { waitedMs }) };
     } finally {
+      this.#calls--;
       leave();
     }
   }

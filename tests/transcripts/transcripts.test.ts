@@ -233,6 +233,12 @@ const TOOLS: Record<string, Calls> = {
       { path: 'notes/none.txt', original: 'line', modified: 'x' },
     ],
   },
+  restart_image: {
+    usual: [{}],
+    empty: [{ rebuild: 'none' }],
+    'over-long': [{ rebuild: 'session' }],
+    bad: [{ rebuild: 'previous' }, { rebuild: 'all' }],
+  },
   get_audit_log: {
     usual: [
       { tool: 'write_file', limit: 2 },
@@ -277,7 +283,7 @@ function briefly(text: string): string {
 /** How long a call ran differs from run to run, and where the fixtures are, from machine to machine. */
 function stable(text: string): string {
   return text
-    .replace(/after \d+\.\d s/g, 'after N s')
+    .replace(/(after|again in) \d+\.\d s/g, '$1 N s')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/, \d+ ms$/gm, ', N ms')
     .replace(/after \d+ ms$/gm, 'after N ms')
