@@ -147,10 +147,11 @@ use it is mostly about to call a function."
 
 (defun function-builds-p (designator)
   "True when calling DESIGNATOR, a form, builds the image as far as it shows."
-  (when (and (consp designator) (eq (car designator) 'function) (consp (cdr designator)))
-    (let ((function (cadr designator)))
-      (cond ((symbolp function) (builder-p function))
-            ((and (consp function) (eq (car function) 'lambda)) (any-builds-p (cddr function)))))))
+  (let ((function (if (and (consp designator) (eq (car designator) 'function) (consp (cdr designator)))
+                      (cadr designator)
+                      (and (consp designator) designator))))
+    (cond ((symbolp function) (builder-p function))
+          ((eq (car function) 'lambda) (any-builds-p (cddr function))))))
 
 (defun evaluating-builds-p (form)
   "True when evaluating the value of FORM builds the image as far as it shows."

@@ -78,7 +78,9 @@ export function registerEighteen({ registry, grounds }: Assembly): void {
 export function assembleParts(config: Config, registry: ToolRegistry): Assembly {
   const image: SbclImage = new SbclImage({
     ...imageOptions(config),
-    ...(config.replay && { journal: new JournalFiles(config.journals, config.root) }),
+    // A single call from the command line has no image to lose, and must not push out the journals of servers.
+    ...(config.replay &&
+      config.command !== 'call' && { journal: new JournalFiles(config.journals, config.root) }),
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
     tools: new LispTools(
       registry.mirror,

@@ -30,6 +30,7 @@ export class Rebuild {
   readonly #journal: Journal;
   readonly #began = performance.now();
   #mark: { job: number; reached: (index: number) => void } | undefined;
+  #abandoned = false;
   #done = 0;
   #total = 0;
   #result: Rebuilt = nothingBuilt();
@@ -65,6 +66,11 @@ export class Rebuild {
   /** Leaves it at what failed, because the image is lost again and again. */
   giveUp(): void {
     this.#result = { ...nothingBuilt(), gaveUp: true };
+  }
+
+  /** Takes that the image will be ended because nobody needs it any more: what is being built is not to blame. */
+  abandon(): void {
+    this.#abandoned = true;
   }
 
   /** Builds CHILD. Returns whether it lives; what ended it is dropped from the journal. */
@@ -217,6 +223,7 @@ export class Rebuild {
    *  lives. */
   #stopped(entry: Entry | undefined, ending: Ending): boolean {
     const lives = ending.kind !== 'lost';
+    if (this.#abandoned) return lives;
     if (lives && this.#left() <= 0) return true;
     this.#done++;
     if (entry === undefined) return lives;

@@ -97,6 +97,11 @@ export class Recovery {
     return !(await this.#rebuild.run(child));
   }
 
+  /** Takes that the server ends, and the image with it. */
+  close(): void {
+    this.#rebuild?.abandon();
+  }
+
   /** Takes MESSAGE of an image, with which code told something; READY says that calls use that image. */
   tell(message: Message, ready: boolean): void {
     if ('replaying' in message) this.#rebuild?.reached(message);
@@ -113,7 +118,7 @@ export class Recovery {
   async note(child: Child, entry: SystemEntry, names: string[]): Promise<void> {
     if (!this.journal.on) return;
     const { value } = await child.request('system-files', { names }).answer;
-    if (Array.isArray(value)) entry.files = await digestsOf(value as string[]);
+    if (Array.isArray(value)) entry.files = await digestsOf(value.filter((each) => typeof each === 'string'));
   }
 
   /** Returns, once, what is to be told of losses; the image that took the place is ready. */

@@ -92,6 +92,7 @@ export class SbclImage implements Image {
   }
 
   close(): void {
+    this.#recovery.close();
     this.#lifetime.close();
   }
 
@@ -145,7 +146,7 @@ export class SbclImage implements Image {
       const child = caller ?? (await this.#ready(options));
       if (caller === undefined) this.#tellLoss();
       if (options.signal?.aborted) return notStarted();
-      this.#recovery.used();
+      if (caller === undefined) this.#recovery.used();
       return { ...(await this.#perform(child, name, args, options)), ...(queues.length > 0 && { waitedMs }) };
     } finally {
       this.#calls--;

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import type { Entry, JournalStore } from '../../src/image/entries.ts';
 import { Journal } from '../../src/image/journal.ts';
 import { JournalFiles } from '../../src/records/journal-files.ts';
@@ -97,6 +98,13 @@ test('a full journal says so once, and keeps what it has', () => {
   const long = new Journal(NOWHERE);
   for (let n = 0; n < 5; n++) long.add(form(`(defvar *x${n}* "${'x'.repeat(10_000_000)}")`));
   expect([long.entries.length, long.takeNotes().length]).toEqual([3, 1]);
+});
+
+test('--replay and LIVE_LISP_REPLAY are on or off; the flag counts', () => {
+  expect(readConfig([], {}).replay).toBe(true);
+  expect(readConfig([], { LIVE_LISP_REPLAY: 'off' }).replay).toBe(false);
+  expect(readConfig(['--replay', 'on'], { LIVE_LISP_REPLAY: 'off' }).replay).toBe(true);
+  expect(() => readConfig(['--replay', 'maybe'], {})).toThrow('--replay must be on or off, not maybe.');
 });
 
 describe('on the disk', () => {
