@@ -236,7 +236,29 @@ function formEntry(text: string, { package: home, without, readtable, policy }: 
   };
 }
 
-function nothingHeld(): Held {
+/** Returns what ONE and OTHER held together. */
+export function combined(one: Held, other: Held): Held {
+  const names = (key: 'systems' | 'files' | 'tools' | 'variables') => [
+    ...new Set([...one[key], ...other[key]]),
+  ];
+  const beginnings = (key: 'damages' | 'unfinished') => ({
+    count: one[key].count + other[key].count,
+    first: [...one[key].first, ...other[key].first].slice(0, 5),
+  });
+  return {
+    evaluations: one.evaluations + other.evaluations,
+    systems: names('systems'),
+    files: names('files'),
+    tools: names('tools'),
+    notRun: one.notRun + other.notRun,
+    variables: names('variables'),
+    damages: beginnings('damages'),
+    unfinished: beginnings('unfinished'),
+  };
+}
+
+/** Returns what an image holds that is new. */
+export function nothingHeld(): Held {
   return {
     evaluations: 0,
     systems: [],

@@ -5,7 +5,7 @@ import type { Child } from './child.ts';
 import { digestsOf } from './digests.ts';
 import type { JournalStore, SystemEntry } from './entries.ts';
 import type { RebuildFrom } from './image.ts';
-import { Journal } from './journal.ts';
+import { combined, type Held, Journal, nothingHeld } from './journal.ts';
 import { type LossReport, lossText } from './loss-report.ts';
 import { Rebuild } from './rebuild.ts';
 import type { Message } from './wire.ts';
@@ -16,6 +16,8 @@ const ATTEMPTS = 3;
 export class Recovery {
   readonly journal: Journal;
   #losses: string[] = [];
+  /** What the lost images held that nobody was told of yet. */
+  #held: Held = nothingHeld();
   #rebuild: Rebuild | undefined;
   #attempts = 0;
   /** Whether a call used the image, and how many in a row no call did. */
@@ -57,6 +59,7 @@ export class Recovery {
    *  that nobody used waits for a call. */
   lost(how: string): boolean {
     this.#losses.push(how);
+    this.#held = combined(this.#held, this.journal.lose());
     const wasUsed = this.#used;
     this.#used = false;
     this.#unused = wasUsed ? 0 : this.#unused + 1;
@@ -87,7 +90,8 @@ export class Recovery {
   /** Builds CHILD, which nobody has used yet, as the one before was, when one was lost. Returns whether CHILD died of
    *  it and another is to be tried. */
   async prepare(child: Child): Promise<boolean> {
-    if (!this.wanted) return false;
+    // One that its start files have ended is nobody else's fault.
+    if (!this.wanted || child.dead) return false;
     this.#rebuild ??= new Rebuild(this.journal);
     if (this.#attempts++ >= ATTEMPTS || this.#unused > ATTEMPTS) {
       this.#rebuild.giveUp();
@@ -128,7 +132,7 @@ export class Recovery {
     this.#last = {
       time: new Date().toISOString(),
       how: this.#losses,
-      held: this.journal.lose(),
+      held: this.#held,
       replay: this.journal.on,
       ...(rebuilt && { rebuilt }),
       ...(this.#damaged > 0 && { damaged: this.#damaged }),
@@ -137,6 +141,7 @@ export class Recovery {
     this.#damaged = 0;
     this.#forgotten = 0;
     this.#losses = [];
+    this.#held = nothingHeld();
     this.#rebuild = undefined;
     this.#attempts = 0;
     return lossText(this.#last);

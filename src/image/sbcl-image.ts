@@ -1,5 +1,6 @@
 // Decides how our own SBCL serves calls: which wait, when they are interrupted, what is told with their answers.
 
+import { ImageError } from '../errors.ts';
 import type { Child } from './child.ts';
 import { codeCaller, type Upcalls } from './code-calls.ts';
 import { endingOf, notStarted } from './ending.ts';
@@ -119,7 +120,11 @@ export class SbclImage implements Image {
       child.kill('restart_image ended it');
       await child.ended;
     }
-    await this.#lifetime.ready();
+    if ((await this.#lifetime.ready()).dead) {
+      throw new ImageError(
+        'The new Lisp image ended as soon as it was there. Look at the start files, which it loads first.',
+      );
+    }
     return this.#recovery.takeText() ?? '';
   }
 
@@ -144,9 +149,11 @@ export class SbclImage implements Image {
     try {
       const waitedMs = performance.now() - began;
       const child = caller ?? (await this.#ready(options));
-      if (caller === undefined) this.#tellLoss();
+      // One that a start file has ended is no image to tell of.
+      const counts = caller === undefined && !child.dead;
+      if (counts) this.#tellLoss();
       if (options.signal?.aborted) return notStarted();
-      if (caller === undefined) this.#recovery.used();
+      if (counts) this.#recovery.used();
       return { ...(await this.#perform(child, name, args, options)), ...(queues.length > 0 && { waitedMs }) };
     } finally {
       this.#calls--;

@@ -1,6 +1,6 @@
 // What is told of a loss: what was built again, what was left out, what is gone; and that nothing is done twice.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../harness.ts';
@@ -47,6 +47,23 @@ test('a form that did not end well is not run again, and told when it would buil
       '  (progn (defvar *slow* 1) (loop))',
     ),
   });
+});
+
+test('a start file that ends every image drops nothing of the journal', async () => {
+  const init = join(folder.path, 'init.lisp');
+  const deadly = join(folder.path, 'deadly');
+  writeFileSync(init, `(when (probe-file "${deadly}") (sb-ext:exit :abort t :code 7))`);
+  const session = await start({ args: ['--init', init, '--allow', 'restart_image'] });
+  await session.eval('(defun f () 1)');
+  writeFileSync(deadly, '');
+  await killImage(session);
+  expect((await session.call('eval_form', { form: '(f)' })).isError).toBe(true);
+  expect((await session.call('restart_image')).text).toBe(
+    'The new Lisp image ended as soon as it was there. Look at the start files, which it loads first.',
+  );
+  rmSync(deadly);
+  const { text, told: notice } = await afterLoss(session, '(f)');
+  expect([text, notice]).toEqual(['1', expect.stringContaining(built('1 form'))]);
 });
 
 test('nothing is told when nothing was done, and nothing twice', async () => {
