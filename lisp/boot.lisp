@@ -7,7 +7,8 @@
 
 (defparameter *files*
   '("package" "internals" "json" "wire" "capture" "session" "conditions" "jobs" "operations"
-    "names" "symbols" "code" "xref" "describe" "warnings" "locals" "status" "evaluate" "load" "undo" "compile" "crossing" "call-tool"
+    "names" "symbols" "code" "xref" "describe" "warnings" "locals" "status"
+    "building" "context" "journal" "evaluate" "load" "undo" "compile" "crossing" "call-tool"
     "tools" "registry" "schemas" "run-tool" "arglist" "packages" "classes" "hierarchy" "expand" "main")
   "The files of the agent, each using only those before it.")
 

@@ -123,10 +123,13 @@ only counted."
                               (printed)
                               (t :empty)))))
 
-(defun evaluate-form (form)
-  "Evaluate FORM as a REPL does, and return the list of its values printed."
+(defun evaluate-form (form text)
+  "Evaluate FORM as a REPL does, and return the list of its values printed. TEXT is a function that
+returns it as it stood."
   (setf - form)
-  (let ((values (multiple-value-list (call-user-code (lambda () (eval form))))))
+  (let* ((*expansions* '()) (*expansion-room* 1000)
+         (values (call-telling form text
+                               (lambda () (multiple-value-list (call-user-code (lambda () (eval form))))))))
     (setf /// // // / / values
           *** ** ** * * (first values)
           +++ ++ ++ + + form)
@@ -140,11 +143,18 @@ only counted."
   (let ((end (min (length text) (file-position stream) (+ start 2000))))
     (setf *form-text* (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
+(defun form-reader (text start stream)
+  "Return a function that returns the form that begins at START in TEXT and that STREAM has just read,
+as it stands."
+  (let ((end (min (length text) (file-position stream))))
+    (lambda () (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
+
 (defun evaluate-text (text)
   "Read and evaluate the forms of TEXT one by one, adding the values of each to *DONE*.
 Return the members of the answer that only tell what could not be read."
   (let ((stream (make-string-input-stream text))
-        (packages (cons (find-package "KEYWORD") (packages-in text))))
+        (packages (cons (find-package "KEYWORD") (packages-in text)))
+        (*macroexpand-hook* #'expand-noting))
     (list "unreadable"
           (catch 'unreadable
             (loop for start = (skip-to-form stream)
@@ -153,7 +163,7 @@ Return the members of the answer that only tell what could not be read."
                      (let ((form (read-form stream text start packages)))
                        (when (eq form stream) (decf *form-number*) (return))
                        (note-form text start stream)
-                       (push (evaluate-form form) *done*)))))))
+                       (push (evaluate-form form (form-reader text start stream)) *done*)))))))
 
 (defun call-as-job-part (package function)
   "Call FUNCTION, which returns members, in the session in PACKAGE with warnings kept;

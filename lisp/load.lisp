@@ -50,17 +50,27 @@ image sees what the server makes, and removes it. Else it is made here, and goes
                           "failed" (and made failed t)
                           "notLoaded" (null made)))))
 
-(define-operation ("load-file" :members t) (file fasl)
-  "Compile FILE into FASL, both native names, and load it."
+(defun copy-beside (fasl source content)
+  "Write CONTENT, a string with a character for each octet, to a file beside FASL that is named like
+SOURCE, and return its pathname."
+  (let ((copy (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
+                             :defaults fasl)))
+    (with-open-file (stream copy :direction :output :if-exists :supersede :external-format :latin-1)
+      (write-string content stream))
+    copy))
+
+(define-operation ("load-file" :members t) (file fasl content)
+  "Compile FILE into FASL, both native names, and load it; with CONTENT, a string with a character for
+each octet, that in its place."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
-         (*phase* "compile")
-         (members (call-as-job-part nil
-                                    (lambda ()
-                                      (call-with-quiet-compiler
-                                       (lambda ()
-                                         (call-in-folder-of fasl (lambda () (compile-and-load source fasl)))))))))
-    (list* "phase" *phase* members)))
+         (*phase* "compile"))
+    (flet ((compile-it ()
+             (compile-and-load (if content (copy-beside fasl source content) source) fasl)))
+      (let ((members (call-as-job-part nil (lambda ()
+                                             (call-with-quiet-compiler
+                                              (lambda () (call-in-folder-of fasl #'compile-it)))))))
+        (list* "phase" *phase* members)))))
 
 (define-operation ("load-source" :members t) (file)
   "Load FILE, a native name, as a person's own start file."
@@ -153,3 +163,20 @@ of the system NAME."
   (and (internal-function "ASDF" "REGISTERED-SYSTEM")
        (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
                           :test #'string=)))
+
+(defun component-files (component)
+  "Return the native names of the files of COMPONENT, of a system, and of those within it."
+  (let ((parent (internal-symbol "ASDF" "PARENT-COMPONENT")))
+    (if (and parent (typep component parent))
+        (loop for child in (asdf-call "COMPONENT-CHILDREN" component) append (component-files child))
+        (let ((path (ignore-errors (translate-logical-pathname (asdf-call "COMPONENT-PATHNAME" component)))))
+          (and path (pathname-name path) (list (sb-ext:native-namestring path)))))))
+
+(define-operation "system-files" (names)
+  "List the source files of the systems NAMES that are loaded, and those that define them; at most 5000."
+  (page (loop for name in (and (internal-function "ASDF" "REGISTERED-SYSTEM") names)
+              for system = (asdf-call "REGISTERED-SYSTEM" name)
+              for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
+              when definition collect (sb-ext:native-namestring definition)
+              append (and system (ignore-errors (component-files system))))
+        0 5000))

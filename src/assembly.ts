@@ -20,6 +20,7 @@ import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
 import { isInside, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
+import { JournalFiles } from './records/journal-files.ts';
 import { historyFile, ReplHistory } from './records/repl-history.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
@@ -59,9 +60,9 @@ export function sandboxOf(config: Config): Sandbox {
 }
 
 /** Throws a UsageError when CONFIG asks for a sandbox whose code could change what runs or is kept outside. */
-function checkSandbox({ sandbox, roots, audit, histories }: Config): void {
+function checkSandbox({ sandbox, roots, audit, histories, journals }: Config): void {
   if (sandbox === 'off') return;
-  const trusted = [HOME, process.execPath, cacheFolder(), audit, histories, tmpdir()];
+  const trusted = [HOME, process.execPath, cacheFolder(), audit, histories, journals, tmpdir()];
   for (const root of roots) {
     const exposed = trusted.find((path) => isInside(realPath(root), realPath(path)));
     if (exposed === undefined) continue;
@@ -69,6 +70,13 @@ function checkSandbox({ sandbox, roots, audit, histories }: Config): void {
       `--sandbox cannot hold: ${exposed}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change; name a narrower --root, or keep it elsewhere.`,
     );
   }
+}
+
+/** What code in the sandbox defined must not be built again outside of it. */
+function journalFolder({ journals, sandbox }: Config): string {
+  return sandbox === 'off'
+    ? journals
+    : join(journals, 'sandboxed', sandbox === 'on' ? 'off-line' : 'on-line');
 }
 
 export interface Assembly {
@@ -104,6 +112,9 @@ export function assembleParts(config: Config, registry: ToolRegistry): Assembly 
   checkSandbox(config);
   const image: SbclImage = new SbclImage({
     ...imageOptions(config),
+    // A single call from the command line has no image to lose, and must not push out the journals of servers.
+    ...(config.replay &&
+      config.command !== 'call' && { journal: new JournalFiles(journalFolder(config), config.root) }),
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
     tools: new LispTools(
       registry.mirror,

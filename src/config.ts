@@ -39,11 +39,16 @@ export interface Config {
   audit: string;
   /** The folder of the REPL histories of all workspaces. */
   histories: string;
+  /** Whether a lost image is built again. */
+  replay: boolean;
+  /** The folder of the journals of what built images, of all workspaces. */
+  journals: string;
 }
 
 const NAME_STYLES = ['snake', 'contract'] as const;
 const ASKS = ['dangerous', 'cautious'] as const;
 const SANDBOXES = ['off', 'on', 'with network'] as const;
+const REPLAYS = ['on', 'off'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
 interface Flag {
@@ -95,6 +100,11 @@ export const FLAGS: readonly Flag[] = [
     about: 'how long a question to the user can be answered (default 600)',
   },
   { name: 'audit', value: 'FILE', about: 'the audit log; below the user state directory when absent' },
+  {
+    name: 'replay',
+    value: 'WHEN',
+    about: 'on (default): build a lost image again from a journal; off: keep none; also LIVE_LISP_REPLAY',
+  },
   { name: 'help', about: 'show this text' },
   { name: 'version', about: 'show the version' },
 ];
@@ -132,6 +142,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     allow: all.get('allow') ?? [],
     answerSeconds: readSeconds('answer-time', '600', flags),
     histories: join(stateFolder(environment), 'repl-history'),
+    replay: readReplay(flags, environment) === 'on',
+    journals: join(stateFolder(environment), 'journals'),
     audit: resolve(flags.get('audit') ?? join(stateFolder(environment), 'audit.jsonl')),
   });
 }
@@ -222,6 +234,11 @@ function readInit(value: string | undefined): string | undefined {
     throw new UsageError(`--init must be an existing file, and ${file} is none.`);
   }
   return file;
+}
+
+function readReplay(flags: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): string {
+  const given = flags.get('replay') ?? (environment['LIVE_LISP_REPLAY'] || undefined);
+  return readChoice('replay', REPLAYS, new Map(given === undefined ? [] : [['replay', given]]));
 }
 
 /** Returns the value of the flag NAME, one of CHOICES; the first when it is absent. */

@@ -25,6 +25,9 @@ export const BUILT_IN: readonly [name: string, level: string][] = [
   ...EIGHTEEN,
   ['load_system', 'cautious'],
   ['load_file', 'cautious'],
+  ['image_status', 'safe'],
+  ['interrupt', 'cautious'],
+  ['restart_image', 'dangerous'],
   ['get_audit_log', 'safe'],
   ['search_tools', 'safe'],
 ];

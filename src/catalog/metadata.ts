@@ -86,7 +86,7 @@ export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
     categories: tool.categories,
     complexity: tool.complexity,
     tokenCost: measuredCost(tool.name) ?? schemaCost(tool.description, schema),
-    hasCEMCPDirective: tool.safetyLevel !== 'dangerous',
+    hasCEMCPDirective: tool.safetyLevel !== 'dangerous' && !tool.refusesCode,
     keywords: tool.keywords,
     safetyLevel: tool.safetyLevel,
     ...(tool.declaredLevel && { declaredLevel: tool.declaredLevel }),

@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { CallError, messageOf } from '../errors.ts';
 import { CodeCalls, type Upcalls } from './code-calls.ts';
+import type { Endable } from './limits.ts';
 import {
   DEPTH_LIMIT,
   encodeFrame,
@@ -50,6 +51,7 @@ export class Child {
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, (answer: Message) => void>();
   readonly #codeCalls: CodeCalls;
+  readonly #upcalls: Upcalls;
   #nextId = 1;
   #raw = '';
   #complaint = '';
@@ -63,7 +65,8 @@ export class Child {
 
   constructor(command: Command, cwd: string, upcalls: (self: Child) => Upcalls = () => ({})) {
     const { program, args, env, tellsSignals } = command;
-    this.#codeCalls = new CodeCalls(this, upcalls(this));
+    this.#upcalls = upcalls(this);
+    this.#codeCalls = new CodeCalls(this, this.#upcalls);
     this.#process = spawn(program, args, {
       cwd,
       env,
@@ -99,6 +102,11 @@ export class Child {
     return this.#process.pid;
   }
 
+  /** Whether the process has ended. */
+  get dead(): boolean {
+    return this.#death !== undefined;
+  }
+
   /** Whether requests wait for an answer. */
   get busy(): boolean {
     return this.#pending.size > 0;
@@ -129,6 +137,16 @@ export class Child {
       this.#channel.write(frame);
     }
     return { id, answer };
+  }
+
+  /** Returns what it takes to end the job ID. */
+  job(id: number): Endable {
+    return {
+      interrupt: (reason) => void this.request('interrupt', { job: id, reason }),
+      terminate: () => void this.request('terminate', { job: id }),
+      reacts: () => this.request('ping', {}).answer,
+      kill: () => this.kill('a call could not be interrupted, so the image had to be replaced'),
+    };
   }
 
   /** Ends the process at once, saying HOW in the answers of the calls that run. */
@@ -165,6 +183,10 @@ export class Child {
     // The process is about to end by itself and the epitaph will answer.
     if (message['exiting'] === true) {
       setTimeout(() => this.kill('it was told to exit'), 4000).unref();
+      return;
+    }
+    if ('built' in message || 'replaying' in message) {
+      this.#upcalls.tell?.(message);
       return;
     }
     if ('call' in message) {

@@ -22,6 +22,8 @@ export interface Upcalls {
   /** Makes the tool that DEFINITION, not checked yet, describes one that can be called, and returns how clients call
    *  it; REGISTRATION is what the image knows its handler by. Throws a CallError that says why it refuses. */
   registerTool?: (definition: unknown, registration: unknown) => string;
+  /** Takes MESSAGE, which tells how a form changed the image, or which form is evaluated again. */
+  tell?: (message: Message) => void;
 }
 
 /** How deep calls can be nested, so that code that calls itself for ever ends. */

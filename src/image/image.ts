@@ -1,6 +1,7 @@
 // Decides what the rest of the program can ask of a Lisp image, whichever kind it is.
 
 import type { Jobs } from './jobs.ts';
+import type { LossReport } from './loss-report.ts';
 import type { Operations } from './operations.ts';
 import type { ImageStatus } from './status.ts';
 
@@ -71,6 +72,8 @@ export interface Progress {
   collectedMilliseconds?: number;
   /** For how long the image has not reacted. */
   silentMs?: number;
+  /** How far the lost image is built again, which the call waits for. */
+  building?: string;
 }
 
 export interface CallOptions {
@@ -79,6 +82,18 @@ export interface CallOptions {
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
 }
+
+/** What the image has: how many entries of its journal, whether those are built again, variables that were set, and
+ *  calls that run. */
+export interface Stake {
+  entries: number;
+  replay: boolean;
+  values: readonly string[];
+  calls: number;
+}
+
+/** What a new image is built from: what built the one before, nothing, or also what the server before had built. */
+export type RebuildFrom = 'session' | 'none' | 'previous';
 
 export interface Image {
   /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be had. */
@@ -91,6 +106,13 @@ export interface Image {
   readonly running: boolean;
   /** Begins to start the image, if it does not run; failures show at the next call. */
   start(): void;
+  /** Ends the image, with all calls that run, and starts another, built again from REBUILD. Returns what is told of
+   *  that. Throws a CallError when there is nothing to build from. */
+  restart(rebuild: RebuildFrom): Promise<string>;
+  /** What would be at stake if the image were ended now. */
+  readonly stake: Stake;
+  /** What the last loss took, and what was built again; undefined before the first. */
+  readonly lastLoss: LossReport | undefined;
   /** Resolves when the image is not being started any more: its start files are loaded, or it could not be had. */
   started(): Promise<void>;
   /** Returns, once, what happened since the last answer that its reader must know. */

@@ -6,11 +6,12 @@ import { reasonOf, Stop } from './limits.ts';
 import { callingJob } from './origin.ts';
 import { tellProgress } from './progress.ts';
 
-/** What a call is doing: waiting for a place, waiting for the image, or running in it as the request ID. AHEAD tells
+/** What a call is doing: waiting for a place, waiting for the image, which BUILDING says how far it is built again, or
+ *  running in it as the request ID. AHEAD tells
  *  how many run in the places that it waits for, and how many wait before it. */
 export type Phase =
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
-  | { kind: 'starting' }
+  | { kind: 'starting'; building?: () => string | undefined }
   | { kind: 'running'; child: Child; id: number };
 
 /** How a job ended, as far as whoever ended it wants to know. */

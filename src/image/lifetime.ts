@@ -20,8 +20,9 @@ export interface LifetimeOptions extends AgentOptions {
 export interface Turns {
   /** Returns what CHILD, which is being started, can ask of the server. */
   upcalls(child: Child): Upcalls;
-  /** Makes CHILD, which has greeted, ready for calls. */
-  prepare(child: Child): Promise<void>;
+  /** Makes CHILD, which has greeted, ready for calls. Returns whether another is to be started, because that ended
+   *  it. */
+  prepare(child: Child): Promise<boolean>;
   /** The image was lost; HOW is part of a sentence. */
   lost(how: string): void;
 }
@@ -98,6 +99,21 @@ export class Lifetime {
   }
 
   async #start(): Promise<Child> {
+    for (;;) {
+      const child = await this.#begin();
+      const again = await this.#turns.prepare(child);
+      if (again && !this.#closed) continue;
+      this.#prepared = child;
+      this.#failure = undefined;
+      if (child.dead) this.#ready = undefined;
+      // So that something is known of it when it stands still later.
+      else void this.#pulse?.status(0);
+      return child;
+    }
+  }
+
+  /** Starts a process that is watched from now on. */
+  async #begin(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
     const cached = cacheUsable(this.#options.cacheFolder);
     const { sandbox } = this.#options;
@@ -123,10 +139,6 @@ export class Lifetime {
       stopListening();
       this.#lost(child, lost);
     });
-    await this.#turns.prepare(child);
-    this.#prepared = child;
-    this.#failure = undefined;
-    void pulse.status(0); // So that something is known of it when it stands still later.
     return child;
   }
 
@@ -152,7 +164,8 @@ export class Lifetime {
 
   #lost(child: Child, how: string): void {
     if (this.#child !== child || this.#closed) return;
-    this.#ready = undefined;
+    // One that was not ready yet is dealt with where it is made ready.
+    if (child === this.#prepared) this.#ready = undefined;
     this.#turns.lost(how);
   }
 }

@@ -219,13 +219,15 @@ export interface Operations {
   evaluate: { args: { code: string; package?: string }; data: EvaluateData };
   'compile-forms': { args: { code: string; file: string; package?: string }; data: CompileData };
   'last-error': { args: { index: number }; data: { value?: LastErrorData } };
-  'load-file': { args: { file: string; fasl: string }; data: LoadFileData };
+  'load-file': { args: { file: string; fasl: string; content?: string }; data: LoadFileData };
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };
   'run-tool': {
     args: { name: string; registration: unknown; arguments: { readonly [name: string]: unknown } };
     data: RunToolData;
   };
+  'system-files': { args: { names: string[] }; data: { value?: string[] } };
+  replay: { args: { forms: object[] }; data: { failed?: { index: number; why: string }[] } };
   'system-sources': { args: object; data: { value?: string[] } };
   'who-references': {
     args: { name: string; package?: string; sites?: boolean; offset: number; limit: number };

@@ -20,7 +20,10 @@ export function tellProgress(job: Job, report: (progress: Progress) => void): ()
   const look = () => {
     const { phase } = job;
     if (phase.kind === 'queued') return tell({ waiting: phase.ahead() });
-    if (phase.kind === 'starting') return tell({ waiting: 'start' });
+    if (phase.kind === 'starting') {
+      const building = phase.building?.();
+      return tell({ waiting: 'start', ...(building !== undefined && { building }) });
+    }
     if (askedAt !== undefined) return tell({ ...told, silentMs: performance.now() - askedAt });
     askedAt = performance.now();
     void phase.child.request('progress', { job: phase.id }).answer.then(({ value }) => {

@@ -1,26 +1,21 @@
 // Decides how our own SBCL serves calls: which wait, when they are interrupted, what is told with their answers.
 
+import { ImageError } from '../errors.ts';
 import type { Child } from './child.ts';
 import type { Upcalls } from './code-calls.ts';
 import { endingOf, notBegun } from './ending.ts';
-import { History } from './history.ts';
-import {
-  type CallOptions,
-  type Ending,
-  type Image,
-  type ImageTools,
-  type Output,
-  type Reply,
-  wholeText,
-} from './image.ts';
+import type { JournalStore } from './entries.ts';
+import type { CallOptions, Image, ImageTools, Output, Reason, RebuildFrom, Reply, Stake } from './image.ts';
 import { type Job, Jobs } from './jobs.ts';
 import { Lifetime, type LifetimeOptions } from './lifetime.ts';
 import { watch } from './limits.ts';
+import type { LossReport } from './loss-report.ts';
+import { Notices } from './notices.ts';
 import type { Operations } from './operations.ts';
 import { checkCanEnd, codeCaller, withinCompilation } from './origin.ts';
 import { enterAll, Queue } from './queue.ts';
+import { Recovery } from './recovery.ts';
 import { type ImageStatus, imageStatus } from './status.ts';
-import type { Message } from './wire.ts';
 
 export interface SbclOptions extends LifetimeOptions {
   /** Milliseconds that a call may take. */
@@ -31,6 +26,8 @@ export interface SbclOptions extends LifetimeOptions {
   callTool?: Upcalls['callTool'];
   /** What is done about tools in the image; when absent it has no tools but those that code in it makes. */
   tools?: ImageTools;
+  /** Where it is kept what built the image; when absent a lost one is not built again. */
+  journal?: JournalStore;
 }
 
 /** Evaluations that run side by side. */
@@ -49,25 +46,26 @@ export class SbclImage implements Image {
   readonly #queue = new Queue(PLACES);
   /** What one compilation takes back must not be what another has just defined. */
   readonly #compilations = new Queue(1);
-  readonly #history = new History();
   readonly jobs = new Jobs();
-  #notices: string[] = [];
-  #losses: string[] = [];
-  /** What was told of the last loss. */
-  #lastLoss: string | undefined;
+  readonly #recovery: Recovery;
+  readonly #notices = new Notices();
+  /** The process that loads the start files, which are a person's own. */
+  #startsFrom: Child | undefined;
   readonly #lifetime: Lifetime;
 
   constructor(options: SbclOptions) {
     this.#options = options;
+    this.#recovery = new Recovery(options.journal);
     this.#lifetime = new Lifetime(options, {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
         registerTool: (definition, registration) => this.#register(child, definition, registration),
+        tell: (message) => this.#recovery.tell(message, this.#lifetime.isPrepared(child)),
       }),
       prepare: (child) => this.#prepare(child),
       lost: (how) => {
         options.tools?.clear();
-        this.#losses.push(how);
+        if (this.#recovery.lost(how)) this.start();
       },
     });
   }
@@ -81,10 +79,13 @@ export class SbclImage implements Image {
   }
 
   started(): Promise<void> {
+    // Its tools come back with it.
+    if (this.#recovery.wanted) this.start();
     return this.#lifetime.settled();
   }
 
   close(): void {
+    this.#recovery.close();
     this.#lifetime.close();
   }
 
@@ -95,7 +96,33 @@ export class SbclImage implements Image {
   }
 
   status(): Promise<ImageStatus> {
-    return imageStatus(this.#lifetime, this.jobs, { untold: this.#losses, last: this.#lastLoss });
+    return imageStatus(this.#lifetime, this.jobs, this.#recovery);
+  }
+
+  get lastLoss(): LossReport | undefined {
+    return this.#recovery.lastLoss;
+  }
+
+  get stake(): Stake {
+    const { entries, held, on } = this.#recovery.journal;
+    return { entries: entries.length, replay: on, values: held.variables, calls: this.jobs.list().length };
+  }
+
+  async restart(rebuild: RebuildFrom): Promise<string> {
+    await this.#lifetime.settled();
+    this.#recovery.choose(rebuild);
+    const child = this.#lifetime.child;
+    if (child === undefined || child.dead) this.#recovery.lost('restart_image asked for a new one');
+    else {
+      child.kill('restart_image ended it');
+      await child.ended;
+    }
+    if ((await this.#lifetime.ready()).dead) {
+      throw new ImageError(
+        'The new Lisp image ended as soon as it was there. Look at the start files, which it loads first.',
+      );
+    }
+    return this.#recovery.takeText() ?? '';
   }
 
   /** Returns the names of the abilities that this SBCL lacks; the agent does without them. */
@@ -104,9 +131,9 @@ export class SbclImage implements Image {
   }
 
   takeNotices(): string[] {
-    const raw = this.#lifetime.child?.takeRaw().trim();
-    if (raw) this.#notices.push(`Written to the image's own stdout or stderr:\n${raw}`);
-    return this.#notices.splice(0);
+    this.#notices.addRaw(this.#lifetime.child?.takeRaw().trim() ?? '');
+    this.#notices.add(...this.#recovery.journal.takeNotes());
+    return this.#notices.take();
   }
 
   async call<Name extends keyof Operations>(
@@ -140,10 +167,14 @@ export class SbclImage implements Image {
     try {
       // Not how long it took to get here: a busy server is no queue.
       const waitedMs = job.phase.kind === 'queued' ? job.milliseconds : undefined;
-      job.phase = { kind: 'starting' };
+      job.phase = { kind: 'starting', building: () => this.#recovery.progress };
       const child = caller ?? (await unlessAborted(this.#lifetime.ready(), job.signal));
       if (child === undefined || job.signal.aborted) return notBegun(job);
-      if (caller === undefined) this.#tellLoss();
+      // One that a start file has ended is no image to tell of.
+      if (caller === undefined && !child.dead) {
+        this.#tellLoss();
+        this.#recovery.used();
+      }
       const reply = await this.#perform(child, job, name, args, options);
       return { ...reply, ...(waitedMs !== undefined && { waitedMs }) };
     } finally {
@@ -166,15 +197,24 @@ export class SbclImage implements Image {
     options: CallOptions,
   ): Promise<Reply<Name>> {
     const began = performance.now();
+    // What is done before calls use an image is done to every new one.
+    const answered =
+      this.#lifetime.isPrepared(child) &&
+      this.#recovery.journal.watch(
+        name,
+        args,
+        (entry, names) => void this.#recovery.note(child, entry, names),
+      );
     const { id, answer } = child.request(name, args);
     job.phase = { kind: 'running', child, id };
     const message = await answer.finally(this.#watch(child, id, job, options.limitMs));
     const afterMs = performance.now() - began;
     const ending = endingOf(message, afterMs);
     const output = message['output'] as Output | undefined;
-    this.#note(message);
-    if (options.signal?.aborted && codeCaller() === undefined) this.#noteCancelled(ending, afterMs, output);
-    this.#remember(name, message);
+    this.#notices.addBackground(message);
+    if (options.signal?.aborted && codeCaller() === undefined)
+      this.#notices.addCancelled(ending, afterMs, output);
+    if (answered && ending.kind !== 'lost') answered(id, message, ending.kind === 'done');
     return {
       ending,
       ...(output && { output }),
@@ -184,50 +224,21 @@ export class SbclImage implements Image {
 
   #watch(child: Child, id: number, job: Job, limitMs: number | undefined): () => void {
     const limit = limitMs ?? (job.operation.startsWith('load-') ? LOAD_LIMIT_MS : this.#options.limitMs);
-    return watch(
-      {
-        interrupt: (reason) => {
-          job.stopping ??= { reason, at: performance.now() };
-          void child.request('interrupt', { job: id, reason });
-        },
-        terminate: () => void child.request('terminate', { job: id }),
-        reacts: () => child.request('ping', {}).answer,
-        kill: () => child.kill('a call could not be interrupted, so the image had to be replaced'),
-      },
-      limit,
-      job.signal,
-    );
+    const endable = child.job(id);
+    const interrupt = (reason: Reason) => {
+      job.stopping ??= { reason, at: performance.now() };
+      endable.interrupt(reason);
+    };
+    return watch({ ...endable, interrupt }, limit, job.signal);
   }
 
-  #note(message: Message): void {
-    const background = message['background'] as Output | undefined;
-    if (background)
-      this.#notices.push(`Written by other threads since the last answer:\n${wholeText(background)}`);
-  }
-
-  /** Nobody reads the answer of a cancelled call, so the next one tells what became of it. */
-  #noteCancelled(ending: Ending, afterMs: number, output: Output | undefined): void {
-    const stopped = ending.kind === 'interrupted';
-    const how = stopped ? 'was interrupted' : 'had ended before it could be interrupted,';
-    const where = stopped && ending.frames[0] ? ` It was at ${ending.frames[0]}.` : '';
-    const wrote = output ? ` It had written:\n${wholeText(output)}` : ' It had written nothing.';
-    this.#notices.push(
-      `A call that the client cancelled ${how} after ${(afterMs / 1000).toFixed(1)} s.${where}${wrote}`,
-    );
-  }
-
-  #remember(name: string, message: Message): void {
-    if ('lost' in message) return;
-    const value = message['value'] as { file?: string; loaded?: string[] } | undefined;
-    if (name === 'evaluate') this.#history.evaluated();
-    if (name === 'load-file' && value?.file) this.#history.loadedFile(value.file);
-    for (const system of value?.loaded ?? []) this.#history.loadedSystem(system);
-  }
-
-  async #prepare(child: Child): Promise<void> {
+  async #prepare(child: Child): Promise<boolean> {
     const { tools } = this.#options;
     if (tools !== undefined) child.request('offer-tools', { tools: tools.offered() });
+    this.#startsFrom = child;
     await this.#loadStartFiles(child);
+    this.#startsFrom = undefined;
+    return this.#recovery.prepare(child);
   }
 
   async #loadStartFiles(child: Child): Promise<void> {
@@ -235,30 +246,23 @@ export class SbclImage implements Image {
       const job = this.jobs.begin('load-source', { file }, {});
       const reply = await this.#perform(child, job, 'load-source', { file }, {});
       this.jobs.end(job, reply);
-      const { ending, output } = reply;
-      if (ending.kind === 'done') continue;
-      const why = ending.kind === 'condition' ? ending.condition.text : ending.kind;
-      this.#notices.push(
-        `The start file ${file} was not loaded to its end: ${why}${output ? `\n${wholeText(output)}` : ''}`,
-      );
+      if (reply.ending.kind !== 'done') this.#notices.addStartFile(file, reply.ending, reply.output);
     }
   }
 
   #register(child: Child, definition: unknown, registration: unknown): string {
     // What it registers once its start files are loaded is no longer what they do.
-    const atStart = !this.#lifetime.isPrepared(child);
+    const atStart = child === this.#startsFrom;
     const { name } = Object(definition) as { name?: unknown };
     const called = this.#options.tools?.register(definition, atStart, registration) ?? String(name);
-    if (!atStart) this.#history.registeredTool(called);
+    if (!atStart) this.#recovery.registeredTool(called, this.#lifetime.isPrepared(child));
     return called;
   }
 
   /** A loss is told with the first answer of the image that took its place. */
   #tellLoss(): void {
-    if (this.#losses.length === 0) return;
-    this.#lastLoss = `The one before was lost: ${this.#losses.join('; then ')}. ${this.#history.lose()}`;
-    this.#notices.push(this.#lastLoss.replace(/^The/, 'This is a new Lisp image; the'));
-    this.#losses = [];
+    const text = this.#recovery.takeText();
+    if (text !== undefined) this.#notices.add(text);
   }
 }
 

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { Reason } from './image.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { Lifetime } from './lifetime.ts';
+import { type LossReport, lossText } from './loss-report.ts';
 import type { Said } from './pulse.ts';
 
 /** What the agent says of a job that runs. */
@@ -80,11 +81,11 @@ export interface ImageStatus {
   lastLoss?: string;
 }
 
-/** What SbclImage knows beside its parts. */
+/** What is known of lost images. */
 export interface Losses {
   /** How the images were lost that no new one has replaced yet. */
-  untold: readonly string[];
-  last: string | undefined;
+  readonly untold: readonly string[];
+  readonly lastLoss: LossReport | undefined;
 }
 
 /** Milliseconds that the agent has to answer. */
@@ -106,7 +107,7 @@ export async function imageStatus(lifetime: Lifetime, jobs: Jobs, losses: Losses
     ...(state === 'not reacting' && { silentMs, frozenMs: lifetime.frozenMs }),
     ...(running && said && { said: said.status, saidMsAgo: performance.now() - said.at }),
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
-    ...(losses.last !== undefined && { lastLoss: losses.last }),
+    ...(losses.lastLoss !== undefined && { lastLoss: lossText(losses.lastLoss) }),
   };
 }
 

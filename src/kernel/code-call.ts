@@ -22,6 +22,11 @@ export async function callFromCode(
   const registered = name.toLowerCase().replaceAll('-', '_');
   const tool = registry.getTool(registered);
   if (tool === null) return { failure: registry.unknownTool(name) };
+  if (tool.refusesCode) {
+    return {
+      failure: `Tool ${tool.name} cannot be called from code in the image, which it would end. Nothing was done. Call ${tool.name} directly.`,
+    };
+  }
   try {
     const outcome = await executor.executeForCode(registered, argumentsFor(tool, args), {
       signal,

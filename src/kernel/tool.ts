@@ -83,6 +83,8 @@ export interface Tool {
   readonly alwaysLoad: boolean;
   /** Milliseconds that the handler may take; infinity when it has limits of its own. */
   readonly limitMs: number;
+  /** Code in the image cannot call it, because it would pull the ground from under that code. */
+  readonly refusesCode?: boolean;
   /** Does the work. What it returns is a Result or a plain value; what it throws is a failure (S2.8, S2.9). */
   readonly handler: (args: Arguments, context: CallContext) => unknown;
   /** Returns what a human is asked to approve. Throws a CallError when the call could not be done anyway, so that

@@ -11,6 +11,7 @@ import { diffTools } from './diff/index.ts';
 import { executionTools } from './execution/index.ts';
 import { interrupt } from './execution/interrupt.ts';
 import { loadFile, loadSystem } from './execution/loading.ts';
+import { restartImage } from './execution/restart.ts';
 import { imageStatus } from './execution/status.ts';
 import { introspectionTools } from './introspection/index.ts';
 import { Places } from './places.ts';
@@ -43,8 +44,9 @@ export function furtherTools({ image, workspace, log }: Grounds): Tool[] {
   return [
     loadSystem(image, places),
     loadFile(image, places, workspace.root),
-    getAuditLog(log),
     imageStatus(image),
     interrupt(image),
+    restartImage(image),
+    getAuditLog(log),
   ];
 }

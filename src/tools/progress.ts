@@ -9,11 +9,11 @@ const TOLD_MS = 50;
 
 /** Returns how a call is doing, as one line. */
 export function progressText(progress: Progress): string {
-  const { milliseconds, waiting, file, silentMs } = progress;
+  const { milliseconds, waiting, building, file, silentMs } = progress;
   const parts = [
     secondsText(milliseconds),
     collectedText(progress),
-    waiting !== undefined && waitingText(waiting),
+    building ?? (waiting !== undefined && waitingText(waiting)),
     silentMs !== undefined &&
       `the image has not reacted for ${secondsText(silentMs)}; it may be collecting garbage`,
     file,

@@ -214,6 +214,7 @@ describe('what needs no image', () => {
       '--allow',
       '--answer-time',
       '--audit',
+      '--replay',
       '--help',
       '--version',
     ]);

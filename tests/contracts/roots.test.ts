@@ -151,7 +151,7 @@ describe('sources of systems', () => {
         XDG_CACHE_HOME: join(base, 'cache'),
         HOME: join(base, 'systems'),
       },
-      args: ['--allow', 'write_file'],
+      args: ['--allow', 'write_file', '--replay', 'off'],
     });
   });
   afterAll(() => at.close());

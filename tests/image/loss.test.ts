@@ -1,10 +1,13 @@
-// An image that dies: the call that ran says so, the next gets a new one and is told once what was lost.
+// An image that dies where nothing is built again: the call that ran says so, the next gets a new one and is told once
+// what was lost.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { childrenOf, gone, imageOf, pause, until } from '../server/processes.ts';
+
+const REPLAY_OFF = ['--replay', 'off'];
 
 function lost(how: string): Answer {
   return {
@@ -33,7 +36,7 @@ async function killImage(session: Session): Promise<void> {
 
 /** Starts a session, hands it to USE, and ends it. */
 async function withSession(args: string[], use: (session: Session) => Promise<void>): Promise<void> {
-  const session = await startSession({ args });
+  const session = await startSession({ args: [...REPLAY_OFF, ...args] });
   try {
     await use(session);
   } finally {
@@ -44,7 +47,7 @@ async function withSession(args: string[], use: (session: Session) => Promise<vo
 describe('in one session', () => {
   let session: Session;
   beforeAll(async () => {
-    session = await startSession();
+    session = await startSession({ args: REPLAY_OFF });
     await session.eval('1');
   });
   afterAll(() => session.close());

@@ -22,7 +22,11 @@ const calls: Message[] = [];
 vi.spyOn(CodeCalls.prototype, 'take').mockImplementation((message) => {
   calls.push(message);
 });
-const child = new Child(agentCommand(findSbcl(undefined), OPTIONS, true), PROJECT);
+/** What it said about what built the image, and what it builds again. */
+const told: Message[] = [];
+const child = new Child(agentCommand(findSbcl(undefined), OPTIONS, true), PROJECT, () => ({
+  tell: (message) => told.push(message),
+}));
 afterAll(() => child.kill('the test ended'));
 
 /** The examples: each request with what the agent says until the next one. */
@@ -68,12 +72,16 @@ test.each(EXAMPLES)('%s', async (request, lines) => {
   const { id, answer } = child.request(sent.op, sent.args);
   expect(id).toBe(sent.id);
   answers.set(id, answer);
+  // What examples before this one built is shown by none of them.
+  told.splice(0);
   for (const line of lines) {
     const expected = JSON.parse(line) as Message;
     const said =
       'call' in expected
         ? await until('a call', 5000, () => calls.shift())
-        : await answers.get(expected['id']);
+        : 'job' in expected
+          ? await until('what it tells', 5000, () => told.shift())
+          : await answers.get(expected['id']);
     expect(said).toEqual(filled(expected, said));
   }
 });

@@ -60,8 +60,9 @@ describe.each(ERAS)('in the %s era', (era) => {
     });
   });
 
-  test('C19 the tools of a lost image are gone, and come back when they are registered again', async () => {
-    await withSession(era, async ({ session, changes }) => {
+  test('C19 without a journal the tools of a lost image are gone, and come back when they are registered again', async () => {
+    const options = { args: ['--replay', 'off'] };
+    const use: Parameters<typeof withSession>[1] = async ({ session, changes }) => {
       await session.eval(definition('mortal', 'alive'));
       await until('the change', 2000, () => changes() > 0);
       await session.eval('(sb-ext:exit :abort t)');
@@ -76,7 +77,8 @@ describe.each(ERAS)('in the %s era', (era) => {
         expect.stringContaining('; the tools mortal. Load or define again what you need.'),
       ]);
       expect(await session.text('mortal')).toBe('alive again');
-    });
+    };
+    await withSession(era, use, options);
   });
 
   test('many at once are told together', async () => {

@@ -228,6 +228,7 @@ export const TOOLS: Record<string, Calls> = {
       { path: 'notes/none.txt', original: 'line', modified: 'x' },
     ],
   },
+  restart_image: { usual: [{}], empty: [{ rebuild: 'none' }], 'over-long': [{}], bad: [{ rebuild: 'all' }] },
   get_audit_log: {
     usual: [
       { tool: 'write_file', limit: 2 },

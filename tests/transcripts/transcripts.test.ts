@@ -39,7 +39,7 @@ function briefly(text: string): string {
 /** How long a call ran differs from run to run, and where the fixtures are, from machine to machine. */
 function stable(text: string): string {
   return text
-    .replace(/after \d+\.\d s/g, 'after N s')
+    .replace(/(after|again in) \d+\.\d s/g, '$1 N s')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/, \d+ ms$/gm, ', N ms')
     .replace(/after \d+ ms$/gm, 'after N ms')

@@ -1,0 +1,78 @@
+// Decides what an entry of the journal is, where entries are kept, and which one makes another superfluous.
+
+import type { Digests } from './digests.ts';
+
+/** A form that was evaluated, as the operation replay takes it. */
+export interface FormEntry {
+  text: string;
+  package: string;
+  /** Its parts that do not build the image, as paths of indexes. */
+  without?: number[][];
+  readtable?: string;
+  policy?: unknown[];
+}
+
+/** What built the image: a form, a change of the session's package, a file or a system that was loaded. */
+export type Entry =
+  | ({ kind: 'form' } & FormEntry)
+  | { kind: 'package'; inPackage: string }
+  /** PARTIAL: it was not loaded to its end. */
+  | { kind: 'file'; path: string; digest?: string; partial?: boolean }
+  | SystemEntry;
+
+/** A system that was loaded, with the digests of the source files then, once they are known. */
+export interface SystemEntry {
+  kind: 'system';
+  name: string;
+  files?: Digests;
+}
+
+/** Where entries and the content of loaded files are kept. What it throws is why it cannot. */
+export interface JournalStore {
+  append(entry: Entry): void;
+  /** Forgets what was appended. */
+  clear(): void;
+  keep(digest: string, content: Buffer): void;
+  content(digest: string): Buffer | undefined;
+  /** Returns what the server before in this workspace kept. */
+  previous(): OldJournal | undefined;
+}
+
+/** What is kept of the journal of a server that has ended. */
+export interface OldJournal {
+  entries: Entry[];
+  /** Lines that could not be read. */
+  damaged: number;
+  content(digest: string): Buffer | undefined;
+}
+
+/** Returns about how many characters ENTRY takes; what is found out later about it does not count. */
+export function sizeOf(entry: Entry): number {
+  return 100 + (entry.kind === 'form' ? entry.text.length : 0);
+}
+
+/** Returns whether ENTRY makes LAST, right before it, superfluous: nothing came between that could have used it. */
+export function replaces(entry: Entry, last: Entry): boolean {
+  if (entry.kind !== last.kind) return false;
+  switch (entry.kind) {
+    case 'package':
+      return true;
+    case 'system':
+      return 'name' in last && last.name === entry.name;
+    case 'file':
+      return entry.digest !== undefined && JSON.stringify(entry) === JSON.stringify(last);
+    case 'form': {
+      // What the reader evaluates could do more than define.
+      if (entry.text.includes('#.') || !('text' in last) || last.text.includes('#.')) return false;
+      if (/^\(def/i.test(entry.text) && JSON.stringify(entry) === JSON.stringify(last)) return true;
+      const name = definedFunction(entry);
+      return name !== undefined && name === definedFunction(last);
+    }
+  }
+}
+
+/** Returns what tells a plain definition of a function from that of another, or undefined for another form. */
+function definedFunction({ text, package: home, readtable }: FormEntry): string | undefined {
+  const [, name] = /^\(defun\s+([^\s()"';|\\]+)\s/i.exec(text) ?? [];
+  return name === undefined ? undefined : JSON.stringify([name.toUpperCase(), home, readtable]);
+}

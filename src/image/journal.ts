@@ -1,0 +1,281 @@
+// Decides what is kept of what built the image, in order, so that a lost one can be built again.
+
+import { messageOf } from '../errors.ts';
+import { digestOf, readBounded } from './digests.ts';
+import { type Entry, type JournalStore, replaces, type SystemEntry, sizeOf } from './entries.ts';
+import type { EvaluateData, LoadFileData, LoadSystemData } from './operations.ts';
+import type { Message } from './wire.ts';
+
+/** The beginnings of the first few forms, and how many there were. */
+export interface Beginnings {
+  count: number;
+  first: string[];
+}
+
+/** What a lost image held, for what is told of the loss. */
+export interface Held {
+  evaluations: number;
+  systems: string[];
+  files: string[];
+  tools: string[];
+  /** How many forms were evaluated that built nothing, and variables that those can have set. */
+  notRun: number;
+  variables: string[];
+  /** Forms that changed the Lisp system itself, and that would build the image but did not end well. */
+  damages: Beginnings;
+  unfinished: Beginnings;
+}
+
+/** Entries, and characters of them, that are kept. */
+const ENTRY_LIMIT = 20_000;
+const TEXT_LIMIT = 32 * 1024 * 1024;
+const NAME_LIMIT = 1000;
+
+type Fields = { readonly [name: string]: unknown };
+
+/** Told of the answer of an operation: the id of its job, the message, and whether it ended well. */
+export type Answered = (job: number, message: Message, ended: boolean) => void;
+
+export class Journal {
+  readonly #store: JournalStore | undefined;
+  #entries: Entry[] = [];
+  #characters = 0;
+  #held: Held = nothingHeld();
+  /** How many forms of each evaluation that runs were told of. */
+  readonly #told = new Map<number, number>();
+  readonly #notes: string[] = [];
+  #full = false;
+  #broken = false;
+
+  /** Without STORE only what a loss takes is counted. */
+  constructor(store: JournalStore | undefined) {
+    this.#store = store;
+  }
+
+  /** Whether a lost image is to be built again. */
+  get on(): boolean {
+    return this.#store !== undefined;
+  }
+
+  /** What built the image, in order. */
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  /** What the image holds now. */
+  get held(): Readonly<Held> {
+    return this.#held;
+  }
+
+  /** Returns, once, what its reader should know about the journal. */
+  takeNotes(): string[] {
+    return this.#notes.splice(0);
+  }
+
+  /** Returns what the image held, which is lost, and forgets it; the entries stay. */
+  lose(): Held {
+    const held = this.#held;
+    this.#held = nothingHeld();
+    this.#told.clear();
+    return held;
+  }
+
+  /** Forgets all entries. */
+  clear(): void {
+    this.#entries = [];
+    this.#characters = 0;
+    this.#full = false;
+    this.#write((store) => store.clear());
+  }
+
+  /** Puts the entries of the server before in front of those that are there. Returns how many lines of its journal were
+   *  damaged, or undefined when there is no such journal. */
+  takePrevious(): number | undefined {
+    const previous = this.#store?.previous();
+    if (previous === undefined) return undefined;
+    const own = this.#entries;
+    this.clear();
+    for (const entry of previous.entries) {
+      const digest = entry.kind === 'file' ? entry.digest : undefined;
+      const content = digest && previous.content(digest);
+      if (digest && content) this.keep(digest, content);
+      this.add(entry);
+    }
+    for (const entry of own) this.add(entry);
+    return previous.damaged;
+  }
+
+  /** Leaves ENTRY out from now on. */
+  drop(entry: Entry): void {
+    const others = this.#entries.filter((each) => each !== entry);
+    this.clear();
+    for (const each of others) this.add(each);
+  }
+
+  /** Takes MESSAGE of the agent, which tells how a form changed the image. */
+  built(message: Message): void {
+    const { text, inPackage, damages, unfinished, set, ...how } = Object(message['built']) as Fields;
+    const { job } = message;
+    const known = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
+    if (known && typeof job === 'number') this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
+    if (typeof text === 'string') this.add(formEntry(text, how));
+    if (typeof inPackage === 'string') this.add({ kind: 'package', inPackage });
+    if (typeof damages === 'string') addBeginning(this.#held.damages, damages);
+    if (typeof unfinished === 'string') addBeginning(this.#held.unfinished, unfinished);
+    for (const name of Array.isArray(set) ? set : []) {
+      if (typeof name === 'string') addName(this.#held.variables, name);
+    }
+  }
+
+  /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS; LOADED is
+   *  told of the systems that were loaded, with their entry. */
+  watch(name: string, args: object, loaded: (entry: SystemEntry, names: string[]) => void): Answered {
+    if (name === 'evaluate') return (job, message) => this.#evaluated(job, message as EvaluateData);
+    if (name === 'load-file') {
+      const { file } = args as { file: string };
+      const content = this.on ? readBounded(file) : undefined;
+      return (_, message, ended) => this.#loadedFile(file, message as LoadFileData, ended, content);
+    }
+    if (name === 'load-system') {
+      return (_, message, ended) => {
+        const { value } = message as LoadSystemData;
+        const entry = ended && value?.system !== undefined && this.#loadedSystem(value.system, value.loaded);
+        if (entry) loaded(entry, value?.loaded?.length ? value.loaded : [entry.name]);
+      };
+    }
+    return () => {};
+  }
+
+  /** Takes the tool that clients call NAME, which code registered. */
+  registeredTool(name: string): void {
+    addName(this.#held.tools, name);
+  }
+
+  /** Takes ENTRY after those that are there; what only repeats or replaces the last one takes its place. */
+  add(entry: Entry): void {
+    if (!this.on || this.#full) return;
+    const last = this.#entries.at(-1);
+    if (last !== undefined && replaces(entry, last)) {
+      this.#entries.pop();
+      this.#characters -= sizeOf(last);
+    }
+    this.#characters += sizeOf(entry);
+    if (this.#entries.length >= ENTRY_LIMIT || this.#characters > TEXT_LIMIT) {
+      this.#full = true;
+      this.#notes.push(
+        `Note: the journal is full (${this.#entries.length} entries); what is defined or loaded from now on will not be built again when the image is lost. Put it into files, and load those in a new session.`,
+      );
+      return;
+    }
+    this.#entries.push(entry);
+    this.#write((store) => store.append(entry));
+  }
+
+  /** Keeps CONTENT, of that DIGEST, of a file that was loaded. */
+  keep(digest: string, content: Buffer): void {
+    this.#write((store) => store.keep(digest, content));
+  }
+
+  /** Returns the content of that DIGEST, or undefined when it was not kept. */
+  content(digest: string): Buffer | undefined {
+    return this.#store?.content(digest);
+  }
+
+  #write(act: (store: JournalStore) => void): void {
+    try {
+      if (this.#store) act(this.#store);
+    } catch (error) {
+      if (!this.#broken) {
+        this.#notes.push(
+          `Note: the journal cannot be written (${messageOf(error)}). A lost image is built again from memory; a later server will not know what this one built.`,
+        );
+      }
+      this.#broken = true;
+    }
+  }
+
+  #evaluated(job: number, { values = [], formNumber = 0, unreadable }: EvaluateData): void {
+    this.#held.evaluations++;
+    // One that signalled or was interrupted has begun.
+    const begun = unreadable ? values.length : Math.max(values.length, formNumber);
+    this.#held.notRun += Math.max(0, begun - (this.#told.get(job) ?? 0));
+    this.#told.delete(job);
+  }
+
+  #loadedFile(file: string, { value, phase }: LoadFileData, ended: boolean, content?: Buffer): void {
+    if (value?.notLoaded || (!ended && phase !== 'load')) return;
+    const path = value?.file ?? file;
+    addName(this.#held.files, path);
+    const digest = content && digestOf(content);
+    if (content && digest !== undefined) this.keep(digest, content);
+    this.add({
+      kind: 'file',
+      path,
+      ...(digest !== undefined && { digest }),
+      ...(!ended && { partial: true }),
+    });
+  }
+
+  #loadedSystem(name: string, loaded: string[] = []): SystemEntry {
+    for (const each of loaded) addName(this.#held.systems, each);
+    const entry: SystemEntry = { kind: 'system', name };
+    this.add(entry);
+    return entry;
+  }
+}
+
+/** Returns the entry of the form TEXT, with what the agent told besides. */
+function formEntry(text: string, { package: home, without, readtable, policy }: Fields): Entry {
+  return {
+    kind: 'form',
+    text,
+    package: typeof home === 'string' ? home : 'COMMON-LISP-USER',
+    ...(Array.isArray(without) && { without }),
+    ...(typeof readtable === 'string' && { readtable }),
+    ...(Array.isArray(policy) && { policy }),
+  };
+}
+
+/** Returns what ONE and OTHER held together. */
+export function combined(one: Held, other: Held): Held {
+  const names = (key: 'systems' | 'files' | 'tools' | 'variables') => [
+    ...new Set([...one[key], ...other[key]]),
+  ];
+  const beginnings = (key: 'damages' | 'unfinished') => ({
+    count: one[key].count + other[key].count,
+    first: [...one[key].first, ...other[key].first].slice(0, 5),
+  });
+  return {
+    evaluations: one.evaluations + other.evaluations,
+    systems: names('systems'),
+    files: names('files'),
+    tools: names('tools'),
+    notRun: one.notRun + other.notRun,
+    variables: names('variables'),
+    damages: beginnings('damages'),
+    unfinished: beginnings('unfinished'),
+  };
+}
+
+/** Returns what an image holds that is new. */
+export function nothingHeld(): Held {
+  return {
+    evaluations: 0,
+    systems: [],
+    files: [],
+    tools: [],
+    notRun: 0,
+    variables: [],
+    damages: { count: 0, first: [] },
+    unfinished: { count: 0, first: [] },
+  };
+}
+
+function addBeginning(beginnings: Beginnings, text: string): void {
+  beginnings.count++;
+  if (beginnings.first.length < 5) beginnings.first.push(text);
+}
+
+function addName(names: string[], name: string): void {
+  if (names.length < NAME_LIMIT && !names.includes(name)) names.push(name);
+}

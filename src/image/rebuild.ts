@@ -1,0 +1,255 @@
+// Decides how a new image is built as the one before was: each entry of the journal in turn, within limits, skipping
+// what fails.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from '../errors.ts';
+import type { Child } from './child.ts';
+import { changedSince, digestOf, readBounded } from './digests.ts';
+import { endingOf } from './ending.ts';
+import type { Entry, FormEntry } from './entries.ts';
+import type { Ending } from './image.ts';
+import type { Journal } from './journal.ts';
+import { watch } from './limits.ts';
+import type { LoadFileData, LoadSystemData } from './operations.ts';
+import { endingWords, failuresOf, labelOf, nothingBuilt, type Rebuilt, type Remark } from './rebuilt.ts';
+import type { Message } from './wire.ts';
+
+/** Milliseconds for all, for one form, and for one file or system. */
+const LIMIT_MS = 60_000;
+const FORM_LIMIT_MS = 10_000;
+const LOAD_LIMIT_MS = 60_000;
+/** Forms that are sent at once, and about how many characters. */
+const BATCH = 500;
+const BATCH_CHARACTERS = 1_000_000;
+
+type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
+
+export class Rebuild {
+  readonly #journal: Journal;
+  readonly #began = performance.now();
+  #mark: { job: number; reached: (index: number) => void } | undefined;
+  #abandoned = false;
+  #done = 0;
+  #total = 0;
+  #result: Rebuilt = nothingBuilt();
+  /** What hung or ended the image, in each attempt. */
+  readonly #dropped: Remark[] = [];
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** What became of it so far. */
+  get result(): Rebuilt {
+    const failed = [...this.#dropped, ...this.#result.failed];
+    return { ...this.#result, failed, milliseconds: performance.now() - this.#began };
+  }
+
+  /** How far it is, as a phrase. */
+  get progress(): string {
+    return `building the lost image again: ${this.#done} of ${this.#total}`;
+  }
+
+  /** Takes the tool that clients call NAME, which was registered again. */
+  registeredTool(name: string): void {
+    addNew(this.#result.tools, name);
+  }
+
+  /** Takes MESSAGE, which tells the form that is evaluated now. */
+  reached(message: Message): void {
+    const { job, replaying } = message;
+    if (job === this.#mark?.job && typeof replaying === 'number') this.#mark?.reached(replaying);
+  }
+
+  /** Leaves it at what failed, because the image is lost again and again. */
+  giveUp(): void {
+    this.#result = { ...nothingBuilt(), gaveUp: true };
+  }
+
+  /** Takes that the image will be ended because nobody needs it any more: what is being built is not to blame. */
+  abandon(): void {
+    this.#abandoned = true;
+  }
+
+  /** Builds CHILD. Returns whether it lives; what ended it is dropped from the journal. */
+  async run(child: Child): Promise<boolean> {
+    this.#result = nothingBuilt();
+    this.#done = 0;
+    const entries = [...this.#journal.entries];
+    this.#total = entries.length;
+    while (this.#done < entries.length && this.#left() > 0) {
+      if (!(await this.#next(child, entries))) return false;
+    }
+    this.#result.unreached = entries.length - this.#done;
+    return true;
+  }
+
+  /** Builds what comes next of ENTRIES. Returns whether the image lives. */
+  async #next(child: Child, entries: readonly Entry[]): Promise<boolean> {
+    const entry = entries[this.#done];
+    try {
+      if (entry?.kind === 'file') return await this.#loadFile(child, entry);
+      if (entry?.kind === 'system') return await this.#loadSystem(child, entry);
+      return await this.#replay(child, nextBatch(entries, this.#done));
+    } catch (error) {
+      // There is no room for a file, or what is to be sent is too long.
+      this.#fail(labelOf(entry), messageOf(error));
+      this.#done++;
+      return !child.dead;
+    }
+  }
+
+  #left(): number {
+    return this.#began + LIMIT_MS - performance.now();
+  }
+
+  async #replay(child: Child, batch: Batch): Promise<boolean> {
+    const forms = batch.map(({ kind: _, ...form }) => form);
+    let index = 0;
+    const { message, ending } = await this.#job(child, 'replay', { forms }, FORM_LIMIT_MS, (reached) => {
+      if (forms[reached] === undefined || reached < index) return;
+      this.#done += reached - index;
+      index = reached;
+    });
+    const failed = failuresOf(message);
+    for (const each of failed) this.#fail(labelOf(batch[each.index]), each.why);
+    const ended = ending.kind === 'done';
+    const built = batch.slice(0, ended ? batch.length : index).filter(({ kind }) => kind === 'form').length;
+    this.#result.forms += built - failed.length;
+    if (!ended) return this.#stopped(batch[index], ending);
+    this.#done += batch.length - index;
+    return true;
+  }
+
+  async #loadFile(child: Child, entry: Entry & { kind: 'file' }): Promise<boolean> {
+    const folder = mkdtempSync(join(tmpdir(), 'live-lisp-'));
+    try {
+      return await this.#loadFileBy(child, entry, folder);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  async #loadFileBy(child: Child, entry: Entry & { kind: 'file' }, folder: string): Promise<boolean> {
+    const source = this.#sourceOf(entry);
+    if (source === undefined) {
+      this.#done++;
+      return true;
+    }
+    const args = { ...source, fasl: join(folder, 'loaded.fasl') };
+    const { message, ending } = await this.#job(child, 'load-file', args, LOAD_LIMIT_MS);
+    const { value } = message as LoadFileData;
+    if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
+    this.#done++;
+    if (ending.kind === 'done' && !value?.notLoaded) addNew(this.#result.files, entry.path);
+    else if (!entry.partial) this.#fail(labelOf(entry), endingWords(ending, 'it could not be compiled'));
+    return true;
+  }
+
+  /** Returns the file of ENTRY, with what was loaded then when it has that no more; an image in the sandbox does not
+   *  see where a copy would be. */
+  #sourceOf({ path, digest }: Entry & { kind: 'file' }): { file: string; content?: string } | undefined {
+    const now = readBounded(path);
+    if (digest === undefined || (now && digestOf(now) === digest)) return { file: path };
+    const content = this.#journal.content(digest);
+    const became = now ? 'has changed since' : 'is gone';
+    if (content !== undefined) {
+      this.#result.changed.push({ what: path, why: `${became}; what was loaded then was loaded again` });
+      return { file: path, content: content.toString('latin1') };
+    }
+    if (now) {
+      this.#result.changed.push({
+        what: path,
+        why: 'has changed since, and what was loaded then was not kept; it was loaded as it is now',
+      });
+      return { file: path };
+    }
+    this.#fail(`load_file ${path}`, 'It is gone, and what was loaded then was not kept.');
+    return undefined;
+  }
+
+  async #loadSystem(child: Child, entry: Entry & { kind: 'system' }): Promise<boolean> {
+    const changed = await changedSince(entry.files ?? {});
+    const { message, ending } = await this.#job(child, 'load-system', { name: entry.name }, LOAD_LIMIT_MS);
+    if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
+    this.#done++;
+    const { value } = message as LoadSystemData;
+    if (ending.kind !== 'done' || value?.missing !== undefined) {
+      this.#fail(labelOf(entry), endingWords(ending, 'ASDF does not find it any more.'));
+      return true;
+    }
+    addNew(this.#result.systems, entry.name);
+    if (changed.length > 0) {
+      const files = changed.length === 1 ? 'a file of it has' : `${changed.length} files of it have`;
+      this.#result.changed.push({
+        what: `system ${entry.name}`,
+        why: `${files} changed since; it was loaded as it is now`,
+      });
+    }
+    return true;
+  }
+
+  /** Performs OP with ARGS in a job that is interrupted after LIMIT_MS, which begin anew whenever REACHED is told of a
+   *  further part. */
+  async #job(
+    child: Child,
+    op: string,
+    args: object,
+    limitMs: number,
+    reached: (index: number) => void = () => {},
+  ): Promise<{ message: Message; ending: Ending }> {
+    let began = performance.now();
+    const { id, answer } = child.request(op, args);
+    const begin = () => watch(child.job(id), Math.max(1, Math.min(limitMs, this.#left())), undefined);
+    let unwatch = begin();
+    this.#mark = {
+      job: id,
+      reached: (index) => {
+        unwatch();
+        began = performance.now();
+        reached(index);
+        unwatch = begin();
+      },
+    };
+    const message = await answer.finally(() => unwatch());
+    this.#mark = undefined;
+    return { message, ending: endingOf(message, performance.now() - began) };
+  }
+
+  /** ENTRY did not end: it is left out from now on, but when only the time for all was over. Returns whether the image
+   *  lives. */
+  #stopped(entry: Entry | undefined, ending: Ending): boolean {
+    const lives = ending.kind !== 'lost';
+    if (this.#abandoned) return lives;
+    if (lives && this.#left() <= 0) return true;
+    this.#done++;
+    if (entry === undefined) return lives;
+    const why = `${endingWords(ending, 'it did not end')}; it is left out from now on`;
+    this.#dropped.push({ what: labelOf(entry), why });
+    this.#journal.drop(entry);
+    return lives;
+  }
+
+  #fail(what: string, why: string): void {
+    this.#result.failed.push({ what, why });
+  }
+}
+
+function addNew(names: string[], name: string): void {
+  if (!names.includes(name)) names.push(name);
+}
+
+/** Returns the forms and changes of the package from START on that are sent at once. */
+function nextBatch(entries: readonly Entry[], start: number): Batch {
+  const batch: Batch = [];
+  let characters = 0;
+  for (const entry of entries.slice(start, start + BATCH)) {
+    if (entry.kind !== 'form' && entry.kind !== 'package') break;
+    characters += (entry as Partial<FormEntry>).text?.length ?? 0;
+    if (batch.length > 0 && characters > BATCH_CHARACTERS) break;
+    batch.push(entry);
+  }
+  return batch;
+}

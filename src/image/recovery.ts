@@ -1,0 +1,154 @@
+// Decides when a lost image is built again, and how often that is tried.
+
+import { CallError } from '../errors.ts';
+import type { Child } from './child.ts';
+import { digestsOf } from './digests.ts';
+import type { JournalStore, SystemEntry } from './entries.ts';
+import type { RebuildFrom } from './image.ts';
+import { combined, type Held, Journal, nothingHeld } from './journal.ts';
+import { type LossReport, lossText } from './loss-report.ts';
+import { Rebuild } from './rebuild.ts';
+import type { Message } from './wire.ts';
+
+/** How often a rebuild may end the new image, and how many images in a row may be lost before anybody used them. */
+const ATTEMPTS = 3;
+
+export class Recovery {
+  readonly journal: Journal;
+  #losses: string[] = [];
+  /** What the lost images held that nobody was told of yet. */
+  #held: Held = nothingHeld();
+  #rebuild: Rebuild | undefined;
+  #attempts = 0;
+  /** Whether a call used the image, and how many in a row no call did. */
+  #used = false;
+  #unused = 0;
+  /** Lines of the journal of a server before that could not be read. */
+  #damaged = 0;
+  /** Entries that are not built again, as somebody asked. */
+  #forgotten = 0;
+  /** What is told of the last loss and what it took. */
+  #last: LossReport | undefined;
+
+  /** Without STORE no image is built again. */
+  constructor(store: JournalStore | undefined) {
+    this.journal = new Journal(store);
+  }
+
+  /** What the last loss took, and what was built again; undefined before the first. */
+  get lastLoss(): LossReport | undefined {
+    return this.#last;
+  }
+
+  /** How images were lost that nobody was told of yet. */
+  get untold(): readonly string[] {
+    return this.#losses;
+  }
+
+  /** How far the rebuild is that is under way, as a phrase. */
+  get progress(): string | undefined {
+    return this.#rebuild?.progress;
+  }
+
+  /** Whether the next image is to be built as a lost one was. */
+  get wanted(): boolean {
+    return this.#losses.length > 0 && this.journal.entries.length > 0;
+  }
+
+  /** Takes that a call uses the image. */
+  used(): void {
+    this.#used = true;
+  }
+
+  /** Takes that the image was lost; HOW is part of a sentence. Returns whether it is to be built again at once: one
+   *  that nobody used waits for a call. */
+  lost(how: string): boolean {
+    this.#losses.push(how);
+    this.#held = combined(this.#held, this.journal.lose());
+    const wasUsed = this.#used;
+    this.#used = false;
+    this.#unused = wasUsed ? 0 : this.#unused + 1;
+    return wasUsed && this.wanted;
+  }
+
+  /** Makes REBUILD what the next image is built from. Throws a CallError when that is not there. */
+  choose(rebuild: RebuildFrom): void {
+    if (rebuild === 'session') return;
+    if (!this.journal.on) {
+      if (rebuild === 'none') return;
+      throw new CallError(
+        'There are no journals, because the server was started with --replay off. Nothing was done.',
+      );
+    }
+    if (rebuild === 'none') {
+      this.#forgotten = this.journal.entries.length;
+      this.journal.clear();
+      return;
+    }
+    const damaged = this.journal.takePrevious();
+    if (damaged === undefined) {
+      throw new CallError('There is no journal of a server before in this workspace. Nothing was done.');
+    }
+    this.#damaged = damaged;
+  }
+
+  /** Builds CHILD, which nobody has used yet, as the one before was, when one was lost. Returns whether CHILD died of
+   *  it and another is to be tried. */
+  async prepare(child: Child): Promise<boolean> {
+    // One that its start files have ended is nobody else's fault.
+    if (!this.wanted || child.dead) return false;
+    this.#rebuild ??= new Rebuild(this.journal);
+    if (this.#attempts++ >= ATTEMPTS || this.#unused > ATTEMPTS) {
+      this.#rebuild.giveUp();
+      this.#unused = 0;
+      return false;
+    }
+    return !(await this.#rebuild.run(child));
+  }
+
+  /** Takes that the server ends, and the image with it. */
+  close(): void {
+    this.#rebuild?.abandon();
+  }
+
+  /** Takes MESSAGE of an image, with which code told something; READY says that calls use that image. */
+  tell(message: Message, ready: boolean): void {
+    if ('replaying' in message) this.#rebuild?.reached(message);
+    else if (ready) this.journal.built(message);
+  }
+
+  /** Takes the tool that clients call NAME; READY says that calls use the image that registered it. */
+  registeredTool(name: string, ready: boolean): void {
+    if (ready) this.journal.registeredTool(name);
+    else this.#rebuild?.registeredTool(name);
+  }
+
+  /** Finds out what the files of the systems NAMES, which CHILD has loaded, are, for ENTRY. */
+  async note(child: Child, entry: SystemEntry, names: string[]): Promise<void> {
+    if (!this.journal.on) return;
+    const { value } = await child.request('system-files', { names }).answer;
+    if (Array.isArray(value)) entry.files = await digestsOf(value.filter((each) => typeof each === 'string'));
+  }
+
+  /** Returns, once, what is to be told of losses; the image that took the place is ready. */
+  takeText(): string | undefined {
+    if (this.#losses.length === 0) return undefined;
+    const rebuilt = this.#rebuild?.result;
+    this.#last = {
+      time: new Date().toISOString(),
+      how: this.#losses,
+      held: this.#held,
+      replay: this.journal.on,
+      ...(rebuilt && { rebuilt }),
+      ...(this.#damaged > 0 && { damaged: this.#damaged }),
+      ...(this.#forgotten > 0 && { forgotten: this.#forgotten }),
+    };
+    this.#damaged = 0;
+    this.#forgotten = 0;
+    this.#losses = [];
+    this.#held = nothingHeld();
+    this.#rebuild = undefined;
+    this.#attempts = 0;
+    return lossText(this.#last);
+  }
+}

@@ -1,0 +1,175 @@
+// Decides how the journal of what built an image is kept on the disk: a folder a server, of which the last few stay.
+
+import { createHash } from 'node:crypto';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { Entry, JournalStore, OldJournal } from '../image/entries.ts';
+import { LineFile } from './lines.ts';
+import { parseLine, type Shape } from './shorten.ts';
+
+/** Journals of ended servers of a workspace that stay, and workspaces. */
+const KEPT = 5;
+const WORKSPACES = 100;
+/** Bytes of entries that are written, and of compressed contents that are kept. */
+const ENTRIES_LIMIT = 64 * 1024 * 1024;
+const CONTENTS_LIMIT = 32 * 1024 * 1024;
+
+/** The line behind which the journal begins anew. */
+const CLEARED = JSON.stringify({ kind: 'cleared' });
+
+const SHAPES: readonly Shape[] = [
+  { kind: ['form'], text: 'string', package: 'string', readtable: 'string?' },
+  { kind: ['package'], inPackage: 'string' },
+  { kind: ['file'], path: 'string', digest: 'string?' },
+  { kind: ['system'], name: 'string' },
+];
+
+export class JournalFiles implements JournalStore {
+  readonly #workspace: string;
+  readonly #folder: string;
+  readonly #lines: LineFile;
+  /** Contents that could not be written. */
+  readonly #unwritten = new Map<string, Buffer>();
+  #written = 0;
+  #kept = 0;
+
+  /** Keeps its journal in a folder of its own in FOLDER, below that of the workspace ROOT. */
+  constructor(folder: string, root: string) {
+    const workspace = createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 24);
+    this.#workspace = join(folder, workspace);
+    const stamp = new Date().toISOString().replace(/\D/g, '');
+    this.#folder = join(this.#workspace, `${stamp}-${process.pid}`);
+    this.#lines = new LineFile(join(this.#folder, 'journal.jsonl'), {
+      limit: Number.POSITIVE_INFINITY,
+      kept: 0,
+    });
+  }
+
+  append(entry: Entry): void {
+    this.#append(JSON.stringify(entry));
+  }
+
+  clear(): void {
+    if (this.#written > 0) this.#append(CLEARED);
+  }
+
+  #append(text: string): void {
+    if (this.#written === 0) this.#makeRoom();
+    this.#written += text.length + 1;
+    if (this.#written > ENTRIES_LIMIT) throw new Error(`it has ${ENTRIES_LIMIT / 1024 / 1024} MB`);
+    this.#lines.append(text);
+  }
+
+  keep(digest: string, content: Buffer): void {
+    if (this.#unwritten.has(digest) || readOrNothing(this.#contentFile(digest))) return;
+    const packed = gzipSync(content);
+    if (this.#kept + packed.length > CONTENTS_LIMIT) return;
+    this.#kept += packed.length;
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      const file = this.#contentFile(digest);
+      writeFileSync(`${file}.tmp`, packed, { mode: 0o600 });
+      renameSync(`${file}.tmp`, file);
+    } catch (error) {
+      this.#unwritten.set(digest, packed);
+      throw error;
+    }
+  }
+
+  content(digest: string): Buffer | undefined {
+    return unpacked(this.#unwritten.get(digest) ?? readOrNothing(this.#contentFile(digest)), digest);
+  }
+
+  /** Returns the journal of the server before in this workspace, or undefined when there is none. */
+  previous(): OldJournal | undefined {
+    const [name] = this.#ended().reverse();
+    if (name === undefined) return undefined;
+    const folder = join(this.#workspace, name);
+    const all = [
+      ...new LineFile(join(folder, 'journal.jsonl'), { limit: 0, kept: 0 }).newestFirst(),
+    ].reverse();
+    const lines = all.slice(all.lastIndexOf(CLEARED) + 1);
+    const entries = lines.map((line) => parseLine<Entry>(line, ...SHAPES));
+    return {
+      entries: entries.filter((entry) => entry !== undefined),
+      damaged: entries.filter((entry) => entry === undefined).length,
+      content: (digest) => unpacked(readOrNothing(join(folder, `${digest}.gz`)), digest),
+    };
+  }
+
+  #contentFile(digest: string): string {
+    return join(this.#folder, `${digest}.gz`);
+  }
+
+  /** The folders of the servers of this workspace that have ended, the oldest first. */
+  #ended(): string[] {
+    return readNames(this.#workspace)
+      .filter((name) => !runs(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))
+      .sort();
+  }
+
+  #makeRoom(): void {
+    for (const name of this.#ended().slice(0, -KEPT)) remove(join(this.#workspace, name));
+    const folder = join(this.#workspace, '..');
+    const others = readNames(folder).filter((name) => join(folder, name) !== this.#workspace);
+    // The folder of a workspace is as old as its last journal, which is in its name.
+    const oldest = others
+      .map((name) => ({ name, last: readNames(join(folder, name)).sort().at(-1) ?? '' }))
+      .sort((one, other) => (one.last < other.last ? -1 : 1));
+    for (const { name } of oldest.slice(0, -(WORKSPACES - 1))) remove(join(folder, name));
+  }
+}
+
+/** Whether the process PID runs, as far as can be seen; a number that is none does. */
+function runs(pid: number): boolean {
+  if (!Number.isInteger(pid)) return true;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** Returns what PACKED holds, when that is of DIGEST. */
+function unpacked(packed: Buffer | undefined, digest: string): Buffer | undefined {
+  try {
+    const content = packed && gunzipSync(packed);
+    return content && createHash('sha256').update(content).digest('hex') === digest ? content : undefined;
+  } catch {
+    return undefined; // It is damaged.
+  }
+}
+
+function readOrNothing(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+function readNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function remove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // It stays; it is tried again by the next server.
+  }
+}

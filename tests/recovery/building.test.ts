@@ -1,0 +1,120 @@
+// Which forms the agent takes for such that build the image, by what it tells the server.
+
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { agentCommand, cacheFolder } from '../../src/image/agent.ts';
+import { Child } from '../../src/image/child.ts';
+import { findSbcl } from '../../src/image/sbcl.ts';
+import type { Message } from '../../src/image/wire.ts';
+import { PROJECT } from '../harness.ts';
+
+const OPTIONS = {
+  lispFolder: join(PROJECT, 'lisp'),
+  cacheFolder: cacheFolder(),
+  root: PROJECT,
+  heapMb: 1024,
+  searchTree: false,
+};
+let told: Message[] = [];
+const child = new Child(agentCommand(findSbcl(undefined), OPTIONS, true), PROJECT, () => ({
+  tell: (message) => told.push(message['built'] as Message),
+}));
+afterAll(() => child.kill('the test ended'));
+
+async function toldOf(code: string): Promise<Message[]> {
+  await child.greeting;
+  told = [];
+  const answer = await child.request('evaluate', { code }).answer;
+  expect(answer, code).not.toHaveProperty('condition');
+  return told;
+}
+
+test.each([
+  '(defun b1 () 1)',
+  '(defmacro b2 (&body body) `(progn ,@body))',
+  '(b2 (defun b3 () 1))',
+  '(macrolet ((def (n) `(defun ,n () 1))) (def b4))',
+  '(let* ((x 1) (y x)) (declare (ignorable y)) (defun b5 () x))',
+  "(flet ((f () 1)) (setf (symbol-function (quote b6)) #'f))",
+  '(if (find-package :b7) nil (make-package :b7))',
+  '(or (find-package :b8) (make-package :b8))',
+  "(dolist (n '(b9 b10)) (eval `(defun ,n () 1)))",
+  "(mapc (lambda (n) (eval `(defvar ,n 1))) '(*b11* *b12*))",
+  "(mapc #'require '(:sb-posix))",
+  "(eval (list 'defun 'b13 '() 1))",
+  '(intern "B14")',
+  '(let ((p (make-package :b15))) (intern "A" p))',
+  '(setf *print-case* :upcase)',
+  '(setq *read-default-float-format* (quote single-float))',
+  '(push :b16 *features*)',
+  '(require :asdf)',
+  '(push #p"/nowhere/" (symbol-value (quote asdf:*central-registry*))) (setf asdf:*central-registry* nil)',
+  '(print (defun b17 () 1))',
+  '(handler-case (defun b18 () 1) (error () nil))',
+  '(ignore-errors (defvar *b19* 1))',
+  '(with-open-file (s "/dev/null") (declare (ignore s)) (defun b20 () 1))',
+  '(eval-when (:compile-toplevel :load-toplevel :execute) (defun b21 () 1))',
+  '(time (defun b22 () 1))',
+  '(loop for n below 1 do (set-syntax-from-char #\\a #\\a))',
+])('builds: %s', async (code) => {
+  expect((await toldOf(code)).filter((each) => each['text'] !== undefined)).not.toEqual([]);
+});
+
+test.each([
+  '1',
+  "'(defun n1 () 1)",
+  '(list 1 2)',
+  '(funcall (intern "CAR" :cl) nil)',
+  '(let ((f (intern "CAR" :cl))) (funcall f nil))',
+  '(case 3 (load 4) (3 5))',
+  '(let ((load 1) (export 2)) (+ load export))',
+  '(flet ((f (x) x)) (f 1))',
+  '(progn (print 1) (format nil "~a" 2))',
+  '(lambda () (defun n2 () 1))',
+  '(loop for intern in (list 1) collect intern)',
+  '(let ((s 0)) (dotimes (i 3 s) (incf s i)))',
+  '(macroexpand-1 (quote (defun n3 () 1)))',
+  '(documentation (quote car) (quote function))',
+  '(live-lisp:define-tool "n4" "N." () :handler (lambda (a) a))',
+  '(quote #1=(a . #1#))',
+])('builds nothing: %s', async (code) => {
+  expect(await toldOf(code)).toEqual([]);
+});
+
+test.each([
+  ['(progn (print 1) (defun w1 () 1))', [[1]]],
+  [
+    '(progn (defun w2 () 1) (progn (list 1) (defvar *w3* 1) (print 2)) 3)',
+    [
+      [2, 1],
+      [2, 3],
+    ],
+  ],
+  ['(eval-when (:execute) (print 1) (defun w4 () 1))', [[2]]],
+  ['(locally (declare (optimize speed)) (print 1) (defun w5 () 1))', [[2]]],
+])('parts that build nothing are left out: %s', async (code, without) => {
+  expect(await toldOf(code)).toMatchObject([{ text: code, without }]);
+});
+
+test.each([
+  ['(defvar *s1* 1) (setf *s1* 2)', ['COMMON-LISP-USER::*S1*']],
+  ['(defvar *s2* (make-hash-table)) (setf (gethash 1 *s2*) 2)', ['COMMON-LISP-USER::*S2*']],
+  ['(defvar *s3* nil) (when t (let ((x 1)) (push x *s3*)))', ['COMMON-LISP-USER::*S3*']],
+  ['(defvar *s4* 1) (progn (incf *s4*) (setq *s1* 3))', ['COMMON-LISP-USER::*S4*', 'COMMON-LISP-USER::*S1*']],
+])('variables that are set are named: %s', async (code, names) => {
+  expect((await toldOf(code)).at(-1)).toEqual({ set: names });
+});
+
+test.each([
+  '(sb-ext:without-package-locks (defun d1 () 1))',
+  '(sb-ext:unlock-package :sb-gray)',
+  '(defun sb-gray::stream-line-column-of-mine () 1)',
+  '(setf (symbol-function (quote sb-gray::mine)) (lambda () 1))',
+  '(fmakunbound (quote sb-gray::mine))',
+  '(let () (defvar sb-gray::*mine* 1))',
+  '(sb-ext:lock-package :sb-gray) (defvar live-lisp.agent::*mine* 1)',
+])('changes the system: %s', async (code) => {
+  expect((await toldOf(code)).at(-1)).toEqual({
+    damages: code.replace(/^\(sb-ext:lock-package :sb-gray\) /, ''),
+  });
+});

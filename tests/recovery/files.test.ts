@@ -1,0 +1,198 @@
+// What was loaded is loaded again as it was then, or what is other is told; and the journal on the disk may be damaged.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SERVER, type Session, temporaryFolder } from '../harness.ts';
+import { afterLoss, built, killImage, sessions, told } from './losses.ts';
+
+const start = sessions();
+let root: ReturnType<typeof temporaryFolder>;
+let state: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  root = temporaryFolder();
+  state = temporaryFolder();
+});
+afterEach(() => {
+  root.remove();
+  state.remove();
+});
+
+function put(name: string, text: string): string {
+  const path = join(root.path, name);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+function open(args: string[] = []): Promise<Session> {
+  return start({ args: ['--root', root.path, ...args], env: { XDG_STATE_HOME: state.path } });
+}
+
+/** Returns the files of all journals, by their names without folders. */
+function journalFiles(): { name: string; path: string }[] {
+  return readdirSync(state.path, { recursive: true, encoding: 'utf8' })
+    .map((path) => ({ name: path.split('/').at(-1) ?? '', path: join(state.path, path) }))
+    .filter(({ path }) => path.includes('journals') && statSync(path).isFile());
+}
+
+describe('a file that was loaded', () => {
+  test('and is what it was is loaded from its place', async () => {
+    const session = await open();
+    const file = put(
+      'a.lisp',
+      '(defun a () 1) (defvar *here* (or *load-truename* *compile-file-truename*))\n',
+    );
+    await session.call('load_file', { path: 'a.lisp' });
+    await killImage(session);
+    expect(await afterLoss(session, '(list (a) (pathname-name *here*))')).toEqual({
+      text: '(1 "a")',
+      told: told(built(`1 file (${file})`)),
+    });
+  });
+
+  test('and has changed, or is gone, is loaded as it was', async () => {
+    const session = await open();
+    const file = put('a.lisp', '(defun a () 1)\n');
+    await session.call('load_file', { path: 'a.lisp' });
+    put('a.lisp', '(defun a () 2)\n');
+    await killImage(session);
+    expect(await afterLoss(session, '(a)')).toEqual({
+      text: '1',
+      told: told(
+        built(`1 file (${file})`),
+        'Another than before (1):',
+        `  ${file}: has changed since; what was loaded then was loaded again`,
+      ),
+    });
+    rmSync(file);
+    await killImage(session);
+    expect((await afterLoss(session, '(a)')).told).toContain(
+      `  ${file}: is gone; what was loaded then was loaded again`,
+    );
+  });
+
+  test('between evaluations keeps its place, in the package of then', async () => {
+    const session = await open();
+    put(
+      'in.lisp',
+      '(defvar *v* (list (package-name *package*) (fboundp (quote earlier)) (fboundp (quote later))))\n',
+    );
+    await session.eval('(defpackage :p (:use :cl)) (in-package :p) (defun earlier () 1)');
+    await session.call('load_file', { path: 'in.lisp' });
+    await session.eval('(defun later () 1) (in-package :cl-user)');
+    await killImage(session);
+    expect(await session.eval('p::*v*')).toBe('("P" #<FUNCTION P::EARLIER> NIL)');
+  });
+
+  test('whose load failed half-way is loaded that far again', async () => {
+    const session = await open();
+    put('half.lisp', '(defun first-half () 1)\n(error "Stop.")\n(defun second-half () 2)\n');
+    expect((await session.call('load_file', { path: 'half.lisp' })).isError).toBe(true);
+    await killImage(session);
+    expect(await session.eval("(list (first-half) (fboundp 'second-half))")).toBe('(1 NIL)');
+  });
+
+  test('with a damaged or missing copy is told, and nothing crashes', async () => {
+    const session = await open();
+    const [one, two] = [put('one.lisp', '(defun one () 1)\n'), put('two.lisp', '(defun two () 2)\n')];
+    await session.call('load_file', { path: 'one.lisp' });
+    await session.call('load_file', { path: 'two.lisp' });
+    const copies = journalFiles().filter(({ name }) => name.endsWith('.gz'));
+    expect(copies).toHaveLength(2);
+    for (const { path } of copies) {
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+      writeFileSync(path, readFileSync(path).subarray(0, 20));
+    }
+    put('one.lisp', '(defun one () :other)\n');
+    rmSync(two);
+    await killImage(session);
+    const { text, told: notice } = await afterLoss(session, "(list (one) (fboundp 'two))");
+    expect(text).toBe('(:OTHER NIL)');
+    expect(notice).toContain(
+      `  ${one}: has changed since, and what was loaded then was not kept; it was loaded as it is now`,
+    );
+    expect(notice).toContain(`  load_file ${two}: It is gone, and what was loaded then was not kept.`);
+  });
+});
+
+test('a system is loaded again, and told when a file of it has changed', async () => {
+  put('sys/sys.asd', '(asdf:defsystem "sys" :components ((:file "one") (:file "two")))\n');
+  put('sys/one.lisp', '(defun cl-user::one () 1)\n');
+  put('sys/two.lisp', '(defun cl-user::two () 2)\n');
+  const session = await open();
+  await session.call('load_system', { system: 'sys' });
+  await session.eval('(defun three () (+ (one) (two)))');
+  await session.text('describe_symbol', { symbol: 'three' });
+  await killImage(session);
+  const first = await afterLoss(session, '(three)');
+  expect([first.text, first.told]).toEqual(['3', told(built('1 form, 1 system (sys)'))]);
+  put('sys/two.lisp', '(defun cl-user::two () 20)\n');
+  await killImage(session);
+  const second = await afterLoss(session, '(three)');
+  expect(second.text).toBe('21');
+  expect(second.told).toContain('  system sys: a file of it has changed since; it was loaded as it is now');
+});
+
+describe('the journal on the disk', () => {
+  test('is private, and a folder a server', async () => {
+    const session = await open();
+    await session.eval('(defun f () 1)');
+    const [file] = journalFiles();
+    expect(file?.name).toBe('journal.jsonl');
+    expect(statSync(file?.path ?? '').mode & 0o777).toBe(0o600);
+    expect(readFileSync(file?.path ?? '', 'utf8')).toBe(
+      '{"kind":"form","text":"(defun f () 1)","package":"COMMON-LISP-USER"}\n',
+    );
+  });
+
+  test('without an evaluation that defines there is none, nor with --replay off or a single call', async () => {
+    await (await open()).eval('(+ 1 2)');
+    await (await open(['--replay', 'off'])).eval('(defun f () 1)');
+    const env = { ...process.env, XDG_STATE_HOME: state.path };
+    execFileSync(
+      process.execPath,
+      [SERVER, '--root', root.path, 'call', 'eval_form', '{"form":"(defun f () 1)"}'],
+      { env },
+    );
+    expect(journalFiles()).toEqual([]);
+  });
+
+  test('that cannot be written is told once, and the image is built again from memory', async () => {
+    writeFileSync(join(state.path, 'live-lisp'), 'no folder');
+    const session = await open(['--audit', join(root.path, 'audit.jsonl')]);
+    const file = put('a.lisp', '(defun a () 1)\n');
+    const first = await session.call('eval_form', { form: '(defun f () 1)' });
+    expect(first.notices.join('\n')).toMatch(
+      /^Note: the journal cannot be written \(.+\)\. A lost image is built again from memory; a later server will not know what this one built\.$/,
+    );
+    expect((await session.call('eval_form', { form: '(defun g () 2)' })).notices).toEqual([]);
+    await session.call('load_file', { path: 'a.lisp' });
+    rmSync(file);
+    await killImage(session);
+    const { text, told: notice } = await afterLoss(session, '(list (f) (g) (a))');
+    expect(text).toBe('(1 2 1)');
+    expect(notice).toContain('is gone; what was loaded then was loaded again');
+    expect(notice).not.toContain('cannot be written');
+  });
+
+  test('with damaged lines is built again as far as it can be read, and that is told', async () => {
+    const first = await open();
+    await first.eval('(defun f () 1) (defun g () 2) (defun h () 3)');
+    await first.close();
+    const [file] = journalFiles();
+    const lines = readFileSync(file?.path ?? '', 'utf8').split('\n');
+    const odd = [
+      '{"kind":"form","text":"(defun k () 4)","package":"COMMON-LISP-USER","without":[["x"],7],"policy":5}',
+    ];
+    writeFileSync(
+      file?.path ?? '',
+      ['garbage \u0000', lines[0], '{"kind":"form"}', lines[1], ...odd, lines[2]?.slice(0, 30)].join('\n'),
+    );
+    const session = await open(['--allow', 'restart_image']);
+    const text = await session.text('restart_image', { rebuild: 'previous' });
+    expect(text).toContain('\n3 lines of the journal could not be read, so what they had is missing.');
+    expect(await session.eval("(list (f) (g) (fboundp 'h))")).toBe('(1 2 NIL)');
+  });
+});

@@ -1,0 +1,182 @@
+// The journal by itself: what it keeps and leaves, its limits, and what damage on the disk does.
+
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { Entry, JournalStore } from '../../src/image/entries.ts';
+import { Journal } from '../../src/image/journal.ts';
+import { JournalFiles } from '../../src/records/journal-files.ts';
+import { temporaryFolder } from '../harness.ts';
+
+const RUNS = process.env['LIVE_LISP_LONG'] === '1' ? 10_000 : 300;
+
+/** A store that keeps nothing. */
+const NOWHERE: JournalStore = {
+  append: () => {},
+  clear: () => {},
+  keep: () => {},
+  content: () => undefined,
+  previous: () => undefined,
+};
+
+function form(text: string, home = 'COMMON-LISP-USER'): Entry {
+  return { kind: 'form', text, package: home };
+}
+
+function keptOf(entries: Entry[]): unknown[] {
+  const journal = new Journal(NOWHERE);
+  for (const entry of entries) journal.add(entry);
+  return journal.entries.map((entry) => ('text' in entry ? entry.text : entry));
+}
+
+describe('what only repeats or replaces the entry right before it takes its place', () => {
+  test.each<[string, Entry[], unknown[]]>([
+    ['the same definition', [form('(defvar *x* 1)'), form('(defvar *x* 1)')], ['(defvar *x* 1)']],
+    ['a function again', [form('(defun f () 1)'), form('(DEFUN F () 2)')], ['(DEFUN F () 2)']],
+    [
+      'not in another package',
+      [form('(defun f () 1)'), form('(defun f () 2)', 'P')],
+      ['(defun f () 1)', '(defun f () 2)'],
+    ],
+    [
+      'not another function',
+      [form('(defun f () 1)'), form('(defun g () 2)')],
+      ['(defun f () 1)', '(defun g () 2)'],
+    ],
+    [
+      'not when something came between that can have used it',
+      [form('(defun f () 1)'), form('(defvar *x* (f))'), form('(defun f () 2)')],
+      ['(defun f () 1)', '(defvar *x* (f))', '(defun f () 2)'],
+    ],
+    [
+      'not what the reader evaluates',
+      [form('(defun f () #.(g))'), form('(defun f () #.(g))')],
+      ['(defun f () #.(g))', '(defun f () #.(g))'],
+    ],
+    [
+      'not what has an effect each time',
+      [form('(load "a")'), form('(load "a")')],
+      ['(load "a")', '(load "a")'],
+    ],
+    [
+      'a method is no function',
+      [form('(defmethod f ((x a)) 1)'), form('(defmethod f ((x b)) 1)')],
+      ['(defmethod f ((x a)) 1)', '(defmethod f ((x b)) 1)'],
+    ],
+    [
+      'a package',
+      [
+        { kind: 'package', inPackage: 'A' },
+        { kind: 'package', inPackage: 'B' },
+      ],
+      [{ kind: 'package', inPackage: 'B' }],
+    ],
+    [
+      'a file of the same content',
+      [
+        { kind: 'file', path: '/a', digest: '1' },
+        { kind: 'file', path: '/a', digest: '1' },
+        { kind: 'file', path: '/a', digest: '2' },
+      ],
+      [
+        { kind: 'file', path: '/a', digest: '1' },
+        { kind: 'file', path: '/a', digest: '2' },
+      ],
+    ],
+  ])('%s', (_, entries, kept) => expect(keptOf(entries)).toEqual(kept));
+});
+
+test('a full journal says so once, and keeps what it has', () => {
+  const journal = new Journal(NOWHERE);
+  for (let n = 0; n < 20_010; n++) journal.add(form(`(defun f${n} () 1)`));
+  expect(journal.entries).toHaveLength(20_000);
+  expect(journal.takeNotes()).toEqual([
+    'Note: the journal is full (20000 entries); what is defined or loaded from now on will not be built again when the image is lost. Put it into files, and load those in a new session.',
+  ]);
+  const long = new Journal(NOWHERE);
+  for (let n = 0; n < 5; n++) long.add(form(`(defvar *x${n}* "${'x'.repeat(10_000_000)}")`));
+  expect([long.entries.length, long.takeNotes().length]).toEqual([3, 1]);
+});
+
+test('--replay and LIVE_LISP_REPLAY are on or off; the flag counts', () => {
+  expect(readConfig([], {}).replay).toBe(true);
+  expect(readConfig([], { LIVE_LISP_REPLAY: 'off' }).replay).toBe(false);
+  expect(readConfig(['--replay', 'on'], { LIVE_LISP_REPLAY: 'off' }).replay).toBe(true);
+  expect(() => readConfig(['--replay', 'maybe'], {})).toThrow('--replay must be on or off, not maybe.');
+});
+
+describe('on the disk', () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  /** Makes the journal of a server that has ended, with that content, and returns the folder of its workspace. */
+  function oldJournal(content: string | Buffer, stamp = '20260101000000000'): string {
+    new JournalFiles(folder.path, folder.path).append(form('1'));
+    const [workspace = ''] = readdirSync(folder.path);
+    const old = join(folder.path, workspace, `${stamp}-999999999`);
+    mkdirSync(old);
+    writeFileSync(join(old, 'journal.jsonl'), content);
+    return join(folder.path, workspace);
+  }
+
+  test('what was cleared is not there for the next server', () => {
+    const lines = [form('(a)'), { kind: 'cleared' }, form('(b)')].map((each) => JSON.stringify(each));
+    oldJournal(`${lines.join('\n')}\n`);
+    const previous = new JournalFiles(folder.path, folder.path).previous();
+    expect(previous).toMatchObject({ entries: [form('(b)')], damaged: 0 });
+  });
+
+  test('the journals of the last five servers stay', () => {
+    for (let n = 1; n < 9; n++) oldJournal('', `2026010100000000${n}`);
+    const files = new JournalFiles(folder.path, folder.path);
+    files.append(form('1'));
+    const names = readdirSync(oldJournal('', '20270101000000000')).filter((name) =>
+      name.endsWith('-999999999'),
+    );
+    expect(names.map((name) => name.slice(0, 17))).toEqual([
+      '20260101000000004',
+      '20260101000000005',
+      '20260101000000006',
+      '20260101000000007',
+      '20260101000000008',
+      '20270101000000000',
+    ]);
+  });
+
+  test('random damage of a journal breaks nothing, and whole lines are read', () => {
+    const lines = Array.from({ length: 20 }, (_, n) => `${JSON.stringify(form(`(defun f${n} () "é")`))}\n`);
+    const whole = Buffer.from(lines.join(''));
+    const workspace = oldJournal(whole);
+    const file = join(workspace, '20260101000000000-999999999', 'journal.jsonl');
+    const at = fc.nat(whole.length - 1);
+    fc.assert(
+      fc.property(at, fc.uint8Array({ maxLength: 40 }), at, (start, put, cut) => {
+        const damaged = Buffer.concat([whole.subarray(0, start), put, whole.subarray(start + put.length)]);
+        writeFileSync(file, damaged.subarray(0, Math.max(cut, start)));
+        const previous = new JournalFiles(folder.path, folder.path).previous();
+        for (const entry of previous?.entries ?? []) expect(typeof entry.kind).toBe('string');
+        const before = whole.subarray(0, Math.min(start, Math.max(cut, start))).toString('utf8');
+        expect(previous?.entries.length ?? 0).toBeGreaterThanOrEqual(before.split('\n').length - 2);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+test('random messages of an image break nothing', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (said, job) => {
+      const journal = new Journal(NOWHERE);
+      journal.built({ built: said, job });
+      journal.built({ built: { set: [said], text: '1', package: said, readtable: said, policy: said }, job });
+      journal.built({ built: { text: said, inPackage: said, set: said, damages: said, without: said }, job });
+      for (const entry of journal.entries) expect(JSON.parse(JSON.stringify(entry))).toHaveProperty('kind');
+    }),
+    { numRuns: RUNS },
+  );
+});

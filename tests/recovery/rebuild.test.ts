@@ -1,0 +1,168 @@
+// A rebuild that fails, hangs or ends the image again: it is bounded, skips what fails, and never does so twice.
+
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { temporaryFolder } from '../harness.ts';
+import { childrenOf, pause, until } from '../server/processes.ts';
+import { afterLoss, built, killImage, sessions, told } from './losses.ts';
+
+const start = sessions();
+const folder = temporaryFolder();
+afterAll(folder.remove);
+const mark = join(folder.path, 'mark');
+
+test('what fails is skipped and told, and the rest is built', async () => {
+  const session = await start();
+  writeFileSync(mark, '');
+  await session.eval(`(defvar *content* (with-open-file (s "${mark}") (file-length s)))`);
+  await session.eval('(defun f () 1)');
+  rmSync(mark);
+  await killImage(session);
+  const { text, told: notice } = await afterLoss(session, '(list (f) (boundp (quote *content*)))');
+  expect(text).toBe('(1 NIL)');
+  expect(notice).toContain(
+    `${built('1 form')}\nNot built again (1):\n  (defvar *content* (with-open-file (s "`,
+  );
+  expect(notice).toMatch(/No such file or directory/);
+});
+
+test('more than a few failures are counted', async () => {
+  const session = await start();
+  await session.eval('(defpackage :p (:use :cl)) (defvar *list* nil)');
+  for (let n = 0; n < 8; n++) {
+    await session.eval(`(defvar *v${n}* (if (probe-file "${mark}") (error "No.") ${n}))`);
+  }
+  writeFileSync(mark, '');
+  await killImage(session);
+  const { told: notice } = await afterLoss(session, '1');
+  rmSync(mark);
+  expect(notice).toContain('Not built again (8):\n  (defvar *v0* ');
+  expect(notice.match(/^ {2}\(defvar .*: No\.$/gm)).toHaveLength(5);
+  expect(notice).toContain('\n  ... and 3 more');
+});
+
+test('a form that ends the image is dropped from the next rebuild, and told', async () => {
+  const session = await start();
+  await session.eval('(defun before-it () 1)');
+  await session.eval(`(defvar *deadly* (if (probe-file "${mark}") (sb-ext:exit :abort t :code 9) 1))`);
+  await session.eval('(defun behind-it () 2)');
+  writeFileSync(mark, '');
+  await killImage(session);
+  const { text, told: notice } = await afterLoss(session, '(list (before-it) (behind-it))');
+  rmSync(mark);
+  expect(text).toBe('(1 2)');
+  expect(notice).toContain(
+    'it was ended by SIGKILL; then it exited with code 9. Built again in 0.0 s: 2 forms.',
+  );
+  expect(notice).toMatch(
+    /Not built again \(1\):\n {2}\(defvar \*deadly\* .*: the image was lost when it was built with it \(it exited with code 9\); it is left out from now on/,
+  );
+  await killImage(session);
+  expect((await afterLoss(session, '(behind-it)')).told).toBe(
+    told(built('2 forms'), 'Not run again: 1 form that defines nothing. What only it made is gone.'),
+  );
+});
+
+test('several that end the image: after three it is started without', async () => {
+  const session = await start();
+  await session.eval('(defun harmless () 1)');
+  for (let n = 0; n < 4; n++) {
+    await session.eval(`(defvar *deadly-${n}* (if (probe-file "${mark}") (sb-ext:exit :abort t) 1))`);
+  }
+  writeFileSync(mark, '');
+  await killImage(session);
+  const { text, told: notice } = await afterLoss(session, "(fboundp 'harmless)");
+  rmSync(mark);
+  expect(text).toBe('NIL');
+  expect(notice).toContain(
+    'It was not built again: that ended the new image each time. restart_image tries once more, without what ended it.\nNot built again (3):',
+  );
+  await killImage(session);
+  expect((await afterLoss(session, '(list (harmless) *deadly-3*)')).text).toBe('(1 1)');
+});
+
+test('a form that hangs is interrupted at its limit, while the call is told how far it is', async () => {
+  const session = await start();
+  await session.eval('(defun before-it () 1)');
+  await session.eval(`(defvar *slow* (loop while (probe-file "${mark}") do (sleep 0.1)))`);
+  await session.eval('(defun behind-it () 2)');
+  writeFileSync(mark, '');
+  await killImage(session);
+  const messages: string[] = [];
+  const { content } = await session.client.callTool(
+    { name: 'eval_form', arguments: { form: '(list (before-it) (behind-it))' } },
+    { timeout: 60_000, onprogress: ({ message = '' }) => messages.push(message) },
+  );
+  rmSync(mark);
+  const [text, notice] = (content as { text: string }[]).map((each) => each.text);
+  expect(text).toBe('(1 2)');
+  expect(messages[0]).toMatch(/^\d\.\d s, building the lost image again: 1 of 3$/);
+  expect(notice).toMatch(
+    /\(defvar \*slow\* .*: it was interrupted after 10\.\d s \(timeout\); it is left out from now on/,
+  );
+});
+
+test('an image that is lost before anybody uses it is not built again and again', async () => {
+  const session = await start();
+  await session.eval(
+    `(defvar *thread* (sb-thread:make-thread (lambda () (sleep 0.15) (when (probe-file "${mark}") (sb-ext:exit :abort t)))))`,
+  );
+  writeFileSync(mark, '');
+  await killImage(session);
+  await pause(1500);
+  // One was built at once, for its tools; the next waits for somebody who needs it.
+  expect(childrenOf(session.pid)).toEqual([]);
+  rmSync(mark);
+  const { text, told: notice } = await afterLoss(session, '(sb-thread:thread-name (first (list *thread*)))');
+  expect([text, notice]).toEqual(['NIL', expect.stringContaining(built('1 form'))]);
+});
+
+test('an image that was frozen and replaced, and one whose heap was used up, are built again', async () => {
+  const session = await start({ args: ['--heap', '256MB'] });
+  await session.eval('(defun f () 1)');
+  await session.eval('(sb-sys:without-interrupts (loop))', { timeout: 0.2 });
+  const frozen = await afterLoss(session, '(f)');
+  expect(frozen.text).toBe('1');
+  expect(frozen.told).toContain(
+    'a call could not be interrupted, so the image had to be replaced. Built again',
+  );
+  await session.eval(
+    '(sb-thread:make-thread (lambda () (let ((all nil)) (loop (push (make-array 100000) all)))))',
+  );
+  const full = await until('its loss', 30_000, async () => {
+    const next = await afterLoss(session, '(f)');
+    return next.told.includes('This is a new Lisp image') && next;
+  });
+  expect([full.text, full.told]).toEqual(['1', expect.stringContaining('Built again in 0.0 s: 1 form.')]);
+});
+
+test('thousands of forms take seconds, in their order', async () => {
+  const session = await start();
+  const forms = Array.from(
+    { length: 1500 },
+    (_, n) => `(defun f${n} () ${n === 0 ? 0 : `(1+ (f${n - 1}))`})`,
+  );
+  for (let n = 0; n < forms.length; n += 250)
+    await session.eval(forms.slice(n, n + 250).join('\n'), { timeout: 60 });
+  await killImage(session);
+  const began = performance.now();
+  expect((await afterLoss(session, '(f1499)')).text).toBe('1499');
+  expect(performance.now() - began).toBeLessThan(15_000);
+});
+
+test('killed while it is built: what was being built is dropped, and told', async () => {
+  const session = await start();
+  await session.eval('(defun first-one () 1)');
+  await session.eval(`(defvar *slow* (loop while (probe-file "${mark}") do (sleep 0.01)))`);
+  writeFileSync(mark, '');
+  await killImage(session);
+  const image = await until('the next image', 5000, () => childrenOf(session.pid)[0]);
+  await pause(500);
+  process.kill(image, 'SIGKILL');
+  const { text, told: notice } = await afterLoss(session, "(list (first-one) (boundp '*slow*))");
+  rmSync(mark);
+  expect(text).toBe('(1 NIL)');
+  expect(notice).toContain('the image was lost when it was built with it (it was ended by SIGKILL)');
+  expect(existsSync(mark)).toBe(false);
+});

@@ -1,0 +1,128 @@
+// restart_image: a human is asked and shown what is at stake, code is refused, and what is built again is chosen.
+
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/client';
+import { afterAll, expect, test } from 'vitest';
+import { temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+import { killImage, sessions } from './losses.ts';
+
+const start = sessions();
+const ALLOWED = ['--allow', 'restart_image'];
+const folder = temporaryFolder();
+afterAll(folder.remove);
+
+const RESTARTED = 'This is a new Lisp image; the one before was lost: restart_image ended it.';
+
+test('definitions are built again, values are gone, and the current call tells', async () => {
+  const session = await start({ args: ALLOWED });
+  await session.eval('(defvar *x* 1) (setf *x* 2)');
+  const { text, notices, isError } = await session.call('restart_image');
+  expect([text.replace(/\d\.\d s/, '0.0 s'), notices, isError]).toEqual([
+    `${RESTARTED} Built again in 0.0 s: 1 form. Variables have the values that their definitions give.\nNot run again: 1 form that defines nothing; it may have set COMMON-LISP-USER::*X*. What only it made is gone.`,
+    [],
+    false,
+  ]);
+  expect(await session.call('eval_form', { form: '*x*' })).toEqual({
+    text: '1',
+    notices: [],
+    isError: false,
+  });
+});
+
+test('rebuild: none forgets what was there, also for the next loss', async () => {
+  const session = await start({ args: ALLOWED });
+  await session.eval('(defun f () 1)');
+  expect(await session.text('restart_image', { rebuild: 'none' })).toBe(
+    `${RESTARTED} As asked, nothing was built again; the 1 step of the journal (definitions, loads and the like) is forgotten.`,
+  );
+  await session.eval('(defun g () 1)');
+  await killImage(session);
+  expect(await session.eval("(list (fboundp 'f) (g))")).toBe('(NIL 1)');
+});
+
+test('rebuild: previous also builds what the server before had', async () => {
+  const options = { args: ALLOWED, env: { XDG_STATE_HOME: folder.path } };
+  const first = await start(options);
+  const none = await first.call('restart_image', { rebuild: 'previous' });
+  expect(none).toMatchObject({
+    text: 'There is no journal of a server before in this workspace. Nothing was done.',
+    isError: true,
+  });
+  await first.eval('(defpackage :old (:use :cl)) (in-package :old) (defun f () :old) (defun g () :old)');
+  process.kill(first.pid, 'SIGKILL');
+  const second = await start(options);
+  await until('its end', 5000, async () => (await second.eval('(+ 1 2)')) === '3');
+  expect(await second.eval('(find-package :old)')).toBe('NIL');
+  await second.eval('(defun mine () :new)');
+  expect(await second.text('restart_image', { rebuild: 'previous' })).toMatch(
+    /Built again in \d\.\d s: 4 forms\./,
+  );
+  expect(await second.eval('(list (old::f) (cl-user::mine) *package*)', { package: 'CL-USER' })).toBe(
+    '(:OLD :NEW #<PACKAGE "COMMON-LISP-USER">)',
+  );
+  // They are part of this session now.
+  await killImage(second);
+  expect(await second.eval('(old::g)', { package: 'CL-USER' })).toBe(':OLD');
+});
+
+test('without a journal there is nothing to build from', async () => {
+  const session = await start({ args: [...ALLOWED, '--replay', 'off'] });
+  await session.eval('(defun f () 1)');
+  expect(await session.call('restart_image', { rebuild: 'previous' })).toEqual({
+    text: 'There are no journals, because the server was started with --replay off. Nothing was done.',
+    notices: [],
+    isError: true,
+  });
+  expect(await session.text('restart_image')).toBe(
+    `${RESTARTED} Lost with it: everything that 1 evaluation made (definitions, values, packages, the current package). Load or define again what you need.`,
+  );
+});
+
+test('running calls of others are ended, and told', async () => {
+  const session = await start({ args: ALLOWED });
+  await session.eval('(defvar *busy* nil)');
+  const busy = session.call('eval_form', { form: '(progn (setf *busy* t) (loop))' });
+  await until('it runs', 5000, async () => (await session.eval('*busy*')) === 'T');
+  await session.call('restart_image');
+  expect(await busy).toEqual({
+    text: 'Error: The Lisp image was lost during this call: restart_image ended it. The next call gets a new image.',
+    notices: [],
+    isError: true,
+  });
+});
+
+test('C20 a human is asked, and shown what is at stake', async () => {
+  const questions: ElicitRequestFormParams[] = [];
+  const session = await start({
+    onQuestion: (question) => {
+      questions.push(question);
+      return { action: 'accept', content: { decision: 'deny' } };
+    },
+  });
+  await session.eval('(defvar *x* 1) (setf *x* 2)');
+  expect(await session.text('restart_image')).toBe('Tool execution denied by user');
+  expect(questions[0]?.message).toBe(
+    [
+      'May the agent call restart_image (dangerous)?\n',
+      'The Lisp image is ended and a fresh one started.',
+      'Built again: what this session defined and loaded (1 step of its journal).',
+      'Lost: all values, threads, open files and connections of the image.',
+      'Variables that were set: COMMON-LISP-USER::*X*.',
+    ].join('\n'),
+  );
+  expect(await session.eval('*x*')).toBe('2');
+});
+
+test('C7 C20 code cannot call it, and nobody to ask is a refusal', async () => {
+  const allowed = await start({ args: ALLOWED });
+  expect(await allowed.eval('(live-lisp:call-tool :restart-image)')).toMatch(
+    /^Error: Tool restart_image failed: Tool restart_image cannot be called from code in the image, which it would end\. Nothing was done\. Call restart_image directly\.\n/,
+  );
+  const session = await start();
+  expect((await session.call('restart_image')).text).toBe(
+    "Tool restart_image is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow restart_image",
+  );
+  expect((await session.call('restart_image', { rebuild: 'all' })).text).toBe(
+    "Parameter 'rebuild' must be one of session, none, previous.",
+  );
+});

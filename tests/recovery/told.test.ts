@@ -1,0 +1,134 @@
+// What is told of a loss: what was built again, what was left out, what is gone; and that nothing is done twice.
+
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { temporaryFolder } from '../harness.ts';
+import { afterLoss, built, killImage, sessions, told } from './losses.ts';
+
+const start = sessions();
+const folder = temporaryFolder();
+afterAll(folder.remove);
+
+test('the texts are exact', async () => {
+  const session = await start();
+  await session.eval('(defvar *x* 1) (defun f () *x*) (setf *x* 2) (f) (push 1 *y*)');
+  await session.eval('(defun before-the-error () 1) (error "No.") (defun after () 2)');
+  await session.eval('(defun before-the-end () 1) (loop)', { timeout: 0.5 });
+  await killImage(session);
+  expect(
+    await afterLoss(session, '(list (f) (before-the-error) (before-the-end) (fboundp (quote after)))'),
+  ).toEqual({
+    text: '(1 1 1 NIL)',
+    told: told(
+      built('4 forms'),
+      'Not run again: 5 forms that define nothing; they may have set COMMON-LISP-USER::*X*. What only they made is gone.',
+    ),
+  });
+  await killImage(session);
+  expect(await afterLoss(session, '(f)')).toEqual({
+    text: '1',
+    told: told(built('4 forms'), 'Not run again: 1 form that defines nothing. What only it made is gone.'),
+  });
+});
+
+test('a form that did not end well is not run again, and told when it would build', async () => {
+  const session = await start();
+  await session.eval('(defun f () 1)');
+  await session.eval('(progn (defun half () 1) (error "No."))');
+  await session.eval('(progn (defvar *slow* 1) (loop))', { timeout: 0.5 });
+  await killImage(session);
+  expect(await afterLoss(session, "(list (f) (fboundp 'half) (boundp '*slow*))")).toEqual({
+    text: '(1 NIL NIL)',
+    told: told(
+      built('1 form'),
+      'Not run again, because they did not end well (2):',
+      '  (progn (defun half () 1) (error "No."))',
+      '  (progn (defvar *slow* 1) (loop))',
+    ),
+  });
+});
+
+test('a start file that ends every image drops nothing of the journal', async () => {
+  const init = join(folder.path, 'init.lisp');
+  const deadly = join(folder.path, 'deadly');
+  writeFileSync(init, `(when (probe-file "${deadly}") (sb-ext:exit :abort t :code 7))`);
+  const session = await start({ args: ['--init', init, '--allow', 'restart_image'] });
+  await session.eval('(defun f () 1)');
+  writeFileSync(deadly, '');
+  await killImage(session);
+  expect((await session.call('eval_form', { form: '(f)' })).isError).toBe(true);
+  expect((await session.call('restart_image')).text).toBe(
+    'The new Lisp image ended as soon as it was there. Look at the start files, which it loads first.',
+  );
+  rmSync(deadly);
+  const { text, told: notice } = await afterLoss(session, '(f)');
+  expect([text, notice]).toEqual(['1', expect.stringContaining(built('1 form'))]);
+});
+
+test('nothing is told when nothing was done, and nothing twice', async () => {
+  const session = await start();
+  await session.text('describe_symbol', { symbol: 'car' });
+  await killImage(session);
+  expect((await afterLoss(session, '1')).told).toBe(told('Nothing was lost with it.'));
+  expect((await afterLoss(session, '1')).told).toBe('');
+  await killImage(session);
+  expect((await afterLoss(session, '1')).told).toBe(
+    told(
+      'Nothing had been defined.',
+      'Not run again: 2 forms that define nothing. What only they made is gone.',
+    ),
+  );
+});
+
+test('what changes the Lisp system is left out on purpose', async () => {
+  const session = await start();
+  await session.eval('(sb-ext:unlock-package :sb-gray)');
+  await session.eval('(defun sb-gray::mine () 1)');
+  await session.eval('(sb-ext:without-package-locks (defun car-of-mine () 1))');
+  await session.eval('(progn (defun kept () 2) (defparameter sb-gray:stream-fresh-line 1))');
+  await killImage(session);
+  expect(
+    await afterLoss(session, "(list (kept) (fboundp 'car-of-mine) (sb-ext:package-locked-p :sb-gray))"),
+  ).toEqual({
+    text: '(2 NIL T)',
+    told: told(
+      built('1 form'),
+      'Left out on purpose, because they changed the Lisp system itself (4):',
+      '  (sb-ext:unlock-package :sb-gray)',
+      '  (defun sb-gray::mine () 1)',
+      '  (sb-ext:without-package-locks (defun car-of-mine () 1))',
+      '  (progn (defun kept () 2) (defparameter sb-gray:stream-fresh-line 1))',
+    ),
+  });
+});
+
+test('no side effect happens twice but those of definitions', async () => {
+  const session = await start();
+  const file =
+    '(defun note (what) (with-open-file (s "NAME" :direction :output :if-exists :append :if-does-not-exist :create) (princ what s)))';
+  const path = join(folder.path, 'effects');
+  await session.eval(file.replace('NAME', path));
+  await session.eval('(progn (note 1) (defun a () 1) (note 2))');
+  await session.eval('(note 3) (let ((x 1)) (note x)) (setf *print-base* (progn (note 4) 10))');
+  await session.eval('(defmacro counted () (note :m) 1) (defun b () (counted))');
+  expect(readFileSync(path, 'utf8')).toBe('12314M');
+  await killImage(session);
+  await afterLoss(session, '1');
+  // A setting is set again, and a macro is expanded again.
+  expect(readFileSync(path, 'utf8')).toBe('12314M4M');
+});
+
+test('--replay off and LIVE_LISP_REPLAY: a loss is told as what is gone', async () => {
+  for (const options of [{ args: ['--replay', 'off'] }, { env: { LIVE_LISP_REPLAY: 'off' } }]) {
+    const session = await start(options);
+    await session.eval('(defun f () 1)');
+    await killImage(session);
+    expect(await afterLoss(session, "(fboundp 'f)")).toEqual({
+      text: 'NIL',
+      told: told(
+        'Lost with it: everything that 1 evaluation made (definitions, values, packages, the current package). Load or define again what you need.',
+      ),
+    });
+  }
+});
