@@ -172,7 +172,9 @@ export class Rebuild {
 
   async #loadSystem(child: Child, entry: Entry & { kind: 'system' }): Promise<boolean> {
     const changed = await changedSince(entry.files ?? {});
-    const { message, ending } = await this.#job(child, 'load-system', { name: entry.name }, LOAD_LIMIT_MS);
+    // ASDF compares times in seconds, so it can take what was compiled from a file for what that is now.
+    const args = { name: entry.name, ...(changed.length > 0 && { force: true }) };
+    const { message, ending } = await this.#job(child, 'load-system', args, LOAD_LIMIT_MS);
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
     this.#done++;
     const { value } = message as LoadSystemData;

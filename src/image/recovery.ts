@@ -20,7 +20,8 @@ export class Recovery {
   #held: Held = nothingHeld();
   #rebuild: Rebuild | undefined;
   #attempts = 0;
-  /** Whether a call used the image, and how many in a row no call did. */
+  /** Whether the image was built again, whether a call used it, and how many in a row no call did. */
+  #built = false;
   #used = false;
   #unused = 0;
   /** Lines of the journal of a server before that could not be read. */
@@ -67,7 +68,9 @@ export class Recovery {
     this.#held = combined(this.#held, this.journal.lose());
     const wasUsed = this.#used;
     this.#used = false;
-    this.#unused = wasUsed ? 0 : this.#unused + 1;
+    if (wasUsed) this.#unused = 0;
+    else if (this.#built) this.#unused++;
+    this.#built = false;
     return wasUsed && this.wanted;
   }
 
@@ -103,7 +106,8 @@ export class Recovery {
       this.#unused = 0;
       return false;
     }
-    return !(await this.#rebuild.run(child));
+    this.#built = await this.#rebuild.run(child);
+    return !this.#built;
   }
 
   /** Takes that the server ends, and the image with it. */

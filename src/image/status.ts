@@ -107,7 +107,9 @@ export async function imageStatus(lifetime: Lifetime, jobs: Jobs, losses: Losses
     ...(state === 'not reacting' && { silentMs, frozenMs: lifetime.frozenMs }),
     ...(running && said && { said: said.status, saidMsAgo: performance.now() - said.at }),
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
-    ...(losses.lastLoss !== undefined && { lastLoss: lossText(losses.lastLoss) }),
+    ...(losses.lastLoss !== undefined && {
+      lastLoss: lossText(losses.lastLoss).replace(/^This is a new Lisp image; the/, 'The'),
+    }),
   };
 }
 

@@ -178,6 +178,7 @@ describe('an image that runs', () => {
   });
 
   test('that was lost: it tells so, starts none, and later what was lost', async () => {
+    const session = await startSession({ args: ['--replay', 'off'] });
     await session.eval('(defvar *lost* 1)');
     const pid = await imageOf(session.pid);
     process.kill(pid, 'SIGKILL');
@@ -188,7 +189,17 @@ describe('an image that runs', () => {
     );
     expect(await session.eval("(boundp '*lost*)")).toBe('NIL');
     expect(await status(session)).toMatch(
-      /\n\nLast loss: The one before was lost: it was ended by SIGKILL\. Lost with it: everything that \d+ evaluations made \(.*\)\. .*$/,
+      /\n\nLast loss: The one before was lost: it was ended by SIGKILL\. Lost with it: everything that 1 evaluation made \(.*\)\. .*$/,
+    );
+    await session.close();
+  });
+
+  test('that was lost and built again: it tells what came back', async () => {
+    await session.eval('(defun kept () 1)');
+    process.kill(await imageOf(session.pid), 'SIGKILL');
+    expect(await session.eval('(kept)')).toBe('1');
+    expect(await status(session)).toMatch(
+      /\n\nLast loss: The one before was lost: it was ended by SIGKILL\. Built again in /,
     );
   });
 });

@@ -253,6 +253,9 @@ describe('C7', () => {
     load_file: ':path "code.lisp"',
     get_audit_log: ':limit 1',
     search_tools: ':query "callers"',
+    image_status: '',
+    interrupt: ':all t',
+    restart_image: '',
   };
 
   test('C7 the mark is on exactly the tools that code can call, and their data is as the page says', async () => {
@@ -264,7 +267,8 @@ describe('C7', () => {
         (if (hash-table-p result) (remove-duplicates (keys result) :test #'string=) (list :refused (first result))))`;
       const keys = await session.eval(form);
       if (!names.includes(name)) {
-        expect([name, keys]).toEqual([name, '(:REFUSED LIVE-LISP:APPROVAL-REQUIRED)']);
+        const why = name === 'restart_image' ? 'TOOL-ERROR' : 'APPROVAL-REQUIRED';
+        expect([name, keys]).toEqual([name, `(:REFUSED LIVE-LISP:${why})`]);
         continue;
       }
       const row = PAGE.split('\n').find((line) => line.startsWith(`| \`${name}\``)) ?? '';

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { ERAS } from '../harness.ts';
+import { BUILT_IN } from '../names.ts';
 import { pause, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
 import { definition, namesOf, toolOf, withSession } from './sessions.ts';
@@ -32,7 +33,7 @@ describe.each(ERAS)('in the %s era', (era) => {
       expect(found.tools).toMatchObject([
         { name: 'gives_seven', description: 'Give seven.', hasCEMCPDirective: true },
       ]);
-      expect(found.summary.totalInCatalog).toBe(23);
+      expect(found.summary.totalInCatalog).toBe(BUILT_IN.length + 1);
     });
   });
 
