@@ -10,7 +10,6 @@
   thread
   (output (make-capture 6000 6000))
   (started (get-internal-real-time))
-  (usage-before (sb-kernel:dynamic-usage))
   (interruptible nil)
   (frames nil)
   (looking nil)
@@ -244,16 +243,3 @@ its answer."
                                         internal-time-units-per-second)
                   "characters" (capture-total (job-output job))
                   "file" (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file)))))))))
-
-(defun guard-heap ()
-  "Runs after every garbage collection: when more than two fifths of the heap are in use and
-a running job made at least a fifth of it since it began, that job is ended: the collector
-copies, so once half is in use it can find no room and the image dies."
-  (let ((usage (sb-kernel:dynamic-usage)) (size (sb-ext:dynamic-space-size)))
-    (loop for job being the hash-values of **jobs**
-          do ;; What was in use when it began can have been garbage of others.
-             (setf (job-usage-before job) (min usage (job-usage-before job)))
-             (when (and (> usage (floor (* 2 size) 5))
-                        (> (- usage (job-usage-before job)) (floor size 5)))
-               (setf **crowded** t)
-               (interrupt-job (job-id job) "heap")))))

@@ -45,7 +45,7 @@ debugger, and what stray threads write is kept."
         sb-ext:*exit-timeout* 2)
   (internal-call ("SB-EXT" "DISABLE-DEBUGGER") ())
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook)
-  (push #'guard-heap sb-ext:*after-gc-hooks*)
+  (watch-memory)
   (push (lambda () (setf **exiting** t)) sb-ext:*exit-hooks*)
   (setf sb-sys:*stdout* **background**
         sb-sys:*stderr* **background**)
