@@ -22,7 +22,7 @@
   "True once the program asked for an exit; what SBCL knows of it is local to that thread.")
 
 (sb-ext:defglobal **crowded** nil
-  "True when a job was ended because of the heap: the next one begins by collecting what that
+  "The threads that ended because of the heap: the next job begins by collecting what they
 left, for which there is no room beside what it makes itself.")
 
 (defvar *job* nil "The job that this thread works for, or NIL.")
@@ -158,6 +158,8 @@ asked first."
       (let ((*debugger-hook* nil)
             (sb-ext:*invoke-debugger-hook* #'debugger-hook))
         (funcall user condition user)))
+    (when (typep condition 'sb-kernel::heap-exhausted-error)
+      (push sb-thread:*current-thread* **crowded**))
     (if (and *job* (job-interruptible *job*))
         (leave-by-condition *job* condition)
         (end-thread condition))))
@@ -212,7 +214,7 @@ that tell why it was left."
 
 (defun run-job (job function)
   "The life of the thread of JOB."
-  (when (shiftf **crowded** nil) (sb-ext:gc :full t))
+  (when **crowded** (make-room))
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         ;; A call of a generic function can compile, also in a lookup. What an evaluation sets does not last:
         ;; no later one could set it back.

@@ -1,18 +1,16 @@
-;;;; The heap as it fills up. The collector copies what lives, so it needs as much room again as it
-;;;; collects, and when it finds none the image dies. After each collection, which runs in the
-;;;; thread that had no more room, what survived is put down to the job of that thread; the one that grew
-;;;; most is ended before the next collection could find no room, and what is too large to copy is not
-;;;; collected.
+;;;; Who fills the heap. After each collection, which runs in the thread that had no more room, what
+;;;; survived is put down to the job of that thread, and the one that grew most is ended before a later
+;;;; collection could find no room.
 
 (in-package "LIVE-LISP.AGENT")
 
-(defstruct (grower (:constructor make-grower (least)))
-  "What a job, or a thread that works for none, has made: GROWTH octets of it live, as far as is
+(defstruct (grower (:constructor make-grower (key least)))
+  "What KEY, a job or a thread that works for none, has made: GROWTH octets of it live, as far as is
 known. LEAST is the smallest usage of the heap since it began: what is above can be its own."
-  (growth 0) least)
+  key (growth 0) least)
 
-(sb-ext:defglobal **growers** (make-hash-table :test 'eq :weakness :key)
-  "The growers, by job or thread. Only who holds **GUARDING** uses it.")
+(sb-ext:defglobal **growers** (make-hash-table :test 'eq)
+  "The growers, by key. Only who holds **GUARDING** uses it.")
 
 (sb-ext:defglobal **starters** (make-hash-table :test 'eq :weakness :key :synchronized t)
   "The jobs that started threads, by thread.")
@@ -21,16 +19,6 @@ known. LEAST is the smallest usage of the heap since it began: what is above can
   "Held while growth is put down.")
 
 (sb-ext:defglobal **usage** 0 "The octets that were in use after the last collection.")
-
-;; Above these are the objects of SBCL's own core, which are never collected.
-(defconstant +generations+ 6 "How many generations are collected.")
-
-(sb-ext:defglobal **collectable** (1- +generations+)
-  "The oldest generation that can be collected while it is tight.")
-
-(sb-ext:defglobal **usual-age** nil
-  "How often the youngest generation is usually collected before it gets older, while it is
-not so; else NIL.")
 
 ;;; Who grows
 
@@ -41,6 +29,10 @@ that such a thread makes is for the same job."
         (thread (apply function arguments)))
     (when job (setf (gethash thread **starters**) job))
     thread))
+
+(defun running-jobs ()
+  "Return the jobs that run."
+  (loop for job being the hash-values of **jobs** collect job))
 
 (defun running-job-p (job)
   "True while JOB runs."
@@ -66,27 +58,21 @@ that such a thread makes is for the same job."
 
 (defun put-down-growth (usage)
   "Put what USAGE, the octets in use now, is above that of the last collection down to whoever caused this
-one; to all jobs that run when it was nobody's. Return what all growers have made and the largest as a list."
-  (let* ((delta (- usage (shiftf **usage** usage)))
-         (here (growing-here))
-         (keys (if here
-                   (list here)
-                   (loop for job being the hash-values of **jobs** collect job)))
-         (sum 0) (largest nil) (most 0))
-    (dolist (key keys)
+one; to all jobs that run when it was nobody's."
+  (let ((delta (- usage (shiftf **usage** usage)))
+        (here (growing-here)))
+    (dolist (key (if here (list here) (running-jobs)))
       (let ((grower (or (gethash key **growers**)
-                        (setf (gethash key **growers**) (make-grower (- usage delta))))))
+                        (setf (gethash key **growers**) (make-grower key (- usage delta))))))
         (incf (grower-growth grower) delta)))
     (loop for key being the hash-keys of **growers** using (hash-value grower)
           do (setf (grower-least grower) (min usage (grower-least grower))
                    (grower-growth grower) (max 0 (min (grower-growth grower) (- usage (grower-least grower)))))
-             (when (grower-lives-p key)
-               (incf sum (grower-growth grower))
-               (when (> (grower-growth grower) most)
-                 (setf largest key most (grower-growth grower)))))
-    (loop for key being the hash-keys of **growers**
-          unless (grower-lives-p key) do (remhash key **growers**))
-    (values sum largest most)))
+             (unless (grower-lives-p key) (remhash key **growers**)))))
+
+(defun living-growers ()
+  "Return the growers, the largest first."
+  (sort (loop for grower being the hash-values of **growers** collect grower) #'> :key #'grower-growth))
 
 ;;; What is done about it
 
@@ -98,86 +84,61 @@ one; to all jobs that run when it was nobody's. Return what all growers have mad
            (sb-thread:abort-thread)))
     (ignore-errors (sb-thread:interrupt-thread thread #'leave))))
 
-(defun end-grower (key)
-  "End KEY, a job with the threads that it started or a thread. This thread comes last, as it
-goes on with nothing."
+(defun end-growers (keys)
+  "End KEYS, jobs with the threads that they started and threads. This thread comes last, as it goes on with nothing."
   (let* ((here sb-thread:*current-thread*)
-         (threads (if (job-p key)
-                      (loop for thread being the hash-keys of **starters** using (hash-value job)
-                            when (eq job key) collect thread)
-                      (list key))))
-    (setf **crowded** t)
-    (flet ((end-job-first (first)
-             (when (and (job-p key) (eq first (not (eq here (job-thread key)))))
-               (interrupt-job (job-id key) "heap"))))
-      (end-job-first t)
-      (mapc #'end-growing-thread (remove here threads))
-      (end-job-first nil)
-      (when (member here threads) (end-growing-thread here)))))
+         (jobs (remove-if-not #'job-p keys))
+         (threads (append (set-difference keys jobs)
+                          (loop for thread being the hash-keys of **starters** using (hash-value job)
+                                when (member job jobs) collect thread)))
+         (own (find here jobs :key #'job-thread)))
+    (setf **crowded** (union threads (union (mapcar #'job-thread jobs) **crowded**)))
+    (dolist (job (remove own jobs)) (interrupt-job (job-id job) "heap"))
+    (mapc #'end-growing-thread (remove here threads))
+    (when own (interrupt-job (job-id own) "heap"))
+    (when (member here threads) (end-growing-thread here))))
 
-(defun too-large-p (growth sum usage size)
-  "True when a grower must be ended that has made GROWTH of the SUM that all have, with USAGE of SIZE
-octets in use: what all made could not be copied with what is made until then, or one has made more than a
-fifth while more than two fifths are in use."
-  (or (and (> usage (floor (* 2 size) 5)) (> growth (floor size 5)))
-      (and (> growth (floor size 100))
-           (> (+ sum (* 2 (sb-ext:bytes-consed-between-gcs))) (- size usage)))))
+(defun make-room ()
+  "Collect what those left that were ended, once they have: what is collected before stays for long."
+  (dolist (thread (remove sb-thread:*current-thread* (shiftf **crowded** nil)))
+    (sb-thread:join-thread thread :default nil :timeout 1))
+  (sb-ext:gc :full t))
 
-;;; What is collected
+(defun too-large-p (growth sum copied usage size)
+  "True when a grower must be ended that has made GROWTH of the SUM that all have, with USAGE of SIZE octets in use
+and COPIED of them such as a collection copies: there would soon be no room to copy what all have made, or one
+has made more than a fifth while more than two fifths are such."
+  (or (and (> copied (floor (* 2 size) 5)) (> growth (floor size 5)))
+      (and (> growth (min (floor size 100) (floor (- size usage) 8)))
+           (> (+ (min sum copied) (* 3 (sb-ext:bytes-consed-between-gcs))) (- size usage)))))
 
-(defun copied-octets ()
-  "Return a vector with how much of each generation a collection would have to copy. Large vectors stay where
-they are, each on pages of its own."
-  (let ((sums (make-array 7 :initial-element 0)))
-    (dotimes (generation 7 sums)
-      (setf (aref sums generation) (sb-ext:generation-bytes-allocated generation)))))
-
-(defun collectable-generation (usage size)
-  "Return the oldest generation that can be collected, with all that are younger, where USAGE of SIZE octets are
-in use and as much as is usual will be made before."
-  (let ((room (- size usage (* 2 (sb-ext:bytes-consed-between-gcs)))) (sum 0) (oldest 0)
-        (octets (copied-octets)))
-    (dotimes (generation +generations+ (1- +generations+))
-      (incf sum (aref octets generation))
-      (when (> sum room) (return oldest))
-      (setf oldest generation))))
-
-(defun bound-collections (usage size)
-  "See to it that the next collections find room, with USAGE of SIZE octets in use. When it gets tight the young
-generation is copied only once, and generations that are too large to be copied are not collected."
-  (let* ((tight (> usage (floor size 3)))
-         (oldest (if tight (collectable-generation usage size) (1- +generations+))))
-    (when (or tight **usual-age**)
-      (setf **collectable** oldest)
-      (loop for generation from 1 below +generations+
-            do (setf (sb-ext:generation-minimum-age-before-gc generation)
-                     (if (<= generation oldest) 0.75d0 most-positive-double-float)))
-      (cond ((and tight (null **usual-age**))
-             (shiftf **usual-age** (sb-ext:generation-number-of-gcs-before-promotion 0) 0))
-            ((not tight)
-             (shiftf (sb-ext:generation-number-of-gcs-before-promotion 0) **usual-age** nil))))))
-
-(defun collect-bounded (gc &rest arguments &key full (gen 0))
-  "Call GC, SBCL's function, as the program does with ARGUMENTS, but for generations that are too large to be
-copied: the image would die."
-  (if (and **usual-age** (> (if full 6 gen) **collectable**))
-      (funcall gc :gen (1+ **collectable**))
-      (apply gc arguments)))
+(defun growers-to-end (copied usage size)
+  "Return what must be ended, as TOO-LARGE-P has it: the largest grower, and when that is a thread all that have made
+much, for nobody waits for them."
+  (let* ((growers (living-growers)) (largest (first growers)))
+    (when (and largest (too-large-p (grower-growth largest) (reduce #'+ growers :key #'grower-growth)
+                                    copied usage size))
+      (if (job-p (grower-key largest))
+          (list (grower-key largest))
+          (loop for grower in growers
+                when (and (not (job-p (grower-key grower))) (> (grower-growth grower) (floor size 100)))
+                  collect (grower-key grower))))))
 
 (defun guard-heap ()
-  "Runs after every garbage collection. Another that comes meanwhile is passed over."
-  (let ((usage (sb-kernel:dynamic-usage)) (size (sb-ext:dynamic-space-size)) (end nil))
-    (unless (sb-thread:holding-mutex-p **guarding**)
-      (sb-thread:with-mutex (**guarding** :wait-p nil)
-        (bound-collections usage size)
-        (multiple-value-bind (sum largest most) (put-down-growth usage)
-          (when (and largest (too-large-p most sum usage size))
-            (setf end largest)))))
-    (when end (end-grower end))))
+  "Runs after every garbage collection."
+  (unless (sb-thread:holding-mutex-p **guarding**)
+    ;; Whoever comes meanwhile waits, or other threads could fill the heap before this one goes on.
+    (let ((ends (sb-thread:with-mutex (**guarding**)
+                  (let* ((usage (sb-kernel:dynamic-usage)) (size (sb-ext:dynamic-space-size))
+                         (copied (bound-collections usage size)))
+                    (put-down-growth usage)
+                    (growers-to-end copied usage size)))))
+      (when ends (end-growers ends)))))
 
 (defun watch-memory ()
   "Begin to guard the heap."
-  (setf **usage** (sb-kernel:dynamic-usage))
+  (setf **usage** (sb-kernel:dynamic-usage)
+        **large-pages-known** (ignore-errors (large-pages-known-p)))
   (sb-int:encapsulate 'sb-thread:make-thread 'live-lisp #'start-thread-for-job)
   (sb-int:encapsulate 'sb-ext:gc 'live-lisp #'collect-bounded)
   (push #'guard-heap sb-ext:*after-gc-hooks*))
