@@ -100,10 +100,9 @@ generation is copied only once, and before it is large. Return how many octets o
          usage)))
 
 (defun collectable-now ()
-  "Return the oldest generation that could be collected now."
-  (let ((size (sb-ext:dynamic-space-size)))
-    ;; Copying leaves pages partly empty.
-    (collectable-generation (copied-octets) (- size (sb-kernel:dynamic-usage) (floor size 25)))))
+  "Return the oldest generation that could be collected now. Copying leaves pages partly empty."
+  (let ((room (- (sb-ext:dynamic-space-size) (sb-kernel:dynamic-usage))))
+    (collectable-generation (copied-octets) (floor (* 4 room) 5))))
 
 (defun collect-bounded (gc &rest arguments &key full (gen 0))
   "Call GC, SBCL's function, as the program does with ARGUMENTS, but no further than there is room to copy: what that

@@ -3,12 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import {
-  temporaryFolder as makeFolder,
-  type Session,
-  startSession,
-  type temporaryFolder,
-} from '../harness.ts';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { pause } from '../server/processes.ts';
 
 const FULL =
