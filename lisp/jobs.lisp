@@ -229,10 +229,18 @@ that tell why it was left."
 its answer."
   (let ((job (make-job id operation)))
     (setf (gethash id **jobs**) job)
-    (handler-bind ((error (lambda (condition) (declare (ignore condition)) (remhash id **jobs**))))
-      (setf (job-thread job)
-            (sb-thread:make-thread #'run-job :name (concatenate 'string "live-lisp " operation)
-                                             :arguments (list job function))))))
+    (handler-case
+        (setf (job-thread job)
+              ;; Also when the address space is used up.
+              (call-unlimited #'sb-thread:make-thread
+                              #'run-job :name (concatenate 'string "live-lisp " operation)
+                                        :arguments (list job function)))
+      (error (condition)
+        (remhash id **jobs**)
+        (send (object "id" id
+                      "condition" (object "type" (class-text (class-of condition))
+                                          "text" (format nil "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
+                                                         (report-text 500 condition)))))))))
 
 (defun job-progress (id)
   "Return how the job ID is doing as a JSON object, or NIL when it has ended."

@@ -19,6 +19,7 @@ The agent answers without them, only slower or with less."
                    (list "frames" (lambda () (frame-name (sb-di:top-frame))))
                    (list "error-contexts" (lambda () (internal-function "SB-C" "FIND-ERROR-CONTEXT")))
                    (list "macroexpand-all" #'code-walker)
+                   (list "address-space limits" (lambda () **limited**))
                    (list "compiler definitions" (lambda () (known-info 'car '(:function)))))
         unless (works-p check) collect name))
 
@@ -46,6 +47,7 @@ debugger, and what stray threads write is kept."
   (internal-call ("SB-EXT" "DISABLE-DEBUGGER") ())
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook)
   (watch-memory)
+  (bound-memory)
   (push (lambda () (setf **exiting** t)) sb-ext:*exit-hooks*)
   (setf sb-sys:*stdout* **background**
         sb-sys:*stderr* **background**)

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { homedir, tmpdir, userInfo } from 'node:os';
+import { homedir, tmpdir, totalmem, userInfo } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
 export interface AgentOptions {
@@ -90,11 +90,22 @@ export function agentArguments(options: AgentOptions, cached: boolean): string[]
   ];
 }
 
+/** Megabytes that the image gets in any case besides its heap. */
+const LEAST_MEMORY_MB = 4096;
+
+/** Returns the megabytes of address space that the image may use besides its heap: half of the machine's memory, or
+ *  of what this process is held to. */
+export function besidesHeapMb(): number {
+  const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
+}
+
 /** Returns the environment for sbcl. */
 export function agentEnvironment(options: AgentOptions): NodeJS.ProcessEnv {
   const digest = sourceDigest(options.lispFolder);
   return {
     ...process.env,
+    LIVE_LISP_MEMORY_MB: String(besidesHeapMb()),
     LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
     LIVE_LISP_FASL: join(options.cacheFolder, `agent-${digest}`),
     CL_SOURCE_REGISTRY: sourceRegistry(options.root, options.searchTree, process.env['CL_SOURCE_REGISTRY']),
