@@ -88,12 +88,7 @@ export class Child {
    *  the process ended first. Throws a CallError when ARGS are too large. */
   request(op: string, args: object): { id: number; answer: Promise<Message> } {
     const id = this.#nextId++;
-    const frame = encodeFrame({ id, op, args });
-    if (frame.length > FRAME_LIMIT) {
-      throw new CallError(
-        `The arguments are too large: they take ${frame.length} octets on the wire to the image, of ${FRAME_LIMIT} at most. Put the text into a file and load that.`,
-      );
-    }
+    const frame = frameFor(id, op, args);
     const answer = new Promise<Message>((resolve) => {
       if (this.#death !== undefined) resolve(this.#death);
       else this.#pending.set(id, resolve);
@@ -103,6 +98,13 @@ export class Child {
       this.#channel.write(frame);
     }
     return { id, answer };
+  }
+
+  /** Sends the request OP, whose answer nobody needs: a process that gives none must cost nothing. Throws a CallError
+   *  when ARGS are too large. */
+  tell(op: string, args: object): void {
+    const frame = frameFor(this.#nextId++, op, args);
+    if (this.#death === undefined) this.#channel.write(frame);
   }
 
   /** Ends the process at once, saying HOW in the answers of the calls that run. */
@@ -165,4 +167,12 @@ export class Child {
     this.#channel.destroy();
     return this.#death;
   }
+}
+
+function frameFor(id: number, op: string, args: object): Buffer {
+  const frame = encodeFrame({ id, op, args });
+  if (frame.length <= FRAME_LIMIT) return frame;
+  throw new CallError(
+    `The arguments are too large: they take ${frame.length} octets on the wire to the image, of ${FRAME_LIMIT} at most. Put the text into a file and load that.`,
+  );
 }

@@ -28,6 +28,8 @@ export interface Upcalls {
 const LEVELS = 16;
 /** How many calls of threads that work for no call can be under way; on which level those are is not known. */
 const THREAD_CALLS = 256;
+/** How many calls can be under way in all. */
+const CALLS = 1000;
 /** How deep data may be nested: the agent's stack is bounded. */
 const DEPTH = 100;
 
@@ -111,6 +113,9 @@ export class CodeCalls {
     if (job === undefined && fromThreads > THREAD_CALLS) {
       return { failure: `Other threads can have ${THREAD_CALLS} tool calls under way, not more.` };
     }
+    if (this.#running.size > CALLS) {
+      return { failure: `Code can have ${CALLS} tool calls under way, not more.` };
+    }
     const { callTool } = this.#upcalls;
     if (callTool === undefined) return { failure: 'There are no tools to call.' };
     try {
@@ -124,13 +129,13 @@ export class CodeCalls {
 
   #answer(call: number, answer: ToolAnswer): void {
     const refuse = (why: string) =>
-      this.#child.request('called', { call, failure: `Its data cannot be passed to the image: ${why}.` });
+      this.#child.tell('called', { call, failure: `Its data cannot be passed to the image: ${why}.` });
     if (isDeeper(answer, DEPTH)) {
       refuse(`they are nested more than ${DEPTH} levels deep`);
       return;
     }
     try {
-      this.#child.request('called', { call, ...answer });
+      this.#child.tell('called', { call, ...answer });
     } catch (error) {
       const large = error instanceof CallError;
       refuse(large ? `they take more than ${FRAME_LIMIT} octets on the wire` : messageOf(error));

@@ -1,4 +1,9 @@
-// Decides how many evaluations or compilations run side by side; the rest wait in order.
+// Decides how many calls of a kind run side by side; the rest wait in order, and no more than a bounded number of them.
+
+import { CallError } from '../errors.ts';
+
+/** How many calls of a kind can wait. */
+const WAITING_LIMIT = 1000;
 
 export class Queue {
   #free: number;
@@ -8,12 +13,18 @@ export class Queue {
     this.#free = places;
   }
 
-  /** Resolves when a place is free and taken. Rejects with the reason of SIGNAL when that aborts first. */
+  /** Resolves when a place is free and taken. Rejects with the reason of SIGNAL when that aborts first, and with a
+   *  CallError when too many wait already. */
   async enter(signal: AbortSignal | undefined, onWait: () => void): Promise<void> {
     signal?.throwIfAborted();
     if (this.#free > 0) {
       this.#free--;
       return;
+    }
+    if (this.#waiting.length >= WAITING_LIMIT) {
+      throw new CallError(
+        `${WAITING_LIMIT} calls wait already until others have ended, so this one was not taken and nothing was done. Call again when some have been answered.`,
+      );
     }
     onWait();
     await new Promise<void>((resolve, reject) => {
@@ -39,7 +50,7 @@ export class Queue {
 }
 
 /** Takes a place in each of QUEUES, one after the other. Returns what gives them back, or undefined when SIGNAL aborted
- *  and none is held. */
+ *  and none is held. Throws a CallError, holding none, when too many wait already. */
 export async function enterAll(
   queues: readonly Queue[],
   signal: AbortSignal | undefined,
@@ -54,8 +65,9 @@ export async function enterAll(
       await queue.enter(signal, onWait);
       entered.push(queue);
     }
-  } catch {
+  } catch (error) {
     leave();
+    if (error instanceof CallError) throw error;
     return undefined;
   }
   return leave;

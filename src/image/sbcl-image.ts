@@ -16,6 +16,7 @@ import {
 } from './image.ts';
 import { Lifetime, type LifetimeOptions } from './lifetime.ts';
 import { watch } from './limits.ts';
+import { Notices } from './notices.ts';
 import type { Operations } from './operations.ts';
 import { enterAll, Queue } from './queue.ts';
 import type { Message } from './wire.ts';
@@ -31,8 +32,11 @@ export interface SbclOptions extends LifetimeOptions {
   tools?: ImageTools;
 }
 
-/** Evaluations that run side by side. */
+/** Evaluations, and calls that only look, that run side by side. */
 const PLACES = 8;
+const LOOKING_PLACES = 32;
+/** Of several images that were lost before anybody could be told, how many are told of. */
+const LOSSES_TOLD = 5;
 const PROGRESS_MS = 1000;
 /** Milliseconds for the user's own start files, and for any load. */
 const LOAD_LIMIT_MS = 600_000;
@@ -44,10 +48,11 @@ const RUNS_CODE: ReadonlySet<string> = new Set(
 export class SbclImage implements Image {
   readonly #options: SbclOptions;
   readonly #queue = new Queue(PLACES);
+  readonly #lookers = new Queue(LOOKING_PLACES);
   /** What one compilation takes back must not be what another has just defined. */
   readonly #compilations = new Queue(1);
   readonly #history = new History();
-  #notices: string[] = [];
+  readonly #notices = new Notices();
   #losses: string[] = [];
   readonly #lifetime: Lifetime;
 
@@ -61,7 +66,7 @@ export class SbclImage implements Image {
       prepare: (child) => this.#prepare(child),
       lost: (how) => {
         options.tools?.clear();
-        this.#losses.push(how);
+        this.#losses = [...this.#losses, how].slice(-LOSSES_TOLD);
       },
     });
   }
@@ -89,8 +94,8 @@ export class SbclImage implements Image {
 
   takeNotices(): string[] {
     const raw = this.#lifetime.child?.takeRaw().trim();
-    if (raw) this.#notices.push(`Written to the image's own stdout or stderr:\n${raw}`);
-    return this.#notices.splice(0);
+    if (raw) this.#notices.add(`Written to the image's own stdout or stderr:\n${raw}`);
+    return this.#notices.take();
   }
 
   async call<Name extends keyof Operations>(
@@ -108,7 +113,10 @@ export class SbclImage implements Image {
       const child = caller ?? (await this.#lifetime.ready());
       if (caller === undefined) this.#tellLoss();
       if (options.signal?.aborted) return notStarted();
-      return { ...(await this.#perform(child, name, args, options)), ...(queues.length > 0 && { waitedMs }) };
+      return {
+        ...(await this.#perform(child, name, args, options)),
+        ...(RUNS_CODE.has(name) && { waitedMs }),
+      };
     } finally {
       leave();
     }
@@ -118,7 +126,7 @@ export class SbclImage implements Image {
     return [
       ...(name === 'compile-forms' ? [this.#compilations] : []),
       // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
-      ...(RUNS_CODE.has(name) && !byCode ? [this.#queue] : []),
+      ...(byCode ? [] : [RUNS_CODE.has(name) ? this.#queue : this.#lookers]),
     ];
   }
 
@@ -148,8 +156,8 @@ export class SbclImage implements Image {
     const limit = limitMs ?? (name.startsWith('load-') ? LOAD_LIMIT_MS : this.#options.limitMs);
     const unwatch = watch(
       {
-        interrupt: (reason) => void child.request('interrupt', { job: id, reason }),
-        terminate: () => void child.request('terminate', { job: id }),
+        interrupt: (reason) => child.tell('interrupt', { job: id, reason }),
+        terminate: () => child.tell('terminate', { job: id }),
         reacts: () => child.request('ping', {}).answer,
         kill: () => child.kill('a call could not be interrupted, so the image had to be replaced'),
       },
@@ -171,7 +179,7 @@ export class SbclImage implements Image {
   #note(message: Message): void {
     const background = message['background'] as Output | undefined;
     if (background)
-      this.#notices.push(`Written by other threads since the last answer:\n${wholeText(background)}`);
+      this.#notices.add(`Written by other threads since the last answer:\n${wholeText(background)}`);
   }
 
   /** Nobody reads the answer of a cancelled call, so the next one tells what became of it. */
@@ -180,7 +188,7 @@ export class SbclImage implements Image {
     const how = stopped ? 'was interrupted' : 'had ended before it could be interrupted,';
     const where = stopped && ending.frames[0] ? ` It was at ${ending.frames[0]}.` : '';
     const wrote = output ? ` It had written:\n${wholeText(output)}` : ' It had written nothing.';
-    this.#notices.push(
+    this.#notices.add(
       `A call that the client cancelled ${how} after ${(afterMs / 1000).toFixed(1)} s.${where}${wrote}`,
     );
   }
@@ -195,7 +203,7 @@ export class SbclImage implements Image {
 
   async #prepare(child: Child): Promise<void> {
     const { tools } = this.#options;
-    if (tools !== undefined) child.request('offer-tools', { tools: tools.offered() });
+    if (tools !== undefined) child.tell('offer-tools', { tools: tools.offered() });
     await this.#loadStartFiles(child);
   }
 
@@ -204,7 +212,7 @@ export class SbclImage implements Image {
       const { ending, output } = await this.#perform(child, 'load-source', { file }, {});
       if (ending.kind === 'done') continue;
       const why = ending.kind === 'condition' ? ending.condition.text : ending.kind;
-      this.#notices.push(
+      this.#notices.add(
         `The start file ${file} was not loaded to its end: ${why}${output ? `\n${wholeText(output)}` : ''}`,
       );
     }
@@ -222,7 +230,7 @@ export class SbclImage implements Image {
   /** A loss is told with the first answer of the image that took its place. */
   #tellLoss(): void {
     if (this.#losses.length === 0) return;
-    this.#notices.push(
+    this.#notices.add(
       `This is a new Lisp image; the one before was lost: ${this.#losses.join('; then ')}. ${this.#history.lose()}`,
     );
     this.#losses = [];

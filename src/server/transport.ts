@@ -1,6 +1,6 @@
-// Decides how lines on stdin and stdout become messages. The SDK's own transport drops lines that are no JSON
-// without a word and ends the connection at 10 MB; this one reports the first and takes longer lines. Null for
-// the arguments of a call, which the SDK refuses, counts as none (S2.21).
+// Decides how lines on stdin and stdout become messages, and how much of both is held. The SDK's own transport drops
+// lines that are no JSON without a word and ends the connection at 10 MB; this one reports the first and takes longer
+// lines. Null for the arguments of a call, which the SDK refuses, counts as none (S2.21).
 
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -10,9 +10,13 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { messageOf } from '../errors.ts';
+import { LINE_LIMIT, type Line, LineReader } from './line-reader.ts';
 
-/** Octets of one line; a longer one is passed over. */
-const LINE_LIMIT = 64 * 1024 * 1024;
+/** Octets that the client has not read yet, and of requests that are not answered yet, above which no more requests
+ *  are taken in. What a client sends before it reads anything should fit, or both would wait for each other. */
+const HELD_LIMIT = 128 * 1024 * 1024;
+/** Octets that the client has not read yet, above which it is told of nothing that it has not asked for. */
+const UNASKED_LIMIT = 1024 * 1024;
 /** How long calls may still be answered after stdin ended. */
 const LAST_ANSWERS_MS = 600;
 
@@ -30,9 +34,10 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onclose?: () => void;
   readonly #options: StdioOptions;
-  readonly #unanswered = new Set<string | number>();
-  #parts: Buffer[] = [];
-  #size = 0;
+  readonly #lines = new LineReader();
+  /** How many octets each request had that is not answered yet. */
+  readonly #unanswered = new Map<string | number, number>();
+  #unansweredOctets = 0;
   #answered = false;
   #ended = false;
   #closed = false;
@@ -45,19 +50,21 @@ export class StdioTransport implements Transport {
     const { stdin, stdout } = this.#options;
     stdin.on('data', (chunk: Buffer) => this.#receive(chunk));
     for (const event of ['end', 'close', 'error']) stdin.on(event, () => this.#end());
+    stdout.on('drain', () => this.#takeMore());
     stdout.on('error', () => void this.close());
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
+    const { stdout, onFirstAnswer } = this.#options;
     if (this.#closed) return;
+    const unasked = 'method' in message && !('id' in message);
+    if (unasked && stdout.writableLength > UNASKED_LIMIT) return;
     await new Promise<void>((resolve) => {
-      this.#options.stdout.write(serializeMessage(message), () => resolve());
+      stdout.write(serializeMessage(message), () => resolve());
     });
-    if (!this.#answered) setImmediate(this.#options.onFirstAnswer);
+    if (!this.#answered) setImmediate(onFirstAnswer);
     this.#answered = true;
-    if ('id' in message && !('method' in message) && message.id !== undefined) {
-      this.#unanswered.delete(message.id);
-    }
+    if ('id' in message && !('method' in message) && message.id !== undefined) this.#settle(message.id);
     if (this.#ended && this.#unanswered.size === 0) await this.close();
   }
 
@@ -75,29 +82,34 @@ export class StdioTransport implements Transport {
   }
 
   #receive(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-      this.#keep(chunk.subarray(start, end));
-      this.#takeLine();
-      start = end + 1;
+    for (const line of this.#lines.push(chunk)) this.#takeLine(line);
+    if (this.#holdsMuch()) this.#options.stdin.pause();
+  }
+
+  #holdsMuch(): boolean {
+    return this.#options.stdout.writableLength + this.#unansweredOctets > HELD_LIMIT;
+  }
+
+  #takeMore(): void {
+    if (!this.#holdsMuch()) this.#options.stdin.resume();
+  }
+
+  /** Forgets the request ID, which was answered or will not be. */
+  #settle(id: string | number): void {
+    this.#unansweredOctets -= this.#unanswered.get(id) ?? 0;
+    this.#unanswered.delete(id);
+    this.#takeMore();
+  }
+
+  #takeLine(line: Line): void {
+    if ('passedOver' in line) {
+      this.#options.complain(
+        `A line of ${line.passedOver} octets was passed over; the limit is ${LINE_LIMIT}.`,
+      );
+      return;
     }
-    this.#keep(chunk.subarray(start));
-  }
-
-  #keep(part: Buffer): void {
-    this.#size += part.length;
-    if (this.#size <= LINE_LIMIT) this.#parts.push(part);
-    else this.#parts = [];
-  }
-
-  #takeLine(): void {
-    const size = this.#size;
-    const line = Buffer.concat(this.#parts).toString('utf8').trim();
-    this.#parts = [];
-    this.#size = 0;
-    if (size > LINE_LIMIT) {
-      this.#options.complain(`A line of ${size} octets was passed over; the limit is ${LINE_LIMIT}.`);
-    } else if (line !== '') this.#takeMessage(line);
+    const text = line.octets.toString('utf8').trim();
+    if (text !== '') this.#takeMessage(text);
   }
 
   #takeMessage(line: string): void {
@@ -112,7 +124,13 @@ export class StdioTransport implements Transport {
       );
       return;
     }
-    if ('method' in message && 'id' in message) this.#unanswered.add(message.id);
+    if ('method' in message && 'id' in message) {
+      this.#settle(message.id);
+      this.#unanswered.set(message.id, line.length);
+      this.#unansweredOctets += line.length;
+    } else if ('method' in message && message.method === 'notifications/cancelled') {
+      this.#settle(message.params?.['requestId'] as string | number); // The SDK does not answer it any more.
+    }
     if ('method' in message && message.params?.['arguments'] === null) delete message.params['arguments'];
     this.onmessage?.(message);
   }
