@@ -6,6 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import {
   deserializeMessage,
   type JSONRPCMessage,
+  ProtocolErrorCode,
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/server';
@@ -122,6 +123,7 @@ export class StdioTransport implements Transport {
       this.#options.complain(
         `A line on stdin ${problem}; it was passed over: ${line.slice(0, 80)}`.replace(/\s+/g, ' '),
       );
+      void this.#refuse(line);
       return;
     }
     if ('method' in message && 'id' in message) {
@@ -133,5 +135,26 @@ export class StdioTransport implements Transport {
     }
     if ('method' in message && message.params?.['arguments'] === null) delete message.params['arguments'];
     this.onmessage?.(message);
+  }
+
+  /** Answers the request that LINE was meant to be, when it says which: its sender waits. */
+  async #refuse(line: string): Promise<void> {
+    const id = requestId(line);
+    if (id === undefined) return;
+    const message =
+      'Invalid request: its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.';
+    await this.send({ jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InvalidRequest, message } });
+  }
+}
+
+/** Returns the id of the request that LINE was meant to be, when it has one that an answer can have. */
+function requestId(line: string): string | number | undefined {
+  try {
+    const { id, method } = Object(JSON.parse(line)) as { id?: unknown; method?: unknown };
+    return method !== undefined && (typeof id === 'string' || Number.isInteger(id))
+      ? (id as string | number)
+      : undefined;
+  } catch {
+    return undefined;
   }
 }
