@@ -20,6 +20,24 @@ test('a child process is not bounded', async () => {
   expect(await session.eval(node)).toBe('0');
 });
 
+test('as many threads as can be made are no harm', async () => {
+  await session.eval('(defvar *threads* nil)');
+  const form = `(progn
+    (handler-case (loop repeat 10000 do (push (sb-thread:make-thread (lambda () (sleep 100))) *threads*))
+      (error () :no-more))
+    (< 500 (length *threads*)))`;
+  expect(await session.eval(form, { timeout: 60 })).toBe('T');
+  expect(await session.eval('*before*')).toBe(':KEPT');
+  await session.eval('(progn (mapc (function sb-thread:terminate-thread) *threads*) (setf *threads* nil))');
+});
+
+test('files that are never closed stop the image at most, not the server', async () => {
+  const form = `(handler-case (loop repeat 2000 collect (open "/dev/null") into all finally (return (mapc #'close all)))
+    (error () :no-more))`;
+  expect((await session.call('eval_form', { form })).isError).toBe(false);
+  expect(await session.eval('*before*')).toBe(':KEPT');
+});
+
 test('foreign memory that is taken for ever ends in a condition, and calls go on', async () => {
   expect(await session.eval(USE_UP, { timeout: 60 })).toBe(':NO-MORE');
   expect(await session.eval('(+ 1 2)')).toBe('3');
