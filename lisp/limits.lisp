@@ -11,6 +11,10 @@ when it set none.")
 
 (sb-ext:defglobal **unlimited** nil "The limits that there were before, as **LIMITED**.")
 
+(defconstant +reserve+ (* 256 1024 1024) "Octets by which the limit is raised when it is reached.")
+
+(sb-ext:defglobal **reserves** 8 "How often the limit can still be raised.")
+
 (sb-ext:defglobal **lifting** 0 "How many calls go on for which the limit is lifted.")
 
 (sb-ext:defglobal **lifting-lock** (sb-thread:make-mutex :name "live-lisp limits")
@@ -28,30 +32,43 @@ when it set none.")
   (limit-call "setrlimit" limits))
 
 (defun address-space ()
-  "Return how many octets of address space this process uses."
-  (with-open-file (in "/proc/self/statm")
-    (let ((digits (read-line in)))
-      (* (parse-integer digits :junk-allowed t) (sb-alien:alien-funcall
-                                                 (sb-alien:extern-alien "getpagesize" (function sb-alien:int)))))))
+  "Return how many octets of address space this process uses, or NIL when that cannot be told."
+  (let ((octets (make-array 24 :element-type '(unsigned-byte 8) :initial-element 32))
+        (file (sb-unix:unix-open "/proc/self/statm" sb-unix:o_rdonly 0)))
+    (when file
+      (sb-sys:with-pinned-objects (octets)
+        (sb-unix:unix-read file (sb-sys:vector-sap octets) (length octets)))
+      (sb-unix:unix-close file)
+      (let ((pages (parse-integer (map 'string #'code-char octets) :junk-allowed t)))
+        (and pages (* pages (sb-alien:alien-funcall (sb-alien:extern-alien "getpagesize" (function sb-alien:int)))))))))
 
 (defun limit-address-space (megabytes)
   "Let this process use MEGABYTES more of address space than it does now, where the system holds it to that."
-  (when (and megabytes (find :linux *features*))
-    (let ((before (make-array 2 :element-type '(unsigned-byte 64)))
-          (limit (+ (address-space) (* 1024 1024 megabytes))))
-      (when (limit-call "getrlimit" before)
-        (let ((limited (copy-seq before)))
-          (setf (aref limited 0) (min limit (aref before 0)))
-          (when (set-limits limited)
-            (setf **unlimited** before
-                  **limited** limited)))))))
+  (let ((before (make-array 2 :element-type '(unsigned-byte 64)))
+        (used (and megabytes (find :linux *features*) (address-space))))
+    (when (and used (limit-call "getrlimit" before))
+      (let ((limited (copy-seq before)))
+        (setf (aref limited 0) (min (+ used (* 1024 1024 megabytes)) (aref before 0)))
+        (when (set-limits limited)
+          (setf **unlimited** before
+                **limited** limited))))))
+
+(defun keep-reserve ()
+  "Raise the limit a little when it is reached: without any room a collection ends the image. What is left in memory by
+calls that fail is bounded by how often that can be."
+  (let ((used (address-space)))
+    (when (and used (plusp **reserves**) (< (- (aref **limited** 0) used) (floor +reserve+ 2)))
+      (decf **reserves**)
+      (setf (aref **limited** 0) (min (+ used +reserve+) (aref **unlimited** 0))))))
 
 (defun call-unlimited (function &rest arguments)
   "Call FUNCTION with ARGUMENTS while the address space is not bounded: what it starts is not bounded either."
   (flet ((change (step)
            (sb-thread:with-mutex (**lifting-lock**)
              (incf **lifting** step)
-             (when **limited** (set-limits (if (plusp **lifting**) **unlimited** **limited**))))))
+             (when **limited**
+               (when (zerop **lifting**) (keep-reserve))
+               (set-limits (if (plusp **lifting**) **unlimited** **limited**))))))
     (change 1)
     (unwind-protect (apply function arguments)
       (change -1))))
