@@ -1,6 +1,6 @@
 // Records with random damage: what is intact is read, and what is added later is whole.
 
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
@@ -73,7 +73,10 @@ function lastLine(path: string): string {
   return readFileSync(path, 'utf8').split('\n').at(-2) ?? '';
 }
 
-let files = 0;
+const historyPath = join(folder.path, 'history.jsonl');
+const auditPath = join(folder.path, 'audit.jsonl');
+const histories = [new ReplHistory(historyPath), new ReplHistory(historyPath)] as const;
+const logs = [new AuditLog(auditPath, '/root'), new AuditLog(auditPath, '/root')] as const;
 
 test(
   'the history keeps every intact line, and those of servers beside it',
@@ -83,8 +86,9 @@ test(
         fc.array(damage, { maxLength: 6 }),
         fc.array(fc.string(), { minLength: 1, maxLength: 5 }),
         (harms, forms) => {
-          const path = join(folder.path, `history-${files++}.jsonl`);
-          const [one, other] = [new ReplHistory(path), new ReplHistory(path)];
+          const path = historyPath;
+          rmSync(path, { force: true });
+          const [one, other] = histories;
           const written: string[] = [];
           forms.forEach((form, index) => {
             (index % 2 === 0 ? one : other).add({ form: `${index} ${form}`, milliseconds: index });
@@ -109,8 +113,9 @@ test(
   () => {
     fc.assert(
       fc.property(fc.array(damage, { maxLength: 6 }), (harms) => {
-        const path = join(folder.path, `audit-${files++}.jsonl`);
-        const [one, other] = [new AuditLog(path, '/root'), new AuditLog(path, '/root')];
+        const path = auditPath;
+        rmSync(path, { force: true });
+        const [one, other] = logs;
         const begun: string[] = [];
         harms.forEach((harmed, index) => {
           const call = {
