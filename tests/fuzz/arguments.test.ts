@@ -92,7 +92,7 @@ test(
             /TypeError|is not a function|Cannot read|agent failed|image was lost during/,
           );
         }),
-        cases(LONG ? 10_000 : 12),
+        cases(LONG ? 10_000 : 25),
       );
     }
     expect(await session.eval('*before*')).toBe(':KEPT');
@@ -100,3 +100,9 @@ test(
   },
   PATIENCE_MS,
 );
+
+test.each([2 ** 53, 1e21, 1e300])('an index of %d costs no image', async (index) => {
+  await session.call('eval_form', { form: '(error "one")' });
+  expect(await session.text('get_last_error', { index })).toMatch(/error/);
+  expect(await session.eval('*before*')).toBe(':KEPT');
+});
