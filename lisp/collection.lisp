@@ -81,23 +81,31 @@ octets were made."
     (setf (sb-alien:extern-alien "auto_gc_trigger" sb-alien:unsigned-long)
           (+ (sb-kernel:dynamic-usage) nursery))))
 
+(defun tighten (copied room)
+  "See to it that the next collections find ROOM to copy what of COPIED, what each generation has, lives."
+  (unless **usual**
+    (setf **usual** (list (sb-ext:generation-number-of-gcs-before-promotion 0)
+                          (sb-ext:bytes-consed-between-gcs))))
+  (set-pace 0 (max 1000000 (min (second **usual**) (floor room 4))))
+  ;; Twice what is made before the next collection: it takes that from the room, and copies it.
+  (set-oldest-collected (collectable-generation copied (- room (* 2 (sb-ext:bytes-consed-between-gcs))))))
+
+(defun loosen ()
+  "Let collections go on as usual again."
+  (when **usual**
+    (set-oldest-collected (1- +generations+))
+    (apply #'set-pace (shiftf **usual** nil))))
+
 (defun bound-collections (usage size)
-  "See to it that the next collections find room, with USAGE of SIZE octets in use. When it gets tight the young
+  "See to it that the next collections find room, with USAGE of SIZE octets in use. When much must be copied the young
 generation is copied only once, and before it is large. Return how many octets of all, or USAGE, are copied."
-  (cond ((> usage (floor size 3))
-         (unless **usual**
-           (setf **usual** (list (sb-ext:generation-number-of-gcs-before-promotion 0)
-                                 (sb-ext:bytes-consed-between-gcs))))
-         (let ((copied (copied-octets)) (room (- size usage)))
-           (set-pace 0 (max 1000000 (min (second **usual**) (floor room 4))))
-           ;; Twice what is made before the next collection: it takes that from the room, and copies it.
-           (set-oldest-collected (collectable-generation copied (- room (* 2 (sb-ext:bytes-consed-between-gcs)))))
-           (reduce #'+ copied)))
-        (t
-         (when **usual**
-           (set-oldest-collected (1- +generations+))
-           (apply #'set-pace (shiftf **usual** nil)))
-         usage)))
+  (if (<= usage (floor size 3))
+      (progn (loosen) usage)
+      (let* ((copied (copied-octets)) (sum (reduce #'+ copied)))
+        (if (> sum (floor (- size usage) 2))
+            (tighten copied (- size usage))
+            (loosen))
+        sum)))
 
 (defun collectable-now ()
   "Return the oldest generation that could be collected now. Copying leaves pages partly empty."

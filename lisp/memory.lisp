@@ -107,12 +107,11 @@ one; to all jobs that run when it was nobody's."
 (defun too-large-p (growth sum copied usage size)
   "True when a grower must be ended that has made GROWTH of the SUM that all have, with USAGE of SIZE octets in use
 and COPIED of them such as a collection copies: one has made more than a fifth while all that is such nearly
-fills the room that is left, or there would soon be no room to copy what all have made, or for anything."
+fills the room that is left, or there would soon be no room to copy what all have made."
   (let ((room (- size usage)) (soon (* 3 (sb-ext:bytes-consed-between-gcs))))
     (or (and (> copied (floor (* 3 room) 4)) (> growth (floor size 5)))
         (and (> growth (min (floor size 100) (floor room 8)))
-             (> (+ (min sum copied) soon) room))
-        (and (> growth (floor size 20)) (< room (floor size 10))))))
+             (> (+ (min sum copied) soon) room)))))
 
 (defun growers-to-end (copied usage size)
   "Return what must be ended, as TOO-LARGE-P has it: the largest grower, and when that is a thread all that have made
