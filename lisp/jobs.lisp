@@ -14,7 +14,6 @@
   operation
   thread
   (output (make-capture 6000 6000))
-  (usage-before (sb-kernel:dynamic-usage))
   (collected-before (collected-milliseconds))
   (interruptible nil)
   (frames nil)
@@ -29,7 +28,7 @@
   "True once the program asked for an exit; what SBCL knows of it is local to that thread.")
 
 (sb-ext:defglobal **crowded** nil
-  "True when a job was ended because of the heap: the next one begins by collecting what that
+  "The threads that ended because of the heap: the next job begins by collecting what they
 left, for which there is no room beside what it makes itself.")
 
 (defvar *job* nil "The job that this thread works for, or NIL.")
@@ -171,6 +170,8 @@ asked first."
       (let ((*debugger-hook* nil)
             (sb-ext:*invoke-debugger-hook* #'debugger-hook))
         (funcall user condition user)))
+    (when (typep condition 'sb-kernel::heap-exhausted-error)
+      (push sb-thread:*current-thread* **crowded**))
     (if (and *job* (job-interruptible *job*))
         (leave-by-condition *job* condition)
         (end-thread condition))))
@@ -225,7 +226,7 @@ that tell why it was left."
 
 (defun run-job (job function)
   "The life of the thread of JOB."
-  (when (shiftf **crowded** nil) (sb-ext:gc :full t))
+  (when **crowded** (make-room))
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         ;; A call of a generic function can compile, also in a lookup. What an evaluation sets does not last:
         ;; no later one could set it back.
@@ -240,20 +241,16 @@ that tell why it was left."
 its answer."
   (let ((job (make-job id operation)))
     (setf (gethash id **jobs**) job)
-    (handler-bind ((error (lambda (condition) (declare (ignore condition)) (remhash id **jobs**))))
-      (setf (job-thread job)
-            (sb-thread:make-thread #'run-job :name (concatenate 'string "live-lisp " operation)
-                                             :arguments (list job function))))))
+    (handler-case
+        (setf (job-thread job)
+              ;; Also when the address space is used up.
+              (call-unlimited #'sb-thread:make-thread
+                              #'run-job :name (concatenate 'string "live-lisp " operation)
+                                        :arguments (list job function)))
+      (error (condition)
+        (remhash id **jobs**)
+        (send (object "id" id
+                      "condition" (object "type" (class-text (class-of condition))
+                                          "text" (format nil "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
+                                                         (report-text 500 condition)))))))))
 
-(defun guard-heap ()
-  "Runs after every garbage collection: when more than two fifths of the heap are in use and
-a running job made at least a fifth of it since it began, that job is ended: the collector
-copies, so once half is in use it can find no room and the image dies."
-  (let ((usage (sb-kernel:dynamic-usage)) (size (sb-ext:dynamic-space-size)))
-    (loop for job being the hash-values of **jobs**
-          do ;; What was in use when it began can have been garbage of others.
-             (setf (job-usage-before job) (min usage (job-usage-before job)))
-             (when (and (> usage (floor (* 2 size) 5))
-                        (> (- usage (job-usage-before job)) (floor size 5)))
-               (setf **crowded** t)
-               (interrupt-job (job-id job) "heap")))))

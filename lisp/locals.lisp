@@ -180,7 +180,7 @@ function that takes what CONDITION-DATA returned: making that can take for ever.
   (let ((errors **errors**))
     (object "began" *began*
             "total" (length errors)
-            "error" (let ((kept (nth (or index 0) errors)))
+            "error" (let ((kept (first (page errors index 1))))
                       (and kept (make-json-object (copy-list kept))))
             "others" (loop for kept in errors
                            collect (object "time" (second (member "time" kept :test #'equal)) "type" (second (member "type" kept :test #'equal)))))))

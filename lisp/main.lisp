@@ -19,6 +19,7 @@ The agent answers without them, only slower or with less."
                    (list "frames" (lambda () (frame-name (sb-di:top-frame))))
                    (list "error-contexts" (lambda () (internal-function "SB-C" "FIND-ERROR-CONTEXT")))
                    (list "macroexpand-all" #'code-walker)
+                   (list "address-space limits" (lambda () **limited**))
                    (list "compiler definitions" (lambda () (known-info 'car '(:function)))))
         unless (works-p check) collect name))
 
@@ -45,7 +46,8 @@ debugger, and what stray threads write is kept."
         sb-ext:*exit-timeout* 2)
   (internal-call ("SB-EXT" "DISABLE-DEBUGGER") ())
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook)
-  (push #'guard-heap sb-ext:*after-gc-hooks*)
+  (watch-memory)
+  (bound-memory)
   (push (lambda () (setf **exiting** t)) sb-ext:*exit-hooks*)
   (setf sb-sys:*stdout* **background**
         sb-sys:*stderr* **background**)

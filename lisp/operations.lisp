@@ -33,13 +33,18 @@ says that it is a property list of the answer's own members."
       (setf (char words 0) (char-downcase (char words 0)))
       (remove #\- words))))
 
+(defun whole (value)
+  "Return VALUE, the integer that it stands for when it is a float without a fraction: the server writes large
+integers with an exponent."
+  (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
+
 (defun call-operation (operation arguments)
   "Call OPERATION with ARGUMENTS, a hash table from a message, and return the members
 of the answer."
   (handler-case
       (apply (operation-function operation)
              (loop for (key . keyword) in (operation-parameters operation)
-                   for value = (gethash key arguments)
+                   for value = (whole (gethash key arguments))
                    when value collect keyword and collect value))
     (lookup-failure (failure)
       (list "value" (make-json-object (lookup-failure-members failure))))))

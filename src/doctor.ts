@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { type Config, searchesTree } from './config.ts';
 import { messageOf } from './errors.ts';
-import { cacheUsable } from './image/agent.ts';
+import { besidesHeapMb, cacheUsable } from './image/agent.ts';
 import { libraryManagers } from './image/libraries.ts';
 import type { Sandbox } from './image/sandbox.ts';
 import { findSbcl } from './image/sbcl.ts';
@@ -76,13 +76,20 @@ async function checkImage(options: SbclOptions): Promise<Check[]> {
 
 function abilityChecks(without: string[]): Check[] {
   const cl = 'cross-references to CL';
-  const others = without.filter((name) => name !== cl);
+  const limits = 'address-space limits';
+  const others = without.filter((name) => name !== cl && name !== limits);
   return [
     {
       ok: true,
       text: without.includes(cl)
         ? 'cross references: this SBCL keeps none to CL symbols, so who_calls cannot find callers of mapcar and the like'
         : 'cross references: kept, to CL symbols too',
+    },
+    {
+      ok: true,
+      text: without.includes(limits)
+        ? 'memory: the heap is bounded; this system holds the image to no limit besides, so foreign code can use up the memory'
+        : `memory: the heap is bounded, and what the image takes besides (${besidesHeapMb()} MB)`,
     },
     ...others.map((name) => ({ ok: true, text: `this SBCL lacks ${name}; answers are slower or have less` })),
   ];

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { homedir, tmpdir, userInfo } from 'node:os';
+import { homedir, tmpdir, totalmem, userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { Command } from './child.ts';
 
@@ -78,6 +78,16 @@ export function agentCommand(sbcl: string, options: AgentOptions, cached: boolea
   return command(sbcl, options, [cached ? LOAD_CACHED : LOAD_SOURCE, RUN]);
 }
 
+/** Megabytes that the image gets in any case besides its heap. */
+const LEAST_MEMORY_MB = 4096;
+
+/** Returns the megabytes of address space that the image may use besides its heap: half of the machine's memory, or
+ *  of what this process is held to. */
+export function besidesHeapMb(): number {
+  const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
+}
+
 /** Returns how SBCL compiles the agent into the cache and ends; undefined when there is a fasl of it, of whatever
  *  version of SBCL. */
 export function compilingCommand(sbcl: string, options: AgentOptions): Command | undefined {
@@ -104,6 +114,7 @@ function command(sbcl: string, options: AgentOptions, forms: string[]): Command 
     ],
     env: {
       ...process.env,
+      LIVE_LISP_MEMORY_MB: String(besidesHeapMb()),
       LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
       LIVE_LISP_FASL: fasl(options),
       CL_SOURCE_REGISTRY: sourceRegistry(options.root, options.searchTree, process.env['CL_SOURCE_REGISTRY']),

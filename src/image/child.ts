@@ -115,19 +115,8 @@ export class Child {
   /** Sends the request OP and returns its id and the promise of its answer, which is a Death when
    *  the process ended first. Throws a CallError when ARGS are too large or too deep. */
   request(op: string, args: object): { id: number; answer: Promise<Message> } {
-    // Those of a tool stand two levels deep.
-    if (isDeeper(args, DEPTH_LIMIT + 2)) {
-      throw new CallError(
-        `The arguments are nested more than ${DEPTH_LIMIT} levels deep; give them flatter.`,
-      );
-    }
     const id = this.#nextId++;
-    const frame = encodeFrame({ id, op, args });
-    if (frame.length > FRAME_LIMIT) {
-      throw new CallError(
-        `The arguments are too large: they take ${frame.length} octets on the wire to the image, of ${FRAME_LIMIT} at most. Put the text into a file and load that.`,
-      );
-    }
+    const frame = frameFor(id, op, args);
     const answer = new Promise<Message>((resolve) => {
       if (this.#death !== undefined) resolve(this.#death);
       else this.#pending.set(id, resolve);
@@ -142,11 +131,18 @@ export class Child {
   /** Returns what it takes to end the job ID. */
   job(id: number): Endable {
     return {
-      interrupt: (reason) => void this.request('interrupt', { job: id, reason }),
-      terminate: () => void this.request('terminate', { job: id }),
+      interrupt: (reason) => this.tell('interrupt', { job: id, reason }),
+      terminate: () => this.tell('terminate', { job: id }),
       reacts: () => this.request('ping', {}).answer,
       kill: () => this.kill('a call could not be interrupted, so the image had to be replaced'),
     };
+  }
+
+  /** Sends the request OP, whose answer nobody needs: a process that gives none must cost nothing. Throws a CallError
+   *  when ARGS are too large or too deep. */
+  tell(op: string, args: object): void {
+    const frame = frameFor(this.#nextId++, op, args);
+    if (this.#death === undefined) this.#channel.write(frame);
   }
 
   /** Ends the process at once, saying HOW in the answers of the calls that run. */
@@ -219,4 +215,16 @@ export class Child {
 function signalIn(code: number | null): NodeJS.Signals | undefined {
   const names = Object.keys(constants.signals) as NodeJS.Signals[];
   return names.find((name) => code === 128 + constants.signals[name]);
+}
+
+function frameFor(id: number, op: string, args: object): Buffer {
+  // Those of a tool stand two levels deep.
+  if (isDeeper(args, DEPTH_LIMIT + 2)) {
+    throw new CallError(`The arguments are nested more than ${DEPTH_LIMIT} levels deep; give them flatter.`);
+  }
+  const frame = encodeFrame({ id, op, args });
+  if (frame.length <= FRAME_LIMIT) return frame;
+  throw new CallError(
+    `The arguments are too large: they take ${frame.length} octets on the wire to the image, of ${FRAME_LIMIT} at most. Put the text into a file and load that.`,
+  );
 }

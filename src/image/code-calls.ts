@@ -30,6 +30,8 @@ export interface Upcalls {
 const LEVELS = 16;
 /** How many calls of threads that work for no call can be under way; on which level those are is not known. */
 const THREAD_CALLS = 256;
+/** How many calls can be under way in all. */
+const CALLS = 1000;
 /** Stands for the operation of a thread that works for none. */
 const THREAD = ['thread'];
 
@@ -105,6 +107,9 @@ export class CodeCalls {
     if (job === undefined && fromThreads > THREAD_CALLS) {
       return { failure: `Other threads can have ${THREAD_CALLS} tool calls under way, not more.` };
     }
+    if (this.#running.size > CALLS) {
+      return { failure: `Code can have ${CALLS} tool calls under way, not more.` };
+    }
     const { callTool } = this.#upcalls;
     if (callTool === undefined) return { failure: 'There are no tools to call.' };
     try {
@@ -118,9 +123,9 @@ export class CodeCalls {
 
   #answer(call: number, answer: ToolAnswer): void {
     const refuse = (why: string) =>
-      this.#child.request('called', { call, failure: `Its data cannot be passed to the image: ${why}.` });
+      this.#child.tell('called', { call, failure: `Its data cannot be passed to the image: ${why}.` });
     try {
-      this.#child.request('called', { call, ...answer });
+      this.#child.tell('called', { call, ...answer });
     } catch (error) {
       if (isDeeper(answer, DEPTH_LIMIT)) refuse(`they are nested more than ${DEPTH_LIMIT} levels deep`);
       else if (error instanceof CallError) refuse(`they take more than ${FRAME_LIMIT} octets on the wire`);

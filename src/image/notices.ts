@@ -1,19 +1,37 @@
-// Decides what is told with the next answer that nobody asked for, and how it reads.
+// Decides what the next answer tells besides its own text, and how much of it is kept when no answer comes for long.
 
 import { type Ending, type Output, wholeText } from './image.ts';
 import type { Message } from './wire.ts';
 
+/** Notices that are kept; the oldest make room. */
+const LIMIT = 20;
+/** Characters of each; it is bounded again where it is shown. */
+const LENGTH_LIMIT = 50_000;
+
 /** What happened since the last answer that its reader must know. */
 export class Notices {
   #texts: string[] = [];
+  #forgotten = 0;
 
-  add(...texts: string[]): void {
-    this.#texts.push(...texts);
+  /** Keeps TEXT until it is taken. */
+  add(text: string): void {
+    this.#texts.push(
+      text.length > LENGTH_LIMIT ? `${text.slice(0, LENGTH_LIMIT)}\n[... cut here ...]` : text,
+    );
+    if (this.#texts.length > LIMIT) {
+      this.#texts.shift();
+      this.#forgotten += 1;
+    }
   }
 
-  /** Returns them, once. */
+  /** Returns what was kept, once, the oldest first. */
   take(): string[] {
-    return this.#texts.splice(0);
+    const missing =
+      this.#forgotten === 0
+        ? []
+        : [`${this.#forgotten} earlier notices were left out: no answer could tell them.`];
+    this.#forgotten = 0;
+    return [...missing, ...this.#texts.splice(0)];
   }
 
   /** Adds what the process wrote past the agent. */

@@ -1,4 +1,9 @@
-// Decides how many evaluations or compilations run side by side; the rest wait in order.
+// Decides how many calls of a kind run side by side; the rest wait in order, and no more than a bounded number of them.
+
+import { CallError } from '../errors.ts';
+
+/** How many calls of a kind can wait. */
+const WAITING_LIMIT = 1000;
 
 /** Tells how many have the places that a call waits for, and how many wait before it. */
 export type Ahead = () => { running: number; waiting: number };
@@ -13,12 +18,18 @@ export class Queue {
     this.#free = places;
   }
 
-  /** Resolves when a place is free and taken. Rejects with the reason of SIGNAL when that aborts first. */
+  /** Resolves when a place is free and taken. Rejects with the reason of SIGNAL when that aborts first, and with a
+   *  CallError when too many wait already. */
   async enter(signal: AbortSignal | undefined, onWait: (ahead: Ahead) => void): Promise<void> {
     signal?.throwIfAborted();
     if (this.#free > 0) {
       this.#free--;
       return;
+    }
+    if (this.#waiting.length >= WAITING_LIMIT) {
+      throw new CallError(
+        `${WAITING_LIMIT} calls wait already until others have ended, so this one was not taken and nothing was done. Call again when some have been answered.`,
+      );
     }
     await new Promise<void>((resolve, reject) => {
       const enter = () => {
@@ -44,7 +55,7 @@ export class Queue {
 }
 
 /** Takes a place in each of QUEUES, one after the other. Returns what gives them back, or undefined when SIGNAL aborted
- *  and none is held. */
+ *  and none is held. Throws a CallError, holding none, when too many wait already. */
 export async function enterAll(
   queues: readonly Queue[],
   signal: AbortSignal | undefined,
@@ -59,8 +70,9 @@ export async function enterAll(
       await queue.enter(signal, onWait);
       entered.push(queue);
     }
-  } catch {
+  } catch (error) {
     leave();
+    if (error instanceof CallError) throw error;
     return undefined;
   }
   return leave;

@@ -12,6 +12,8 @@ import type { Message } from './wire.ts';
 
 /** How often a rebuild may end the new image, and how many images in a row may be lost before anybody used them. */
 const ATTEMPTS = 3;
+/** Of several images that were lost before anybody could be told, how many are told of. */
+const LOSSES_TOLD = 5;
 
 export class Recovery {
   readonly journal: Journal;
@@ -64,7 +66,7 @@ export class Recovery {
   /** Takes that the image was lost; HOW is part of a sentence. Returns whether it is to be built again at once: one
    *  that nobody used waits for a call. */
   lost(how: string): boolean {
-    this.#losses.push(how);
+    this.#losses = [...this.#losses, how].slice(-LOSSES_TOLD);
     this.#held = combined(this.#held, this.journal.lose());
     const wasUsed = this.#used;
     this.#used = false;

@@ -30,8 +30,9 @@ export interface SbclOptions extends LifetimeOptions {
   journal?: JournalStore;
 }
 
-/** Evaluations that run side by side. */
+/** Evaluations, and calls that only look, that run side by side. */
 const PLACES = 8;
+const LOOKING_PLACES = 32;
 /** Milliseconds for the user's own start files, and for any load. */
 const LOAD_LIMIT_MS = 600_000;
 /** Milliseconds that calls have to clean up when the server ends. */
@@ -44,6 +45,7 @@ const RUNS_CODE: ReadonlySet<string> = new Set(
 export class SbclImage implements Image {
   readonly #options: SbclOptions;
   readonly #queue = new Queue(PLACES);
+  readonly #lookers = new Queue(LOOKING_PLACES);
   /** What one compilation takes back must not be what another has just defined. */
   readonly #compilations = new Queue(1);
   readonly jobs = new Jobs();
@@ -132,7 +134,7 @@ export class SbclImage implements Image {
 
   takeNotices(): string[] {
     this.#notices.addRaw(this.#lifetime.child?.takeRaw().trim() ?? '');
-    this.#notices.add(...this.#recovery.journal.takeNotes());
+    for (const note of this.#recovery.journal.takeNotes()) this.#notices.add(note);
     return this.#notices.take();
   }
 
@@ -166,7 +168,8 @@ export class SbclImage implements Image {
     if (leave === undefined) return notBegun(job);
     try {
       // Not how long it took to get here: a busy server is no queue.
-      const waitedMs = job.phase.kind === 'queued' ? job.milliseconds : undefined;
+      const waited = job.phase.kind === 'queued' && !queues.includes(this.#lookers);
+      const waitedMs = waited ? job.milliseconds : undefined;
       job.phase = { kind: 'starting', building: () => this.#recovery.progress };
       const child = caller ?? (await unlessAborted(this.#lifetime.ready(), job.signal));
       if (child === undefined || job.signal.aborted) return notBegun(job);
@@ -186,7 +189,8 @@ export class SbclImage implements Image {
     // A compilation takes no place: one that had the turn could wait for those who wait for the turn.
     if (name === 'compile-forms') return withinCompilation() ? [] : [this.#compilations];
     // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
-    return RUNS_CODE.has(name) && !byCode ? [this.#queue] : [];
+    if (byCode) return [];
+    return [RUNS_CODE.has(name) ? this.#queue : this.#lookers];
   }
 
   async #perform<Name extends keyof Operations>(
@@ -234,7 +238,7 @@ export class SbclImage implements Image {
 
   async #prepare(child: Child): Promise<boolean> {
     const { tools } = this.#options;
-    if (tools !== undefined) child.request('offer-tools', { tools: tools.offered() });
+    if (tools !== undefined) child.tell('offer-tools', { tools: tools.offered() });
     this.#startsFrom = child;
     await this.#loadStartFiles(child);
     this.#startsFrom = undefined;

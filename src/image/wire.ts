@@ -31,41 +31,44 @@ export function encodeFrame(message: Message): Buffer {
 
 /** Cuts a stream of chunks, split anywhere, into messages. */
 export class FrameReader {
-  #chunks: Buffer[] = [];
-  #size = 0;
+  readonly #head = Buffer.alloc(4);
+  #headFill = 0;
+  /** The frame whose head was read, and how much of it has come. */
+  #body: Buffer | undefined;
+  #bodyFill = 0;
 
   /** Takes CHUNK and returns the messages that are complete now. Throws when a frame is no valid message. */
   push(chunk: Buffer): Message[] {
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
     const messages: Message[] = [];
-    for (let body = this.#takeFrame(); body !== undefined; body = this.#takeFrame()) {
-      messages.push(parseMessage(body));
+    let at = 0;
+    while (at < chunk.length) {
+      at += this.#body === undefined ? this.#takeHead(chunk, at) : this.#takeBody(this.#body, chunk, at);
+      if (this.#body !== undefined && this.#bodyFill === this.#body.length) {
+        messages.push(parseMessage(this.#body));
+        this.#body = undefined;
+      }
     }
     return messages;
   }
 
-  #takeFrame(): Buffer | undefined {
-    if (this.#size < 4) return undefined;
-    const head = this.#first(4);
-    const length = head.readUInt32BE(0);
+  /** Takes what CHUNK has AT of the length of a frame, and returns how many octets that is. */
+  #takeHead(chunk: Buffer, at: number): number {
+    const count = chunk.copy(this.#head, this.#headFill, at);
+    this.#headFill += count;
+    if (this.#headFill < 4) return count;
+    const length = this.#head.readUInt32BE(0);
     if (length > FRAME_LIMIT) throw new Error(`a frame of ${length} octets is over the limit`);
-    if (this.#size < 4 + length) return undefined;
-    const all = this.#first(4 + length);
-    const rest = all.subarray(4 + length);
-    this.#chunks = rest.length > 0 ? [rest] : [];
-    this.#size = rest.length;
-    return all.subarray(4, 4 + length);
+    // Memory that was never written costs nothing, so no peer can use it up by announcing.
+    this.#body = Buffer.allocUnsafe(length);
+    this.#headFill = 0;
+    this.#bodyFill = 0;
+    return count;
   }
 
-  /** Returns a buffer that holds at least the first COUNT octets; the chunks are joined only when needed. */
-  #first(count: number): Buffer {
-    const [first] = this.#chunks;
-    if (first && first.length >= count && this.#chunks.length === 1) return first;
-    if (first && first.length >= count && count === 4) return first;
-    const all = Buffer.concat(this.#chunks);
-    this.#chunks = [all];
-    return all;
+  #takeBody(body: Buffer, chunk: Buffer, at: number): number {
+    const count = chunk.copy(body, this.#bodyFill, at);
+    this.#bodyFill += count;
+    return count;
   }
 }
 

@@ -13,10 +13,14 @@ export interface StdioLife extends ServerOptions {
 
 /** Milliseconds that the answers of calls that were interrupted have to be written. */
 const LAST_ANSWERS_MS = 100;
+/** Octets of standard error that nobody has read, above which nothing is added. */
+const UNREAD_LIMIT = 256 * 1024;
 
 /** Serves MCP on this process's stdin and stdout, and exits when stdin ends. */
 export function serve(life: StdioLife): void {
-  const complain = (line: string) => process.stderr.write(`live-lisp: ${line}\n`);
+  const complain = (line: string) => {
+    if (process.stderr.writableLength < UNREAD_LIMIT) process.stderr.write(`live-lisp: ${line}\n`);
+  };
   const end = async () => {
     await life.onEnd();
     await transport.answers(LAST_ANSWERS_MS);

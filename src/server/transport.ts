@@ -1,18 +1,23 @@
-// Decides how lines on stdin and stdout become messages. The SDK's own transport drops lines that are no JSON
-// without a word and ends the connection at 10 MB; this one reports the first and takes longer lines. Null for
-// the arguments of a call, which the SDK refuses, counts as none (S2.21).
+// Decides how lines on stdin and stdout become messages, and how much of both is held. The SDK's own transport drops
+// lines that are no JSON without a word and ends the connection at 10 MB; this one reports the first and takes longer
+// lines. Null for the arguments of a call, which the SDK refuses, counts as none (S2.21).
 
 import type { Readable, Writable } from 'node:stream';
 import {
   deserializeMessage,
   type JSONRPCMessage,
+  ProtocolErrorCode,
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/server';
 import { messageOf } from '../errors.ts';
+import { LINE_LIMIT, type Line, LineReader } from './line-reader.ts';
 
-/** Octets of one line; a longer one is passed over. */
-const LINE_LIMIT = 64 * 1024 * 1024;
+/** Octets that the client has not read yet, and of requests that are not answered yet, above which no more requests
+ *  are taken in. What a client sends before it reads anything should fit, or both would wait for each other. */
+const HELD_LIMIT = 128 * 1024 * 1024;
+/** Octets that the client has not read yet, above which it is told of nothing that it has not asked for. */
+const UNASKED_LIMIT = 1024 * 1024;
 /** How long calls may still be answered after stdin ended. */
 const LAST_ANSWERS_MS = 600;
 
@@ -30,9 +35,10 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onclose?: () => void;
   readonly #options: StdioOptions;
-  readonly #unanswered = new Set<string | number>();
-  #parts: Buffer[] = [];
-  #size = 0;
+  readonly #lines = new LineReader();
+  /** How many octets each request had that is not answered yet. */
+  readonly #unanswered = new Map<string | number, number>();
+  #unansweredOctets = 0;
   #answered = false;
   #ended = false;
   #closed = false;
@@ -46,19 +52,21 @@ export class StdioTransport implements Transport {
     const { stdin, stdout } = this.#options;
     stdin.on('data', (chunk: Buffer) => this.#receive(chunk));
     for (const event of ['end', 'close', 'error']) stdin.on(event, () => this.#end());
+    stdout.on('drain', () => this.#takeMore());
     stdout.on('error', () => void this.close());
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
+    const { stdout, onFirstAnswer } = this.#options;
     if (this.#closed) return;
+    const unasked = 'method' in message && !('id' in message);
+    if (unasked && stdout.writableLength > UNASKED_LIMIT) return;
     await new Promise<void>((resolve) => {
-      this.#options.stdout.write(serializeMessage(message), () => resolve());
+      stdout.write(serializeMessage(message), () => resolve());
     });
-    if (!this.#answered) setImmediate(this.#options.onFirstAnswer);
+    if (!this.#answered) setImmediate(onFirstAnswer);
     this.#answered = true;
-    if ('id' in message && !('method' in message) && message.id !== undefined) {
-      this.#answeredOne(message.id);
-    }
+    if ('id' in message && !('method' in message) && message.id !== undefined) this.#settle(message.id);
     if (this.#ended && this.#unanswered.size === 0) await this.close();
   }
 
@@ -77,11 +85,6 @@ export class StdioTransport implements Transport {
     this.onclose?.();
   }
 
-  #answeredOne(id: string | number): void {
-    this.#unanswered.delete(id);
-    if (this.#unanswered.size === 0) this.#allAnswered();
-  }
-
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -90,29 +93,35 @@ export class StdioTransport implements Transport {
   }
 
   #receive(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-      this.#keep(chunk.subarray(start, end));
-      this.#takeLine();
-      start = end + 1;
+    for (const line of this.#lines.push(chunk)) this.#takeLine(line);
+    if (this.#holdsMuch()) this.#options.stdin.pause();
+  }
+
+  #holdsMuch(): boolean {
+    return this.#options.stdout.writableLength + this.#unansweredOctets > HELD_LIMIT;
+  }
+
+  #takeMore(): void {
+    if (!this.#holdsMuch()) this.#options.stdin.resume();
+  }
+
+  /** Forgets the request ID, which was answered or will not be. */
+  #settle(id: string | number): void {
+    this.#unansweredOctets -= this.#unanswered.get(id) ?? 0;
+    this.#unanswered.delete(id);
+    if (this.#unanswered.size === 0) this.#allAnswered();
+    this.#takeMore();
+  }
+
+  #takeLine(line: Line): void {
+    if ('passedOver' in line) {
+      this.#options.complain(
+        `A line of ${line.passedOver} octets was passed over; the limit is ${LINE_LIMIT}.`,
+      );
+      return;
     }
-    this.#keep(chunk.subarray(start));
-  }
-
-  #keep(part: Buffer): void {
-    this.#size += part.length;
-    if (this.#size <= LINE_LIMIT) this.#parts.push(part);
-    else this.#parts = [];
-  }
-
-  #takeLine(): void {
-    const size = this.#size;
-    const line = Buffer.concat(this.#parts).toString('utf8').trim();
-    this.#parts = [];
-    this.#size = 0;
-    if (size > LINE_LIMIT) {
-      this.#options.complain(`A line of ${size} octets was passed over; the limit is ${LINE_LIMIT}.`);
-    } else if (line !== '') this.#takeMessage(line);
+    const text = line.octets.toString('utf8').trim();
+    if (text !== '') this.#takeMessage(text);
   }
 
   #takeMessage(line: string): void {
@@ -125,21 +134,38 @@ export class StdioTransport implements Transport {
       this.#options.complain(
         `A line on stdin ${problem}; it was passed over: ${line.slice(0, 80)}`.replace(/\s+/g, ' '),
       );
+      void this.#refuse(line);
       return;
     }
-    if ('method' in message && 'id' in message) this.#unanswered.add(message.id);
-    if (isCancellation(message)) this.#answeredOne(message.params.requestId); // It gets no answer.
+    if ('method' in message && 'id' in message) {
+      this.#settle(message.id);
+      this.#unanswered.set(message.id, line.length);
+      this.#unansweredOctets += line.length;
+    } else if ('method' in message && message.method === 'notifications/cancelled') {
+      this.#settle(message.params?.['requestId'] as string | number); // The SDK does not answer it any more.
+    }
     if ('method' in message && message.params?.['arguments'] === null) delete message.params['arguments'];
     this.onmessage?.(message);
   }
+
+  /** Answers the request that LINE was meant to be, when it says which: its sender waits. */
+  async #refuse(line: string): Promise<void> {
+    const id = requestId(line);
+    if (id === undefined) return;
+    const message =
+      'Invalid request: its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.';
+    await this.send({ jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InvalidRequest, message } });
+  }
 }
 
-type Cancellation = JSONRPCMessage & { params: { requestId: string | number } };
-
-function isCancellation(message: JSONRPCMessage): message is Cancellation {
-  return (
-    'method' in message &&
-    message.method === 'notifications/cancelled' &&
-    message.params?.['requestId'] !== undefined
-  );
+/** Returns the id of the request that LINE was meant to be, when it has one that an answer can have. */
+function requestId(line: string): string | number | undefined {
+  try {
+    const { id, method } = Object(JSON.parse(line)) as { id?: unknown; method?: unknown };
+    return method !== undefined && (typeof id === 'string' || Number.isInteger(id))
+      ? (id as string | number)
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }

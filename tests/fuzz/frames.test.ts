@@ -1,0 +1,145 @@
+// Frames of a hostile image: whatever comes on its channel, the server's side neither throws nor leaves a call
+// unanswered.
+
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Child } from '../../src/image/child.ts';
+import { CodeCalls } from '../../src/image/code-calls.ts';
+import { SbclImage } from '../../src/image/sbcl-image.ts';
+import { encodeFrame, FrameReader, type Message } from '../../src/image/wire.ts';
+import { PROJECT, temporaryFolder } from '../harness.ts';
+import { cases, PATIENCE_MS } from '../long.ts';
+
+/** Messages with the members that mean something, and any values for them. */
+const value = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom(-1, 0, 1, 2, 3, 1e21, '', '1', null, true),
+);
+const KEYS =
+  'hello without id value output background condition interrupted aborted exiting call job left register tool args text fault lost values formNumber package'.split(
+    ' ',
+  );
+const message = fc.dictionary(fc.constantFrom(...KEYS), value, { maxKeys: 6 }) as fc.Arbitrary<Message>;
+
+/** What an image can write: good frames, broken ones and octets of no frame, cut anywhere. */
+const octets = fc
+  .array(
+    fc.oneof(
+      { weight: 6, arbitrary: message.map((each) => encodeFrame(each)) },
+      { weight: 1, arbitrary: fc.string().map((text) => encodeFrame(text as unknown as Message)) },
+      { weight: 1, arbitrary: fc.uint8Array({ maxLength: 12 }).map((part) => Buffer.from(part)) },
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => Buffer.concat(parts));
+
+const folder = temporaryFolder();
+const fake = join(folder.path, 'sbcl');
+beforeAll(() => {
+  // It writes what its environment says and ends with the first request.
+  writeFileSync(
+    fake,
+    `#!/bin/sh
+printf %s "$LIVE_LISP_FUZZ" | base64 -d >&3
+echo noise
+head -c 1 <&3 >/dev/null
+exit 3
+`,
+  );
+  chmodSync(fake, 0o755);
+});
+afterAll(() => folder.remove());
+
+test('the reader gives messages or an Error, and the same however the octets are cut', () => {
+  const read = (chunks: Buffer[]): string => {
+    const reader = new FrameReader();
+    const read: Message[] = [];
+    try {
+      for (const chunk of chunks) read.push(...reader.push(chunk));
+    } catch (error) {
+      expect(error).toBeInstanceOf(Error);
+    }
+    return JSON.stringify(read);
+  };
+  fc.assert(
+    fc.property(octets, fc.integer({ min: 1, max: 9 }), (all, size) => {
+      const pieces = Array.from({ length: Math.ceil(all.length / size) }, (_, n) =>
+        all.subarray(n * size, (n + 1) * size),
+      );
+      const whole = JSON.parse(read([all])) as unknown[];
+      // A broken frame ends the process, and what came before it in one piece is lost with it.
+      expect((JSON.parse(read(pieces)) as unknown[]).slice(0, whole.length)).toEqual(whole);
+    }),
+    cases(500),
+  );
+});
+
+test('calls of code are answered or refused, whatever they say', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { maxLength: 20 }), async (messages) => {
+      const told: Message[] = [];
+      const child = { tell: (_op: string, args: Message) => told.push(args) } as unknown as Child;
+      const calls = new CodeCalls(child, {
+        callTool: async (tool) => ({ value: tool.length }),
+        registerTool: (definition) => String((definition as { name: string }).name),
+      });
+      for (const each of messages) {
+        calls.take(each);
+        calls.jobEnded(Number(each['job']));
+      }
+      await new Promise(setImmediate);
+      for (const each of told) expect('value' in each || 'failure' in each).toBe(true);
+      calls.endAll();
+    }),
+    cases(300),
+  );
+});
+
+test(
+  'a process that writes anything greets or ends, and its calls are answered',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(octets, fc.boolean(), async (garbage, greets) => {
+        const first = greets ? encodeFrame({ hello: 1 }) : Buffer.alloc(0);
+        const env = { ...process.env, LIVE_LISP_FUZZ: Buffer.concat([first, garbage]).toString('base64') };
+        const child = new Child({ program: fake, args: [], env }, folder.path);
+        const { answer } = child.request('evaluate', { code: '1' });
+        child.tell('ping', {});
+        await child.greeting.catch(() => {});
+        expect(typeof (await answer)).toBe('object');
+        child.kill('the test ended');
+        expect((await child.ended).lost).toBeTypeOf('string');
+        expect(child.takeRaw().length).toBeLessThan(9000);
+      }),
+      { ...cases(25), interruptAfterTimeLimit: PATIENCE_MS },
+    );
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'an image that speaks nonsense is lost in words',
+  async () => {
+    process.env['LIVE_LISP_FUZZ'] = Buffer.concat([
+      encodeFrame({ hello: 1 }),
+      encodeFrame({ id: 1, output: 5, background: [] }),
+    ]).toString('base64');
+    const image = new SbclImage({
+      sbcl: fake,
+      lispFolder: join(PROJECT, 'lisp'),
+      cacheFolder: folder.path,
+      root: folder.path,
+      heapMb: 512,
+      searchTree: false,
+      limitMs: 2000,
+      startFiles: () => [],
+    });
+    const replies = await Promise.all([1, 2, 3].map(() => image.call('evaluate', { code: '1' })));
+    for (const { ending } of replies) expect(ending.kind).toMatch(/lost|done/);
+    image.close();
+    delete process.env['LIVE_LISP_FUZZ'];
+  },
+  PATIENCE_MS,
+);

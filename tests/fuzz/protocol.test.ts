@@ -1,0 +1,155 @@
+// Random messages to the built server: each request that is one gets exactly one answer, and the server and its
+// image live on.
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ERAS, type Era } from '../harness.ts';
+import { cases, PATIENCE_MS } from '../long.ts';
+import { childrenOf, until } from '../server/processes.ts';
+import { RawServer } from '../server/raw.ts';
+
+const METHODS =
+  'initialize notifications/initialized notifications/cancelled ping tools/list tools/call server/discover resources/list logging/setLevel completion/complete no/such'.split(
+    ' ',
+  );
+const json = fc.jsonValue({ maxDepth: 3 });
+const meta = fc.dictionary(
+  fc.constantFrom(
+    'progressToken',
+    'io.modelcontextprotocol/protocolVersion',
+    'io.modelcontextprotocol/clientCapabilities',
+    'x',
+  ),
+  fc.oneof(json, fc.constantFrom('2026-07-28', '2025-06-18', '1.0')),
+);
+const params = fc.oneof(
+  json,
+  fc.record(
+    {
+      name: fc.oneof(json, fc.constantFrom('apropos_search', 'call_tool', 'search_tools', 'eval_form')),
+      arguments: fc.oneof(json, fc.record({ pattern: json, form: fc.constantFrom('1', '(', '(error "x")') })),
+      protocolVersion: fc.oneof(json, fc.constantFrom('2025-06-18', '2026-07-28')),
+      capabilities: json,
+      clientInfo: json,
+      requestId: fc.oneof(json, fc.integer({ min: 0, max: 50 })),
+      _meta: fc.oneof(json, meta),
+      requestState: json,
+      inputResponses: json,
+    },
+    { requiredKeys: [] },
+  ),
+);
+const id = fc.oneof(
+  fc.integer(),
+  fc.string(),
+  fc.constantFrom(Number.MAX_SAFE_INTEGER, 1e300, '', 'x'.repeat(5000)),
+  json,
+);
+const message = fc.record(
+  {
+    jsonrpc: fc.oneof({ weight: 9, arbitrary: fc.constant('2.0') }, { weight: 1, arbitrary: json }),
+    id,
+    method: fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...METHODS) }, { weight: 1, arbitrary: json }),
+    params,
+    result: json,
+    error: json,
+  },
+  { requiredKeys: [] },
+);
+const line = fc.oneof(
+  { weight: 8, arbitrary: message.map((each) => Buffer.from(JSON.stringify(each))) },
+  {
+    weight: 1,
+    arbitrary: fc.array(message, { maxLength: 3 }).map((each) => Buffer.from(JSON.stringify(each))),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .uint8Array({ maxLength: 40 })
+      .map((each) => Buffer.from(each.filter((octet) => octet !== 10))),
+  },
+);
+
+describe.each(ERAS)('in the %s era', (era: Era) => {
+  let server: RawServer;
+  let image: number[];
+  beforeAll(async () => {
+    server = await new RawServer({ era }).connect();
+    await server.eval('(defvar *before* :kept)');
+    image = childrenOf(server.pid);
+  });
+  afterAll(async () => {
+    expect(await server.eval('*before*')).toBe(':KEPT');
+    expect(childrenOf(server.pid)).toEqual(image);
+    await server.kill();
+  });
+
+  test(
+    'anything is passed over or answered, and the next request works',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 8 }), async (lines) => {
+          for (const each of lines) server.write(Buffer.concat([each, Buffer.from('\n')]));
+          const ping = server.request('tools/list');
+          server.write(ping.line);
+          const answer = await server.answer(ping.id);
+          // A second initialize can change what the server takes the client for, not that it answers.
+          expect(answer.result ?? answer.error).toBeDefined();
+          server.messages.length = 0;
+        }),
+        cases(100),
+      );
+    },
+    PATIENCE_MS,
+  );
+
+  test('a request whose parts are wrong is answered', async () => {
+    server.write('{"jsonrpc":"2.0","id":"wrong","method":"tools/list","params":{"_meta":5}}\n');
+    expect((await server.answer('wrong')).error).toEqual({
+      code: -32600,
+      message:
+        'Invalid request: its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.',
+    });
+  });
+
+  test(
+    'each request with an id of its own gets exactly one answer',
+    async () => {
+      let next = 1_000_000;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(
+            fc.record({
+              method: fc.constantFrom('ping', 'tools/list', 'tools/call', 'no/such'),
+              params,
+              text: fc.boolean(),
+            }),
+            {
+              minLength: 1,
+              maxLength: 6,
+            },
+          ),
+          async (requests) => {
+            const ids = requests.map(({ text }) => (text ? `id ${next++}` : next++));
+            server.messages.length = 0;
+            requests.forEach(({ method, params: given }, index) => {
+              const { line: good } = server.request(
+                method,
+                typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {},
+              );
+              server.write(`${JSON.stringify({ ...JSON.parse(good), id: ids[index] })}\n`);
+            });
+            await until('all answers', 30_000, () =>
+              ids.every((each) => server.messages.some((reply) => reply.id === each)),
+            );
+            await server.answer((await server.send(server.request('ping'))).id ?? -1);
+            for (const each of ids)
+              expect(server.messages.filter((reply) => reply.id === each)).toHaveLength(1);
+          },
+        ),
+        cases(60),
+      );
+    },
+    PATIENCE_MS,
+  );
+});

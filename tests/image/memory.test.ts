@@ -1,0 +1,140 @@
+// The heap of the image: whoever fills it is ended, whatever lives in it, and nobody else.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { pause } from '../server/processes.ts';
+
+const FULL =
+  /^Error: Interrupted after \d+\.\d s because it was about to exhaust the heap; the image is kept\. Make less at once, or ask the user for a larger --heap\./;
+
+const DEFINITIONS = `(defvar *before* :kept)
+  (defvar *app* '())
+  (defun part () (/ (sb-kernel:dynamic-usage) (sb-ext:dynamic-space-size)))
+  (defun fill-to (part) (loop while (< (part) part) do (push (loop repeat 5000 collect (list 1)) *app*)))
+  (defun grow () (let ((all '())) (loop (push (list 1 2) all))))`;
+
+async function isKept(session: Session): Promise<void> {
+  expect(await session.call('eval_form', { form: '*before*' })).toMatchObject({
+    text: ':KEPT',
+    isError: false,
+  });
+}
+
+describe('an image with little in it', () => {
+  let session: Session;
+  beforeAll(async () => {
+    session = await startSession({ args: ['--heap', '512MB'] });
+    await session.eval(DEFINITIONS);
+  });
+  afterEach(() => isKept(session));
+  afterAll(() => session.close());
+
+  test.each([
+    '(grow)',
+    '(let ((all nil)) (loop (push (make-array 1000) all)))',
+    '(let ((all nil)) (loop (push (make-array 1000000) all)))',
+    '(let ((all nil)) (loop (push (make-string 100) all)))',
+    '(let ((all (make-hash-table))) (loop for i from 0 do (setf (gethash i all) (list i))))',
+    '(let ((all (make-array 0 :adjustable t :fill-pointer t))) (loop (vector-push-extend (list 1) all)))',
+    '(loop (push (list 1 2) *app*))',
+    "(sb-thread:join-thread (sb-thread:make-thread #'grow))",
+    "(sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:join-thread (sb-thread:make-thread #'grow)))))",
+  ])('%s is ended', async (form) => {
+    const { text, isError } = await session.call('eval_form', { form, timeout: 60 });
+    expect(isError).toBe(true);
+    // A large vector may find no room before the next collection.
+    expect(text).toMatch(
+      form.includes('1000000') || form.includes('extend') || form.includes('join')
+        ? /^Error: (Interrupted|Heap exhausted|Joining thread failed)/
+        : FULL,
+    );
+    await session.eval('(setf *app* nil)');
+  });
+
+  test('a thread that nobody waits for is ended, and told', async () => {
+    await session.eval('(progn (sb-thread:make-thread #\'grow :name "greedy") 1)');
+    let told: string[] = [];
+    for (let round = 0; round < 100 && told.length === 0; round++) {
+      await pause(100);
+      told = (await session.call('eval_form', { form: '1' })).notices;
+    }
+    expect(told.join('\n')).toContain(
+      'The thread greedy was ended because it was about to exhaust the heap.',
+    );
+    expect(
+      await session.eval(
+        '(count "greedy" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal))',
+      ),
+    ).toBe('0');
+  });
+
+  test('a job beside the one that grows goes on', async () => {
+    const quiet = session.eval('(progn (loop repeat 40 do (make-list 1000) (sleep 0.05)) :done)');
+    expect(await session.eval('(grow)')).toMatch(FULL);
+    expect(await quiet).toBe(':DONE');
+  });
+
+  test('garbage is no growth, however much', async () => {
+    expect(await session.eval('(progn (loop repeat 200 do (make-list 1000000)) :done)')).toBe(':DONE');
+  });
+});
+
+describe('a fresh image', () => {
+  test('large vectors, which are never copied, can take turns', async () => {
+    const fresh = await startSession({ args: ['--heap', '512MB'] });
+    const form =
+      "(let (v) (loop repeat 60 do (setf v nil v (make-array 20000000 :element-type '(unsigned-byte 8)))) (length v))";
+    expect(await fresh.eval(form)).toBe('20000000');
+    await fresh.close();
+  });
+});
+
+describe('an application that fills 60 % of the heap', () => {
+  let session: Session;
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeAll(async () => {
+    folder = temporaryFolder();
+    session = await startSession({ args: ['--heap', '512MB', '--eval-timeout', '60'] });
+    await session.eval(DEFINITIONS);
+    for (const part of [0.2, 0.35, 0.5, 0.6]) expect(await session.eval(`(fill-to ${part})`)).toBe('NIL');
+  });
+  afterEach(() => isKept(session));
+  afterAll(async () => {
+    await session.close();
+    folder.remove();
+  });
+
+  test('leaves room for an ordinary evaluation', async () => {
+    expect(
+      await session.eval('(loop for i below 100000 collect i into all finally (return (length all)))'),
+    ).toBe('100000');
+  });
+
+  test('leaves room for a small load', async () => {
+    const path = join(folder.path, 'small.lisp');
+    writeFileSync(path, '(defun small (x) (* 2 x))\n(defclass small () ((slot :initform 1)))\n');
+    expect((await session.call('load_file', { path })).isError).toBe(false);
+    expect(await session.eval('(small 4)')).toBe('8');
+  });
+
+  test('leaves room for garbage, which is collected', async () => {
+    expect(await session.eval('(progn (loop repeat 1000 do (make-list 100000)) (< (part) 0.8))')).toBe('T');
+  });
+
+  test('lives on when all is collected at once, for which there is no room', async () => {
+    expect(await session.eval('(progn (gc :full t) (gc :full t) (< 0.5 (part) 0.7))')).toBe('T');
+  });
+
+  test('a job that grows is ended, again and again', async () => {
+    for (let round = 0; round < 3; round++) expect(await session.eval('(grow)')).toMatch(FULL);
+    expect(await session.eval('(< (part) 0.75)')).toBe('T');
+  });
+
+  test('cannot grow for ever either', async () => {
+    for (let round = 0; round < 6; round++) await session.eval('(fill-to 0.99)');
+    expect(await session.eval('(+ 1 2)')).toBe('3');
+    expect(await session.eval('(< 0.7 (part))')).toBe('T');
+  });
+});

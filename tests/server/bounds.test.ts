@@ -1,0 +1,183 @@
+// What the server holds is bounded, whatever its client sends or leaves unread.
+
+import { readFileSync } from 'node:fs';
+import { PassThrough, Writable } from 'node:stream';
+import type { JSONRPCMessage } from '@modelcontextprotocol/server';
+import { afterEach, describe, expect, test } from 'vitest';
+import { LINE_LIMIT, LineReader } from '../../src/server/line-reader.ts';
+import { StdioTransport } from '../../src/server/transport.ts';
+import { pause, until } from './processes.ts';
+import { RawServer, textOf } from './raw.ts';
+
+const MEGA = 1024 * 1024;
+
+describe('lines', () => {
+  test('split at every octet are whole', () => {
+    const reader = new LineReader();
+    const lines = [...Buffer.from('{"a":"λ"}\n\nxyz\nrest')].flatMap((octet) =>
+      reader.push(Buffer.from([octet])),
+    );
+    expect(lines.map((line) => ('octets' in line ? line.octets.toString() : line))).toEqual([
+      '{"a":"λ"}',
+      '',
+      'xyz',
+    ]);
+  });
+
+  test('that are too long are counted, not kept, and the next is whole', () => {
+    const reader = new LineReader();
+    const block = Buffer.alloc(MEGA, 'x');
+    for (let megabytes = 0; megabytes < 100; megabytes++) expect(reader.push(block)).toEqual([]);
+    expect(reader.push(Buffer.from('\nnext\n'))).toEqual([
+      { passedOver: 100 * MEGA },
+      { octets: Buffer.from('next') },
+    ]);
+    expect(LINE_LIMIT).toBe(64 * MEGA);
+  });
+
+  test('in pieces of one octet hold little more than their octets', () => {
+    const reader = new LineReader();
+    const before = process.memoryUsage.rss();
+    for (let count = 0; count < 4 * MEGA; count++) reader.push(Buffer.from('x'));
+    expect(process.memoryUsage.rss() - before).toBeLessThan(200 * MEGA);
+    const [line] = reader.push(Buffer.from('\n'));
+    expect(line && 'octets' in line && line.octets.length).toBe(4 * MEGA);
+  });
+});
+
+describe('a transport whose client does not read', () => {
+  /** Returns a transport over streams, what it received, and how its client reads on. */
+  async function started() {
+    const stdin = new PassThrough();
+    let release = () => {};
+    const stdout = new Writable({
+      highWaterMark: 16_384,
+      write: (_chunk, _encoding, done) => {
+        release = done;
+      },
+    });
+    const transport = new StdioTransport({ stdin, stdout, complain: () => {}, onFirstAnswer: () => {} });
+    const received: JSONRPCMessage[] = [];
+    transport.onmessage = (message) => received.push(message);
+    await transport.start();
+    const read = async () => {
+      while (stdout.writableLength > 0) {
+        release();
+        await pause(0);
+      }
+    };
+    return { transport, stdin, stdout, received, read };
+  }
+
+  function request(id: number, octets = 0): string {
+    return `${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping', params: { x: 'x'.repeat(octets) } })}\n`;
+  }
+
+  const answer = (id: number, octets: number) =>
+    ({ jsonrpc: '2.0', id, result: { x: 'x'.repeat(octets) } }) as JSONRPCMessage;
+
+  test('takes no more requests while much waits to be read, and goes on once it was', async () => {
+    const { transport, stdin, received, read } = await started();
+    stdin.write(request(1));
+    await pause(5);
+    void transport.send(answer(1, 130 * MEGA));
+    stdin.write(request(2));
+    stdin.write(request(3));
+    await pause(20);
+    const taken = received.length;
+    stdin.write(request(4));
+    await pause(20);
+    expect(received.length).toBe(taken);
+    await read();
+    await until('all requests', 1000, () => received.length === 4);
+  });
+
+  test('takes no more requests while much of them waits for an answer', async () => {
+    const { transport, stdin, received, read } = await started();
+    for (const id of [1, 2, 3, 4]) {
+      stdin.write(request(id, 60 * MEGA));
+      await pause(20);
+    }
+    await pause(200);
+    expect(received.length).toBe(3);
+    void transport.send(answer(1, 1));
+    await read();
+    await until('the fourth request', 5000, () => received.length === 4);
+  });
+
+  test('is told nothing that it has not asked for', async () => {
+    const { transport, stdout } = await started();
+    void transport.send(answer(1, 2 * MEGA));
+    const before = stdout.writableLength;
+    await transport.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    expect(stdout.writableLength).toBe(before);
+  });
+});
+
+describe('the built server', () => {
+  const servers: RawServer[] = [];
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.kill();
+  });
+  async function connected(): Promise<RawServer> {
+    const server = new RawServer();
+    servers.push(server);
+    return server.connect();
+  }
+
+  /** Returns the memory of the server in megabytes. */
+  function rss(server: RawServer): number {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
+  }
+
+  test('answers a thousand calls that come at once, and others meanwhile', async () => {
+    const server = await connected();
+    await server.eval('1');
+    const before = rss(server);
+    const calls = Array.from({ length: 1000 }, (_, n) => {
+      if (n % 10 === 0) return server.callLine('apropos_search', { pattern: 'mapcar', package: 'CL' });
+      if (n % 10 === 1) return server.callLine('load_file', { path: 'fixtures/looks.lisp' });
+      return server.callLine('eval_form', { form: `(+ ${n} 0)` });
+    });
+    server.write(calls.map(({ line }) => line).join(''));
+    expect((await server.send(server.request('ping'))).result).toEqual({});
+    expect((await server.send(server.request('tools/list'))).result?.['tools']).toBeDefined();
+    await until('all answers', 110_000, () => server.messages.length >= calls.length + 4);
+    for (const [n, { id }] of calls.entries()) {
+      const text = textOf(await server.answer(id));
+      if (n % 10 > 1) expect(text.split('\n')[0]).toBe(String(n));
+      else expect(text).toMatch(n % 10 === 0 ? /^Found 1 symbol/ : /^Loaded /);
+    }
+    expect(rss(server) - before).toBeLessThan(150);
+  });
+
+  test('refuses what is more than can wait, and tells so', async () => {
+    const server = await connected();
+    await server.eval('(defvar *go* nil)');
+    const calls = Array.from({ length: 1020 }, () =>
+      server.callLine('eval_form', { form: '(loop until *go* do (sleep 0.01))' }),
+    );
+    server.write(calls.map(({ line }) => line).join(''));
+    const refused = calls.slice(1008);
+    for (const { id } of refused) {
+      expect(textOf(await server.answer(id))).toBe(
+        '1000 calls wait already until others have ended, so this one was not taken and nothing was done. Call again when some have been answered.',
+      );
+    }
+    expect((await server.send(server.request('ping'))).result).toEqual({});
+  });
+
+  test('holds little for a client that never reads, and goes on when it does', async () => {
+    const server = await connected();
+    await server.eval('1');
+    server.process.stdout.pause();
+    const before = rss(server);
+    const form = '(loop repeat 400 do (format t "~A~%" (make-string 100 :initial-element #\\x)))';
+    const calls = Array.from({ length: 300 }, () => server.callLine('eval_form', { form }));
+    server.write(calls.map(({ line }) => line).join(''));
+    await pause(3000);
+    expect(rss(server) - before).toBeLessThan(150);
+    server.process.stdout.resume();
+    for (const { id } of calls) expect((await server.answer(id)).result?.isError).toBe(false);
+  });
+});
