@@ -30,8 +30,8 @@ that such a thread makes is for the same job."
     (when job (setf (gethash thread **starters**) job))
     thread))
 
-(defun running-jobs ()
-  "Return the jobs that run."
+(defun jobs-now ()
+  "Return the jobs that run, read without the lock of the table: a thread that holds it can wait here."
   (loop for job being the hash-values of **jobs** collect job))
 
 (defun running-job-p (job)
@@ -61,7 +61,7 @@ that such a thread makes is for the same job."
 one; to all jobs that run when it was nobody's."
   (let ((delta (- usage (shiftf **usage** usage)))
         (here (growing-here)))
-    (dolist (key (if here (list here) (running-jobs)))
+    (dolist (key (if here (list here) (jobs-now)))
       (let ((grower (or (gethash key **growers**)
                         (setf (gethash key **growers**) (make-grower key (- usage delta))))))
         (incf (grower-growth grower) delta)))

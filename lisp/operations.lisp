@@ -44,7 +44,8 @@ of the answer."
   (handler-case
       (apply (operation-function operation)
              (loop for (key . keyword) in (operation-parameters operation)
-                   for value = (whole (gethash key arguments))
+                   ;; The data of a tool is what it is.
+                   for value = (if (eq keyword :value) (gethash key arguments) (whole (gethash key arguments)))
                    when value collect keyword and collect value))
     (lookup-failure (failure)
       (list "value" (make-json-object (lookup-failure-members failure))))))

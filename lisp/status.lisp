@@ -86,12 +86,12 @@ asked again before it has."
     (when (plusp asked)
       (sb-thread:wait-on-semaphore done :n asked :timeout *glance-seconds*))))
 
-(defun running-jobs ()
+;;; The image
+
+(defun jobs-under-way ()
   "Return the jobs that run."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs** collect job)))
-
-;;; The image
 
 (defun collections ()
   "Return how many garbage collections there were, or NIL where SBCL does not count them."
@@ -116,7 +116,7 @@ asked again before it has."
 
 (define-operation ("status" :inline t) ()
   "Tell how the image is: memory, threads, package, and the jobs that run with their frames."
-  (let ((jobs (running-jobs)) (threads (sb-thread:list-all-threads)))
+  (let ((jobs (jobs-under-way)) (threads (sb-thread:list-all-threads)))
     (glance-at jobs)
     (let ((own (program-threads threads)))
       (object "version" (lisp-implementation-version)
