@@ -56,6 +56,7 @@ export class Child {
   #raw = '';
   #complaint = '';
   #death: Death | undefined;
+  #exited = false;
   readonly startedAt = performance.now();
   #greet: (greeting: Greeting) => void = () => {};
   /** Resolves with the greeting; rejects when the process ends before, with what it wrote. */
@@ -86,6 +87,7 @@ export class Child {
       this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
       // Not 'close': a process that it left behind can hold its output open for ever.
       this.#process.on('exit', (code, signal) => {
+        this.#exited = true;
         const told = tellsSignals ? signalIn(code) : undefined;
         setTimeout(() => end(this.#epitaph(code, told ?? signal)), LAST_WORDS_MS);
       });
@@ -105,6 +107,11 @@ export class Child {
   /** Whether the process has ended. */
   get dead(): boolean {
     return this.#death !== undefined;
+  }
+
+  /** Whether it has ended and only its last output is waited for. */
+  get dying(): boolean {
+    return this.#exited && !this.dead;
   }
 
   /** Whether requests wait for an answer. */

@@ -77,14 +77,17 @@ export class Lifetime {
   }
 
   /** Returns a process that is ready for calls, starting one when there is none. */
-  ready(): Promise<Child> {
-    if (this.#closed) return Promise.reject(new SetupError('The server is ending.'));
+  async ready(): Promise<Child> {
+    if (this.#closed) throw new SetupError('The server is ending.');
     this.#ready ??= this.#start().catch((error: unknown) => {
       this.#ready = undefined;
       this.#failure = messageOf(error);
       throw error;
     });
-    return this.#ready;
+    const child = await this.#ready;
+    if (!child.dying) return child;
+    await child.ended;
+    return this.ready();
   }
 
   /** Resolves when no process is being started any more. */

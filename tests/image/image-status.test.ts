@@ -196,7 +196,9 @@ describe('an image that runs', () => {
 
   test('that was lost and built again: it tells what came back', async () => {
     await session.eval('(defun kept () 1)');
-    process.kill(await imageOf(session.pid), 'SIGKILL');
+    const pid = await imageOf(session.pid);
+    process.kill(pid, 'SIGKILL');
+    await gone(pid, 2000);
     expect(await session.eval('(kept)')).toBe('1');
     expect(await status(session)).toMatch(
       /\n\nLast loss: The one before was lost: it was ended by SIGKILL\. Built again in /,

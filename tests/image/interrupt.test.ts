@@ -29,15 +29,21 @@ async function begin(...forms: string[]): Promise<{ calls: Promise<Answer>[]; nu
   const before = await numbers();
   const calls = forms.map((form) => session.call('eval_form', { form }));
   const begun = await until('the calls', 10_000, async () => {
-    const now = (await numbers()).filter((each) => !before.includes(each));
-    return now.length === forms.length && now;
+    const text = await session.text('image_status');
+    const now = numbersIn(text).filter((each) => !before.includes(each));
+    // Eight run at once.
+    const working = Math.min(8, forms.filter((form) => form.includes('(works')).length);
+    return now.length === forms.length && text.split('::WORKS ').length > working && now;
   });
   return { calls, numbers: begun };
 }
 
 /** Returns the numbers of the calls under way. */
 async function numbers(): Promise<number[]> {
-  const text = await session.text('image_status');
+  return numbersIn(await session.text('image_status'));
+}
+
+function numbersIn(text: string): number[] {
   return [...text.matchAll(/^ {2}(\d+): /gm)].map(([, number]) => Number(number));
 }
 
@@ -209,12 +215,15 @@ describe('a call whose code has called a tool', () => {
 test('an image in which a call cannot be ended is replaced, and both are told', async () => {
   const lost = await startSession();
   await lost.eval('1');
-  const call = lost.call('eval_form', { form: '(sb-sys:without-interrupts (loop))' });
-  await until('the call', 10_000, async () => (await lost.text('image_status')).includes('2: eval_form'));
+  const call = lost.call('eval_form', { form: '(progn (princ 1) (sb-sys:without-interrupts (loop)))' });
+  await until('the call', 10_000, async () => (await lost.text('image_status')).includes('1 character'));
   const how =
     'The Lisp image was lost during this call: a call could not be interrupted, so the image had to be replaced. The next call gets a new image.';
   const { text, isError } = await lost.call('interrupt');
-  expect([text, isError]).toEqual([`Call 2 (eval_form (sb-sys:without-interrupts (loop))): ${how}`, false]);
+  expect([text, isError]).toEqual([
+    `Call 2 (eval_form (progn (princ 1) (sb-sys:without-interrupts (loop)))): ${how}`,
+    false,
+  ]);
   expect((await call).text).toBe(`Error: ${how}`);
   await lost.close();
 });
