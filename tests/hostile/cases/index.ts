@@ -1,0 +1,11 @@
+// Lists all hostile cases.
+
+import type { Group } from '../case.ts';
+import { ENDS } from './ends.ts';
+import { LOOPS } from './loops.ts';
+import { MEMORY } from './memory.ts';
+import { OUTPUT } from './output.ts';
+import { SESSION } from './session.ts';
+import { THREADS } from './threads.ts';
+
+export const GROUPS: readonly Group[] = [LOOPS, MEMORY, ENDS, OUTPUT, SESSION, THREADS];
