@@ -6,9 +6,9 @@
 (in-package "LIVE-LISP.BOOT")
 
 (defparameter *files*
-  '("package" "internals" "json" "wire" "capture" "session" "conditions" "jobs" "operations"
+  '("package" "internals" "json" "wire" "capture" "session" "stack" "conditions" "jobs" "threads" "operations"
     "names" "symbols" "code" "xref" "describe" "warnings" "locals" "evaluate" "load" "undo" "compile" "crossing" "call-tool"
-    "tools" "registry" "schemas" "run-tool" "arglist" "packages" "classes" "hierarchy" "expand" "main")
+    "tools" "registry" "schemas" "run-tool" "arglist" "packages" "classes" "hierarchy" "expand" "leave" "main")
   "The files of the agent, each using only those before it.")
 
 (defun source (name)

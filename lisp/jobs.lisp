@@ -55,12 +55,18 @@ goes with the next answer."
                         members))
     (setf (capture-successor (job-output job)) **background**)))
 
+(defun exiting-p ()
+  "True when the program asked for an exit, in this thread or another."
+  (or **exiting** (internal-value ("SB-IMPL" "*EXIT-IN-PROGRESS*"))))
+
 (defun interruption (job reason)
   "Return the members of the answer that tells that JOB was interrupted for REASON, and
-whether its cleanup forms were cut short."
-  (list "interrupted" (object "reason" reason
-                              "cutShort" (> (job-throws job) 1)
-                              "frames" (job-frames job))))
+whether its cleanup forms were cut short. When those ran because of an exit, that goes on."
+  (if (exiting-p)
+      (list "exiting" t)
+      (list "interrupted" (object "reason" reason
+                                  "cutShort" (> (job-throws job) 1)
+                                  "frames" (job-frames job)))))
 
 (defun call-user-code (function)
   "Call FUNCTION. The frames of user code end here, so this must stay a real call."
@@ -74,12 +80,13 @@ whether its cleanup forms were cut short."
 
 (defun leave-job (job reason)
   "Runs in the thread of JOB: note where it is and throw to its end. Showing the
-frames can itself run user code that never ends, so a second interrupt skips it. A job
-that has not come so far yet is left as soon as it has."
+frames can itself run user code that never ends, so a second interrupt shows only their names.
+A job that has not come so far yet is left as soon as it has."
   (cond ((job-interruptible job)
-         (unless (or (job-looking job) (job-frames job))
-           (looking (job)
-             (setf (job-frames job) (sb-sys:with-interrupts (frames-data)))))
+         (cond ((job-frames job))
+               ((job-looking job) (setf (job-frames job) (names-data)))
+               (t (looking (job)
+                    (setf (job-frames job) (sb-sys:with-interrupts (frames-data))))))
          (incf (job-throws job))
          (throw job (interruption job reason)))
         (t (setf (job-waiting job) reason))))
@@ -149,6 +156,13 @@ exhausted there is no room here to describe anything, so that is done after the 
             (report-text 1000 condition)))
   (sb-thread:abort-thread))
 
+(defun fail-job (job condition)
+  "Answer JOB, whose own part signalled CONDITION, and end its thread. The agent is broken then, and
+the server replaces the image."
+  (unless (shiftf (job-answered job) t)
+    (send (object "id" (job-id job) "fault" (print-safely 500 condition "~A"))))
+  (sb-thread:abort-thread))
+
 (defun debugger-hook (condition hook)
   "The global *INVOKE-DEBUGGER-HOOK*: in a job the CONDITION becomes its answer, any other
 thread prints it and ends, and the image lives on. A debugger hook that user code bound is
@@ -159,9 +173,9 @@ asked first."
       (let ((*debugger-hook* nil)
             (sb-ext:*invoke-debugger-hook* #'debugger-hook))
         (funcall user condition user)))
-    (if (and *job* (job-interruptible *job*))
-        (leave-by-condition *job* condition)
-        (end-thread condition))))
+    (cond ((null *job*) (end-thread condition))
+          ((job-interruptible *job*) (leave-by-condition *job* condition))
+          (t (fail-job *job* condition)))))
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output going to CAPTURE and every input stream at its end."
@@ -172,21 +186,6 @@ asked first."
             (*error-output* ,capture) (*trace-output* ,capture)
             (*query-io* ,terminal) (*debug-io* ,terminal) (*terminal-io* ,terminal))
        ,@body)))
-
-(defun protect-stack-again ()
-  "Protect the guard page of this thread's stack when exhausting the stack unprotected it.
-SBCL does that only when the stack grows back to there; it gives the stack of a thread that
-ended before to a new one, which then dies with the whole image when it grows so far."
-  (let ((slot (internal-value ("SB-VM" "THREAD-STATE-WORD-SLOT")))
-        (this (internal-value ("SB-VM" "THREAD-THIS-SLOT"))))
-    (when (and slot this (sb-sys:find-foreign-symbol-address "reset_thread_control_stack_guard_page"))
-      (let ((thread (internal-call ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (this) (sb-sys:int-sap 0))))
-        (when (and (plusp (sb-sys:sap-int thread))
-                   (zerop (sb-sys:sap-ref-8 thread (* sb-vm:n-word-bytes slot))))
-          (sb-alien:alien-funcall
-           (sb-alien:extern-alien "reset_thread_control_stack_guard_page"
-                                  (function sb-alien:void sb-sys:system-area-pointer))
-           thread))))))
 
 (defun job-result (job function)
   "Call FUNCTION, which returns the members of the answer, and return them, or those
@@ -206,9 +205,7 @@ that tell why it was left."
 
 (defun end-job (job)
   "Runs when the thread of JOB ends, however: it is answered in any case."
-  (answer job (if (or **exiting** (internal-value ("SB-IMPL" "*EXIT-IN-PROGRESS*")))
-                  (list "exiting" t)
-                  (interruption job (if (job-terminating job) "terminated" "ended"))))
+  (answer job (interruption job (if (job-terminating job) "terminated" "ended")))
   (remhash (job-id job) **jobs**))
 
 (defun run-job (job function)
@@ -244,6 +241,11 @@ its answer."
                                         internal-time-units-per-second)
                   "characters" (capture-total (job-output job))
                   "file" (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file)))))))))
+
+(defun job-written (id)
+  "Return what the job ID has written so far as a JSON object, or NIL."
+  (let ((job (gethash id **jobs**)))
+    (and job (captured (job-output job) :wait nil))))
 
 (defun guard-heap ()
   "Runs after every garbage collection: when more than two fifths of the heap are in use and

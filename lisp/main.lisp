@@ -24,7 +24,9 @@ The agent answers without them, only slower or with less."
 
 (defun greeting ()
   "Return the first message."
-  (object "hello" +protocol-version+ "without" (self-check)))
+  (object "hello" +protocol-version+ "without" (self-check)
+          ;; Not zero while garbage is collected, when nothing of Lisp can answer.
+          "collecting" (sb-sys:find-foreign-symbol-address "gc_active_p")))
 
 (defun read-messages ()
   "Take messages until the channel ends or breaks; either ends the image. While the image
@@ -35,20 +37,22 @@ exits by itself this thread is only unwound, so that the exit code stays."
             while message do (perform message))
     (error (failure)
       (send (object "fault" (print-safely 500 failure "~A")))))
-  (sb-ext:exit :code 0 :abort t))
+  (leave))
 
 (defun take-over ()
   "Make the image safe to talk to: nothing reads the terminal, nothing enters the
 debugger, and what stray threads write is kept."
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook
         sb-ext:*evaluator-mode* :compile
-        sb-ext:*exit-timeout* 2)
+        sb-ext:*exit-timeout* 1)
   (internal-call ("SB-EXT" "DISABLE-DEBUGGER") ())
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook)
   (push #'guard-heap sb-ext:*after-gc-hooks*)
   (push (lambda () (setf **exiting** t)) sb-ext:*exit-hooks*)
   (setf sb-sys:*stdout* **background**
         sb-sys:*stderr* **background**)
+  (guard-threads)
+  (tell-before-exit)
   (start-session))
 
 (defun main ()
@@ -61,10 +65,12 @@ ends the reader first and this thread last, so this one waits for its turn."
   (unless (code-walker) (ignore-errors (require "SB-CLTL2")))
   (send (greeting))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
+    (guard-own-threads reader)
     (loop
       (handler-case
           (progn
             (sb-thread:join-thread reader :default nil)
             (when **exiting** (sleep 5))
-            (sb-ext:exit :code 0 :abort t))
-        (sb-sys:interactive-interrupt () nil)))))
+            (end-image 0))
+        ;; Signals to the process come here, and whatever they are none of them is to the agent.
+        ((or sb-sys:interactive-interrupt serious-condition) () nil)))))

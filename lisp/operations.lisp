@@ -81,6 +81,10 @@ start is its answer."
   (terminate-job job)
   t)
 
+(define-operation ("written" :inline t) (job)
+  "Return what JOB has written so far; null when it has ended, wrote nothing, or is writing."
+  (job-written job))
+
 (define-operation ("progress" :inline t) (job)
   "Tell how JOB is doing; null when it has ended."
   (job-progress job))

@@ -21,6 +21,10 @@
     (setf *frames-in* (open-stream :input)
           *frames-out* (open-stream :output))))
 
+(defun end-image (code)
+  "End the process with CODE, at once."
+  (internal-call ("SB-SYS" "OS-EXIT") (code :abort t) (sb-ext:exit :code code :abort t)))
+
 (defun frame-octets (message)
   "Return a buffer with the frame of MESSAGE, a JSON object."
   (let ((buffer (make-buffer)))
@@ -41,7 +45,7 @@ When the peer is gone the image ends."
           (progn
             (write-sequence (buffer-octets buffer) *frames-out* :end (buffer-fill buffer))
             (finish-output *frames-out*))
-        (stream-error () (sb-ext:exit :code 3 :abort t))))))
+        (stream-error () (end-image 3))))))
 
 (defun send (message)
   "Send MESSAGE, a JSON object."

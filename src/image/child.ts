@@ -1,9 +1,12 @@
 // Decides the life of one SBCL process: spawn, greeting, requests and their answers, end.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { CallError, messageOf } from '../errors.ts';
 import { CodeCalls, type Upcalls } from './code-calls.ts';
+import { isCollecting } from './collecting.ts';
+import { endDescendants, MARK } from './descendants.ts';
 import { encodeFrame, FRAME_LIMIT, FrameReader, type Message, PROTOCOL_VERSION } from './wire.ts';
 
 /** Kept of what the process itself writes to its standard output and error. */
@@ -32,6 +35,10 @@ export class Child {
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, (answer: Message) => void>();
   readonly #codeCalls: CodeCalls;
+  /** What the requests that are pending had written when that was last known. */
+  readonly #written = new Map<number, unknown>();
+  readonly #mark = randomUUID();
+  #collectingAt: number | undefined;
   #nextId = 1;
   #raw = '';
   #complaint = '';
@@ -46,7 +53,7 @@ export class Child {
     this.#codeCalls = new CodeCalls(this, upcalls);
     this.#process = spawn(command, args, {
       cwd,
-      env,
+      env: { ...env, [MARK]: this.#mark },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       detached: true,
     });
@@ -63,6 +70,7 @@ export class Child {
       this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
       // Not 'close': a process that it left behind can hold its output open for ever.
       this.#process.on('exit', (code, signal) => {
+        this.#endDescendants();
         setTimeout(() => end(this.#epitaph(code, signal)), LAST_WORDS_MS);
       });
     });
@@ -93,16 +101,33 @@ export class Child {
       else this.#pending.set(id, resolve);
     });
     if (this.#death === undefined) {
+      // One that was stopped by a signal can neither be interrupted nor tell that it lives.
+      if (op === 'interrupt' || op === 'ping') this.#process.kill('SIGCONT');
       this.#codeCalls.jobBegan(id);
       this.#channel.write(frame);
     }
     return { id, answer };
   }
 
-  /** Ends the process at once, saying HOW in the answers of the calls that run. */
+  /** Whether garbage is being collected, during which nothing is answered; undefined when that cannot be seen. */
+  get collecting(): boolean | undefined {
+    const { pid } = this.#process;
+    if (pid === undefined || this.#collectingAt === undefined) return undefined;
+    return isCollecting(pid, this.#collectingAt);
+  }
+
+  /** Asks what the request ID has written so far, for its answer if the process ends first. Resolves when the
+   *  process has reacted. */
+  async askWritten(id: number): Promise<void> {
+    const { value } = await this.request('written', { job: id }).answer;
+    if (value) this.#keepWritten(id, value);
+  }
+
+  /** Ends the process at once, and all that it started, saying HOW in the answers of the calls that run. */
   kill(how: string): void {
     if (this.#complaint === '') this.#complaint = how;
     this.#process.kill('SIGKILL');
+    this.#endDescendants();
   }
 
   /** Returns, once, what the process wrote past the agent. */
@@ -127,11 +152,17 @@ export class Child {
           `its agent speaks version ${String(message['hello'])} of the protocol, not ${PROTOCOL_VERSION}`,
         );
       }
+      this.#collectingAt = message['collecting'] as number | undefined;
       this.#greet({ without: (message['without'] as string[] | null) ?? [] });
+      return;
+    }
+    if ('written' in message) {
+      this.#keepWritten(Number(message['id']), message['written']);
       return;
     }
     // The process is about to end by itself and the epitaph will answer.
     if (message['exiting'] === true) {
+      this.#keepWritten(Number(message['id']), message['output']);
       setTimeout(() => this.kill('it was told to exit'), 4000).unref();
       return;
     }
@@ -142,7 +173,16 @@ export class Child {
     const id = Number(message['id']);
     this.#pending.get(id)?.(message);
     this.#pending.delete(id);
+    this.#written.delete(id);
     this.#codeCalls.jobEnded(id);
+  }
+
+  #keepWritten(id: number, written: unknown): void {
+    if (this.#pending.has(id)) this.#written.set(id, written);
+  }
+
+  #endDescendants(): void {
+    if (this.#process.pid !== undefined) endDescendants(this.#process.pid, this.#mark);
   }
 
   #epitaph(code: number | null, signal: NodeJS.Signals | null): string {
@@ -153,10 +193,12 @@ export class Child {
 
   #end(lost: string): Death {
     this.#death ??= { lost };
-    for (const resolve of this.#pending.values()) resolve(this.#death);
+    for (const [id, resolve] of this.#pending) resolve({ ...this.#death, output: this.#written.get(id) });
     this.#pending.clear();
+    this.#written.clear();
     this.#codeCalls.endAll();
-    this.#channel.destroy();
+    // A process that was not found could hold their other ends open for ever.
+    for (const stream of this.#process.stdio) stream?.destroy();
     return this.#death;
   }
 }

@@ -134,6 +134,7 @@ export class SbclImage implements Image {
     const message = await answer.finally(this.#watch(child, id, name, options));
     const afterMs = performance.now() - began;
     const ending = endingOf(message, afterMs);
+    if ('fault' in message) child.kill(`its agent failed: ${message['fault']}`);
     const output = message['output'] as Output | undefined;
     this.#note(message);
     if (options.signal?.aborted && codeCaller() === undefined) this.#noteCancelled(ending, afterMs, output);
@@ -151,7 +152,8 @@ export class SbclImage implements Image {
       {
         interrupt: (reason) => void child.request('interrupt', { job: id, reason }),
         terminate: () => void child.request('terminate', { job: id }),
-        reacts: () => child.request('ping', {}).answer,
+        reacts: () => child.askWritten(id),
+        collecting: () => child.collecting,
         kill: () => child.kill('a call could not be interrupted, so the image had to be replaced'),
       },
       limit,
@@ -217,6 +219,7 @@ export class SbclImage implements Image {
       {
         busy: () => child.busy,
         ping: () => child.request('ping', {}).answer,
+        collecting: () => child.collecting,
         kill: () => child.kill('it was frozen: it did not react any more'),
       },
       FROZEN_MS + FROZEN_MS_PER_GB * (this.#options.heapMb / 1024),

@@ -54,7 +54,7 @@ export class Arena {
   }
 
   /** Starts a server whose files are all in a folder of its own. */
-  static async start(args: string[] = ['--heap', '512MB']): Promise<Arena> {
+  static async start(args: string[] = ['--heap', '512MB', '--eval-timeout', String(LIMIT_S)]): Promise<Arena> {
     const folder = temporaryFolder();
     const mark = randomUUID();
     const within = (name: string) => {
@@ -119,7 +119,7 @@ export class Arena {
     const told = [...answer.notices, ...notices].some((text) => text.startsWith(NEW_IMAGE));
     expected(replaced === told, replaced ? 'nothing told that the image is new' : 'told of a new image');
     expected(trial.spoils === true || replaced === (trial.replaced === true), `replaced: ${replaced}`);
-    this.#spoiled = trial.spoils === true;
+    this.#spoiled = trial.spoils === true || breaches.length > 0;
     return {
       name: trial.name,
       outcome: answer.text.split('\n', 1)[0]?.slice(0, 160) ?? '',

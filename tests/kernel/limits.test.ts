@@ -21,6 +21,7 @@ function job() {
     interrupt: (reason: string) => void note(`interrupt ${reason}`),
     terminate: () => void note('terminate'),
     reacts: async () => note('ask'),
+    collecting: (): boolean | undefined => undefined,
     kill: () => void note('kill'),
   };
 }
@@ -35,17 +36,39 @@ describe('watch', () => {
     expect(call.steps).toEqual([
       [1000, 'interrupt timeout'],
       [2000, 'interrupt timeout'],
-      [2400, 'terminate'],
-      [2500, 'ask'],
-      [2800, 'kill'],
+      [2300, 'terminate'],
+      [2350, 'ask'],
+      [2600, 'kill'],
     ]);
   });
 
-  test('waits for an image that does not react, as while it collects garbage', async () => {
-    const call = { ...job(), reacts: () => new Promise(() => {}) };
+  test.each([true, undefined])(
+    'waits for an image that does not react, while it may collect garbage (%s)',
+    async (collecting) => {
+      const call = { ...job(), reacts: () => new Promise(() => {}), collecting: () => collecting };
+      watch(call, 1000, undefined);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(call.steps.map(([, step]) => step)).not.toContain('kill');
+    },
+  );
+
+  test('kills an image that does not react and collects no garbage', async () => {
+    const call = { ...job(), reacts: () => new Promise(() => {}), collecting: () => false };
     watch(call, 1000, undefined);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(call.steps.map(([, step]) => step)).not.toContain('kill');
+    expect(call.steps.at(-1)).toEqual([2600, 'kill']);
+  });
+
+  test('gives an image that reacts late its time', async () => {
+    const call = {
+      ...job(),
+      reacts: () => new Promise((resolve) => setTimeout(resolve, 5000)),
+      collecting: () => Date.now() - began < 7300,
+    };
+    const began = Date.now();
+    watch(call, 1000, undefined);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(call.steps.at(-1)).toEqual([7350 + 250, 'kill']);
   });
 
   test('takes no step more once the call has ended', async () => {
@@ -53,8 +76,8 @@ describe('watch', () => {
       [500, 0],
       [1200, 1],
       [2200, 2],
-      [2450, 3],
-      [2600, 4],
+      [2330, 3],
+      [2400, 4],
     ] as const) {
       const call = job();
       const ended = watch(call, 1000, undefined);
@@ -76,9 +99,9 @@ describe('watch', () => {
     expect(call.steps).toEqual([
       [300, 'interrupt cancelled'],
       [1300, 'interrupt cancelled'],
-      [1700, 'terminate'],
-      [1800, 'ask'],
-      [2100, 'kill'],
+      [1600, 'terminate'],
+      [1650, 'ask'],
+      [1900, 'kill'],
     ]);
   });
 
@@ -121,6 +144,7 @@ describe('listenToHeart', () => {
     return {
       state,
       busy: () => state.busy,
+      collecting: (): boolean | undefined => undefined,
       ping: () => {
         state.pings++;
         return state.alive ? Promise.resolve() : new Promise(() => {});
@@ -154,6 +178,23 @@ describe('listenToHeart', () => {
     stop();
   });
 
+  test('waits long only for one that collects garbage, or where that cannot be seen', async () => {
+    for (const [collecting, killedAfter] of [
+      [false, 7],
+      [true, 22],
+      [undefined, 22],
+    ] as const) {
+      const beating = { ...heart(), collecting: () => collecting };
+      beating.state.alive = false;
+      const stop = listenToHeart(beating, 19_500);
+      await vi.advanceTimersByTimeAsync(1000 * killedAfter - 1500);
+      expect(beating.state.kills).toBe(0);
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(beating.state.kills).toBe(1);
+      stop();
+    }
+  });
+
   test('forgives an answer that comes late', async () => {
     let answer = () => {};
     const kill = vi.fn();
@@ -161,7 +202,7 @@ describe('listenToHeart', () => {
       new Promise<void>((resolve) => {
         answer = resolve;
       });
-    const stop = listenToHeart({ busy: () => true, ping, kill }, 5000);
+    const stop = listenToHeart({ busy: () => true, collecting: () => undefined, ping, kill }, 5000);
     for (let round = 0; round < 4; round++) {
       await vi.advanceTimersByTimeAsync(4000);
       answer();

@@ -166,14 +166,14 @@ export const LOOPS: Group = {
     {
       name: 'a loop in the handler of a tool',
       before:
-        '(live-lisp:define-tool "endless_tool" "Never ends." nil :handler (lambda (args) (declare (ignore args)) (loop)))',
+        '(live-lisp:register-tool live-lisp:*agent-q-registry* (live-lisp:define-tool "endless_tool" "Never ends." nil :handler (lambda (args) (declare (ignore args)) (loop))))',
       form: '(live-lisp:call-tool "endless_tool")',
       says: /Interrupted after/,
     },
     {
       name: 'a tool that calls itself',
       before:
-        '(live-lisp:define-tool "self_tool" "Calls itself." nil :handler (lambda (args) (declare (ignore args)) (live-lisp:call-tool "self_tool")))',
+        '(live-lisp:register-tool live-lisp:*agent-q-registry* (live-lisp:define-tool "self_tool" "Calls itself." nil :handler (lambda (args) (declare (ignore args)) (live-lisp:call-tool "self_tool"))))',
       form: '(live-lisp:call-tool "self_tool")',
       says: /Code can nest tool calls 16 levels deep, not deeper\./,
     },
