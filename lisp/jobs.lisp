@@ -74,9 +74,10 @@ whether its cleanup forms were cut short. When those ran because of an exit, tha
 
 (defmacro looking ((job) &body body)
   "Evaluate BODY, which looks at what is on the stack of JOB and can run user code."
-  `(progn (setf (job-looking ,job) t)
-          (unwind-protect (progn ,@body)
-            (setf (job-looking ,job) nil))))
+  `(let ((*print-pprint-dispatch* **pretty-printers**))
+     (setf (job-looking ,job) t)
+     (unwind-protect (progn ,@body)
+       (setf (job-looking ,job) nil))))
 
 (defun leave-job (job reason)
   "Runs in the thread of JOB: note where it is and throw to its end. Showing the
@@ -173,9 +174,11 @@ asked first."
       (let ((*debugger-hook* nil)
             (sb-ext:*invoke-debugger-hook* #'debugger-hook))
         (funcall user condition user)))
-    (cond ((null *job*) (end-thread condition))
-          ((job-interruptible *job*) (leave-by-condition *job* condition))
-          (t (fail-job *job* condition)))))
+    ;; FORMAT prints even strings by the session's pretty printers.
+    (let ((*print-pprint-dispatch* **pretty-printers**))
+      (cond ((null *job*) (end-thread condition))
+            ((job-interruptible *job*) (leave-by-condition *job* condition))
+            (t (fail-job *job* condition))))))
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output going to CAPTURE and every input stream at its end."

@@ -71,7 +71,8 @@ export class Child {
       // Not 'close': a process that it left behind can hold its output open for ever.
       this.#process.on('exit', (code, signal) => {
         this.#endDescendants();
-        setTimeout(() => end(this.#epitaph(code, signal)), LAST_WORDS_MS);
+        // Behind what can be read by then, however late the timer is.
+        setTimeout(() => setImmediate(() => end(this.#epitaph(code, signal))), LAST_WORDS_MS);
       });
     });
     this.greeting = new Promise((resolve, reject) => {

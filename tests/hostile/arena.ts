@@ -2,9 +2,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
-import { childrenOf, gone, pause } from '../server/processes.ts';
+import { childrenOf, gone, marked, pause } from '../server/processes.ts';
 import { type HostileCase, LIMIT_S } from './case.ts';
 
 /** What became of a case. */
@@ -25,18 +26,27 @@ export interface Row {
   breaches: string[];
 }
 
-/** How long after its limit a call may be answered. */
-const GRACE_MS = 2000;
-/** How long a call may take that needs no image, on a busy machine. */
-const BESIDE_MS = 1500;
-/** How long the first evaluation in a new image may take, on a busy machine. */
-const NEXT_MS = 2000;
+export const LIMITS = {
+  /** How long after its limit a call may be answered. */
+  graceMs: 2000,
+  /** How long another call may take, which a garbage collection can hold up. */
+  besideMs: 1000,
+  /** How long the first evaluation in a new image may take. */
+  nextMs: 1000,
+};
+/** What an image is asked for that has not been told its state. */
+const STATE = '(if (boundp (quote cl-user::*state*)) (symbol-value (quote cl-user::*state*)) :new)';
 const NEW_IMAGE = 'This is a new Lisp image; ';
 
 /** Returns the value in kB of FIELD in /proc/PID/status. */
 export function statusOf(pid: number, field: string): number {
   const match = new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
   return Number(match?.[1]);
+}
+
+/** Returns by which factor things may take longer than the bounds say, as more processes want to run than can. */
+function stretch(): number {
+  return Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 }
 
 export class Arena {
@@ -54,7 +64,7 @@ export class Arena {
   }
 
   /** Starts a server whose files are all in a folder of its own. */
-  static async start(args: string[] = ['--heap', '512MB', '--eval-timeout', String(LIMIT_S)]): Promise<Arena> {
+  static async start(args: string[] = ['--heap', '1GB', '--eval-timeout', String(LIMIT_S)]): Promise<Arena> {
     const folder = temporaryFolder();
     const mark = randomUUID();
     const within = (name: string) => {
@@ -76,6 +86,16 @@ export class Arena {
   async close(): Promise<void> {
     await this.session.close();
     this.folder.remove();
+  }
+
+  /** Ends the server and returns the command lines of those that are left of all processes that it and its
+   *  images started. */
+  async leftAfterEnd(): Promise<string[]> {
+    await this.session.close();
+    await pause(300);
+    return marked(this.mark).map((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' '),
+    );
   }
 
   /** Evaluates FORM in CL-USER. */
@@ -109,16 +129,23 @@ export class Arena {
     const image = this.image();
     const rss = statusOf(this.session.pid, 'VmRSS');
     const { answer, answerMs, besideMs } = await this.#attack(trial);
-    const limitMs = 1000 * (trial.seconds ?? LIMIT_S) + GRACE_MS;
+    const limitMs = 1000 * (trial.seconds ?? LIMIT_S) + LIMITS.graceMs * stretch();
     expected(answerMs <= limitMs, `answered after ${Math.round(answerMs)} ms, of ${limitMs}`);
     expected(trial.says.test(answer.text), `says ${JSON.stringify(answer.text.slice(0, 600))}`);
-    expected(answer.isError === (trial.succeeds === undefined), `isError is ${answer.isError}`);
-    expected(besideMs <= BESIDE_MS, `another call took ${Math.round(besideMs)} ms`);
+    expected(
+      trial.succeeds === 'maybe' || answer.isError === (trial.succeeds === undefined),
+      `isError is ${answer.isError}`,
+    );
+    expected(besideMs <= LIMITS.besideMs * stretch(), `another call took ${Math.round(besideMs)} ms`);
     const { nextMs, notices } = await this.#aftermath(trial, expected);
     const replaced = this.image() !== image;
     const told = [...answer.notices, ...notices].some((text) => text.startsWith(NEW_IMAGE));
-    expected(replaced === told, replaced ? 'nothing told that the image is new' : 'told of a new image');
-    expected(trial.spoils === true || replaced === (trial.replaced === true), `replaced: ${replaced}`);
+    expected(
+      trial.spoils === true || replaced === told,
+      replaced ? 'nothing told that the image is new' : 'told of a new image',
+    );
+    const free = trial.spoils === true || trial.image === 'either';
+    expected(free || replaced === (trial.image === 'replaced'), `replaced: ${replaced}`);
     this.#spoiled = trial.spoils === true || breaches.length > 0;
     return {
       name: trial.name,
@@ -145,7 +172,9 @@ export class Arena {
   /** Makes the call, and calls beside it that must not wait for it. */
   async #attack({ form, tool, seconds = LIMIT_S, freezes }: HostileCase) {
     const args = tool
-      ? Object.fromEntries(Object.entries(tool.args).map(([key, value]) => [key, value === '$' ? form : value]))
+      ? Object.fromEntries(
+          Object.entries(tool.args).map(([key, value]) => [key, value === '$' ? form : value]),
+        )
       : { form, timeout: seconds };
     const began = performance.now();
     let ended = false;
@@ -157,7 +186,10 @@ export class Arena {
     while (!ended) {
       const asked = performance.now();
       if (freezes) await this.session.client.listTools();
-      else notices.push(...(await this.session.call('apropos_search', { pattern: 'mapcar', package: 'cl' })).notices);
+      else
+        notices.push(
+          ...(await this.session.call('apropos_search', { pattern: 'mapcar', package: 'cl' })).notices,
+        );
       besideMs = Math.max(besideMs, performance.now() - asked);
       await Promise.race([pause(50), call]);
     }
@@ -178,9 +210,14 @@ export class Arena {
     const [form, wanted] = trial.probe ?? ['1', /^1$/];
     await asks(form, wanted);
     const nextMs = performance.now() - asked;
-    expected(nextMs <= NEXT_MS || trial.spoils === true, `the next answer took ${Math.round(nextMs)} ms`);
+    if (trial.image === 'replaced' && trial.recompiles === undefined) {
+      expected(nextMs <= LIMITS.nextMs * stretch(), `the new image answered after ${Math.round(nextMs)} ms`);
+    }
     if (trial.spoils === undefined) {
-      await asks('(if (boundp (quote cl-user::*state*)) (symbol-value (quote cl-user::*state*)) :new)', trial.replaced ? /^:NEW$/ : new RegExp(`^${this.#state}$`));
+      const kept = { replaced: ':NEW', either: `(?:${this.#state}|:NEW)`, kept: this.#state }[
+        trial.image ?? 'kept'
+      ];
+      await asks(STATE, new RegExp(`^${kept}$`));
     }
     return { nextMs, notices };
   }

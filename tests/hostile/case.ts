@@ -13,18 +13,20 @@ export interface HostileCase {
   seconds?: number;
   /** What the answer must match. */
   says: RegExp;
-  /** Whether the answer is no error. */
-  succeeds?: true;
-  /** Whether the image must be another one afterwards. */
-  replaced?: true;
+  /** Whether the answer is no error; whoever gets a signal can make it either. */
+  succeeds?: true | 'maybe';
+  /** Whether the image must be another one afterwards, or may be; it must be kept when absent. */
+  image?: 'replaced' | 'either';
+  /** Whether the next image has to compile the agent first. */
+  recompiles?: true;
   /** Whether the image stands still as a whole, so that only what needs no image is answered meanwhile. */
   freezes?: true;
   /** Evaluated afterwards, to show what is kept, and how it must be answered; SYMBOL-VALUE of a variable when absent. */
   probe?: [form: string, answer: RegExp];
   /** Whether the session is meant to be unusable for other cases afterwards. */
   spoils?: true;
-  /** Why it is not part of the short run: it takes many seconds. */
-  slow?: string;
+  /** Whether it is left to the long run, because it takes long or is much like another. */
+  long?: true;
 }
 
 export interface Group {

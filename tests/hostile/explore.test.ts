@@ -9,7 +9,7 @@ test('explore', async () => {
   const out = process.env['OUT'] ?? '/tmp/h_explore.txt';
   let arena = await Arena.start();
   for (const group of GROUPS) {
-    if (which && !group.title.startsWith(which)) continue;
+    if (which && !new RegExp(which).test(group.title)) continue;
     for (const trial of group.cases) {
       if (only && !new RegExp(only).test(trial.name)) continue;
       const began = performance.now();
@@ -23,7 +23,10 @@ test('explore', async () => {
           `${row.breaches.length ? 'BAD' : 'ok '} ${row.name} | ${Math.round(row.answerMs)} next ${Math.round(row.nextMs)} beside ${Math.round(row.besideMs)} total ${Math.round(performance.now() - began)} | ${row.replaced ? 'REPLACED' : 'kept'} ${row.grownKb} kB | ${row.outcome}\n${row.breaches.map((b) => `      - ${b}\n`).join('')}`,
         );
       } catch (error) {
-        appendFileSync(out, `BAD ${trial.name} | THREW ${String(error)} after ${Math.round(performance.now() - began)}\n`);
+        appendFileSync(
+          out,
+          `BAD ${trial.name} | THREW ${String(error)} after ${Math.round(performance.now() - began)}\n`,
+        );
         arena.close().catch(() => {});
         arena = await Arena.start();
       }

@@ -38,7 +38,11 @@ export const LOOPS: Group = {
       form: '(handler-bind ((error (lambda (c) (error c)))) (error "x"))',
       says: /^Error: (?:Control stack exhausted|Interrupted after|x)/,
     },
-    { name: 'mutual recursion in tail position', form: '(labels ((a () (b)) (b () (a))) (a))', says: INTERRUPTED },
+    {
+      name: 'mutual recursion in tail position',
+      form: '(labels ((a () (b)) (b () (a))) (a))',
+      says: INTERRUPTED,
+    },
     { name: 'a cleanup form that loops', form: '(unwind-protect (loop) (loop))', says: INTERRUPTED },
     {
       name: 'two nested cleanup forms that loop',
@@ -49,21 +53,26 @@ export const LOOPS: Group = {
       name: 'three nested cleanup forms that loop',
       form: '(unwind-protect (unwind-protect (unwind-protect (loop) (loop)) (loop)) (loop))',
       says: UNINTERRUPTIBLE,
-      replaced: true,
+      image: 'replaced',
     },
     {
       name: 'a cleanup form that goes back into the loop',
       form: '(tagbody a (unwind-protect (loop) (go a)))',
       says: UNINTERRUPTIBLE,
-      replaced: true,
+      image: 'replaced',
     },
     {
       name: 'a catch tag that is thrown to again and again',
       form: '(loop (catch :tag (unwind-protect (sleep 10) (throw :tag nil))))',
       says: UNINTERRUPTIBLE,
-      replaced: true,
+      image: 'replaced',
     },
-    { name: 'a macro that never expands', before: '(defmacro never () (loop))', form: '(never)', says: INTERRUPTED },
+    {
+      name: 'a macro that never expands',
+      before: '(defmacro never () (loop))',
+      form: '(never)',
+      says: INTERRUPTED,
+    },
     {
       name: 'a macro that expands into itself',
       before: '(defmacro again (n) `(again ,(1+ n)))',
@@ -85,7 +94,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'a reader macro that loops',
-      form: "(set-macro-character #\\! (lambda (s c) (declare (ignore s c)) (loop))) (list !)",
+      form: '(set-macro-character #\\! (lambda (s c) (declare (ignore s c)) (loop))) (list !)',
       probe: ['(progn (set-syntax-from-char #\\! #\\a) :undone)', /^:UNDONE$/],
       says: INTERRUPTED,
     },
@@ -100,11 +109,11 @@ export const LOOPS: Group = {
     {
       name: 'a print method that loops, in describe_symbol',
       before:
-        "(defclass endless () ()) (defmethod print-object ((x endless) s) (declare (ignore s)) (loop)) (defvar *endless* nil) (setf *endless* (make-instance 'endless)) 1",
+        "(defclass endless () ()) (defmethod print-object ((x endless) s) (declare (ignore s)) (loop)) (defvar *endless* nil) (progn (setf *endless* (make-instance 'endless)) 1)",
       form: '*endless*',
       tool: { name: 'describe_symbol', args: { symbol: '$' } },
-      succeeds: true,
-      says: /^COMMON-LISP-USER::\*ENDLESS\* \[VARIABLE\]/,
+      succeeds: 'maybe',
+      says: /^(?:COMMON-LISP-USER::\*ENDLESS\* \[VARIABLE\]|Interrupted after)/,
     },
     {
       name: 'a report function that loops',
@@ -118,7 +127,7 @@ export const LOOPS: Group = {
       before:
         '(define-condition failing-report (error) () (:report (lambda (c s) (declare (ignore c s)) (error "no report"))))',
       form: "(error 'failing-report)",
-      says: /^Error: #<COMMON-LISP-USER::FAILING-REPORT: printing it signalled SIMPLE-ERROR>/,
+      says: /^Error: #<FAILING-REPORT: printing it signalled SIMPLE-ERROR>/,
     },
     {
       name: 'a restart whose report loops',
@@ -196,7 +205,10 @@ export const LOOPS: Group = {
       name: 'an *after-gc-hooks* that loops',
       form: '(push (lambda () (loop)) sb-ext:*after-gc-hooks*) (sb-ext:gc) (loop)',
       says: INTERRUPTED,
-      probe: ['(progn (setf sb-ext:*after-gc-hooks* (last sb-ext:*after-gc-hooks*)) (sb-ext:gc) :undone)', /^:UNDONE$/],
+      probe: [
+        '(progn (setf sb-ext:*after-gc-hooks* (last sb-ext:*after-gc-hooks*)) (sb-ext:gc) :undone)',
+        /^:UNDONE$/,
+      ],
     },
     {
       name: 'a finalizer that loops',
@@ -208,9 +220,8 @@ export const LOOPS: Group = {
     {
       name: 'a timer that loops',
       form: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (loop))) 0.05) (sleep 0.2) :set)',
-      succeeds: true,
-      says: /^:SET$/,
-      spoils: true,
+      says: UNINTERRUPTIBLE,
+      image: 'replaced',
     },
     {
       name: 'a timer that loops in a new thread',
@@ -223,13 +234,13 @@ export const LOOPS: Group = {
       name: 'a loop that nothing may interrupt',
       form: '(sb-sys:without-interrupts (loop))',
       says: UNINTERRUPTIBLE,
-      replaced: true,
+      image: 'replaced',
     },
     {
       name: 'a loop that nothing may interrupt, after output',
       form: '(progn (princ "half way") (sb-sys:without-interrupts (loop)))',
       says: new RegExp(`${UNINTERRUPTIBLE.source}[\\s\\S]*half way`),
-      replaced: true,
+      image: 'replaced',
     },
     {
       name: 'a loop that nothing may interrupt, which allows it now and then',
@@ -240,25 +251,26 @@ export const LOOPS: Group = {
       name: 'a loop during which no garbage can be collected',
       form: '(sb-sys:without-gcing (loop))',
       says: UNINTERRUPTIBLE,
-      replaced: true,
+      image: 'replaced',
     },
     {
       name: 'such a loop, and another thread that collects garbage',
       form: '(progn (sb-thread:make-thread (lambda () (sleep 0.1) (loop (sb-ext:gc)))) (sb-sys:without-gcing (loop)))',
-      says: /^Error: /,
-      replaced: true,
+      says: UNINTERRUPTIBLE,
+      image: 'replaced',
       freezes: true,
     },
     {
       name: 'such a loop that fills the heap itself',
       form: '(sb-sys:without-gcing (let ((l nil)) (loop (push (make-array 1000) l))))',
-      says: /^Error: /,
-      replaced: true,
+      says: /^Error: The Lisp image was lost during this call: (?:its heap was exhausted|a call could not be interrupted)/,
+      image: 'replaced',
       freezes: true,
     },
     {
       name: 'a lookup that runs a loop of the program',
-      before: '(defclass odd-class (standard-class) ()) (defmethod sb-mop:validate-superclass ((a odd-class) (b standard-class)) t) (defclass odd () ((a)) (:metaclass odd-class)) (defmethod sb-mop:class-slots ((c odd-class)) (loop))',
+      before:
+        '(defclass odd-class (standard-class) ()) (defmethod sb-mop:validate-superclass ((a odd-class) (b standard-class)) t) (defclass odd () ((a)) (:metaclass odd-class)) (defmethod sb-mop:class-slots ((c odd-class)) (loop))',
       form: 'odd',
       tool: { name: 'class_slots', args: { class: '$' } },
       seconds: 30,
