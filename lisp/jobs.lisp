@@ -145,6 +145,8 @@ exhausted there is no room here to describe anything, so that is done after the 
   "Return the name of this thread, as text."
   (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
+(defvar *thread-end* nil "A tag to throw to in order to end this thread, or NIL.")
+
 (defun end-thread (condition)
   "Keep and print CONDITION, which nobody handled in a thread that is no job, and end the thread."
   (let ((name (current-thread-name)))
@@ -155,7 +157,9 @@ exhausted there is no room here to describe anything, so that is done after the 
             name
             (print-safely 100 (type-of condition))
             (report-text 1000 condition)))
-  (sb-thread:abort-thread))
+  (if *thread-end*
+      (throw *thread-end* *thread-end*)
+      (sb-thread:abort-thread)))
 
 (defun fail-job (job condition)
   "Answer JOB, whose own part signalled CONDITION, and end its thread. The agent is broken then, and

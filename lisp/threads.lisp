@@ -5,11 +5,15 @@
 (defun guarded (function)
   "Return a function for a new thread that does what FUNCTION does. A condition that nobody
 handles ends the thread whatever the global hook is by then, and the guard page of its stack
-is put back for the next thread that gets it."
+is put back for the next thread that gets it, once the stack is unwound."
   (lambda (&rest arguments)
-    (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook))
-      (unwind-protect (apply function arguments)
-        (protect-stack-again)))))
+    (let* ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
+           (*thread-end* (list 'ended))
+           (values (catch *thread-end* (multiple-value-list (apply function arguments)))))
+      (protect-stack-again)
+      (if (eq values *thread-end*)
+          (sb-thread:abort-thread)
+          (values-list values)))))
 
 (defun guard-threads ()
   "Make each thread that is made from now on a guarded one."
