@@ -72,5 +72,7 @@ ends the reader first and this thread last, so this one waits for its turn."
             (sb-thread:join-thread reader :default nil)
             (when **exiting** (sleep 5))
             (end-image 0))
-        ;; Signals to the process come here, and whatever they are none of them is to the agent.
-        ((or sb-sys:interactive-interrupt serious-condition) () nil)))))
+        ;; Signals to the process come here, and whatever they are none of them is to the agent. Left by a
+        ;; throw, the handler of a fault leaves the others blocked, and an exit would not be heard.
+        ((or sb-sys:interactive-interrupt serious-condition) ()
+          (internal-call ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS") ()))))))

@@ -41,7 +41,7 @@ const CALLS: readonly ((n: number) => Call)[] = [
   (n) => ['eval_form', { form: `(progn (print ${n}) :printed)` }, /^:PRINTED\n\nOutput:\n/],
   () => ['describe_symbol', { symbol: 'cl:car' }, /^COMMON-LISP::CAR \[FUNCTION\]/],
   (n) => ['eval_form', { form: `(defun ordinary-${n % 20} (x) (list x ${n}))` }, /^ORDINARY-\d+/],
-  () => ['who_calls', { name: 'cl:print-unreadable-object' }, /./],
+  () => ['who_calls', { name: 'ordinary-4' }, /ORDINARY-4/],
   (n) => ['eval_form', { form: `(error "Number ~d." ${n})` }, /^Error: Number \d+\./],
   () => ['function_arglist', { symbol: 'cl:mapcar' }, /MAPCAR/i],
   (n) => ['compile_form', { form: `(defun compiled-${n % 20} (x) (1+ x))` }, /./],

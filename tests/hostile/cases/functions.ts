@@ -106,6 +106,7 @@ export const FUNCTIONS: Group = {
       form: '(progn (defmethod initialize-instance :before ((x t) &rest r) (declare (ignore r)) (error "no instances")) :done)',
       says: /^(?::DONE|Error: )/,
       succeeds: 'maybe',
+      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
       spoils: true,
     },
     {

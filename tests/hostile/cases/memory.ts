@@ -125,6 +125,7 @@ export const MEMORY: Group = {
       image: 'either',
       spoils: true,
       freezes: true,
+      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
     },
     {
       name: 'recursion without end',
@@ -157,6 +158,7 @@ export const MEMORY: Group = {
       before: '(defun deep (n) (1+ (deep (1+ n))))',
       form: '(unwind-protect (deep 0) (deep 0))',
       says: /^Error: (?:Control stack exhausted|Unhandled memory fault)/,
+      image: 'either',
     },
     {
       name: 'recursion without end in a print method',

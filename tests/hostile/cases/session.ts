@@ -96,6 +96,7 @@ export const SESSION: Group = {
       form: '(progn (set-pprint-dispatch (quote t) (lambda (s x) (declare (ignore s x)) (error "no printing"))) (setf *print-pretty* t) (list 1))',
       says: /^Error: /,
       spoils: true,
+      probe: ['(progn (setf *print-pprint-dispatch* (copy-pprint-dispatch nil)) nil)', /^NIL$/],
     },
     { name: '*package* no package', form: '(setf *package* nil)', says: /^Error: / },
     {
@@ -204,6 +205,7 @@ export const SESSION: Group = {
       says: /^(?:Error: |:DONE)/,
       spoils: true,
       succeeds: true,
+      probe: ['1', /^1/],
     },
     {
       name: 'KEYWORD deleted',

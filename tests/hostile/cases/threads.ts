@@ -60,6 +60,7 @@ export const THREADS: Group = {
       says: /^Error: /,
       spoils: true,
       freezes: true,
+      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
     },
     {
       name: 'all other threads ended',
