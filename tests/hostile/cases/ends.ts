@@ -40,6 +40,7 @@ export const ENDS: Group = {
     },
     {
       name: 'exit under handler-case and catch',
+      long: true,
       form: '(handler-case (catch :tag (exit :code 6)) (t () :caught))',
       says: lost('it exited with code 6'),
       image: 'replaced',
@@ -52,6 +53,7 @@ export const ENDS: Group = {
     },
     {
       name: 'exit with a hook that loops',
+      long: true,
       form: '(push (lambda () (loop)) sb-ext:*exit-hooks*) (exit)',
       says: /^Error: (?:The Lisp image was lost|Interrupted)/,
       image: 'replaced',
@@ -84,6 +86,7 @@ export const ENDS: Group = {
     },
     {
       name: 'exit while another thread cannot be ended',
+      long: true,
       form: '(progn (sb-thread:make-thread (lambda () (sb-sys:without-interrupts (loop)))) (sleep 0.1) (exit))',
       seconds: 5,
       says: /^Error: The Lisp image was lost during this call: /,
@@ -157,6 +160,7 @@ export const ENDS: Group = {
     },
     {
       name: 'all signals blocked',
+      long: true,
       form: '(sb-sys:with-pinned-objects () (let ((set (sb-alien:make-alien (sb-alien:unsigned 8) 128))) (dotimes (i 128) (setf (sb-alien:deref set i) 255)) (sb-alien:alien-funcall (sb-alien:extern-alien "pthread_sigmask" (function sb-alien:int sb-alien:int (* t) (* t))) 0 set (sb-sys:int-sap 0)) (loop)))',
       says: /^Error: /,
       image: 'replaced',
@@ -172,6 +176,7 @@ export const ENDS: Group = {
     },
     {
       name: 'the handler that stops threads taken away',
+      long: true,
       form: '(progn (sb-sys:enable-interrupt sb-unix:sigusr2 :ignore) (sb-sys:enable-interrupt sb-unix:sigurg :ignore) (loop (sb-ext:gc)))',
       says: /^Error: /,
       spoils: true,
@@ -197,6 +202,7 @@ export const ENDS: Group = {
     },
     {
       name: 'descriptor 3 closed',
+      long: true,
       form: '(progn (sb-unix:unix-close 3) (loop))',
       says: /^Error: /,
       image: 'replaced',
@@ -204,6 +210,7 @@ export const ENDS: Group = {
     },
     {
       name: 'all descriptors closed',
+      long: true,
       form: '(progn (loop for fd below 256 do (sb-unix:unix-close fd)) (loop))',
       says: /^Error: /,
       image: 'replaced',
@@ -234,6 +241,7 @@ export const ENDS: Group = {
     },
     {
       name: 'messages read away from descriptor 3',
+      long: true,
       form: '(let ((b (sb-alien:make-alien (sb-alien:unsigned 8) 65536))) (loop (sb-unix:unix-read 3 (sb-alien:alien-sap b) 65536)))',
       says: /^Error: /,
       image: 'replaced',
@@ -242,6 +250,7 @@ export const ENDS: Group = {
     },
     {
       name: 'descriptors used up by open files',
+      long: true,
       form: '(let ((l nil)) (unwind-protect (loop (push (open "/dev/null") l)) (mapc (function close) l)))',
       says: /^Error: (?:Interrupted|.*(?:Too many open files|can't open))/s,
       seconds: 5,
@@ -267,6 +276,7 @@ export const ENDS: Group = {
     },
     {
       name: 'a loop after a huge amount of undelivered raw output',
+      long: true,
       form: '(progn (sb-ext:run-program "/bin/sh" (list "-c" "yes | head -c 50000000 >&2") :output nil :error t) (loop))',
       says: INTERRUPTED,
       seconds: 3,

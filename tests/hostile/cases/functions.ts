@@ -68,6 +68,7 @@ export const FUNCTIONS: Group = {
     },
     {
       name: 'READ redefined',
+      long: true,
       form: redefined('(defun read (&rest x) (declare (ignore x)) (loop))'),
       says: /^(?::DONE|Error: )/,
       succeeds: true,
@@ -103,6 +104,7 @@ export const FUNCTIONS: Group = {
     },
     {
       name: 'INITIALIZE-INSTANCE :before for everything',
+      long: true,
       form: '(progn (defmethod initialize-instance :before ((x t) &rest r) (declare (ignore r)) (error "no instances")) :done)',
       says: /^(?::DONE|Error: )/,
       succeeds: 'maybe',
@@ -111,6 +113,7 @@ export const FUNCTIONS: Group = {
     },
     {
       name: 'the class of the output stream redefined',
+      long: true,
       form: '(progn (defclass live-lisp.agent::capture () ()) (print 1) :done)',
       says: /^(?::DONE|Error: )/,
       succeeds: 'maybe',

@@ -7,7 +7,7 @@ const SPIN = '(defun spin () (loop))';
 export const LOOPS: Group = {
   title: 'Loops that never end',
   cases: [
-    { name: 'an empty loop', form: '(loop)', says: INTERRUPTED },
+    { name: 'an empty loop', long: true, form: '(loop)', says: INTERRUPTED },
     { name: 'a loop in a function', before: SPIN, form: '(spin)', says: interruptedIn('SPIN') },
     {
       name: 'a loop after output',
@@ -46,23 +46,27 @@ export const LOOPS: Group = {
     { name: 'a cleanup form that loops', form: '(unwind-protect (loop) (loop))', says: INTERRUPTED },
     {
       name: 'two nested cleanup forms that loop',
+      long: true,
       form: '(unwind-protect (unwind-protect (loop) (loop)) (loop))',
       says: THREAD_ENDED,
     },
     {
       name: 'three nested cleanup forms that loop',
+      long: true,
       form: '(unwind-protect (unwind-protect (unwind-protect (loop) (loop)) (loop)) (loop))',
       says: UNINTERRUPTIBLE,
       image: 'replaced',
     },
     {
       name: 'a cleanup form that goes back into the loop',
+      long: true,
       form: '(tagbody a (unwind-protect (loop) (go a)))',
       says: UNINTERRUPTIBLE,
       image: 'replaced',
     },
     {
       name: 'a catch tag that is thrown to again and again',
+      long: true,
       form: '(loop (catch :tag (unwind-protect (sleep 10) (throw :tag nil))))',
       says: UNINTERRUPTIBLE,
       image: 'replaced',
@@ -101,6 +105,7 @@ export const LOOPS: Group = {
     { name: '#. that loops', form: '#.(loop)', says: INTERRUPTED },
     {
       name: 'a print method that loops',
+      long: true,
       before:
         '(defclass endless () ()) (defmethod print-object ((x endless) s) (declare (ignore s)) (loop)) (defvar *endless* nil)',
       form: "(make-instance 'endless)",
@@ -108,6 +113,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'a print method that loops, in describe_symbol',
+      long: true,
       before:
         "(defclass endless () ()) (defmethod print-object ((x endless) s) (declare (ignore s)) (loop)) (defvar *endless* nil) (progn (setf *endless* (make-instance 'endless)) 1)",
       form: '*endless*',
@@ -219,6 +225,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'a timer that loops',
+      long: true,
       form: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (loop))) 0.05) (sleep 0.2) :set)',
       says: UNINTERRUPTIBLE,
       image: 'replaced',
@@ -232,6 +239,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'a loop that nothing may interrupt',
+      long: true,
       form: '(sb-sys:without-interrupts (loop))',
       says: UNINTERRUPTIBLE,
       image: 'replaced',
@@ -249,6 +257,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'a loop during which no garbage can be collected',
+      long: true,
       form: '(sb-sys:without-gcing (loop))',
       says: UNINTERRUPTIBLE,
       image: 'replaced',
@@ -262,6 +271,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'such a loop that fills the heap itself',
+      long: true,
       form: '(sb-sys:without-gcing (let ((l nil)) (loop (push (make-array 1000) l))))',
       says: /^Error: The Lisp image was lost during this call: (?:its heap was exhausted|a call could not be interrupted)/,
       image: 'replaced',

@@ -12,6 +12,7 @@ export const MEMORY: Group = {
     { name: 'conses without end', form: '(let ((l nil)) (loop (push (list 1) l)))', seconds: 20, says: HEAP },
     {
       name: 'vectors without end',
+      long: true,
       form: '(let ((l nil)) (loop (push (make-array 10000) l)))',
       seconds: 20,
       says: HEAP,
@@ -24,6 +25,7 @@ export const MEMORY: Group = {
     },
     {
       name: 'a vector that grows without end',
+      long: true,
       form: '(let ((v (make-array 0 :adjustable t :fill-pointer t))) (loop (vector-push-extend 1 v)))',
       seconds: 20,
       says: HEAP,
@@ -36,6 +38,7 @@ export const MEMORY: Group = {
     },
     {
       name: 'a hash table that grows without end',
+      long: true,
       form: '(let ((h (make-hash-table))) (loop for i from 0 do (setf (gethash i h) i)))',
       seconds: 20,
       says: HEAP,
@@ -48,6 +51,7 @@ export const MEMORY: Group = {
     },
     {
       name: 'instances without end, in a global variable',
+      long: true,
       before: '(defclass many () ((a) (b))) (defvar *many* nil)',
       form: "(loop (push (make-instance 'many) *many*))",
       seconds: 20,
@@ -56,6 +60,7 @@ export const MEMORY: Group = {
     },
     {
       name: 'conses without end, with every condition taken',
+      long: true,
       form: '(let ((l nil)) (loop (handler-case (loop (push (list 1) l)) (t () nil))))',
       seconds: 20,
       says: HEAP,
@@ -68,6 +73,7 @@ export const MEMORY: Group = {
     },
     {
       name: 'conses without end in four threads',
+      long: true,
       form: '(mapc (function sb-thread:join-thread) (loop repeat 4 collect (sb-thread:make-thread (lambda () (let ((l nil)) (loop (push (list 1) l)))))))',
       seconds: 20,
       says: /^Error: (?:Interrupted after|Heap exhausted|The Lisp image was lost)/,
@@ -75,6 +81,7 @@ export const MEMORY: Group = {
     },
     {
       name: 'conses without end in a thread that nobody waits for',
+      long: true,
       form: '(progn (sb-thread:make-thread (lambda () (let ((l nil)) (loop (push (list 1) l)))) :name "filler") (sleep 4) :slept)',
       seconds: 10,
       says: /^(?::SLEPT|Error: )/,
@@ -102,6 +109,7 @@ export const MEMORY: Group = {
     { name: 'a bignum larger than the heap', form: '(ash 1 (expt 2 40))', says: /^Error: / },
     {
       name: 'a format directive with a huge width',
+      long: true,
       form: '(format nil "~1000000000A" 1)',
       seconds: 10,
       says: /^Error: /,
@@ -120,6 +128,7 @@ export const MEMORY: Group = {
     },
     {
       name: 'foreign memory without end',
+      long: true,
       form: '(loop (sb-alien:make-alien (sb-alien:unsigned 8) 100000000))',
       says: /^Error: /,
       image: 'either',
@@ -271,6 +280,7 @@ export const MEMORY: Group = {
     },
     {
       name: 'the garbage collector told to collect never',
+      long: true,
       form: '(progn (setf (sb-ext:bytes-consed-between-gcs) (* 2 1024 1024 1024)) (let ((l nil)) (loop (push (make-array 1000) l))))',
       seconds: 20,
       says: /^Error: /,

@@ -10,7 +10,7 @@ const END_OF_FILE = /^Error: end of file on /;
 export const OUTPUT: Group = {
   title: 'Output, input and the debugger',
   cases: [
-    { name: 'output without end', form: '(loop (print 1))', says: INTERRUPTED_WITH_OUTPUT },
+    { name: 'output without end', long: true, form: '(loop (print 1))', says: INTERRUPTED_WITH_OUTPUT },
     {
       name: 'output without end and without a line break',
       form: '(loop (princ "x"))',

@@ -56,6 +56,7 @@ export const PROCESSES: Group = {
     },
     {
       name: 'a hundred child processes',
+      long: true,
       form: '(progn (dotimes (i 100) (sb-ext:run-program "/bin/true" nil :wait nil)) :started)',
       seconds: 10,
       succeeds: true,
@@ -101,6 +102,7 @@ export const PROCESSES: Group = {
     },
     {
       name: 'a limit of CPU time of one second',
+      long: true,
       form: '(progn (sb-alien:alien-funcall (sb-alien:extern-alien "setrlimit" (function sb-alien:int sb-alien:int (* t))) 0 (let ((r (sb-alien:make-alien (sb-alien:unsigned 64) 2))) (setf (sb-alien:deref r 0) 1 (sb-alien:deref r 1) 1) r)) (loop))',
       seconds: 5,
       says: /^Error: The Lisp image was lost/,
@@ -115,6 +117,7 @@ export const PROCESSES: Group = {
     },
     {
       name: 'the cache of compiled files deleted',
+      long: true,
       form: '(progn (sb-ext:run-program "/bin/sh" (list "-c" "rm -rf \\"$XDG_CACHE_HOME\\"")) (exit :abort t))',
       says: lost('it exited with code 1'),
       image: 'replaced',
@@ -122,6 +125,7 @@ export const PROCESSES: Group = {
     },
     {
       name: 'the cache of compiled files filled with garbage',
+      long: true,
       form: '(progn (sb-ext:run-program "/bin/sh" (list "-c" "for f in \\"$XDG_CACHE_HOME\\"/live-lisp/*.fasl; do echo garbage > \\"$f\\"; done")) (exit :abort t))',
       says: lost('it exited with code 1'),
       image: 'replaced',

@@ -83,6 +83,7 @@ export const SESSION: Group = {
     { name: '*print-length* no number', form: '(setf *print-length* :many)', says: /^Error: / },
     {
       name: 'a *print-pprint-dispatch* that loops',
+      long: true,
       form: '(progn (set-pprint-dispatch (quote t) (lambda (s x) (declare (ignore s x)) (loop))) (setf *print-pretty* t) (list 1))',
       says: INTERRUPTED,
       probe: [

@@ -42,6 +42,7 @@ export const THREADS: Group = {
     },
     {
       name: 'ten thousand threads',
+      long: true,
       form: '(progn (dotimes (i 10000) (sb-thread:make-thread (lambda () (sleep 100)))) :made)',
       seconds: 20,
       says: /^(?::MADE|Error: )/,
@@ -50,12 +51,14 @@ export const THREADS: Group = {
     },
     {
       name: 'threads without end',
+      long: true,
       form: '(loop (sb-thread:make-thread (lambda () (sleep 100))))',
       says: /^Error: /,
       spoils: true,
     },
     {
       name: 'threads that make threads',
+      long: true,
       form: '(labels ((make () (sb-thread:make-thread (lambda () (make) (make) (sleep 100))))) (make) (sleep 100))',
       says: /^Error: /,
       spoils: true,
@@ -75,6 +78,7 @@ export const THREADS: Group = {
     },
     {
       name: 'the thread that reads messages ended',
+      long: true,
       form: '(progn (sb-thread:terminate-thread (find "live-lisp reader" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal))) (sleep 5))',
       says: INTERRUPTED,
       seconds: 2,
@@ -91,6 +95,7 @@ export const THREADS: Group = {
     },
     {
       name: 'the main thread ended',
+      long: true,
       form: '(progn (sb-thread:terminate-thread (sb-thread:main-thread)) (sleep 5))',
       says: INTERRUPTED,
       seconds: 2,
@@ -119,6 +124,7 @@ export const THREADS: Group = {
     },
     {
       name: "the agent's locks held by a thread that never ends",
+      long: true,
       form: `(progn (sb-thread:make-thread (lambda () ${GRAB.replace('%', 'live-lisp.agent::**session-lock** live-lisp.agent::**load-lock** live-lisp.agent::**errors-lock** live-lisp.agent::**send-lock**')} (sleep 1000))) (sleep 0.1) :held)`,
       says: /^Error: /,
       freezes: true,
@@ -132,6 +138,7 @@ export const THREADS: Group = {
     },
     {
       name: 'the table of jobs locked',
+      long: true,
       form: '(sb-ext:with-locked-hash-table (live-lisp.agent::**jobs**) (loop))',
       says: /^Error: /,
       image: 'replaced',
@@ -144,6 +151,7 @@ export const THREADS: Group = {
     },
     {
       name: 'the lock of the output held by another thread',
+      long: true,
       form: '(let ((out *standard-output*)) (sb-thread:make-thread (lambda () (sb-thread:grab-mutex (live-lisp.agent::capture-lock out)) (sleep 100))) (sleep 0.1) (print 1))',
       says: /^Error: /,
       image: 'either',
