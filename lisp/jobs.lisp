@@ -92,12 +92,19 @@ A job that has not come so far yet is left as soon as it has."
          (throw job (interruption job reason)))
         (t (setf (job-waiting job) reason))))
 
+(defun end-if-dead (job)
+  "End JOB when its thread ended without doing so: it can be ended before it has begun."
+  (let ((thread (job-thread job)))
+    (when (and thread (not (sb-thread:thread-alive-p thread)))
+      (end-job job))))
+
 (defun interrupt-job (id reason)
   "Interrupt the job ID, if it still runs."
   (let ((job (gethash id **jobs**)))
     (when job
       (ignore-errors
-       (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason)))))))
+       (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason))))
+      (end-if-dead job))))
 
 (defun terminate-job (id)
   "End the thread of the job ID, which ignored being interrupted."

@@ -22,11 +22,17 @@ The agent answers without them, only slower or with less."
                    (list "compiler definitions" (lambda () (known-info 'car '(:function)))))
         unless (works-p check) collect name))
 
+(defun collector-addresses ()
+  "Return where the runtime tells that garbage is being collected, when nothing of Lisp can answer, and how
+often it was, or NIL."
+  (let ((active (sb-sys:find-foreign-symbol-address "gc_active_p"))
+        (count (sb-sys:find-foreign-symbol-address "n_gcs")))
+    (and active count (object "active" active "count" count))))
+
 (defun greeting ()
   "Return the first message."
   (object "hello" +protocol-version+ "without" (self-check)
-          ;; Not zero while garbage is collected, when nothing of Lisp can answer.
-          "collecting" (sb-sys:find-foreign-symbol-address "gc_active_p")))
+          "collector" (collector-addresses)))
 
 (defun read-messages ()
   "Take messages until the channel ends or breaks; either ends the image. While the image

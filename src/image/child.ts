@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { CallError, messageOf } from '../errors.ts';
 import { CodeCalls, type Upcalls } from './code-calls.ts';
-import { isCollecting } from './collecting.ts';
+import { type CollectorAddresses, collectorOf } from './collecting.ts';
 import { endDescendants, MARK } from './descendants.ts';
 import { encodeFrame, FRAME_LIMIT, FrameReader, type Message, PROTOCOL_VERSION } from './wire.ts';
 
@@ -38,7 +38,7 @@ export class Child {
   /** What the requests that are pending had written when that was last known. */
   readonly #written = new Map<number, unknown>();
   readonly #mark = randomUUID();
-  #collectingAt: number | undefined;
+  #collector: CollectorAddresses | undefined;
   #nextId = 1;
   #raw = '';
   #complaint = '';
@@ -110,11 +110,9 @@ export class Child {
     return { id, answer };
   }
 
-  /** Whether garbage is being collected, during which nothing is answered; undefined when that cannot be seen. */
-  get collecting(): boolean | undefined {
-    const { pid } = this.#process;
-    if (pid === undefined || this.#collectingAt === undefined) return undefined;
-    return isCollecting(pid, this.#collectingAt);
+  /** Returns what tells whether garbage is being collected, during which nothing is answered. */
+  collector(): () => boolean | undefined {
+    return collectorOf(this.#process.pid, this.#collector);
   }
 
   /** Asks what the request ID has written so far, for its answer if the process ends first. Resolves when the
@@ -129,6 +127,12 @@ export class Child {
     if (this.#complaint === '') this.#complaint = how;
     this.#process.kill('SIGKILL');
     this.#endDescendants();
+  }
+
+  /** Ends a process whose agent failed, as HOW tells, and resolves when it has ended. */
+  async fail(how: string): Promise<void> {
+    this.kill(`its agent failed: ${how}`);
+    await this.ended;
   }
 
   /** Returns, once, what the process wrote past the agent. */
@@ -153,7 +157,7 @@ export class Child {
           `its agent speaks version ${String(message['hello'])} of the protocol, not ${PROTOCOL_VERSION}`,
         );
       }
-      this.#collectingAt = message['collecting'] as number | undefined;
+      this.#collector = (message['collector'] as CollectorAddresses | null) ?? undefined;
       this.#greet({ without: (message['without'] as string[] | null) ?? [] });
       return;
     }

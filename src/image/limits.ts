@@ -9,7 +9,7 @@ export interface Endable {
   terminate(): void;
   /** Resolves when the image reacts. While it collects garbage it does not, and no call can be ended. */
   reacts(): Promise<unknown>;
-  /** Whether garbage is being collected; undefined when that cannot be seen. */
+  /** Whether garbage is being collected or was since the last look; undefined when that cannot be seen. */
   collecting(): boolean | undefined;
   kill(): void;
 }
@@ -22,7 +22,7 @@ const ASK_MS = 1350;
 const KILL_MS = 250;
 /** Milliseconds between looks at an image that does not react, and how many in a row must see it stand still. */
 const LOOK_MS = 50;
-const LOOKS = 3;
+const LOOKS = 5;
 
 /** Watches a call that began now: ends it after LIMIT_MS or when SIGNAL aborts. Returns the function to call
  *  when it has ended. */
@@ -48,7 +48,11 @@ export function watch(job: Endable, limitMs: number, signal: AbortSignal | undef
     later(AGAIN_MS, () => job.interrupt(reason));
     later(TERMINATE_MS, () => job.terminate());
     later(ASK_MS, () => void ask());
-    later(ASK_MS + KILL_MS - LOOKS * LOOK_MS, () => look(0));
+    // Looks tell what happened since the one before, so the first counts for nothing.
+    later(ASK_MS + KILL_MS - (LOOKS + 1) * LOOK_MS, () => {
+      job.collecting();
+      later(LOOK_MS, () => look(0));
+    });
   };
   const cancel = () => climb('cancelled');
   later(limitMs, () => climb('timeout'));
@@ -66,9 +70,18 @@ export interface Beating {
   /** Whether calls wait for it. */
   busy(): boolean;
   ping(): Promise<unknown>;
-  /** Whether it collects garbage; undefined when that cannot be seen. */
+  /** Whether it collects garbage or did since the last look; undefined when that cannot be seen. */
   collecting(): boolean | undefined;
   kill(): void;
+}
+
+/** How long an image may be silent, a garbage collection stopping everything, and how much longer for each GB. */
+const FROZEN_MS = 15_000;
+const FROZEN_MS_PER_GB = 1_000;
+
+/** Returns how many milliseconds an image with HEAP_MB of heap may be silent. */
+export function frozenAfter(heapMb: number): number {
+  return FROZEN_MS + FROZEN_MS_PER_GB * (heapMb / 1024);
 }
 
 const BEAT_MS = 1000;

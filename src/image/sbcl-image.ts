@@ -16,7 +16,7 @@ import {
   type Reply,
   wholeText,
 } from './image.ts';
-import { listenToHeart, watch } from './limits.ts';
+import { frozenAfter, listenToHeart, watch } from './limits.ts';
 import type { Operations } from './operations.ts';
 import { enterAll, Queue } from './queue.ts';
 import { findSbcl } from './sbcl.ts';
@@ -41,8 +41,6 @@ const PROGRESS_MS = 1000;
 /** Milliseconds for the user's own start files, and for any load. */
 const LOAD_LIMIT_MS = 600_000;
 const START_LIMIT_MS = 60_000;
-const FROZEN_MS = 15_000;
-const FROZEN_MS_PER_GB = 1_000;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
   'evaluate macroexpand compile-forms load-file load-source load-system run-tool'.split(' '),
@@ -134,7 +132,7 @@ export class SbclImage implements Image {
     const message = await answer.finally(this.#watch(child, id, name, options));
     const afterMs = performance.now() - began;
     const ending = endingOf(message, afterMs);
-    if ('fault' in message) child.kill(`its agent failed: ${message['fault']}`);
+    if ('fault' in message) await child.fail(String(message['fault']));
     const output = message['output'] as Output | undefined;
     this.#note(message);
     if (options.signal?.aborted && codeCaller() === undefined) this.#noteCancelled(ending, afterMs, output);
@@ -153,7 +151,7 @@ export class SbclImage implements Image {
         interrupt: (reason) => void child.request('interrupt', { job: id, reason }),
         terminate: () => void child.request('terminate', { job: id }),
         reacts: () => child.askWritten(id),
-        collecting: () => child.collecting,
+        collecting: child.collector(),
         kill: () => child.kill('a call could not be interrupted, so the image had to be replaced'),
       },
       limit,
@@ -219,10 +217,10 @@ export class SbclImage implements Image {
       {
         busy: () => child.busy,
         ping: () => child.request('ping', {}).answer,
-        collecting: () => child.collecting,
+        collecting: child.collector(),
         kill: () => child.kill('it was frozen: it did not react any more'),
       },
-      FROZEN_MS + FROZEN_MS_PER_GB * (this.#options.heapMb / 1024),
+      frozenAfter(this.#options.heapMb),
     );
     void child.ended.then((death) => {
       stopListening();

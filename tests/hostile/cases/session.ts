@@ -47,6 +47,7 @@ export const SESSION: Group = {
       says: /^(?::DONE|Error: )/,
       succeeds: 'maybe',
       spoils: true,
+      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
     },
     {
       name: '*read-base* 36',
