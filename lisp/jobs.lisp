@@ -220,6 +220,7 @@ that tell why it was left."
 (defun end-job (job)
   "Runs when the thread of JOB ends, however: it is answered in any case."
   (answer job (interruption job (if (job-terminating job) "terminated" "ended")))
+  (when (exiting-p) (ignore-errors (wait-until-read)))
   (remhash (job-id job) **jobs**))
 
 (defun run-job (job function)

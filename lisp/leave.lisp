@@ -13,7 +13,7 @@
   (internal-call ("SB-INT" "ENCAPSULATE")
                  ('sb-ext:exit 'live-lisp
                   (lambda (exit &rest options)
-                    (ignore-errors (tell-written))
+                    (ignore-errors (tell-written) (wait-until-read))
                     (apply exit options)))))
 
 (defun environment-of (process)

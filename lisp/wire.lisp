@@ -47,6 +47,23 @@ When the peer is gone the image ends."
             (finish-output *frames-out*))
         (stream-error () (end-image 3))))))
 
+(defun unread-octets ()
+  "Return how many octets the server has not read yet; 0 where that cannot be told."
+  #+linux
+  (let ((count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 0)))
+    (sb-sys:with-pinned-objects (count)
+      (if (sb-unix:unix-ioctl (sb-sys:fd-stream-fd *frames-out*) #x5411 (sb-sys:vector-sap count))
+          (sb-sys:sap-ref-32 (sb-sys:vector-sap count) 0)
+          0)))
+  #-linux 0)
+
+(defun wait-until-read ()
+  "Wait until the server has read what was sent, at most half a second: when the process ends before, and
+the server sends something meanwhile, it loses what it did not read."
+  (loop repeat 100
+        until (zerop (unread-octets))
+        do (sleep 0.005)))
+
 (defun send (message)
   "Send MESSAGE, a JSON object."
   (send-frame (frame-octets message)))
