@@ -57,9 +57,14 @@ debugger, and what stray threads write is kept."
   (push (lambda () (setf **exiting** t)) sb-ext:*exit-hooks*)
   (setf sb-sys:*stdout* **background**
         sb-sys:*stderr* **background**)
-  (guard-threads)
-  (tell-before-exit)
   (start-session))
+
+(defmacro steadily (&body body)
+  "Evaluate BODY in the main thread. Signals to the process come here, and whatever they are none of them is
+to the agent. Left by a throw, the handler of a fault leaves the others blocked, and an exit would not be heard."
+  `(handler-case (progn ,@body)
+     ((or sb-sys:interactive-interrupt serious-condition) ()
+       (internal-call ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS") ()))))
 
 (defun main ()
   "Run the agent on file descriptor 3. Returns never. An exit that the program asked for
@@ -71,14 +76,10 @@ ends the reader first and this thread last, so this one waits for its turn."
   (unless (code-walker) (ignore-errors (require "SB-CLTL2")))
   (send (greeting))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
-    (guard-own-threads reader)
+    ;; Each of these looks through all code, so the first answers do not wait for them.
+    (steadily (guard-threads) (tell-before-exit) (guard-own-threads reader))
     (loop
-      (handler-case
-          (progn
-            (sb-thread:join-thread reader :default nil)
-            (when **exiting** (sleep 5))
-            (end-image 0))
-        ;; Signals to the process come here, and whatever they are none of them is to the agent. Left by a
-        ;; throw, the handler of a fault leaves the others blocked, and an exit would not be heard.
-        ((or sb-sys:interactive-interrupt serious-condition) ()
-          (internal-call ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS") ()))))))
+      (steadily
+        (sb-thread:join-thread reader :default nil)
+        (when **exiting** (sleep 5))
+        (end-image 0)))))

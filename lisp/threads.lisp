@@ -28,9 +28,9 @@ is put back for the next thread that gets it, once the stack is unwound."
 (defun refusing-for-own (function thread arguments)
   "Call FUNCTION, which does something to THREAD, with ARGUMENTS, unless it is one of the agent's own:
 killing all threads is a common thing to do. An exit ends those too."
-  (if (and (member thread **own-threads**) (not (exiting-p)))
-      (warn "The thread ~A answers the server, so it is left alone." (sb-thread:thread-name thread))
-      (apply function thread arguments)))
+  (cond ((or (not (member thread **own-threads**)) (exiting-p)) (apply function thread arguments))
+        ;; SBCL itself interrupts the main thread for some signals.
+        (*job* (warn "The thread ~A answers the server, so it is left alone." (sb-thread:thread-name thread)))))
 
 (defun guard-own-threads (reader)
   "Keep user code from ending or interrupting READER and this thread."

@@ -131,7 +131,7 @@ export class Child {
 
   /** Ends a process whose agent failed, as HOW tells, and resolves when it has ended. */
   async fail(how: string): Promise<void> {
-    this.kill(`its agent failed: ${how}`);
+    this.kill(`its agent failed: ${how.replace(/\.$/, '')}`);
     await this.ended;
   }
 
