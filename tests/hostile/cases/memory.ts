@@ -83,6 +83,7 @@ export const MEMORY: Group = {
       seconds: 20,
       says: HEAP_OR_LOST,
       image: 'either',
+      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
     },
     {
       name: 'conses without end in a thread that nobody waits for',
@@ -93,10 +94,11 @@ export const MEMORY: Group = {
       succeeds: 'maybe',
       image: 'either',
     },
-    { name: 'an array larger than the heap', form: '(make-array 10000000000)', says: TYPE_ERROR },
+    { name: 'an array larger than the heap', form: '(make-array 10000000000)', seconds: 5, says: TYPE_ERROR },
     {
       name: 'a string larger than the heap',
       form: '(make-string 1000000000)',
+      seconds: 5,
       says: /^Error: Heap exhausted/,
     },
     {
@@ -171,7 +173,7 @@ export const MEMORY: Group = {
       name: 'recursion without end in a cleanup form',
       before: '(defun deep (n) (1+ (deep (1+ n))))',
       form: '(unwind-protect (deep 0) (deep 0))',
-      says: /^Error: (?:Control stack exhausted|Unhandled memory fault)/,
+      says: /^Error: (?:Control stack exhausted|Unhandled memory fault|The Lisp image was lost)/,
       image: 'either',
     },
     {
