@@ -20,6 +20,8 @@ const TERMINATE_MS = 1300;
 const ASK_MS = 1350;
 /** Milliseconds that it has to end once the image has shown that it reacts, or that the image has to react. */
 const KILL_MS = 250;
+/** How many it has at most when garbage is collected meanwhile. */
+const COLLECTING_MS = 10_000;
 /** Milliseconds between looks at an image that does not react, and how many in a row must see it stand still. */
 const LOOK_MS = 50;
 const LOOKS = 5;
@@ -32,15 +34,17 @@ export function watch(job: Endable, limitMs: number, signal: AbortSignal | undef
   const later = (ms: number, step: () => void) => {
     if (!ended) timers.push(setTimeout(step, ms));
   };
-  let reacted = false;
+  const kill = () => {
+    if (!ended) job.kill();
+    ended = true;
+  };
   const look = (standing: number) => {
-    if (standing === LOOKS) job.kill();
-    else if (!reacted) later(LOOK_MS, () => look(job.collecting() === false ? standing + 1 : 0));
+    if (standing === LOOKS) kill();
+    else later(LOOK_MS, () => look(job.collecting() === false ? standing + 1 : 0));
   };
   const ask = async () => {
     await job.reacts();
-    reacted = true;
-    later(KILL_MS, () => job.kill());
+    later(job.collecting() === undefined ? KILL_MS : COLLECTING_MS, kill);
   };
   const climb = (reason: Reason) => {
     if (timers.length > 1) return;

@@ -52,6 +52,13 @@ describe('watch', () => {
     },
   );
 
+  test('gives a call that does not end in an image that reacts and collects garbage ten seconds', async () => {
+    const call = { ...job(), collecting: () => true };
+    watch(call, 1000, undefined);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(call.steps.at(-1)).toEqual([12_350, 'kill']);
+  });
+
   test('kills an image that does not react and collects no garbage', async () => {
     const call = { ...job(), reacts: () => new Promise(() => {}), collecting: () => false };
     watch(call, 1000, undefined);
