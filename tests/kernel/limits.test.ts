@@ -75,7 +75,7 @@ describe('watch', () => {
     const began = Date.now();
     watch(call, 1000, undefined);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(call.steps.at(-1)).toEqual([7350 + 250, 'kill']);
+    expect(call.steps.at(-1)).toEqual([7500, 'kill']);
   });
 
   test('takes no step more once the call has ended', async () => {
