@@ -21,7 +21,7 @@ const ASK_MS = 1350;
 /** Milliseconds that it has to end once the image has shown that it reacts, or that the image has to react. */
 const KILL_MS = 250;
 /** How many it has at most when garbage is collected meanwhile. */
-const COLLECTING_MS = 10_000;
+const COLLECTING_MS = 5000;
 /** Milliseconds between looks at an image that does not react, and how many in a row must see it stand still. */
 const LOOK_MS = 50;
 const LOOKS = 5;

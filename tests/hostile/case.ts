@@ -17,6 +17,8 @@ export interface HostileCase {
   succeeds?: true | 'maybe';
   /** Whether the image must be another one afterwards, or may be; it must be kept when absent. */
   image?: 'replaced' | 'either';
+  /** Whether it is given longer to end, because the image collects garbage all the time. */
+  late?: true;
   /** Whether the next image has to compile the agent first. */
   recompiles?: true;
   /** Whether the image stands still as a whole, so that only what needs no image is answered meanwhile. */

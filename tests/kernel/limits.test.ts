@@ -52,11 +52,11 @@ describe('watch', () => {
     },
   );
 
-  test('gives a call that does not end in an image that reacts and collects garbage ten seconds', async () => {
+  test('gives a call that does not end in an image that reacts and collects garbage five seconds', async () => {
     const call = { ...job(), collecting: () => true };
     watch(call, 1000, undefined);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(call.steps.at(-1)).toEqual([12_350, 'kill']);
+    expect(call.steps.at(-1)).toEqual([7350, 'kill']);
   });
 
   test('kills an image that does not react and collects no garbage', async () => {

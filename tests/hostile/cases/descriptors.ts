@@ -33,6 +33,7 @@ export const DESCRIPTORS: Group = {
     },
     {
       name: 'all descriptors closed',
+      freezes: true,
       long: true,
       form: '(progn (loop for fd below 256 do (sb-unix:unix-close fd)) (loop))',
       says: /^Error: /,

@@ -113,6 +113,7 @@ export const FUNCTIONS: Group = {
     },
     {
       name: 'the class of the output stream redefined',
+      freezes: true,
       long: true,
       form: '(progn (defclass live-lisp.agent::capture () ()) (print 1) :done)',
       says: /^(?::DONE|Error: )/,

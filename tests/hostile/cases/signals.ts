@@ -51,7 +51,14 @@ export const SIGNALS: Group = {
     { name: 'SIGCHLD', form: signalled('sb-unix:sigchld'), succeeds: true, says: /^:STILL/ },
     { name: 'SIGURG', form: signalled('sb-unix:sigurg'), succeeds: true, says: /^:STILL/ },
     { name: 'SIGUSR1', form: signalled('sb-unix:sigusr1'), says: /^Error: /, ...KILLED },
-    { name: 'SIGUSR2', form: signalled('sb-unix:sigusr2'), says: /^:STILL/, succeeds: true, spoils: true },
+    {
+      name: 'SIGUSR2',
+      freezes: true,
+      form: signalled('sb-unix:sigusr2'),
+      says: /^:STILL/,
+      succeeds: true,
+      spoils: true,
+    },
     { name: 'SIGSTOP', form: signalled('19'), says: /^(?:Error: |:STILL)/, succeeds: 'maybe', freezes: true },
     { name: 'SIGTSTP', form: signalled('sb-unix:sigtstp'), succeeds: true, says: /^:STILL/ },
     {
@@ -79,6 +86,7 @@ export const SIGNALS: Group = {
     },
     {
       name: 'the handler that stops threads taken away',
+      late: true,
       long: true,
       form: '(progn (sb-sys:enable-interrupt sb-unix:sigusr2 :ignore) (sb-sys:enable-interrupt sb-unix:sigurg :ignore) (loop (sb-ext:gc)))',
       says: /^Error: /,
