@@ -6,6 +6,7 @@ import { LOOPS } from './cases/loops.ts';
 import { MEMORY } from './cases/memory.ts';
 import { PROCESSES } from './cases/processes.ts';
 import { SIGNALS } from './cases/signals.ts';
+import { STACKS } from './cases/stacks.ts';
 import { testCases } from './suite.ts';
 
-testCases([LOOPS, MEMORY, ENDS, SIGNALS, DESCRIPTORS, PROCESSES]);
+testCases([LOOPS, MEMORY, STACKS, ENDS, SIGNALS, DESCRIPTORS, PROCESSES]);

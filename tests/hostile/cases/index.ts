@@ -11,11 +11,13 @@ import { PROCESSES } from './processes.ts';
 import { READING } from './reading.ts';
 import { SESSION } from './session.ts';
 import { SIGNALS } from './signals.ts';
+import { STACKS } from './stacks.ts';
 import { THREADS } from './threads.ts';
 
 export const GROUPS: readonly Group[] = [
   LOOPS,
   MEMORY,
+  STACKS,
   ENDS,
   SIGNALS,
   DESCRIPTORS,
