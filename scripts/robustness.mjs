@@ -20,7 +20,10 @@ function table(head, rows) {
 /** Returns TEXT as the cell of a table: short, on one line, and nothing in it marked up. */
 function cell(text) {
   const short = text.length > 110 ? `${text.slice(0, 107)}...` : text;
-  return short.replace(/[\\|`*_<>#[\]]/g, '\\$&').replace(/\s+/g, ' ');
+  return short
+    .toWellFormed()
+    .replace(/[\\|`*_<>#[\]]/g, '\\$&')
+    .replace(/[\s\p{Cc}]+/gu, ' ');
 }
 
 function seconds(milliseconds) {
@@ -101,7 +104,7 @@ ${rows.length - replaced} cases keep the image, ${replaced} cost it, ${failed ==
 
 ## Beside others
 
-The figures of the other two were measured in mid 2026 on the same kind of machine, with the limits that the rows name.
+The figures of the other two were measured in mid 2026 on the same kind of machine, with the limits that the rows name; ours is 0.5 s.
 
 ${rivalTable(result)}
 

@@ -32,7 +32,7 @@ export const LIMITS = {
   /** The same for a call in an image that collects garbage all the time. */
   lateMs: 8000,
   /** How long another call may take, which a garbage collection can hold up. */
-  besideMs: 1000,
+  besideMs: 2500,
   /** How long the first evaluation in a new image may take. */
   nextMs: 1000,
 };
