@@ -6,7 +6,7 @@ import { growth, makeOrdinaryCalls, slope } from './ordinary.ts';
 
 /** The first calls also fill heaps up to where they are collected; the long run makes many more, within less. */
 const CALLS = 1500;
-const SLOPE = { server: 20_000, image: 20_000 };
+const SLOPE = { server: 40_000, image: 40_000 };
 
 test('the slope of a line is found, by the thousand', () => {
   expect(slope([100, 200, 300, 400].map((calls) => [calls, 7 + calls / 50]))).toBeCloseTo(20);

@@ -279,6 +279,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'a lookup that runs a loop of the program',
+      spoils: true,
       before:
         '(defclass odd-class (standard-class) ()) (defmethod sb-mop:validate-superclass ((a odd-class) (b standard-class)) t) (defclass odd () ((a)) (:metaclass odd-class)) (defmethod sb-mop:class-slots ((c odd-class)) (loop))',
       form: 'odd',
