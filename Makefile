@@ -1,6 +1,6 @@
 # The commands of a developer; `make` alone lists them. Each installs what it needs first.
 
-.PHONY: help demo test check bench build setup machine test-machine
+.PHONY: help demo test check check-long bench build setup machine test-machine
 .SILENT:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -12,6 +12,7 @@ help:
 	echo 'make demo    build the server and print a session with it'
 	echo 'make test    run the tests'
 	echo 'make check   run every other check: types, format, generated docs, the package'
+	echo 'make check-long  run what takes long, and write docs/robustness.md'
 	echo 'make bench   measure, and write docs/benchmarks.md'
 	echo 'make build   bundle the server into dist/'
 	echo 'make setup   install what is missing: SBCL (asks for sudo only then) and the npm packages'
@@ -22,6 +23,11 @@ demo: setup build
 # The tests build the server themselves.
 test: test-machine $(INSTALLED)
 	npx --no-install vitest run
+
+# What takes too long for each change: hostile code, growth; it writes docs/robustness.md.
+check-long: test-machine $(INSTALLED)
+	npx --no-install vitest run --config vitest.long.config.ts
+	node scripts/robustness.mjs
 
 check: setup
 	node scripts/check.mjs

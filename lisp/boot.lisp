@@ -6,11 +6,11 @@
 (in-package "LIVE-LISP.BOOT")
 
 (defparameter *files*
-  '("package" "internals" "json" "wire" "capture" "session" "conditions" "limits" "jobs" "operations"
+  '("package" "internals" "json" "wire" "capture" "session" "stack" "conditions" "limits" "jobs" "threads" "operations"
     "names" "symbols" "code" "xref" "describe" "warnings" "locals" "status"
     "building" "context" "journal" "evaluate" "load" "undo" "compile" "crossing" "call-tool"
     "tools" "registry" "schemas" "run-tool" "arglist" "packages" "classes" "hierarchy" "expand"
-    "collection" "memory" "main")
+    "collection" "memory" "leave" "main")
   "The files of the agent, each using only those before it.")
 
 (defun source (name)

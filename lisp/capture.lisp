@@ -87,10 +87,11 @@
           (t (let ((start (mod written size)))
                (concatenate 'string (subseq tail start) (subseq tail 0 start)))))))
 
-(defun captured (capture &key reset)
+(defun captured (capture &key reset (wait t))
   "Return what CAPTURE kept as a JSON object: head, tail and how many characters
-were left out between them; NIL when nothing was written. RESET empties it."
-  (sb-thread:with-recursive-lock ((capture-lock capture))
+were left out between them; NIL when nothing was written, or when another thread writes
+and WAIT is false. RESET empties it."
+  (sb-thread:with-recursive-lock ((capture-lock capture) :wait-p wait)
     (unless (zerop (capture-total capture))
       (let* ((head (subseq (capture-head capture) 0 (head-fill capture)))
              (tail (tail-string capture))

@@ -24,9 +24,12 @@ gives a text that says so."
       (bounded-string limit
                       (lambda (stream)
                         (handler-case (format stream format object)
-                          (error (failure)
-                            (format stream "#<~A: printing it signalled ~A>"
-                                    (type-of object) (type-of failure))))))
+                          (serious-condition (failure)
+                            ;; The next object to print may use up the stack as well.
+                            (protect-stack-again)
+                            (let ((*print-pretty* nil))
+                              (format stream "#<~A: printing it signalled ~A>"
+                                      (type-of object) (type-of failure)))))))
     (if cut (concatenate 'string text "...") text)))
 
 (defun frame-name (frame)
@@ -147,6 +150,10 @@ user code, without the machinery at both ends."
   (printing-plainly
     (loop for call in calls collect (print-safely 240 call))))
 
+(defun names-data ()
+  "Return the same as FRAMES-DATA without the arguments, whose print methods can never end."
+  (frames-data (loop for (name) in (calls-on-stack) collect (list name))))
+
 (defvar *end-call* nil "The agent's own restart, below every restart of user code.")
 
 (defun restarts-data (condition)
@@ -183,6 +190,9 @@ agent's own."
                     (write-char char out))
                    (t (setf gap t))))))
 
+(sb-ext:defglobal **pretty-printers** (copy-pprint-dispatch nil)
+  "The pretty printers of a fresh SBCL: those of the session can fail or never end.")
+
 (defun report-text (limit condition)
   "Return what CONDITION reports in at most LIMIT characters, without references to
 manuals: on one line where only the pretty printer broke it into several."
@@ -190,6 +200,7 @@ manuals: on one line where only the pretty printer broke it into several."
         (*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
         (*print-case* :upcase) (*print-base* 10) (*print-radix* nil) (*print-array* t)
         (*print-gensym* t) (*print-lines* nil) (*print-right-margin* nil)
+        (*print-pprint-dispatch* **pretty-printers**)
         (references (internal-symbol "SB-INT" "*PRINT-CONDITION-REFERENCES*")))
     (flet ((report (pretty)
              (let ((*print-pretty* pretty))

@@ -169,12 +169,12 @@ Return the members of the answer that only tell what could not be read."
   "Call FUNCTION, which returns members, in the session in PACKAGE with warnings kept;
 return its members, or those that tell why it was left, with the warnings."
   (let ((*warnings* '()) (*warning-count* 0) (*warning-keys* '()) (*redefined* '()) (members '())
-        (*error-keeper* #'keep-error) (*form-text* nil))
+        (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil))
     (call-in-session package
                      (lambda ()
                        (setf members (job-result *job* (lambda () (call-collecting-warnings function)))
                              members (list* "package" (package-name (usable-package *package*)) members))))
-    (append members (warning-members))))
+    (append members (warning-members) (and *fresh-readtable* (list "freshReadtable" t)))))
 
 (define-operation ("evaluate" :members t) (code package)
   "Evaluate the forms of the text CODE in PACKAGE, or in the session's. The answer has

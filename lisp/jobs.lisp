@@ -65,13 +65,19 @@ goes with the next answer."
   (let ((milliseconds (- (collected-milliseconds) (job-collected-before job))))
     (and (plusp milliseconds) milliseconds)))
 
+(defun exiting-p ()
+  "True when the program asked for an exit, in this thread or another."
+  (or **exiting** (internal-value ("SB-IMPL" "*EXIT-IN-PROGRESS*"))))
+
 (defun interruption (job reason)
   "Return the members of the answer that tells that JOB was interrupted for REASON, and
-whether its cleanup forms were cut short."
-  (list "interrupted" (object "reason" reason
-                              "cutShort" (> (job-throws job) 1)
-                              "collectedMilliseconds" (job-collected job)
-                              "frames" (job-frames job))))
+whether its cleanup forms were cut short. When those ran because of an exit, that goes on."
+  (if (exiting-p)
+      (list "exiting" t)
+      (list "interrupted" (object "reason" reason
+                                  "cutShort" (> (job-throws job) 1)
+                                  "collectedMilliseconds" (job-collected job)
+                                  "frames" (job-frames job)))))
 
 (defun call-user-code (function)
   "Call FUNCTION. The frames of user code end here, so this must stay a real call."
@@ -79,28 +85,37 @@ whether its cleanup forms were cut short."
 
 (defmacro looking ((job) &body body)
   "Evaluate BODY, which looks at what is on the stack of JOB and can run user code."
-  `(progn (setf (job-looking ,job) t)
-          (unwind-protect (progn ,@body)
-            (setf (job-looking ,job) nil))))
+  `(let ((*print-pprint-dispatch* **pretty-printers**))
+     (setf (job-looking ,job) t)
+     (unwind-protect (progn ,@body)
+       (setf (job-looking ,job) nil))))
 
 (defun leave-job (job reason)
   "Runs in the thread of JOB: note where it is and throw to its end. Showing the
-frames can itself run user code that never ends, so a second interrupt skips it. A job
-that has not come so far yet is left as soon as it has."
+frames can itself run user code that never ends, so a second interrupt shows only their names.
+A job that has not come so far yet is left as soon as it has."
   (cond ((job-interruptible job)
-         (unless (or (job-looking job) (job-frames job))
-           (looking (job)
-             (setf (job-frames job) (sb-sys:with-interrupts (frames-data)))))
+         (cond ((job-frames job))
+               ((job-looking job) (setf (job-frames job) (names-data)))
+               (t (looking (job)
+                    (setf (job-frames job) (sb-sys:with-interrupts (frames-data))))))
          (incf (job-throws job))
          (throw job (interruption job reason)))
         (t (setf (job-waiting job) reason))))
+
+(defun end-if-dead (job)
+  "End JOB when its thread ended without doing so: it can be ended before it has begun."
+  (let ((thread (job-thread job)))
+    (when (and thread (not (sb-thread:thread-alive-p thread)))
+      (end-job job))))
 
 (defun interrupt-job (id reason)
   "Interrupt the job ID, if it still runs."
   (let ((job (gethash id **jobs**)))
     (when job
       (ignore-errors
-       (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason)))))))
+       (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason))))
+      (end-if-dead job))))
 
 (defun terminate-job (id)
   "End the thread of the job ID, which ignored being interrupted."
@@ -148,6 +163,8 @@ exhausted there is no room here to describe anything, so that is done after the 
   "Return the name of this thread, as text."
   (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
+(defvar *thread-end* nil "A tag to throw to in order to end this thread, or NIL.")
+
 (defun end-thread (condition)
   "Keep and print CONDITION, which nobody handled in a thread that is no job, and end the thread."
   (let ((name (current-thread-name)))
@@ -158,6 +175,15 @@ exhausted there is no room here to describe anything, so that is done after the 
             name
             (print-safely 100 (type-of condition))
             (report-text 1000 condition)))
+  (if *thread-end*
+      (throw *thread-end* *thread-end*)
+      (sb-thread:abort-thread)))
+
+(defun fail-job (job condition)
+  "Answer JOB, whose own part signalled CONDITION, and end its thread. The agent is broken then, and
+the server replaces the image."
+  (unless (shiftf (job-answered job) t)
+    (send (object "id" (job-id job) "fault" (print-safely 500 condition "~A"))))
   (sb-thread:abort-thread))
 
 (defun debugger-hook (condition hook)
@@ -172,9 +198,11 @@ asked first."
         (funcall user condition user)))
     (when (typep condition 'sb-kernel::heap-exhausted-error)
       (push sb-thread:*current-thread* **crowded**))
-    (if (and *job* (job-interruptible *job*))
-        (leave-by-condition *job* condition)
-        (end-thread condition))))
+    ;; FORMAT prints even strings by the session's pretty printers.
+    (let ((*print-pprint-dispatch* **pretty-printers**))
+      (cond ((null *job*) (end-thread condition))
+            ((job-interruptible *job*) (leave-by-condition *job* condition))
+            (t (fail-job *job* condition))))))
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output going to CAPTURE and every input stream at its end."
@@ -185,21 +213,6 @@ asked first."
             (*error-output* ,capture) (*trace-output* ,capture)
             (*query-io* ,terminal) (*debug-io* ,terminal) (*terminal-io* ,terminal))
        ,@body)))
-
-(defun protect-stack-again ()
-  "Protect the guard page of this thread's stack when exhausting the stack unprotected it.
-SBCL does that only when the stack grows back to there; it gives the stack of a thread that
-ended before to a new one, which then dies with the whole image when it grows so far."
-  (let ((slot (internal-value ("SB-VM" "THREAD-STATE-WORD-SLOT")))
-        (this (internal-value ("SB-VM" "THREAD-THIS-SLOT"))))
-    (when (and slot this (sb-sys:find-foreign-symbol-address "reset_thread_control_stack_guard_page"))
-      (let ((thread (internal-call ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (this) (sb-sys:int-sap 0))))
-        (when (and (plusp (sb-sys:sap-int thread))
-                   (zerop (sb-sys:sap-ref-8 thread (* sb-vm:n-word-bytes slot))))
-          (sb-alien:alien-funcall
-           (sb-alien:extern-alien "reset_thread_control_stack_guard_page"
-                                  (function sb-alien:void sb-sys:system-area-pointer))
-           thread))))))
 
 (defun job-result (job function)
   "Call FUNCTION, which returns the members of the answer, and return them, or those
@@ -219,9 +232,8 @@ that tell why it was left."
 
 (defun end-job (job)
   "Runs when the thread of JOB ends, however: it is answered in any case."
-  (answer job (if (or **exiting** (internal-value ("SB-IMPL" "*EXIT-IN-PROGRESS*")))
-                  (list "exiting" t)
-                  (interruption job (if (job-terminating job) "terminated" "ended"))))
+  (answer job (interruption job (if (job-terminating job) "terminated" "ended")))
+  (when (exiting-p) (ignore-errors (wait-until-read)))
   (remhash (job-id job) **jobs**))
 
 (defun run-job (job function)
@@ -254,3 +266,7 @@ its answer."
                                           "text" (format nil "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
                                                          (report-text 500 condition)))))))))
 
+(defun job-written (id)
+  "Return what the job ID has written so far as a JSON object, or NIL."
+  (let ((job (gethash id **jobs**)))
+    (and job (captured (job-output job) :wait nil))))

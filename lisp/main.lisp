@@ -23,9 +23,17 @@ The agent answers without them, only slower or with less."
                    (list "compiler definitions" (lambda () (known-info 'car '(:function)))))
         unless (works-p check) collect name))
 
+(defun collector-addresses ()
+  "Return where the runtime tells that garbage is being collected, when nothing of Lisp can answer, and how
+often it was, or NIL."
+  (let ((active (sb-sys:find-foreign-symbol-address "gc_active_p"))
+        (count (sb-sys:find-foreign-symbol-address "n_gcs")))
+    (and active count (object "active" active "count" count))))
+
 (defun greeting ()
   "Return the first message."
-  (object "hello" +protocol-version+ "without" (self-check)))
+  (object "hello" +protocol-version+ "without" (self-check)
+          "collector" (collector-addresses)))
 
 (defun read-messages ()
   "Take messages until the channel ends or breaks; either ends the image. While the image
@@ -36,14 +44,14 @@ exits by itself this thread is only unwound, so that the exit code stays."
             while message do (perform message))
     (error (failure)
       (send (object "fault" (print-safely 500 failure "~A")))))
-  (sb-ext:exit :code 0 :abort t))
+  (leave))
 
 (defun take-over ()
   "Make the image safe to talk to: nothing reads the terminal, nothing enters the
 debugger, and what stray threads write is kept."
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook
         sb-ext:*evaluator-mode* :compile
-        sb-ext:*exit-timeout* 2)
+        sb-ext:*exit-timeout* 1)
   (internal-call ("SB-EXT" "DISABLE-DEBUGGER") ())
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook)
   (watch-memory)
@@ -52,6 +60,13 @@ debugger, and what stray threads write is kept."
   (setf sb-sys:*stdout* **background**
         sb-sys:*stderr* **background**)
   (start-session))
+
+(defmacro steadily (&body body)
+  "Evaluate BODY in the main thread. Signals to the process come here, and whatever they are none of them is
+to the agent. Left by a throw, the handler of a fault leaves the others blocked, and an exit would not be heard."
+  `(handler-case (progn ,@body)
+     ((or sb-sys:interactive-interrupt serious-condition) ()
+       (internal-call ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS") ()))))
 
 (defun main ()
   "Run the agent on file descriptor 3. Returns never. An exit that the program asked for
@@ -63,10 +78,10 @@ ends the reader first and this thread last, so this one waits for its turn."
   (unless (code-walker) (ignore-errors (require "SB-CLTL2")))
   (send (greeting))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
+    ;; Each of these looks through all code, so the first answers do not wait for them.
+    (steadily (guard-threads) (tell-before-exit) (guard-own-threads reader))
     (loop
-      (handler-case
-          (progn
-            (sb-thread:join-thread reader :default nil)
-            (when **exiting** (sleep 5))
-            (sb-ext:exit :code 0 :abort t))
-        (sb-sys:interactive-interrupt () nil)))))
+      (steadily
+        (sb-thread:join-thread reader :default nil)
+        (when **exiting** (sleep 5))
+        (end-image 0)))))

@@ -140,6 +140,6 @@ much, for nobody waits for them."
   "Begin to guard the heap."
   (setf **usage** (sb-kernel:dynamic-usage)
         **large-pages-known** (ignore-errors (large-pages-known-p)))
-  (sb-int:encapsulate 'sb-thread:make-thread 'live-lisp #'start-thread-for-job)
+  (sb-int:encapsulate 'sb-thread:make-thread 'live-lisp-memory #'start-thread-for-job)
   (sb-int:encapsulate 'sb-ext:gc 'live-lisp #'collect-bounded)
   (push #'guard-heap sb-ext:*after-gc-hooks*))

@@ -86,3 +86,7 @@ start is its answer."
   "End the thread of JOB."
   (terminate-job job)
   t)
+
+(define-operation ("written" :inline t) (job)
+  "Return what JOB has written so far; null when it has ended, wrote nothing, or is writing."
+  (job-written job))

@@ -21,6 +21,10 @@
     (setf *frames-in* (open-stream :input)
           *frames-out* (open-stream :output))))
 
+(defun end-image (code)
+  "End the process with CODE, at once."
+  (internal-call ("SB-SYS" "OS-EXIT") (code :abort t) (sb-ext:exit :code code :abort t)))
+
 (defun frame-octets (message)
   "Return a buffer with the frame of MESSAGE, a JSON object."
   (let ((buffer (make-buffer)))
@@ -41,7 +45,24 @@ When the peer is gone the image ends."
           (progn
             (write-sequence (buffer-octets buffer) *frames-out* :end (buffer-fill buffer))
             (finish-output *frames-out*))
-        (stream-error () (sb-ext:exit :code 3 :abort t))))))
+        (stream-error () (end-image 3))))))
+
+(defun unread-octets ()
+  "Return how many octets the server has not read yet; 0 where that cannot be told."
+  #+linux
+  (let ((count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 0)))
+    (sb-sys:with-pinned-objects (count)
+      (if (sb-unix:unix-ioctl (sb-sys:fd-stream-fd *frames-out*) #x5411 (sb-sys:vector-sap count))
+          (sb-sys:sap-ref-32 (sb-sys:vector-sap count) 0)
+          0)))
+  #-linux 0)
+
+(defun wait-until-read ()
+  "Wait until the server has read what was sent, at most half a second: when the process ends before, and
+the server sends something meanwhile, it loses what it did not read."
+  (loop repeat 100
+        until (zerop (unread-octets))
+        do (sleep 0.005)))
 
 (defun send (message)
   "Send MESSAGE, a JSON object."

@@ -13,6 +13,7 @@ const CHECKS = [
     command: ['npx', '--no-install', 'biome', 'ci', '--colors=off', '--diagnostic-level=error', '.'],
   },
   { name: 'generated docs are fresh', command: ['node', 'scripts/generate-docs.mjs', '--check'] },
+  { name: 'the measured robustness is of all cases', command: ['node', 'scripts/robustness.mjs', '--check'] },
   { name: 'measured token costs are fresh', command: ['node', 'scripts/measure-costs.mjs', '--check'] },
   { name: 'the packed program and library work', command: ['node', 'scripts/check-pack.mjs'] },
 ];

@@ -1,20 +1,15 @@
 // Decides the life of one SBCL process: spawn, greeting, requests and their answers, end.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
-import { CallError, messageOf } from '../errors.ts';
+import { messageOf } from '../errors.ts';
 import { CodeCalls, type Upcalls } from './code-calls.ts';
+import { type CollectorAddresses, collectorOf } from './collecting.ts';
+import { endDescendants, innermost, MARK } from './descendants.ts';
 import type { Endable } from './limits.ts';
-import {
-  DEPTH_LIMIT,
-  encodeFrame,
-  FRAME_LIMIT,
-  FrameReader,
-  isDeeper,
-  type Message,
-  PROTOCOL_VERSION,
-} from './wire.ts';
+import { FrameReader, type Message, PROTOCOL_VERSION, requestFrame } from './wire.ts';
 
 /** Kept of what the process itself writes to its standard output and error. */
 const RAW_LIMIT = 8000;
@@ -52,6 +47,14 @@ export class Child {
   readonly #pending = new Map<number, (answer: Message) => void>();
   readonly #codeCalls: CodeCalls;
   readonly #upcalls: Upcalls;
+  /** What the requests that are pending had written when that was last known. */
+  readonly #written = new Map<number, unknown>();
+  readonly #mark = randomUUID();
+  #collector: CollectorAddresses | undefined;
+  /** The number of SBCL's own process, which is not ours when it is in the sandbox. */
+  #lisp: number | undefined;
+  /** Whether our process only runs SBCL. */
+  readonly #wraps: boolean;
   #nextId = 1;
   #raw = '';
   #complaint = '';
@@ -70,11 +73,13 @@ export class Child {
     this.#codeCalls = new CodeCalls(this, this.#upcalls);
     this.#process = spawn(program, args, {
       cwd,
-      env,
+      env: { ...env, [MARK]: this.#mark },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       detached: true,
     });
     this.#channel = this.#process.stdio[3] as Duplex;
+    this.#lisp = this.#process.pid;
+    this.#wraps = tellsSignals === true;
     this.#channel.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#channel.on('error', () => {});
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
@@ -88,8 +93,10 @@ export class Child {
       // Not 'close': a process that it left behind can hold its output open for ever.
       this.#process.on('exit', (code, signal) => {
         this.#exited = true;
+        this.#endDescendants();
         const told = tellsSignals ? signalIn(code) : undefined;
-        setTimeout(() => end(this.#epitaph(code, told ?? signal)), LAST_WORDS_MS);
+        // Behind what can be read by then, however late the timer is.
+        setTimeout(() => setImmediate(() => end(this.#epitaph(code, told ?? signal))), LAST_WORDS_MS);
       });
     });
     this.greeting = new Promise((resolve, reject) => {
@@ -99,9 +106,9 @@ export class Child {
     this.greeting.catch(() => {});
   }
 
-  /** The number of the process; undefined when it could not be started. */
+  /** The number of SBCL's process; undefined when it could not be started. */
   get pid(): number | undefined {
-    return this.#process.pid;
+    return this.#lisp;
   }
 
   /** Whether the process has ended. */
@@ -123,12 +130,13 @@ export class Child {
    *  the process ended first. Throws a CallError when ARGS are too large or too deep. */
   request(op: string, args: object): { id: number; answer: Promise<Message> } {
     const id = this.#nextId++;
-    const frame = frameFor(id, op, args);
+    const frame = requestFrame(id, op, args);
     const answer = new Promise<Message>((resolve) => {
       if (this.#death !== undefined) resolve(this.#death);
       else this.#pending.set(id, resolve);
     });
     if (this.#death === undefined) {
+      if (op === 'ping') this.#wake();
       this.#codeCalls.jobBegan(id, op);
       this.#channel.write(frame);
     }
@@ -138,9 +146,13 @@ export class Child {
   /** Returns what it takes to end the job ID. */
   job(id: number): Endable {
     return {
-      interrupt: (reason) => this.tell('interrupt', { job: id, reason }),
+      interrupt: (reason) => {
+        this.#wake();
+        this.tell('interrupt', { job: id, reason });
+      },
       terminate: () => this.tell('terminate', { job: id }),
-      reacts: () => this.request('ping', {}).answer,
+      reacts: () => this.#askWritten(id),
+      collecting: this.collector(),
       kill: () => this.kill('a call could not be interrupted, so the image had to be replaced'),
     };
   }
@@ -148,14 +160,42 @@ export class Child {
   /** Sends the request OP, whose answer nobody needs: a process that gives none must cost nothing. Throws a CallError
    *  when ARGS are too large or too deep. */
   tell(op: string, args: object): void {
-    const frame = frameFor(this.#nextId++, op, args);
+    const frame = requestFrame(this.#nextId++, op, args);
     if (this.#death === undefined) this.#channel.write(frame);
   }
 
-  /** Ends the process at once, saying HOW in the answers of the calls that run. */
+  /** Returns what tells whether garbage is being collected, during which nothing is answered. */
+  collector(): () => boolean | undefined {
+    return collectorOf(this.#lisp, this.#collector);
+  }
+
+  /** Asks what the request ID has written so far, for its answer if the process ends first. Resolves when the
+   *  process has reacted. */
+  async #askWritten(id: number): Promise<void> {
+    const { value } = await this.request('written', { job: id }).answer;
+    if (value) this.#keepWritten(id, value);
+  }
+
+  /** Lets SBCL go on when a signal has stopped it: then it can neither be interrupted nor tell that it lives. */
+  #wake(): void {
+    try {
+      if (this.#lisp !== undefined) process.kill(this.#lisp, 'SIGCONT');
+    } catch {
+      // It has ended.
+    }
+  }
+
+  /** Ends the process at once, and all that it started, saying HOW in the answers of the calls that run. */
   kill(how: string): void {
     if (this.#complaint === '') this.#complaint = how;
     this.#process.kill('SIGKILL');
+    this.#endDescendants();
+  }
+
+  /** Ends a process whose agent failed, as HOW tells, and resolves when it has ended. */
+  async fail(how: string): Promise<void> {
+    this.kill(`its agent failed: ${how.replace(/\.$/, '')}`);
+    await this.ended;
   }
 
   /** Returns, once, what the process wrote past the agent. */
@@ -180,11 +220,18 @@ export class Child {
           `its agent speaks version ${String(message['hello'])} of the protocol, not ${PROTOCOL_VERSION}`,
         );
       }
+      if (this.#wraps && this.#lisp !== undefined) this.#lisp = innermost(this.#lisp);
+      this.#collector = (message['collector'] as CollectorAddresses | null) ?? undefined;
       this.#greet({ without: (message['without'] as string[] | null) ?? [] });
+      return;
+    }
+    if ('written' in message) {
+      this.#keepWritten(Number(message['id']), message['written']);
       return;
     }
     // The process is about to end by itself and the epitaph will answer.
     if (message['exiting'] === true) {
+      this.#keepWritten(Number(message['id']), message['output']);
       setTimeout(() => this.kill('it was told to exit'), 4000).unref();
       return;
     }
@@ -199,7 +246,16 @@ export class Child {
     const id = Number(message['id']);
     this.#pending.get(id)?.(message);
     this.#pending.delete(id);
+    this.#written.delete(id);
     this.#codeCalls.jobEnded(id);
+  }
+
+  #keepWritten(id: number, written: unknown): void {
+    if (this.#pending.has(id)) this.#written.set(id, written);
+  }
+
+  #endDescendants(): void {
+    if (this.#process.pid !== undefined) endDescendants(this.#process.pid, this.#mark);
   }
 
   #epitaph(code: number | null, signal: NodeJS.Signals | null): string {
@@ -210,10 +266,12 @@ export class Child {
 
   #end(lost: string): Death {
     this.#death ??= { lost };
-    for (const resolve of this.#pending.values()) resolve(this.#death);
+    for (const [id, resolve] of this.#pending) resolve({ ...this.#death, output: this.#written.get(id) });
     this.#pending.clear();
+    this.#written.clear();
     this.#codeCalls.endAll();
-    this.#channel.destroy();
+    // A process that was not found could hold their other ends open for ever.
+    for (const stream of this.#process.stdio) stream?.destroy();
     return this.#death;
   }
 }
@@ -222,16 +280,4 @@ export class Child {
 function signalIn(code: number | null): NodeJS.Signals | undefined {
   const names = Object.keys(constants.signals) as NodeJS.Signals[];
   return names.find((name) => code === 128 + constants.signals[name]);
-}
-
-function frameFor(id: number, op: string, args: object): Buffer {
-  // Those of a tool stand two levels deep.
-  if (isDeeper(args, DEPTH_LIMIT + 2)) {
-    throw new CallError(`The arguments are nested more than ${DEPTH_LIMIT} levels deep; give them flatter.`);
-  }
-  const frame = encodeFrame({ id, op, args });
-  if (frame.length <= FRAME_LIMIT) return frame;
-  throw new CallError(
-    `The arguments are too large: they take ${frame.length} octets on the wire to the image, of ${FRAME_LIMIT} at most. Put the text into a file and load that.`,
-  );
 }

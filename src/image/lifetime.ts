@@ -4,7 +4,7 @@ import { messageOf, SetupError } from '../errors.ts';
 import { type AgentOptions, agentCommand, cacheUsable, compilingCommand } from './agent.ts';
 import { Child } from './child.ts';
 import type { Upcalls } from './code-calls.ts';
-import { listenToHeart } from './limits.ts';
+import { frozenAfter, listenToHeart } from './limits.ts';
 import { Pulse } from './pulse.ts';
 import type { Sandbox } from './sandbox.ts';
 import { findSbcl } from './sbcl.ts';
@@ -28,8 +28,6 @@ export interface Turns {
 }
 
 const START_LIMIT_MS = 60_000;
-const FROZEN_MS = 15_000;
-const FROZEN_MS_PER_GB = 1_000;
 
 export class Lifetime {
   readonly #options: LifetimeOptions;
@@ -68,7 +66,7 @@ export class Lifetime {
 
   /** Milliseconds after which an image that does not react is replaced while calls wait. */
   get frozenMs(): number {
-    return FROZEN_MS + FROZEN_MS_PER_GB * (this.#options.heapMb / 1024);
+    return frozenAfter(this.#options.heapMb);
   }
 
   /** Whether CHILD has been made ready for calls. */
@@ -134,6 +132,7 @@ export class Lifetime {
       {
         busy: () => child.busy,
         ping: () => pulse.ping(),
+        collecting: child.collector(),
         kill: () => child.kill('it was frozen: it did not react any more'),
       },
       this.frozenMs,

@@ -9,6 +9,8 @@ export interface Endable {
   terminate(): void;
   /** Resolves when the image reacts. While it collects garbage it does not, and no call can be ended. */
   reacts(): Promise<unknown>;
+  /** Whether garbage is being collected or was since the last look; undefined when that cannot be seen. */
+  collecting(): boolean | undefined;
   kill(): void;
 }
 
@@ -29,10 +31,15 @@ export function reasonOf(signal: AbortSignal | undefined): Reason {
 
 /** Milliseconds after the first interrupt at which the next step is taken, when the call still runs. */
 const AGAIN_MS = 1000;
-const TERMINATE_MS = 1400;
-const ASK_MS = 1500;
-/** Milliseconds that it has to end once the image has shown that it reacts. */
-const KILL_MS = 300;
+const TERMINATE_MS = 1300;
+const ASK_MS = 1350;
+/** Milliseconds that it has to end once the image has shown that it reacts, or that the image has to react. */
+const KILL_MS = 250;
+/** How many it has at most when garbage is collected meanwhile. */
+const COLLECTING_MS = 5000;
+/** Milliseconds between looks at an image that does not react, and how many in a row must see it stand still. */
+const LOOK_MS = 50;
+const LOOKS = 5;
 
 /** Watches a call that began now: ends it after LIMIT_MS or when SIGNAL aborts. Returns the function to call
  *  when it has ended. */
@@ -42,12 +49,29 @@ export function watch(job: Endable, limitMs: number, signal: AbortSignal | undef
   const later = (ms: number, step: () => void) => {
     if (!ended) timers.push(setTimeout(step, ms));
   };
+  const kill = () => {
+    if (!ended) job.kill();
+    ended = true;
+  };
+  const look = (standing: number) => {
+    if (standing === LOOKS) kill();
+    else later(LOOK_MS, () => look(job.collecting() === false ? standing + 1 : 0));
+  };
+  const ask = async () => {
+    await job.reacts();
+    later(job.collecting() === undefined ? KILL_MS : COLLECTING_MS, kill);
+  };
   const climb = (reason: Reason) => {
     if (timers.length > 1) return;
     job.interrupt(reason);
     later(AGAIN_MS, () => job.interrupt(reason));
     later(TERMINATE_MS, () => job.terminate());
-    later(ASK_MS, () => void job.reacts().then(() => later(KILL_MS, () => job.kill())));
+    later(ASK_MS, () => void ask());
+    // Looks tell what happened since the one before, so the first counts for nothing.
+    later(ASK_MS + KILL_MS - (LOOKS + 1) * LOOK_MS, () => {
+      job.collecting();
+      later(LOOK_MS, () => look(0));
+    });
   };
   const cancel = () => climb(reasonOf(signal));
   later(limitMs, () => climb('timeout'));
@@ -65,21 +89,37 @@ export interface Beating {
   /** Whether calls wait for it. */
   busy(): boolean;
   ping(): Promise<unknown>;
+  /** Whether it collects garbage or did since the last look; undefined when that cannot be seen. */
+  collecting(): boolean | undefined;
   kill(): void;
 }
 
-const BEAT_MS = 1000;
+/** How long an image may be silent, a garbage collection stopping everything, and how much longer for each GB. */
+const FROZEN_MS = 15_000;
+const FROZEN_MS_PER_GB = 1_000;
 
-/** Pings HEART each second while calls wait for it, and kills it when a ping is not answered within FROZEN_MS.
- *  That is long, because a garbage collection of a large heap stops everything. Returns the function that
- *  ends this. */
+/** Returns how many milliseconds an image with HEAP_MB of heap may be silent. */
+export function frozenAfter(heapMb: number): number {
+  return FROZEN_MS + FROZEN_MS_PER_GB * (heapMb / 1024);
+}
+
+const BEAT_MS = 1000;
+/** How many beats in a row one that collects no garbage may be silent. */
+const SILENT_BEATS = 5;
+
+/** Pings HEART each second while calls wait for it, and kills it when a ping is not answered for SILENT_BEATS, or
+ *  within FROZEN_MS. That is long, because a garbage collection of a large heap stops everything. Returns the
+ *  function that ends this. */
 export function listenToHeart(heart: Beating, frozenMs: number): () => void {
   let silentSince: number | undefined;
+  let silentBeats = 0;
   const beat = () => {
     if (silentSince !== undefined) {
-      if (performance.now() - silentSince > frozenMs) heart.kill();
+      silentBeats = heart.collecting() === false ? silentBeats + 1 : 0;
+      if (silentBeats >= SILENT_BEATS || performance.now() - silentSince > frozenMs) heart.kill();
       return;
     }
+    silentBeats = 0;
     if (!heart.busy()) return;
     silentSince = performance.now();
     void heart.ping().then(() => {

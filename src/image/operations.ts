@@ -101,6 +101,8 @@ export interface Remarks {
   warningCount?: number;
   redefined?: string[];
   package?: string;
+  /** Whether the readtable of the session was replaced because it read no form any more. */
+  freshReadtable?: boolean;
 }
 
 /** A value as ~S prints it; CUT when that was too long, LENGTH when *PRINT-LENGTH* hid a part. Or how many

@@ -1,5 +1,7 @@
 // Decides how messages become octets on the channel to the agent: four octets of length, then ASCII JSON.
 
+import { CallError } from '../errors.ts';
+
 /** Longer frames mean that the peer is broken. */
 export const FRAME_LIMIT = 64 * 1024 * 1024;
 
@@ -27,6 +29,19 @@ export function encodeFrame(message: Message): Buffer {
   frame.writeUInt32BE(json.length, 0);
   frame.write(json, 4, 'latin1');
   return frame;
+}
+
+/** Returns the frame of the request ID for OP. Throws a CallError when ARGS are too large or too deep. */
+export function requestFrame(id: number, op: string, args: object): Buffer {
+  // Those of a tool stand two levels deep.
+  if (isDeeper(args, DEPTH_LIMIT + 2)) {
+    throw new CallError(`The arguments are nested more than ${DEPTH_LIMIT} levels deep; give them flatter.`);
+  }
+  const frame = encodeFrame({ id, op, args });
+  if (frame.length <= FRAME_LIMIT) return frame;
+  throw new CallError(
+    `The arguments are too large: they take ${frame.length} octets on the wire to the image, of ${FRAME_LIMIT} at most. Put the text into a file and load that.`,
+  );
 }
 
 /** Cuts a stream of chunks, split anywhere, into messages. */

@@ -59,3 +59,9 @@ export function redefinedSection({ redefined = [] }: Remarks): string | undefine
   if (redefined.length === 0) return undefined;
   return `Redefined: ${redefined.map((text) => text.replace(/^redefining /i, '').replace(/\s+/g, ' ')).join('; ')}`;
 }
+
+/** Returns the section that tells that the session has another readtable, or undefined. */
+export function readtableSection({ freshReadtable }: Remarks): string | undefined {
+  if (!freshReadtable) return undefined;
+  return 'Note: no form could be read with the readtable of the session any more, so a fresh one has taken its place.';
+}

@@ -146,6 +146,17 @@ test('a call that is cancelled before the image is ready is not run', async () =
   }
 });
 
+test('ending all threads leaves those alone that answer, and says so', async () => {
+  const text = await session.eval(
+    '(dolist (thread (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) (sb-thread:terminate-thread thread))',
+  );
+  expect(text.replace(/live-lisp reader|main thread/g, 'X')).toBe(
+    'NIL\n\nWarnings (2):\n' +
+      '  WARNING (form 1): The thread X answers the server, so it is left alone.\n'.repeat(2).trimEnd(),
+  );
+  expect(await session.eval('*still-here*')).toBe(':KEPT');
+});
+
 test('an exit in another thread is not told as an interruption', async () => {
   const other = await startSession();
   try {

@@ -58,7 +58,9 @@ test('the document has examples of every operation that the agent offers', async
 test('the agent greets as documented', async () => {
   const [, greeting = ''] = /^← (\{"hello".*)$/m.exec(DOCUMENT) ?? [];
   const { without } = await child.greeting;
-  expect(JSON.parse(greeting)).toEqual({ hello: PROTOCOL_VERSION });
+  expect(JSON.parse(greeting)).toEqual({ hello: PROTOCOL_VERSION, collector: '...' });
+  const collecting = child.collector();
+  expect([collecting(), collecting()]).toEqual([true, false]);
   // Not every SBCL is built to keep those.
   expect(without.filter((ability) => ability !== 'cross-references to CL')).toEqual([]);
 });

@@ -67,7 +67,11 @@ test('the steps that end a call carry the reason', () => {
   const reasons: string[] = [];
   const controller = new AbortController();
   const call = { interrupt: (reason: string) => void reasons.push(reason), terminate() {}, kill() {} };
-  watch({ ...call, reacts: () => new Promise(() => {}) }, 1e6, controller.signal);
+  watch(
+    { ...call, reacts: () => new Promise(() => {}), collecting: () => undefined },
+    1e6,
+    controller.signal,
+  );
   controller.abort(new Stop('interrupt'));
   vi.advanceTimersByTime(1000);
   expect(reasons).toEqual(['interrupt', 'interrupt']);

@@ -1,7 +1,7 @@
-// How a running call is ended step by step, when an image counts as frozen, and who may run.
+// How a running call is ended step by step, and who may run.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { listenToHeart, watch } from '../../src/image/limits.ts';
+import { watch } from '../../src/image/limits.ts';
 import { Queue } from '../../src/image/queue.ts';
 
 beforeEach(() => {
@@ -21,6 +21,7 @@ function job() {
     interrupt: (reason: string) => void note(`interrupt ${reason}`),
     terminate: () => void note('terminate'),
     reacts: async () => note('ask'),
+    collecting: (): boolean | undefined => undefined,
     kill: () => void note('kill'),
   };
 }
@@ -35,17 +36,46 @@ describe('watch', () => {
     expect(call.steps).toEqual([
       [1000, 'interrupt timeout'],
       [2000, 'interrupt timeout'],
-      [2400, 'terminate'],
-      [2500, 'ask'],
-      [2800, 'kill'],
+      [2300, 'terminate'],
+      [2350, 'ask'],
+      [2600, 'kill'],
     ]);
   });
 
-  test('waits for an image that does not react, as while it collects garbage', async () => {
-    const call = { ...job(), reacts: () => new Promise(() => {}) };
+  test.each([true, undefined])(
+    'waits for an image that does not react, while it may collect garbage (%s)',
+    async (collecting) => {
+      const call = { ...job(), reacts: () => new Promise(() => {}), collecting: () => collecting };
+      watch(call, 1000, undefined);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(call.steps.map(([, step]) => step)).not.toContain('kill');
+    },
+  );
+
+  test('gives a call that does not end in an image that reacts and collects garbage five seconds', async () => {
+    const call = { ...job(), collecting: () => true };
     watch(call, 1000, undefined);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(call.steps.map(([, step]) => step)).not.toContain('kill');
+    expect(call.steps.at(-1)).toEqual([7350, 'kill']);
+  });
+
+  test('kills an image that does not react and collects no garbage', async () => {
+    const call = { ...job(), reacts: () => new Promise(() => {}), collecting: () => false };
+    watch(call, 1000, undefined);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(call.steps.at(-1)).toEqual([2600, 'kill']);
+  });
+
+  test('gives an image that reacts late its time', async () => {
+    const call = {
+      ...job(),
+      reacts: () => new Promise((resolve) => setTimeout(resolve, 5000)),
+      collecting: () => Date.now() - began < 7300,
+    };
+    const began = Date.now();
+    watch(call, 1000, undefined);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(call.steps.at(-1)).toEqual([7500, 'kill']);
   });
 
   test('takes no step more once the call has ended', async () => {
@@ -53,8 +83,8 @@ describe('watch', () => {
       [500, 0],
       [1200, 1],
       [2200, 2],
-      [2450, 3],
-      [2600, 4],
+      [2330, 3],
+      [2400, 4],
     ] as const) {
       const call = job();
       const ended = watch(call, 1000, undefined);
@@ -76,9 +106,9 @@ describe('watch', () => {
     expect(call.steps).toEqual([
       [300, 'interrupt cancelled'],
       [1300, 'interrupt cancelled'],
-      [1700, 'terminate'],
-      [1800, 'ask'],
-      [2100, 'kill'],
+      [1600, 'terminate'],
+      [1650, 'ask'],
+      [1900, 'kill'],
     ]);
   });
 
@@ -111,63 +141,6 @@ describe('watch', () => {
     controller.abort();
     vi.advanceTimersByTime(60_000);
     expect(call.steps).toEqual([]);
-  });
-});
-
-describe('listenToHeart', () => {
-  /** A heart that is busy and answers pings while ALIVE. */
-  function heart() {
-    const state = { busy: true, alive: true, pings: 0, kills: 0 };
-    return {
-      state,
-      busy: () => state.busy,
-      ping: () => {
-        state.pings++;
-        return state.alive ? Promise.resolve() : new Promise(() => {});
-      },
-      kill: () => {
-        state.kills++;
-      },
-    };
-  }
-
-  test('asks each second while calls wait, and not at rest', async () => {
-    const beating = heart();
-    const stop = listenToHeart(beating, 5000);
-    await vi.advanceTimersByTimeAsync(3500);
-    expect(beating.state).toMatchObject({ pings: 3, kills: 0 });
-    beating.state.busy = false;
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(beating.state).toMatchObject({ pings: 3, kills: 0 });
-    stop();
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  test('kills what does not answer within the limit, and not before', async () => {
-    const beating = heart();
-    const stop = listenToHeart(beating, 5000);
-    beating.state.alive = false;
-    await vi.advanceTimersByTimeAsync(6000);
-    expect(beating.state.kills).toBe(0);
-    await vi.advanceTimersByTimeAsync(1500);
-    expect(beating.state.kills).toBe(1);
-    stop();
-  });
-
-  test('forgives an answer that comes late', async () => {
-    let answer = () => {};
-    const kill = vi.fn();
-    const ping = () =>
-      new Promise<void>((resolve) => {
-        answer = resolve;
-      });
-    const stop = listenToHeart({ busy: () => true, ping, kill }, 5000);
-    for (let round = 0; round < 4; round++) {
-      await vi.advanceTimersByTimeAsync(4000);
-      answer();
-    }
-    expect(kill).not.toHaveBeenCalled();
-    stop();
   });
 });
 

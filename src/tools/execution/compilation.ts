@@ -7,7 +7,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
 import { callOptions, limitOption, stringArgument, TIMEOUT } from '../arguments.ts';
 import { lookupResult, outputSection, waitedSection } from '../outcome.ts';
-import { warningSection } from '../remarks.ts';
+import { readtableSection, warningSection } from '../remarks.ts';
 import { withTemporaryFolder } from '../temporary.ts';
 import { failureText } from './evaluation.ts';
 
@@ -87,6 +87,7 @@ function compilationResult({ ending, output, data, waitedMs }: Reply<'compile-fo
     failure ?? headline(data),
     outputSection(output),
     warningSection(data),
+    readtableSection(data),
     waitedSection(waitedMs, 'forms are compiled one call at a time'),
   ]);
   // Those are of the file that stood for the forms.

@@ -13,7 +13,7 @@ import {
 import type { ReplHistory } from '../../records/repl-history.ts';
 import { callOptions, limitOption, stringArgument, TIMEOUT, timeoutAdvice } from '../arguments.ts';
 import { conditionText, endingText, lookupResult, outputSection, waitedSection } from '../outcome.ts';
-import { redefinedSection, warningSection } from '../remarks.ts';
+import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
 import { evaluationOf } from './history.ts';
 
 const PARAMETERS: readonly Parameter[] = [
@@ -121,6 +121,7 @@ function evaluationResult(
     outputSection(output),
     warningSection(data),
     redefinedSection(data),
+    readtableSection(data),
     waitedSection(waitedMs),
     keep({ ...(values !== undefined && { values }), ...(error !== undefined && { error }) }),
   ]);

@@ -25,7 +25,7 @@ import { visibleName } from '../../visible.ts';
 import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../arguments.ts';
 import { conditionText, endingText, outputSection, waitedSection } from '../outcome.ts';
 import type { Places } from '../places.ts';
-import { groupedWarnings, redefinedSection } from '../remarks.ts';
+import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
 import { withTemporaryFolder } from '../temporary.ts';
 
 const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (600 when absent)` };
@@ -248,6 +248,7 @@ function loadResult(
     timeoutAdvice(ending),
     groupedWarnings(data, places),
     redefinedSection(data),
+    readtableSection(data),
     outputSection(output),
     waitedSection(waitedMs),
   ]);

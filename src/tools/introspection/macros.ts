@@ -7,7 +7,7 @@ import { defineTool, keywordList, type Result, type ToolDefinition } from '../..
 import { callOptions, limitOption, stringArgument, TIMEOUT } from '../arguments.ts';
 import { failureText } from '../execution/evaluation.ts';
 import { lookupResult, outputSection, waitedSection } from '../outcome.ts';
-import { redefinedSection, warningSection } from '../remarks.ts';
+import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
 
 const MACROEXPAND_FORM: Omit<ToolDefinition, 'handler'> = {
   name: 'macroexpand_form',
@@ -85,6 +85,7 @@ function expansionResult({ ending, output, data, waitedMs }: Reply<'macroexpand'
     outputSection(output),
     warningSection(data),
     redefinedSection(data),
+    readtableSection(data),
     waitedSection(waitedMs),
   ]);
   const { expansion, expanded } = data;

@@ -1,0 +1,34 @@
+;;;; The guard page at the end of a control stack, which SBCL does not always put back.
+
+(in-package "LIVE-LISP.AGENT")
+
+(defun thread-word (slot)
+  "Return the address of this thread's own structure and the word in its SLOT, or NIL for the address."
+  (let ((this (internal-value ("SB-VM" "THREAD-THIS-SLOT"))))
+    (when this
+      (let ((thread (internal-call ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (this) (sb-sys:int-sap 0))))
+        (when (plusp (sb-sys:sap-int thread))
+          (values thread (sb-sys:sap-ref-word thread (* sb-vm:n-word-bytes slot))))))))
+
+(defun far-from-guard-p ()
+  "True when the stack has not grown near its end, where resetting the guard page overwrites what is there.
+A cleanup form runs on the stack of what it cleans up after."
+  (let ((slot (internal-value ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))))
+    (when slot
+      (multiple-value-bind (thread start) (thread-word slot)
+        (and thread
+             (> (- (sb-sys:sap-int (internal-call ("SB-VM" "CURRENT-SP") () (sb-sys:int-sap 0))) start)
+                (* 8 sb-c:+backend-page-bytes+)))))))
+
+(defun protect-stack-again ()
+  "Protect the guard page of this thread's stack when exhausting the stack unprotected it.
+SBCL does that only when the stack grows back to there; it gives the stack of a thread that
+ended before to a new one, which then dies with the whole image when it grows so far."
+  (let ((slot (internal-value ("SB-VM" "THREAD-STATE-WORD-SLOT")))
+        (reset (sb-sys:find-foreign-symbol-address "reset_thread_control_stack_guard_page")))
+    (when (and slot reset (far-from-guard-p))
+      (multiple-value-bind (thread state) (thread-word slot)
+        (when (and thread (zerop (ldb (byte 8 0) state)))
+          (sb-alien:alien-funcall
+           (sb-alien:sap-alien (sb-sys:int-sap reset) (function sb-alien:void sb-sys:system-area-pointer))
+           thread))))))

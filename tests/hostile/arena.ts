@@ -1,0 +1,227 @@
+// Decides how a case is run: through a real client, with other calls beside it, and what must be left of it.
+
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { childrenOf, gone, marked, pause } from '../server/processes.ts';
+import { type HostileCase, LIMIT_S } from './case.ts';
+
+/** What became of a case. */
+export interface Row {
+  name: string;
+  /** The first line of the answer. */
+  outcome: string;
+  /** Milliseconds until the answer. */
+  answerMs: number;
+  /** Milliseconds until the answer to the next evaluation. */
+  nextMs: number;
+  /** The longest time that another call took meanwhile. */
+  besideMs: number;
+  replaced: boolean;
+  /** By how many kB the server grew. */
+  grownKb: number;
+  /** What was not as it must be. */
+  breaches: string[];
+}
+
+export const LIMITS = {
+  /** How long after its limit a call may be answered. */
+  graceMs: 2000,
+  /** The same for a call in an image that collects garbage all the time. */
+  lateMs: 8000,
+  /** How long another call may take, which a garbage collection can hold up. */
+  besideMs: 2500,
+  /** How long the first evaluation in a new image may take. */
+  nextMs: 1000,
+};
+/** What an image is asked for that has not been told its state. */
+const STATE = '(if (boundp (quote cl-user::*state*)) (symbol-value (quote cl-user::*state*)) :new)';
+const NEW_IMAGE = 'This is a new Lisp image; ';
+
+/** Returns the value in kB of FIELD in /proc/PID/status. */
+export function statusOf(pid: number, field: string): number {
+  const match = new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  return Number(match?.[1]);
+}
+
+/** Returns by which factor things may take longer than the bounds say, as more processes want to run than can. */
+function stretch(): number {
+  return Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
+}
+
+export class Arena {
+  readonly session: Session;
+  /** Stands in the environment of all that the server starts. */
+  readonly mark: string;
+  readonly folder: ReturnType<typeof temporaryFolder>;
+  #state = 0;
+  #spoiled = false;
+
+  private constructor(session: Session, mark: string, folder: ReturnType<typeof temporaryFolder>) {
+    this.session = session;
+    this.mark = mark;
+    this.folder = folder;
+  }
+
+  /** Starts a server whose files are all in a folder of its own. */
+  static async start(args: string[] = ['--heap', '1GB', '--eval-timeout', String(LIMIT_S)]): Promise<Arena> {
+    const folder = temporaryFolder();
+    const mark = randomUUID();
+    const within = (name: string) => {
+      mkdirSync(join(folder.path, name));
+      return join(folder.path, name);
+    };
+    const session = await startSession({
+      args: ['--root', within('workspace'), ...args],
+      env: {
+        LIVE_LISP_TEST: mark,
+        XDG_CACHE_HOME: within('cache'),
+        XDG_STATE_HOME: within('state'),
+        TMPDIR: within('temporary'),
+      },
+    });
+    return new Arena(session, mark, folder);
+  }
+
+  async close(): Promise<void> {
+    await this.session.close();
+    this.folder.remove();
+  }
+
+  /** Ends the server and returns the command lines of those that are left of all processes that it and its
+   *  images started. */
+  async leftAfterEnd(): Promise<string[]> {
+    await this.session.close();
+    await pause(300);
+    return marked(this.mark).map((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' '),
+    );
+  }
+
+  /** Evaluates FORM in CL-USER. */
+  async eval(form: string, seconds = 20): Promise<Answer> {
+    return this.session.call('eval_form', { form, timeout: seconds });
+  }
+
+  /** Returns the process of the image, or undefined when there is none. */
+  image(): number | undefined {
+    return childrenOf(this.session.pid)[0];
+  }
+
+  /** Ends the image from outside, so that the next call gets a new one. */
+  async renew(): Promise<void> {
+    const image = this.image();
+    if (image !== undefined) {
+      process.kill(image, 'SIGKILL');
+      await gone(image, 3000);
+      await pause(100);
+    }
+    await this.eval('1');
+  }
+
+  /** Runs TRIAL and returns what became of it. */
+  async face(trial: HostileCase): Promise<Row> {
+    const breaches: string[] = [];
+    const expected = (met: boolean, what: string) => {
+      if (!met) breaches.push(what);
+    };
+    await this.#prepare(trial, expected);
+    const image = this.image();
+    const rss = statusOf(this.session.pid, 'VmRSS');
+    const { answer, answerMs, besideMs } = await this.#attack(trial);
+    const graceMs = trial.late ? LIMITS.lateMs : LIMITS.graceMs;
+    const limitMs = 1000 * (trial.seconds ?? LIMIT_S) + graceMs * stretch();
+    expected(answerMs <= limitMs, `answered after ${Math.round(answerMs)} ms, of ${limitMs}`);
+    expected(trial.says.test(answer.text), `says ${JSON.stringify(answer.text.slice(0, 600))}`);
+    expected(
+      trial.succeeds === 'maybe' || answer.isError === (trial.succeeds === undefined),
+      `isError is ${answer.isError}`,
+    );
+    expected(besideMs <= LIMITS.besideMs * stretch(), `another call took ${Math.round(besideMs)} ms`);
+    const { nextMs, notices } = await this.#aftermath(trial, expected);
+    const replaced = this.image() !== image;
+    const told = [...answer.notices, ...notices].some((text) => text.startsWith(NEW_IMAGE));
+    expected(
+      trial.spoils === true || replaced === told,
+      replaced ? 'nothing told that the image is new' : 'told of a new image',
+    );
+    const free = trial.spoils === true || trial.image === 'either';
+    expected(free || replaced === (trial.image === 'replaced'), `replaced: ${replaced}`);
+    this.#spoiled = trial.spoils === true || breaches.length > 0;
+    return {
+      name: trial.name,
+      outcome: answer.text.split('\n', 1)[0]?.slice(0, 160) ?? '',
+      answerMs,
+      nextMs,
+      besideMs,
+      replaced,
+      grownKb: statusOf(this.session.pid, 'VmRSS') - rss,
+      breaches,
+    };
+  }
+
+  async #prepare({ before }: HostileCase, expected: (met: boolean, what: string) => void): Promise<void> {
+    if (this.#spoiled) await this.renew();
+    this.#spoiled = false;
+    this.#state++;
+    const prepared = await this.eval(
+      `(cl:in-package :cl-user) (defparameter *state* ${this.#state}) ${before ?? ''}`,
+    );
+    expected(!prepared.isError, `the preparation failed: ${prepared.text.slice(0, 300)}`);
+  }
+
+  /** Makes the call, and calls beside it that must not wait for it. */
+  async #attack({ form, tool, seconds = LIMIT_S, freezes }: HostileCase) {
+    const args = tool
+      ? Object.fromEntries(
+          Object.entries(tool.args).map(([key, value]) => [key, value === '$' ? form : value]),
+        )
+      : { form, timeout: seconds };
+    const began = performance.now();
+    let ended = false;
+    const call = this.session.call(tool?.name ?? 'eval_form', args).finally(() => {
+      ended = true;
+    });
+    const notices: string[] = [];
+    let besideMs = 0;
+    while (!ended) {
+      const asked = performance.now();
+      if (freezes) await this.session.client.listTools();
+      else
+        notices.push(
+          ...(await this.session.call('apropos_search', { pattern: 'mapcar', package: 'cl' })).notices,
+        );
+      besideMs = Math.max(besideMs, performance.now() - asked);
+      await Promise.race([pause(50), call]);
+    }
+    const answer = await call;
+    answer.notices.push(...notices);
+    return { answer, answerMs: performance.now() - began, besideMs };
+  }
+
+  /** Looks at what is left: that evaluation works, and that what was kept is there. */
+  async #aftermath(trial: HostileCase, expected: (met: boolean, what: string) => void) {
+    const notices: string[] = [];
+    const asks = async (form: string, wanted: RegExp) => {
+      const answer = await this.eval(form, 5);
+      notices.push(...answer.notices);
+      expected(wanted.test(answer.text), `${form} then gives ${JSON.stringify(answer.text.slice(0, 300))}`);
+    };
+    const asked = performance.now();
+    const [form, wanted] = trial.probe ?? ['1', /^1$/];
+    await asks(form, wanted);
+    const nextMs = performance.now() - asked;
+    if (trial.image === 'replaced' && trial.recompiles === undefined) {
+      expected(nextMs <= LIMITS.nextMs * stretch(), `the new image answered after ${Math.round(nextMs)} ms`);
+    }
+    if (trial.spoils === undefined) {
+      const kept = { replaced: ':NEW', either: `(?:${this.#state}|:NEW)`, kept: this.#state }[
+        trial.image ?? 'kept'
+      ];
+      await asks(STATE, new RegExp(`^${kept}$`));
+    }
+    return { nextMs, notices };
+  }
+}

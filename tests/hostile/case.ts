@@ -1,0 +1,66 @@
+// Decides what a hostile case is: code that a model could send, what must be answered, and what must be left.
+
+export interface HostileCase {
+  /** What it does, in a few words; no two cases have the same. */
+  name: string;
+  /** What is evaluated. */
+  form: string;
+  /** Another tool that is called with FORM in the place of `$`, instead of eval_form. */
+  tool?: { name: string; args: Record<string, unknown> };
+  /** What is evaluated before, and must succeed. */
+  before?: string;
+  /** Seconds that the call may take; LIMIT_S when absent. */
+  seconds?: number;
+  /** What the answer must match. */
+  says: RegExp;
+  /** Whether the answer is no error; whoever gets a signal can make it either. */
+  succeeds?: true | 'maybe';
+  /** Whether the image must be another one afterwards, or may be; it must be kept when absent. */
+  image?: 'replaced' | 'either';
+  /** Whether it is given longer to end, because the image collects garbage all the time. */
+  late?: true;
+  /** Whether the next image has to compile the agent first. */
+  recompiles?: true;
+  /** Whether the image stands still as a whole, so that only what needs no image is answered meanwhile. */
+  freezes?: true;
+  /** Evaluated afterwards, to show what is kept, and how it must be answered; SYMBOL-VALUE of a variable when absent. */
+  probe?: [form: string, answer: RegExp];
+  /** Whether the session is meant to be unusable for other cases afterwards. */
+  spoils?: true;
+  /** Whether it is left to the long run, because it takes long or is much like another. */
+  long?: true;
+}
+
+export interface Group {
+  title: string;
+  cases: HostileCase[];
+}
+
+/** Seconds that the call of a case may take. */
+export const LIMIT_S = 0.5;
+
+/** How the answer to a call begins that was interrupted at its limit. */
+export const INTERRUPTED =
+  /^Error: Interrupted after \d+\.\d s, the limit of this call; the image and what was done so far are kept\./;
+
+/** As INTERRUPTED, with the newest frame being a call of NAME. */
+export function interruptedIn(name: string): RegExp {
+  return new RegExp(`${INTERRUPTED.source}[\\s\\S]*\\n\\nIt was at:\\n  0: \\(COMMON-LISP-USER::${name}\\b`);
+}
+
+/** How the answer to a call begins whose thread had to be ended. */
+export const THREAD_ENDED =
+  /^Error: Its thread was ended after \d+\.\d s because it did not react to being interrupted; the image is kept\./;
+
+/** How the answer to a call begins that was about to exhaust the heap. */
+export const HEAP =
+  /^Error: (?:Interrupted after \d+\.\d s because it was about to exhaust the heap; the image is kept\. Make less at once, or ask the user for a larger --heap\.|Heap exhausted)/;
+
+/** What a call answers during which the image was lost, which ended as HOW tells. */
+export function lost(how: string): RegExp {
+  return new RegExp(
+    `^Error: The Lisp image was lost during this call: ${how}\\. The next call gets a new image\\.`,
+  );
+}
+
+export const UNINTERRUPTIBLE = lost('a call could not be interrupted, so the image had to be replaced');

@@ -1,0 +1,131 @@
+// Forms that end the process.
+
+import { type Group, lost } from '../case.ts';
+
+export const ENDS: Group = {
+  title: 'The end of the process',
+  cases: [
+    { name: '(exit)', form: '(exit)', says: lost('it exited with code 0'), image: 'replaced' },
+    {
+      name: '(exit :code 3)',
+      form: '(exit :code 3)',
+      says: lost('it exited with code 3'),
+      image: 'replaced',
+    },
+    {
+      name: '(exit :abort t)',
+      form: '(exit :abort t)',
+      says: lost('it exited with code 1'),
+      image: 'replaced',
+    },
+    {
+      name: '(exit :code 5 :abort t)',
+      form: '(exit :code 5 :abort t)',
+      says: lost('it exited with code 5'),
+      image: 'replaced',
+    },
+    { name: '(sb-ext:quit)', form: '(sb-ext:quit)', says: lost('it exited with code 0'), image: 'replaced' },
+    {
+      name: 'exit under unwind-protect',
+      form: '(unwind-protect (exit :code 4) (princ "cleaned"))',
+      says: new RegExp(`${lost('it exited with code 4').source}[\\s\\S]*Output:\\ncleaned$`),
+      image: 'replaced',
+    },
+    {
+      name: 'exit under handler-case and catch',
+      long: true,
+      form: '(handler-case (catch :tag (exit :code 6)) (t () :caught))',
+      says: lost('it exited with code 6'),
+      image: 'replaced',
+    },
+    {
+      name: 'exit whose cleanup form loops',
+      form: '(unwind-protect (exit :code 7) (loop))',
+      says: lost('it exited with code 7'),
+      image: 'replaced',
+    },
+    {
+      name: 'exit with a hook that loops',
+      long: true,
+      form: '(push (lambda () (loop)) sb-ext:*exit-hooks*) (exit)',
+      says: /^Error: (?:The Lisp image was lost|Interrupted)/,
+      image: 'replaced',
+    },
+    {
+      name: 'exit with a hook that fails',
+      form: '(push (lambda () (error "in the hook")) sb-ext:*exit-hooks*) (exit :code 8)',
+      says: /^Error: /,
+      image: 'replaced',
+    },
+    {
+      name: 'exit in a thread',
+      form: '(sb-thread:make-thread (lambda () (exit :code 9))) (sleep 10)',
+      seconds: 5,
+      says: lost('it exited with code 9'),
+      image: 'replaced',
+    },
+    {
+      name: 'exit by a timer after the call',
+      form: '(sb-ext:schedule-timer (sb-ext:make-timer (lambda () (exit :abort t)) :thread t) 0.1) (sleep 5)',
+      says: lost('it exited with code 1'),
+      image: 'replaced',
+    },
+    {
+      name: 'exit while another thread sleeps',
+      form: '(progn (sb-thread:make-thread (lambda () (sleep 100))) (sleep 0.1) (exit))',
+      seconds: 5,
+      says: lost('it exited with code 0'),
+      image: 'replaced',
+    },
+    {
+      name: 'exit while another thread cannot be ended',
+      long: true,
+      form: '(progn (sb-thread:make-thread (lambda () (sb-sys:without-interrupts (loop)))) (sleep 0.1) (exit))',
+      seconds: 5,
+      says: /^Error: The Lisp image was lost during this call: /,
+      image: 'replaced',
+    },
+    {
+      name: 'os-exit',
+      form: '(sb-ext:exit :code 255 :abort t)',
+      says: lost('it exited with code 255'),
+      image: 'replaced',
+    },
+    {
+      name: 'exit of C',
+      form: '(sb-alien:alien-funcall (sb-alien:extern-alien "exit" (function sb-alien:void sb-alien:int)) 10)',
+      says: lost('it exited with code 10'),
+      image: 'replaced',
+    },
+    {
+      name: '_exit of C',
+      form: '(sb-alien:alien-funcall (sb-alien:extern-alien "_exit" (function sb-alien:void sb-alien:int)) 11)',
+      says: lost('it exited with code 11'),
+      image: 'replaced',
+    },
+    {
+      name: 'abort of C',
+      form: '(sb-alien:alien-funcall (sb-alien:extern-alien "abort" (function sb-alien:void)))',
+      says: lost('it exited with code 1'),
+      image: 'replaced',
+    },
+    {
+      name: 'save-lisp-and-die',
+      form: '(sb-ext:save-lisp-and-die "dead.core")',
+      says: /^Error: Cannot save core with multiple threads running/,
+    },
+    { name: 'sb-posix:fork', before: '(require :sb-posix)', form: '(sb-posix:fork)', says: /^Error: / },
+    {
+      name: 'fork of C',
+      form: '(zerop (sb-alien:alien-funcall (sb-alien:extern-alien "fork" (function sb-alien:int))))',
+      succeeds: true,
+      says: /^(?:NIL|T)$/,
+    },
+    {
+      name: 'execv of C',
+      form: '(sb-alien:alien-funcall (sb-alien:extern-alien "execl" (function sb-alien:int sb-alien:c-string sb-alien:c-string sb-alien:unsigned-long)) "/bin/sleep" "sleep" 0)',
+      says: /^Error: /,
+      image: 'replaced',
+    },
+  ],
+};

@@ -1,0 +1,132 @@
+// Forms that redefine what SBCL and the agent are made of.
+
+import type { Group } from '../case.ts';
+
+/** Code that takes away the lock of CL and redefines NAME by DEFINITION. */
+function redefined(definition: string): string {
+  return `(progn (sb-ext:unlock-package :cl) (handler-bind ((warning (function muffle-warning))) ${definition}) :done)`;
+}
+
+const DONE = { succeeds: true as const, says: /^:DONE/ };
+
+export const FUNCTIONS: Group = {
+  title: 'Functions and classes of SBCL redefined',
+  cases: [
+    { name: 'CL redefined without unlocking', form: '(defun car (x) x)', says: /^Error: / },
+    { name: 'NIL set', form: '(setf nil 1)', says: /^Error: / },
+    { name: 'T rebound', form: '(let ((t 1)) t)', says: /^Error: / },
+    { name: 'a constant changed', form: '(defconstant pi 3)', says: /^Error: / },
+    {
+      name: 'PRINT redefined',
+      form: redefined('(defun print (x &optional s) (declare (ignore s)) (loop) x)'),
+      ...DONE,
+      spoils: true,
+    },
+    {
+      name: 'FORMAT redefined',
+      form: redefined('(defun format (&rest x) (declare (ignore x)) (loop))'),
+      says: /^(?::DONE|Error: )/,
+      succeeds: true,
+      spoils: true,
+    },
+    {
+      name: 'ERROR redefined',
+      form: redefined('(defun error (&rest x) (declare (ignore x)) :not-signalled)'),
+      ...DONE,
+      spoils: true,
+    },
+    {
+      name: 'GETHASH redefined',
+      form: redefined('(defun gethash (&rest x) (declare (ignore x)) nil)'),
+      says: /^(?::DONE|Error: )/,
+      succeeds: true,
+      spoils: true,
+    },
+    {
+      name: 'FIND-PACKAGE redefined',
+      form: redefined('(defun find-package (&rest x) (declare (ignore x)) nil)'),
+      says: /^(?::DONE|Error: )/,
+      succeeds: 'maybe',
+      spoils: true,
+      probe: ['1', /^/],
+    },
+    {
+      name: 'FUNCALL redefined',
+      form: redefined('(defun funcall (&rest x) (declare (ignore x)) nil)'),
+      says: /^(?::DONE|Error: )/,
+      succeeds: true,
+      spoils: true,
+      probe: ['1', /^/],
+    },
+    {
+      name: 'EVAL redefined',
+      form: redefined('(defun eval (x) (declare (ignore x)) :eaten)'),
+      says: /^(?::DONE|Error: )/,
+      succeeds: true,
+      spoils: true,
+      probe: ['1', /^/],
+    },
+    {
+      name: 'READ redefined',
+      long: true,
+      form: redefined('(defun read (&rest x) (declare (ignore x)) (loop))'),
+      says: /^(?::DONE|Error: )/,
+      succeeds: true,
+      spoils: true,
+      probe: ['1', /^/],
+    },
+    {
+      name: 'MAKE-THREAD redefined',
+      form: '(progn (sb-ext:unlock-package :sb-thread) (handler-bind ((warning (function muffle-warning))) (defun sb-thread:make-thread (&rest x) (declare (ignore x)) (error "no threads"))) :done)',
+      ...DONE,
+      probe: ['1', /^1$|its agent failed: no threads/],
+      spoils: true,
+    },
+    {
+      name: 'a print method for everything',
+      form: '(progn (handler-bind ((warning (function muffle-warning))) (defmethod print-object ((x t) s) (declare (ignore s)) (loop))) :done)',
+      says: /^(?::DONE|Error: )/,
+      succeeds: true,
+      spoils: true,
+    },
+    {
+      name: 'a print method for conditions that fails',
+      form: '(progn (defmethod print-object ((x error) s) (declare (ignore s)) (error "no")) (error "shown how?"))',
+      says: /^Error: /,
+      spoils: true,
+    },
+    {
+      name: 'NO-APPLICABLE-METHOD that loops',
+      form: '(progn (defmethod no-applicable-method (g &rest a) (declare (ignore g a)) (loop)) :done)',
+      says: /^(?::DONE|Error: )/,
+      succeeds: true,
+      spoils: true,
+    },
+    {
+      name: 'INITIALIZE-INSTANCE :before for everything',
+      long: true,
+      form: '(progn (defmethod initialize-instance :before ((x t) &rest r) (declare (ignore r)) (error "no instances")) :done)',
+      says: /^(?::DONE|Error: )/,
+      succeeds: 'maybe',
+      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
+      spoils: true,
+    },
+    {
+      name: 'the class of the output stream redefined',
+      freezes: true,
+      long: true,
+      form: '(progn (defclass live-lisp.agent::capture () ()) (print 1) :done)',
+      says: /^(?::DONE|Error: )/,
+      succeeds: 'maybe',
+      spoils: true,
+      image: 'replaced',
+    },
+    {
+      name: 'a structure of the agent redefined',
+      form: '(progn (handler-bind ((error (function continue))) (defstruct live-lisp.agent::job a)) :done)',
+      says: /^(?::DONE|Error: )/,
+      succeeds: true,
+      spoils: true,
+    },
+  ],
+};

@@ -1,0 +1,292 @@
+// Forms that never end, wherever code can be.
+
+import { type Group, INTERRUPTED, interruptedIn, THREAD_ENDED, UNINTERRUPTIBLE } from '../case.ts';
+
+const SPIN = '(defun spin () (loop))';
+
+export const LOOPS: Group = {
+  title: 'Loops that never end',
+  cases: [
+    { name: 'an empty loop', long: true, form: '(loop)', says: INTERRUPTED },
+    { name: 'a loop in a function', before: SPIN, form: '(spin)', says: interruptedIn('SPIN') },
+    {
+      name: 'a loop after output',
+      before: SPIN,
+      form: '(progn (princ "half way") (spin))',
+      says: /It was at:\n {2}0: \(COMMON-LISP-USER::SPIN\)[\s\S]*\n\nOutput:\nhalf way$/,
+    },
+    { name: 'a loop that conses', form: '(loop (make-list 1000))', says: INTERRUPTED },
+    { name: 'a sleep', form: '(sleep 1000)', says: INTERRUPTED },
+    {
+      name: 'handler-case that takes every condition',
+      before: SPIN,
+      form: '(handler-case (spin) (t () :swallowed))',
+      says: interruptedIn('SPIN'),
+    },
+    {
+      name: 'ignore-errors in a loop',
+      form: '(loop (ignore-errors (error "again")))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a handler that loops',
+      form: '(handler-bind ((error (lambda (c) (declare (ignore c)) (loop)))) (error "x"))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a handler that signals in turn',
+      form: '(handler-bind ((error (lambda (c) (error c)))) (error "x"))',
+      says: /^Error: (?:Control stack exhausted|Interrupted after|x)/,
+    },
+    {
+      name: 'mutual recursion in tail position',
+      form: '(labels ((a () (b)) (b () (a))) (a))',
+      says: INTERRUPTED,
+    },
+    { name: 'a cleanup form that loops', form: '(unwind-protect (loop) (loop))', says: INTERRUPTED },
+    {
+      name: 'two nested cleanup forms that loop',
+      long: true,
+      form: '(unwind-protect (unwind-protect (loop) (loop)) (loop))',
+      says: THREAD_ENDED,
+    },
+    {
+      name: 'three nested cleanup forms that loop',
+      long: true,
+      form: '(unwind-protect (unwind-protect (unwind-protect (loop) (loop)) (loop)) (loop))',
+      says: UNINTERRUPTIBLE,
+      image: 'replaced',
+    },
+    {
+      name: 'a cleanup form that goes back into the loop',
+      long: true,
+      form: '(tagbody a (unwind-protect (loop) (go a)))',
+      says: UNINTERRUPTIBLE,
+      image: 'replaced',
+    },
+    {
+      name: 'a catch tag that is thrown to again and again',
+      long: true,
+      form: '(loop (catch :tag (unwind-protect (sleep 10) (throw :tag nil))))',
+      says: UNINTERRUPTIBLE,
+      image: 'replaced',
+    },
+    {
+      name: 'a macro that never expands',
+      before: '(defmacro never () (loop))',
+      form: '(never)',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a macro that expands into itself',
+      before: '(defmacro again (n) `(again ,(1+ n)))',
+      form: '(again 0)',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a macro that never expands, in macroexpand_form',
+      before: '(defmacro never () (loop))',
+      form: '(never)',
+      tool: { name: 'macroexpand_form', args: { form: '$' } },
+      says: /^(?:Error: )?Interrupted after/,
+    },
+    {
+      name: 'a compiler macro that loops',
+      before: '(define-compiler-macro slow-one (x) (loop) x)',
+      form: '(defun user-of-it () (slow-one 1))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a reader macro that loops',
+      form: '(set-macro-character #\\! (lambda (s c) (declare (ignore s c)) (loop))) (list !)',
+      probe: ['(progn (set-syntax-from-char #\\! #\\a) :undone)', /^:UNDONE$/],
+      says: INTERRUPTED,
+    },
+    { name: '#. that loops', form: '#.(loop)', says: INTERRUPTED },
+    {
+      name: 'a print method that loops',
+      long: true,
+      before:
+        '(defclass endless () ()) (defmethod print-object ((x endless) s) (declare (ignore s)) (loop)) (defvar *endless* nil)',
+      form: "(make-instance 'endless)",
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a print method that loops, in describe_symbol',
+      long: true,
+      before:
+        "(defclass endless () ()) (defmethod print-object ((x endless) s) (declare (ignore s)) (loop)) (defvar *endless* nil) (progn (setf *endless* (make-instance 'endless)) 1)",
+      form: '*endless*',
+      tool: { name: 'describe_symbol', args: { symbol: '$' } },
+      succeeds: 'maybe',
+      says: /^(?:COMMON-LISP-USER::\*ENDLESS\* \[VARIABLE\]|Interrupted after)/,
+    },
+    {
+      name: 'a report function that loops',
+      before:
+        '(define-condition endless-report (error) () (:report (lambda (c s) (declare (ignore c s)) (loop))))',
+      form: "(error 'endless-report)",
+      says: /^Error: /,
+    },
+    {
+      name: 'a report function that fails',
+      before:
+        '(define-condition failing-report (error) () (:report (lambda (c s) (declare (ignore c s)) (error "no report"))))',
+      form: "(error 'failing-report)",
+      says: /^Error: #<FAILING-REPORT: printing it signalled SIMPLE-ERROR>/,
+    },
+    {
+      name: 'a restart whose report loops',
+      form: '(restart-case (error "with a restart") (go-on () :report (lambda (s) (declare (ignore s)) (loop)) 1))',
+      says: /^Error: /,
+    },
+    {
+      name: 'an argument of a frame whose print method loops',
+      before:
+        '(defclass endless () ()) (defmethod print-object ((x endless) s) (declare (ignore s)) (loop)) (defun take-it (x) (error "took ~a" (type-of x)))',
+      form: "(take-it (make-instance 'endless))",
+      says: /^Error: /,
+    },
+    {
+      name: 'a method combination of slow type tests',
+      before: '(defun slow-p (x) (declare (ignore x)) (loop))',
+      form: "(typep 1 '(satisfies slow-p))",
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a deftype that never expands',
+      before: '(deftype never-type () (loop))',
+      form: "(typep 1 'never-type)",
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a huge form to compile',
+      form: '(compile nil `(lambda (x) ,@(loop for i below 200000 collect `(when (eql x ,i) (print (list x ,i))))))',
+      says: INTERRUPTED,
+    },
+    { name: 'a bignum to print', form: '(expt 7 3000000)', says: INTERRUPTED },
+    { name: 'a bignum to compute', form: '(let ((n (expt 7 4000000))) (* n n n n))', says: INTERRUPTED },
+    {
+      name: 'a hash function that loops',
+      before:
+        '(defun h= (a b) (eql a b)) (defun h-hash (x) (declare (ignore x)) (loop)) (sb-ext:define-hash-table-test h= h-hash)',
+      form: "(setf (gethash 1 (make-hash-table :test 'h=)) 2)",
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a sort predicate that loops',
+      form: '(sort (list 1 2) (lambda (a b) (declare (ignore a b)) (loop)))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a loop in the handler of a tool',
+      before:
+        '(live-lisp:register-tool live-lisp:*agent-q-registry* (live-lisp:define-tool "endless_tool" "Never ends." nil :handler (lambda (args) (declare (ignore args)) (loop))))',
+      form: '(live-lisp:call-tool "endless_tool")',
+      says: /Interrupted after/,
+    },
+    {
+      name: 'a tool that calls itself',
+      before:
+        '(live-lisp:register-tool live-lisp:*agent-q-registry* (live-lisp:define-tool "self_tool" "Calls itself." nil :handler (lambda (args) (declare (ignore args)) (live-lisp:call-tool "self_tool"))))',
+      form: '(live-lisp:call-tool "self_tool")',
+      says: /Code can nest tool calls 16 levels deep, not deeper\./,
+    },
+    {
+      name: 'a debugger hook that loops',
+      form: '(setf sb-ext:*invoke-debugger-hook* (lambda (c h) (declare (ignore c h)) (loop))) (error "into the hook")',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a *debugger-hook* that loops',
+      form: '(let ((*debugger-hook* (lambda (c h) (declare (ignore c h)) (loop)))) (error "into the hook"))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a *macroexpand-hook* that loops',
+      form: '(setf *macroexpand-hook* (lambda (&rest x) (declare (ignore x)) (loop))) (when t 1)',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'an *after-gc-hooks* that loops',
+      form: '(push (lambda () (loop)) sb-ext:*after-gc-hooks*) (sb-ext:gc) (loop)',
+      says: INTERRUPTED,
+      probe: [
+        '(progn (setf sb-ext:*after-gc-hooks* (last sb-ext:*after-gc-hooks*)) (sb-ext:gc) :undone)',
+        /^:UNDONE$/,
+      ],
+    },
+    {
+      name: 'a finalizer that loops',
+      form: '(progn (loop repeat 20 do (sb-ext:finalize (list 1) (lambda () (loop)))) (sb-ext:gc :full t) :set)',
+      succeeds: true,
+      says: /^:SET$/,
+      spoils: true,
+    },
+    {
+      name: 'a timer that loops',
+      long: true,
+      form: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (loop))) 0.05) (sleep 0.2) :set)',
+      says: UNINTERRUPTIBLE,
+      image: 'replaced',
+    },
+    {
+      name: 'a timer that loops in a new thread',
+      form: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (loop)) :thread t) 0.05) (sleep 0.2) :set)',
+      succeeds: true,
+      says: /^:SET$/,
+      spoils: true,
+    },
+    {
+      name: 'a loop that nothing may interrupt',
+      long: true,
+      form: '(sb-sys:without-interrupts (loop))',
+      says: UNINTERRUPTIBLE,
+      image: 'replaced',
+    },
+    {
+      name: 'a loop that nothing may interrupt, after output',
+      form: '(progn (princ "half way") (sb-sys:without-interrupts (loop)))',
+      says: new RegExp(`${UNINTERRUPTIBLE.source}[\\s\\S]*half way`),
+      image: 'replaced',
+    },
+    {
+      name: 'a loop that nothing may interrupt, which allows it now and then',
+      form: '(sb-sys:without-interrupts (loop (sb-sys:with-local-interrupts (sleep 0.01))))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a loop during which no garbage can be collected',
+      long: true,
+      form: '(sb-sys:without-gcing (loop))',
+      says: UNINTERRUPTIBLE,
+      image: 'replaced',
+    },
+    {
+      name: 'such a loop, and another thread that collects garbage',
+      form: '(progn (sb-thread:make-thread (lambda () (sleep 0.1) (loop (sb-ext:gc)))) (sb-sys:without-gcing (loop)))',
+      says: UNINTERRUPTIBLE,
+      image: 'replaced',
+      freezes: true,
+    },
+    {
+      name: 'such a loop that fills the heap itself',
+      long: true,
+      form: '(sb-sys:without-gcing (let ((l nil)) (loop (push (make-array 1000) l))))',
+      says: /^Error: The Lisp image was lost during this call: (?:its heap was exhausted|a call could not be interrupted)/,
+      image: 'replaced',
+      freezes: true,
+    },
+    {
+      name: 'a lookup that runs a loop of the program',
+      spoils: true,
+      before:
+        '(defclass odd-class (standard-class) ()) (defmethod sb-mop:validate-superclass ((a odd-class) (b standard-class)) t) (defclass odd () ((a)) (:metaclass odd-class)) (defmethod sb-mop:class-slots ((c odd-class)) (loop))',
+      form: 'odd',
+      tool: { name: 'class_slots', args: { class: '$' } },
+      seconds: 30,
+      succeeds: true,
+      says: /ODD/,
+    },
+  ],
+};

@@ -1,0 +1,283 @@
+// Output without end, input that never comes, and the debugger.
+
+import { type Group, INTERRUPTED } from '../case.ts';
+
+const INTERRUPTED_WITH_OUTPUT = new RegExp(
+  `${INTERRUPTED.source}[\\s\\S]*\\n\\nOutput:\\n[\\s\\S]+characters left out`,
+);
+const END_OF_FILE = /^Error: end of file on /;
+
+export const OUTPUT: Group = {
+  title: 'Output, input and the debugger',
+  cases: [
+    { name: 'output without end', long: true, form: '(loop (print 1))', says: INTERRUPTED_WITH_OUTPUT },
+    {
+      name: 'output without end and without a line break',
+      form: '(loop (princ "x"))',
+      says: INTERRUPTED_WITH_OUTPUT,
+    },
+    { name: 'output by one character', form: '(loop (write-char #\\x))', says: INTERRUPTED_WITH_OUTPUT },
+    {
+      name: 'output of long strings',
+      before: '(defvar *long* (make-string 1000000 :initial-element #\\x)) 1',
+      form: '(loop (write-string *long*))',
+      says: INTERRUPTED_WITH_OUTPUT,
+    },
+    {
+      name: 'output to *error-output*',
+      form: '(loop (print 1 *error-output*))',
+      says: INTERRUPTED_WITH_OUTPUT,
+    },
+    {
+      name: 'output to *trace-output*',
+      form: '(loop (print 1 *trace-output*))',
+      says: INTERRUPTED_WITH_OUTPUT,
+    },
+    { name: 'output to *debug-io*', form: '(loop (print 1 *debug-io*))', says: INTERRUPTED_WITH_OUTPUT },
+    {
+      name: 'output to *terminal-io*',
+      form: '(loop (print 1 *terminal-io*))',
+      says: INTERRUPTED_WITH_OUTPUT,
+    },
+    { name: 'output to the stdout of SBCL', form: '(loop (print 1 sb-sys:*stdout*))', says: INTERRUPTED },
+    { name: 'output to the stderr of SBCL', form: '(loop (print 1 sb-sys:*stderr*))', says: INTERRUPTED },
+    { name: 'output to the terminal of SBCL', form: '(loop (print 1 sb-sys:*tty*))', says: INTERRUPTED },
+    {
+      name: 'output to descriptor 1',
+      form: '(let ((s (sb-sys:make-fd-stream 1 :output t))) (loop (print 1 s)))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'output of a child process without end',
+      form: '(sb-ext:run-program "/bin/sh" (list "-c" "yes") :output t)',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'output of a child process that is captured',
+      form: '(sb-ext:run-program "/bin/sh" (list "-c" "yes") :output *standard-output*)',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'output of four threads at once',
+      form: '(let ((out *standard-output*)) (mapc (function sb-thread:join-thread) (loop repeat 4 collect (sb-thread:make-thread (lambda () (loop (print 1 out)))))))',
+      says: INTERRUPTED,
+      spoils: true,
+    },
+    {
+      name: 'output of threads that nobody waits for',
+      form: '(progn (loop repeat 2 do (sb-thread:make-thread (lambda () (loop (print 1))))) :made)',
+      succeeds: true,
+      says: /^:MADE/,
+      spoils: true,
+    },
+    {
+      name: 'trace of a function without end',
+      before: '(defun traced (x) x) (trace traced)',
+      form: '(loop (traced 1))',
+      says: INTERRUPTED_WITH_OUTPUT,
+      probe: ['(progn (untrace) :off)', /^:OFF/],
+    },
+    { name: 'warnings without end', form: '(loop (warn "again"))', says: INTERRUPTED },
+    {
+      name: 'different warnings without end',
+      form: '(loop for i from 0 do (warn "again ~d" i))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'compiler warnings without end',
+      form: '(loop for i from 0 do (eval (list (intern (format nil "NO-SUCH-~d" i)))))',
+      says: /^Error: /,
+    },
+    {
+      name: 'definitions without end',
+      form: '(loop for i from 0 do (eval `(defun ,(intern (format nil "DEFINED-~d" (mod i 50))) () ,i)))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a print method without end',
+      before:
+        '(defclass babbler () ()) (defmethod print-object ((x babbler) s) (loop (write-string "blah " s)))',
+      form: "(make-instance 'babbler)",
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a report function without end',
+      before:
+        '(define-condition babbling (error) () (:report (lambda (c s) (declare (ignore c)) (loop (write-string "blah " s)))))',
+      form: "(error 'babbling)",
+      says: /^Error: blah /,
+    },
+    {
+      name: 'a long string as a value',
+      form: '(make-string 5000000 :initial-element #\\a)',
+      succeeds: true,
+      says: /^"aaa[\s\S]*cut here/,
+    },
+    {
+      name: 'many values',
+      form: '(values-list (loop for i below 1000 collect i))',
+      succeeds: true,
+      says: /more values/,
+    },
+    {
+      name: 'characters that no encoding has',
+      form: '(princ (string (code-char #xd800)))',
+      succeeds: true,
+      says: /^"/,
+    },
+    {
+      name: 'control characters',
+      form: '(progn (princ (coerce (loop for i below 160 collect (code-char i)) (quote string))) 1)',
+      succeeds: true,
+      says: /^1/,
+    },
+    {
+      name: 'what looks like a protocol message',
+      form: '(progn (format sb-sys:*stdout* "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,\\"result\\":{}}~%") (sb-ext:run-program "/bin/echo" (list "{}") :output t) 1)',
+      succeeds: true,
+      says: /^1/,
+    },
+    { name: '(read)', form: '(read)', says: END_OF_FILE },
+    { name: '(read-line)', form: '(read-line)', says: END_OF_FILE },
+    { name: '(read-char *query-io*)', form: '(read-char *query-io*)', says: END_OF_FILE },
+    { name: '(y-or-n-p)', form: '(y-or-n-p "Sure?")', says: END_OF_FILE },
+    { name: '(yes-or-no-p)', form: '(yes-or-no-p "Sure?")', says: END_OF_FILE },
+    { name: '(read-line *terminal-io*)', form: '(read-line *terminal-io*)', says: END_OF_FILE },
+    {
+      name: '(read-byte) of descriptor 0',
+      form: '(read-byte (sb-sys:make-fd-stream 0 :element-type (quote (unsigned-byte 8))))',
+      says: END_OF_FILE,
+    },
+    { name: '(read-line sb-sys:*stdin*)', form: '(read-line sb-sys:*stdin*)', says: END_OF_FILE },
+    { name: '(read-line sb-sys:*tty*)', form: '(read-line sb-sys:*tty*)', says: /^Error: / },
+    {
+      name: 'a read loop that ignores the end',
+      form: '(loop (read-line *standard-input* nil))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a read of a pipe that nobody writes',
+      form: '(let ((p (sb-ext:run-program "/bin/sleep" (list "100") :input :stream :output :stream :wait nil))) (unwind-protect (read-line (sb-ext:process-output p)) (sb-ext:process-kill p 9)))',
+      says: INTERRUPTED,
+    },
+    {
+      name: '(break)',
+      form: '(break)',
+      says: /^Error: break\nType: COMMON-LISP::SIMPLE-CONDITION|^Error: break/,
+    },
+    {
+      name: '(invoke-debugger)',
+      form: '(invoke-debugger (make-condition \'simple-error :format-control "asked for"))',
+      says: /^Error: asked for/,
+    },
+    {
+      name: '(break) in a thread',
+      form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (break))) :default :ended)',
+      succeeds: true,
+      says: /^:ENDED/,
+    },
+    {
+      name: 'an error in a thread',
+      form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended)',
+      succeeds: true,
+      says: /^:ENDED/,
+    },
+    {
+      name: 'a hundred errors in threads',
+      form: '(progn (mapc (lambda (th) (sb-thread:join-thread th :default nil)) (loop repeat 100 collect (sb-thread:make-thread (lambda () (error "in a thread"))))) :ended)',
+      succeeds: true,
+      says: /^:ENDED/,
+      seconds: 5,
+    },
+    {
+      name: 'enable-debugger, then an error',
+      form: '(sb-ext:enable-debugger) (error "with a debugger")',
+      says: /^Error: with a debugger/,
+    },
+    {
+      name: 'enable-debugger, then an error in a thread',
+      form: '(sb-ext:enable-debugger) (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended)',
+      succeeds: true,
+      says: /:ENDED/,
+    },
+    {
+      name: 'disable-debugger, then an error in a thread',
+      form: '(sb-ext:disable-debugger) (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended)',
+      succeeds: true,
+      says: /:ENDED/,
+    },
+    {
+      name: 'the global *invoke-debugger-hook* set to nil from a thread, then an error in another',
+      form: '(progn (sb-thread:join-thread (sb-thread:make-thread (lambda () (setf sb-ext:*invoke-debugger-hook* nil)))) (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended))',
+      says: /:ENDED/,
+      succeeds: true,
+    },
+    {
+      name: 'a *debugger-hook* that returns',
+      form: '(setf *debugger-hook* (lambda (c h) (declare (ignore c h)) nil)) (error "past the hook")',
+      says: /^Error: past the hook/,
+    },
+    {
+      name: 'a *debugger-hook* that fails',
+      form: '(setf *debugger-hook* (lambda (c h) (declare (ignore h)) (error c))) (error "in the hook")',
+      says: /^Error: in the hook/,
+    },
+    {
+      name: '*break-on-signals* for everything',
+      form: '(setf *break-on-signals* t) (ignore-errors (error "broken on"))',
+      says: /^Error: /,
+      probe: ['(progn (setf *break-on-signals* nil) :off)', /^:OFF/],
+    },
+    {
+      name: 'an error in the handler of an error',
+      form: '(handler-bind ((error (lambda (c) (declare (ignore c)) (error "second")))) (error "first"))',
+      says: /^Error: second/,
+    },
+    {
+      name: 'a throw to nowhere',
+      form: '(throw :nowhere 1)',
+      says: /^Error: attempt to THROW to a tag that does not exist: :NOWHERE/,
+    },
+    {
+      name: 'abort',
+      form: '(abort)',
+      says: /^Error: The call was ended by its ABORT restart before it had a value\./,
+    },
+    {
+      name: 'a jump out of a block that has ended',
+      form: '(funcall (block gone (lambda () (return-from gone 1))))',
+      says: /^Error: /,
+    },
+    { name: 'the toplevel restart', form: "(invoke-restart 'sb-impl::toplevel)", says: /^Error: / },
+    {
+      name: 'throw to the toplevel catcher',
+      form: "(throw 'sb-impl::toplevel-catcher nil)",
+      says: /^Error: /,
+    },
+    {
+      name: 'unwinding the thread from within',
+      form: '(sb-thread:abort-thread)',
+      says: /^Error: Its thread was ended by the code that ran in it/,
+    },
+    {
+      name: '(sb-thread::%unwind-current-thread)',
+      form: "(throw 'sb-impl::%end-of-the-world t)",
+      says: /^Error: /,
+    },
+    { name: 'the inspector', form: '(inspect 1)', says: /^(?:Error: )?/, succeeds: true },
+    { name: 'the editor', form: '(ed "nothing.lisp")', says: /^Error: / },
+    {
+      name: 'the stepper',
+      before: '(defun stepped (x) (declare (optimize (debug 3))) (let ((y (1+ x))) (* y y)))',
+      form: '(step (stepped 1))',
+      says: /^Error: /,
+    },
+    { name: 'the REPL of SBCL', form: '(sb-impl::toplevel-repl nil)', says: INTERRUPTED },
+    {
+      name: 'ldb',
+      form: '(sb-alien:alien-funcall (sb-alien:extern-alien "lose" (function sb-alien:void sb-alien:c-string)) "told to")',
+      says: /^Error: The Lisp image was lost during this call: /,
+      image: 'replaced',
+    },
+  ],
+};

@@ -1,0 +1,220 @@
+// Forms that break what reads, prints and names: readtables, packages, printer variables.
+
+import { type Group, INTERRUPTED } from '../case.ts';
+
+/** What an evaluation says that got a fresh readtable. */
+const MENDED =
+  /^3\n\nNote: no form could be read with the readtable of the session any more, so a fresh one has taken its place\.$/;
+
+const DONE = { succeeds: true as const, says: /^:DONE/ };
+
+export const SESSION: Group = {
+  title: 'Readtables, packages, printer variables',
+  cases: [
+    {
+      name: 'a readtable without (',
+      form: '(progn (set-syntax-from-char #\\( #\\a) :done)',
+      ...DONE,
+      probe: ['(+ 1 2)', MENDED],
+    },
+    {
+      name: 'a macro character on ( that loops',
+      form: '(progn (set-macro-character #\\( (lambda (s c) (declare (ignore s c)) (loop))) :done)',
+      ...DONE,
+      probe: ['(+ 1 2)', MENDED],
+    },
+    {
+      name: 'a macro character on every letter',
+      form: '(progn (loop for c across "abcdefghijklmnopqrstuvwxyz" do (set-macro-character c (lambda (s c) (declare (ignore s c)) :x))) :done)',
+      ...DONE,
+      probe: ['(+ 1 2)', MENDED],
+    },
+    {
+      name: 'a readtable in which all is white space',
+      form: '(progn (loop for i from 33 below 127 do (set-syntax-from-char (code-char i) #\\Space)) :done)',
+      ...DONE,
+      probe: ['(+ 1 2)', MENDED],
+    },
+    {
+      name: 'readtable-case :preserve',
+      form: '(progn (setf (readtable-case *readtable*) :preserve) :done)',
+      ...DONE,
+      probe: ['(CL:PROGN (CL:SETF (CL:READTABLE-CASE CL:*READTABLE*) :UPCASE) (CL:+ 1 2))', /^3$/],
+    },
+    {
+      name: 'the standard readtable changed for all',
+      form: '(progn (setf sb-impl::*standard-readtable* nil) :done)',
+      says: /^(?::DONE|Error: )/,
+      succeeds: 'maybe',
+      spoils: true,
+      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
+    },
+    {
+      name: '*read-base* 36',
+      form: '(progn (setf *read-base* 36) :done)',
+      ...DONE,
+      probe: ['(cl:progn (cl:setf cl:*read-base* 10.) :back)', /^:BACK$/],
+    },
+    {
+      name: '*read-eval* nil',
+      form: '(progn (setf *read-eval* nil) :done)',
+      ...DONE,
+      probe: ['(progn (setf *read-eval* t) 3)', /^3$/],
+    },
+    { name: '*read-suppress* t', form: '(progn (setf *read-suppress* t) :done)', ...DONE },
+    {
+      name: '*print-base* 2, *print-radix* t',
+      form: '(progn (setf *print-base* 2 *print-radix* t) :done)',
+      ...DONE,
+      probe: ['(progn (setf *print-base* 10 *print-radix* nil) 3)', /^3$/],
+    },
+    {
+      name: '*print-readably* t',
+      form: '(progn (setf *print-readably* t) (list (make-hash-table) *standard-output*))',
+      says: /^Error: /,
+      probe: ['(progn (setf *print-readably* nil) 3)', /^3$/],
+    },
+    {
+      name: '*print-length* 0, *print-level* 0',
+      form: '(progn (setf *print-length* 0 *print-level* 0) (list 1))',
+      succeeds: true,
+      says: /^#/,
+      probe: ['(progn (setf *print-length* nil *print-level* nil) 3)', /^3$/],
+    },
+    { name: '*print-length* no number', form: '(setf *print-length* :many)', says: /^Error: / },
+    {
+      name: 'a *print-pprint-dispatch* that loops',
+      long: true,
+      form: '(progn (set-pprint-dispatch (quote t) (lambda (s x) (declare (ignore s x)) (loop))) (setf *print-pretty* t) (list 1))',
+      says: INTERRUPTED,
+      probe: [
+        '(progn (setf *print-pprint-dispatch* (copy-pprint-dispatch nil)) 3)',
+        /^(?:3|Error: Interrupted)/,
+      ],
+      spoils: true,
+    },
+    {
+      name: 'a *print-pprint-dispatch* that fails',
+      form: '(progn (set-pprint-dispatch (quote t) (lambda (s x) (declare (ignore s x)) (error "no printing"))) (setf *print-pretty* t) (list 1))',
+      says: /^Error: /,
+      spoils: true,
+      probe: ['(progn (setf *print-pprint-dispatch* (copy-pprint-dispatch nil)) nil)', /^NIL$/],
+    },
+    { name: '*package* no package', form: '(setf *package* nil)', says: /^Error: / },
+    {
+      name: '*package* an empty package',
+      form: '(progn (setf *package* (make-package "EMPTY" :use nil)) :done)',
+      ...DONE,
+      probe: ['(cl:in-package :cl-user)', /COMMON-LISP-USER/],
+    },
+    {
+      name: '*package* KEYWORD',
+      form: '(progn (in-package :keyword) :done)',
+      ...DONE,
+      probe: ['(cl:in-package :cl-user)', /COMMON-LISP-USER/],
+    },
+    {
+      name: '*package* deleted',
+      form: '(progn (defpackage "GONE" (:use :cl)) (in-package "GONE") (delete-package "GONE") :done)',
+      ...DONE,
+    },
+    { name: '*random-state* broken', form: '(setf *random-state* 5)', says: /^Error: / },
+    { name: '*gensym-counter* broken', form: '(setf *gensym-counter* "a")', says: /^Error: / },
+    { name: '*macroexpand-hook* nil', form: '(progn (setf *macroexpand-hook* nil) :done)', ...DONE },
+    { name: '*features* nil', form: '(progn (setf *features* nil) :done)', ...DONE },
+    { says: /^Error: Value of 5 in/, name: '*modules* no list', form: '(progn (setf *modules* 5) :done)' },
+    {
+      name: '*evaluator-mode* :interpret',
+      form: '(progn (setf sb-ext:*evaluator-mode* :interpret) :done)',
+      ...DONE,
+      probe: ['(progn (setf sb-ext:*evaluator-mode* :compile) 3)', /^3$/],
+    },
+    {
+      name: 'global printer variables set in a thread',
+      form: '(progn (sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *print-base* 2 *print-readably* t *print-length* 1 *read-base* 16 *print-circle* t *print-pretty* nil)))) :done)',
+      ...DONE,
+    },
+    {
+      name: 'global *package* and *readtable* set in a thread',
+      form: '(progn (sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *package* (make-package (gensym) :use nil)) (set-syntax-from-char #\\( #\\a)))) :done)',
+      ...DONE,
+      probe: ['(+ 1 2)', MENDED],
+    },
+    {
+      name: 'global *standard-output* set in a thread',
+      form: '(progn (sb-thread:join-thread (sb-thread:make-thread (lambda () (setf *standard-output* nil)) ) :default nil) :done)',
+      ...DONE,
+    },
+    {
+      name: 'CL-USER deleted',
+      form: '(progn (delete-package :cl-user) :done)',
+      ...DONE,
+      probe: ['(cl:+ 1 2)', /^3$/],
+      spoils: true,
+    },
+    {
+      name: 'CL-USER renamed',
+      form: '(progn (rename-package :cl-user "SOMETHING-ELSE") :done)',
+      ...DONE,
+      probe: ['(cl:+ 1 2)', /^3$/],
+      spoils: true,
+    },
+    {
+      name: 'CL-USER without CL',
+      form: '(progn (unuse-package :cl :cl-user) :done)',
+      ...DONE,
+      probe: ['(cl:progn (cl:use-package :cl :cl-user) 3)', /^(?:3|Error)/],
+      spoils: true,
+    },
+    {
+      name: "the agent's package deleted",
+      form: '(progn (sb-ext:unlock-package "LIVE-LISP.AGENT") (delete-package "LIVE-LISP.AGENT") :done)',
+      ...DONE,
+      probe: ['(+ 1 2)', /^3$/],
+      spoils: true,
+    },
+    {
+      name: "the agent's package renamed",
+      form: '(progn (rename-package "LIVE-LISP.AGENT" "OTHER") :done)',
+      ...DONE,
+      probe: ['(+ 1 2)', /^3$/],
+      spoils: true,
+    },
+    {
+      name: 'the package of tools deleted',
+      form: '(progn (dolist (p (package-used-by-list "LIVE-LISP")) (unuse-package "LIVE-LISP" p)) (delete-package "LIVE-LISP") :done)',
+      ...DONE,
+      probe: ['(+ 1 2)', /^3$/],
+      spoils: true,
+    },
+    {
+      name: "the agent's functions undefined",
+      form: '(progn (let ((n 0)) (do-symbols (s "LIVE-LISP.AGENT") (when (and (eq (symbol-package s) (find-package "LIVE-LISP.AGENT")) (fboundp s)) (incf n) (fmakunbound s))) (print n)) :done)',
+      says: /^(?:Error: |:DONE)/,
+      spoils: true,
+      image: 'replaced',
+    },
+    {
+      name: "the agent's variables unbound",
+      form: '(do-symbols (s "LIVE-LISP.AGENT") (when (and (eq (symbol-package s) (find-package "LIVE-LISP.AGENT")) (boundp s) (not (constantp s))) (ignore-errors (makunbound s))))',
+      says: /^(?:Error: |NIL)/,
+      spoils: true,
+      image: 'replaced',
+    },
+    {
+      name: 'COMMON-LISP renamed',
+      form: '(progn (sb-ext:unlock-package :cl) (rename-package :cl "NOT-CL") :done)',
+      says: /^(?:Error: |:DONE)/,
+      spoils: true,
+      succeeds: true,
+      probe: ['1', /^1/],
+    },
+    {
+      name: 'KEYWORD deleted',
+      form: '(ignore-errors (delete-package :keyword))',
+      says: /^(?:Error: |NIL|T)/,
+      spoils: true,
+      succeeds: true,
+    },
+  ],
+};

@@ -1,0 +1,97 @@
+// Forms that send a signal to the image itself, or change what signals do.
+
+import { type Group, lost } from '../case.ts';
+
+/** Sends SIGNAL, a Lisp expression, to the image itself. */
+function signalled(signal: string): string {
+  return `(progn (princ "before") (finish-output) (sb-unix:unix-kill (sb-unix:unix-getpid) ${signal}) (sleep 0.3) :still)`;
+}
+
+const KILLED = { image: 'replaced' as const };
+
+export const SIGNALS: Group = {
+  title: 'Signals',
+  cases: [
+    {
+      name: 'SIGTERM',
+      form: '(progn (sb-unix:unix-kill (sb-unix:unix-getpid) sb-unix:sigterm) (sleep 5))',
+      seconds: 5,
+      says: lost('it exited with code 0'),
+      ...KILLED,
+    },
+    { name: 'SIGKILL', form: signalled('sb-unix:sigkill'), says: lost('it was ended by SIGKILL'), ...KILLED },
+    {
+      name: 'SIGSEGV',
+      form: signalled('sb-unix:sigsegv'),
+      says: /^(?::STILL|Error: The Lisp image was lost)/,
+      succeeds: 'maybe',
+      image: 'either',
+    },
+    {
+      name: 'SIGBUS',
+      form: signalled('sb-unix:sigbus'),
+      says: /^(?::STILL|Error: The Lisp image was lost)/,
+      succeeds: 'maybe',
+      image: 'either',
+    },
+    {
+      name: 'SIGFPE',
+      form: signalled('sb-unix:sigfpe'),
+      says: /^(?::STILL|Error: The Lisp image was lost)/,
+      succeeds: 'maybe',
+      image: 'either',
+    },
+    { name: 'SIGILL', form: signalled('sb-unix:sigill'), says: lost('it exited with code 1'), ...KILLED },
+    { name: 'SIGABRT', form: signalled('6'), says: lost('it exited with code 1'), ...KILLED },
+    { name: 'SIGQUIT', form: signalled('sb-unix:sigquit'), says: /^Error: /, ...KILLED },
+    { name: 'SIGHUP', form: signalled('sb-unix:sighup'), says: /^Error: /, ...KILLED },
+    { name: 'SIGINT', form: signalled('sb-unix:sigint'), succeeds: true, says: /^:STILL/ },
+    { name: 'SIGPIPE', form: signalled('sb-unix:sigpipe'), succeeds: true, says: /^:STILL/ },
+    { name: 'SIGALRM', form: signalled('sb-unix:sigalrm'), succeeds: true, says: /^:STILL/ },
+    { name: 'SIGCHLD', form: signalled('sb-unix:sigchld'), succeeds: true, says: /^:STILL/ },
+    { name: 'SIGURG', form: signalled('sb-unix:sigurg'), succeeds: true, says: /^:STILL/ },
+    { name: 'SIGUSR1', form: signalled('sb-unix:sigusr1'), says: /^Error: /, ...KILLED },
+    {
+      name: 'SIGUSR2',
+      freezes: true,
+      form: signalled('sb-unix:sigusr2'),
+      says: /^:STILL/,
+      succeeds: true,
+      spoils: true,
+    },
+    { name: 'SIGSTOP', form: signalled('19'), says: /^(?:Error: |:STILL)/, succeeds: 'maybe', freezes: true },
+    { name: 'SIGTSTP', form: signalled('sb-unix:sigtstp'), succeeds: true, says: /^:STILL/ },
+    {
+      name: 'SIGTERM to its whole process group',
+      form: '(progn (sb-unix:unix-killpg 0 sb-unix:sigterm) (sleep 5))',
+      seconds: 5,
+      says: lost('it exited with code 0'),
+      ...KILLED,
+    },
+    {
+      name: 'all signals blocked',
+      long: true,
+      form: '(sb-sys:with-pinned-objects () (let ((set (sb-alien:make-alien (sb-alien:unsigned 8) 128))) (dotimes (i 128) (setf (sb-alien:deref set i) 255)) (sb-alien:alien-funcall (sb-alien:extern-alien "pthread_sigmask" (function sb-alien:int sb-alien:int (* t) (* t))) 0 set (sb-sys:int-sap 0)) (loop)))',
+      says: /^Error: /,
+      image: 'replaced',
+      freezes: true,
+    },
+    {
+      name: 'a handler of SIGUSR1 that loops',
+      form: '(progn (sb-sys:enable-interrupt sb-unix:sigusr1 (lambda (&rest x) (declare (ignore x)) (loop))) (sb-unix:unix-kill (sb-unix:unix-getpid) sb-unix:sigusr1) (sleep 0.2) :still)',
+      says: /^(?::STILL|Error: )/,
+      spoils: true,
+      succeeds: 'maybe',
+      freezes: true,
+    },
+    {
+      name: 'the handler that stops threads taken away',
+      late: true,
+      long: true,
+      form: '(progn (sb-sys:enable-interrupt sb-unix:sigusr2 :ignore) (sb-sys:enable-interrupt sb-unix:sigurg :ignore) (loop (sb-ext:gc)))',
+      says: /^Error: /,
+      spoils: true,
+      freezes: true,
+    },
+  ],
+};

@@ -1,0 +1,179 @@
+// Threads, locks and timers.
+
+import { type Group, INTERRUPTED } from '../case.ts';
+
+const GRAB = '(dolist (v (list %)) (sb-thread:grab-mutex v))';
+
+export const THREADS: Group = {
+  title: 'Threads, locks, timers',
+  cases: [
+    {
+      name: 'a mutex that is held twice',
+      form: '(let ((m (sb-thread:make-mutex))) (sb-thread:with-mutex (m) (sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:with-mutex (m) 1))))))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'two threads that wait for each other',
+      form: '(let* ((a (sb-thread:make-mutex)) (b (sb-thread:make-mutex)) (th (sb-thread:make-thread (lambda () (sb-thread:with-mutex (a) (sleep 0.1) (sb-thread:with-mutex (b) 1)))))) (sb-thread:with-mutex (b) (sleep 0.2) (sb-thread:with-mutex (a) (sb-thread:join-thread th))))',
+      says: /^Error: (?:Interrupted|Deadlock cycle detected|DEADLOCK)/i,
+    },
+    {
+      name: 'a semaphore that nobody signals',
+      form: '(sb-thread:wait-on-semaphore (sb-thread:make-semaphore))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'a condition variable that nobody signals',
+      form: '(let ((m (sb-thread:make-mutex)) (q (sb-thread:make-waitqueue))) (sb-thread:with-mutex (m) (loop (sb-thread:condition-wait q m))))',
+      says: INTERRUPTED,
+    },
+    { name: 'joining itself', form: '(sb-thread:join-thread sb-thread:*current-thread*)', says: /^Error: / },
+    {
+      name: 'the world lock of the compiler held',
+      form: '(sb-c::with-world-lock () (loop))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'the world lock held by a thread that sleeps',
+      form: '(progn (sb-thread:make-thread (lambda () (sb-c::with-world-lock () (sleep 100)))) (sleep 0.1) (compile nil (quote (lambda () 1))))',
+      says: /^#<FUNCTION/,
+      spoils: true,
+      succeeds: true,
+    },
+    {
+      name: 'ten thousand threads',
+      long: true,
+      form: '(progn (dotimes (i 10000) (sb-thread:make-thread (lambda () (sleep 100)))) :made)',
+      seconds: 20,
+      says: /^(?::MADE|Error: )/,
+      succeeds: true,
+      spoils: true,
+    },
+    {
+      name: 'threads without end',
+      long: true,
+      form: '(loop (sb-thread:make-thread (lambda () (sleep 100))))',
+      says: /^Error: /,
+      spoils: true,
+    },
+    {
+      name: 'threads that make threads',
+      long: true,
+      form: '(labels ((make () (sb-thread:make-thread (lambda () (make) (make) (sleep 100))))) (make) (sleep 100))',
+      says: /^Error: /,
+      spoils: true,
+      freezes: true,
+      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
+    },
+    {
+      name: 'all other threads ended',
+      form: '(progn (dolist (th (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) (ignore-errors (sb-thread:terminate-thread th))) (sleep 5))',
+      says: INTERRUPTED,
+      seconds: 2,
+    },
+    {
+      name: 'all threads ended, this one too',
+      form: '(mapc (function sb-thread:terminate-thread) (sb-thread:list-all-threads))',
+      says: /^Error: Its thread was ended by the code that ran in it/,
+    },
+    {
+      name: 'the thread that reads messages ended',
+      long: true,
+      form: '(progn (sb-thread:terminate-thread (find "live-lisp reader" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal))) (sleep 5))',
+      says: INTERRUPTED,
+      seconds: 2,
+    },
+    {
+      name: 'the thread that reads messages made to loop',
+      form: '(progn (sb-thread:interrupt-thread (find "live-lisp reader" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal)) (lambda () (loop))) (loop))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'the thread that reads messages made to fail',
+      form: '(progn (sb-thread:interrupt-thread (find "live-lisp reader" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal)) (lambda () (error "in the reader"))) (loop))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'the main thread ended',
+      long: true,
+      form: '(progn (sb-thread:terminate-thread (sb-thread:main-thread)) (sleep 5))',
+      says: INTERRUPTED,
+      seconds: 2,
+    },
+    {
+      name: 'the main thread made to loop',
+      form: '(progn (sb-thread:interrupt-thread (sb-thread:main-thread) (lambda () (loop))) (loop))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'the main thread made to fail',
+      form: '(progn (sb-thread:interrupt-thread (sb-thread:main-thread) (lambda () (error "in the main thread"))) (sleep 0.3) (loop))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'its own thread interrupted without end',
+      form: '(loop (sb-thread:interrupt-thread sb-thread:*current-thread* (lambda () 1)))',
+      says: INTERRUPTED,
+    },
+    {
+      name: "the agent's lock for sending held",
+      form: '(progn (sb-thread:grab-mutex live-lisp.agent::**send-lock**) (loop))',
+      says: /^Error: /,
+      freezes: true,
+      image: 'replaced',
+    },
+    {
+      name: "the agent's locks held by a thread that never ends",
+      long: true,
+      form: `(progn (sb-thread:make-thread (lambda () ${GRAB.replace('%', 'live-lisp.agent::**session-lock** live-lisp.agent::**load-lock** live-lisp.agent::**errors-lock** live-lisp.agent::**send-lock**')} (sleep 1000))) (sleep 0.1) :held)`,
+      says: /^Error: /,
+      freezes: true,
+      image: 'replaced',
+    },
+    {
+      name: "the agent's session lock held",
+      form: '(progn (sb-thread:grab-mutex live-lisp.agent::**session-lock**) (loop))',
+      says: /^Error: /,
+      image: 'replaced',
+    },
+    {
+      name: 'the table of jobs locked',
+      long: true,
+      form: '(sb-ext:with-locked-hash-table (live-lisp.agent::**jobs**) (loop))',
+      says: /^Error: /,
+      image: 'replaced',
+      freezes: true,
+    },
+    {
+      name: 'the lock of the output held',
+      form: '(progn (sb-thread:grab-mutex (live-lisp.agent::capture-lock *standard-output*)) (loop))',
+      says: INTERRUPTED,
+    },
+    {
+      name: 'the lock of the output held by another thread',
+      long: true,
+      form: '(let ((out *standard-output*)) (sb-thread:make-thread (lambda () (sb-thread:grab-mutex (live-lisp.agent::capture-lock out)) (sleep 100))) (sleep 0.1) (print 1))',
+      says: /^Error: /,
+      image: 'either',
+    },
+    {
+      name: 'the finalizer thread stopped',
+      form: '(progn (sb-impl::finalizer-thread-stop) :stopped)',
+      succeeds: true,
+      says: /^:STOPPED/,
+    },
+    {
+      name: 'a timer each millisecond',
+      form: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (list 1))) 0.001 :repeat-interval 0.001) (sleep 0.2) :set)',
+      succeeds: true,
+      says: /^:SET/,
+      spoils: true,
+    },
+    {
+      name: 'a timeout of SBCL without end',
+      form: '(handler-case (sb-ext:with-timeout 0.05 (loop)) (sb-ext:timeout () (loop)))',
+      says: INTERRUPTED,
+    },
+    { name: 'a deadline', form: '(sb-sys:with-deadline (:seconds 0.1) (sleep 10))', says: /^Error: / },
+  ],
+};

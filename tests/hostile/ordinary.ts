@@ -1,0 +1,134 @@
+// Decides what ordinary calls are, and measures that processes do not grow with their number.
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Arena, statusOf } from './arena.ts';
+
+/** What one look at a server and its image found. */
+export interface Sample {
+  calls: number;
+  serverKb: number;
+  imageKb: number;
+}
+
+/** What a process or the folder of temporary files holds. */
+export interface Holdings {
+  serverDescriptors: number;
+  serverThreads: number;
+  imageDescriptors: number;
+  imageThreads: number;
+  temporaryFiles: number;
+}
+
+export interface Flatness {
+  calls: number;
+  samples: Sample[];
+  /** By how many kB a thousand calls made the processes grow, after the warm-up. */
+  serverSlope: number;
+  imageSlope: number;
+  before: Holdings;
+  after: Holdings;
+  /** What was answered otherwise than it must be. */
+  wrong: string[];
+}
+
+type Call = [tool: string, args: Record<string, unknown>, answer: RegExp];
+
+/** The calls that are made in turn. */
+const CALLS: readonly ((n: number) => Call)[] = [
+  (n) => ['eval_form', { form: `(+ ${n} 1)` }, new RegExp(`^${n + 1}$`)],
+  () => ['apropos_search', { pattern: 'mapcar', package: 'cl' }, /^Found 1 symbol/],
+  (n) => ['eval_form', { form: `(progn (print ${n}) :printed)` }, /^:PRINTED\n\nOutput:\n/],
+  () => ['describe_symbol', { symbol: 'cl:car' }, /^COMMON-LISP::CAR \[FUNCTION\]/],
+  (n) => ['eval_form', { form: `(defun ordinary-${n % 20} (x) (list x ${n}))` }, /^ORDINARY-\d+/],
+  () => ['who_calls', { name: 'ordinary-4' }, /ORDINARY-4/],
+  (n) => ['eval_form', { form: `(error "Number ~d." ${n})` }, /^Error: Number \d+\./],
+  () => ['function_arglist', { symbol: 'cl:mapcar' }, /MAPCAR/i],
+  (n) => ['compile_form', { form: `(defun compiled-${n % 20} (x) (1+ x))` }, /./],
+  () => ['eval_form', { form: '(list 1' }, /cannot be read/],
+  () => ['search_tools', { query: 'evaluate' }, /eval_form/],
+  (n) => ['eval_form', { form: `(loop for i below ${n % 500} sum i)` }, /^\d+$/],
+  () => ['macroexpand_form', { form: '(when a b)' }, /IF A/],
+  () => ['get_last_error', {}, /./],
+  () => ['eval_form', { form: '(make-array 100000)', package: 'cl-user' }, /^#\(0 0/],
+  () => ['class_slots', { class: 'cl:type-error' }, /DATUM/],
+];
+
+/** The part of the calls that warms up. */
+const WARM_UP = 0.25;
+const SAMPLES = 40;
+
+/** Makes COUNT ordinary calls in ARENA, whose image is a new one, and returns what they did to the processes. */
+export async function makeOrdinaryCalls(arena: Arena, count: number): Promise<Flatness> {
+  const wrong: string[] = [];
+  const make = async (n: number) => {
+    const [tool, args, answer] = (CALLS[n % CALLS.length] as (n: number) => Call)(n);
+    const { text } = await arena.session.call(tool, args);
+    if (!answer.test(text) && wrong.length < 10)
+      wrong.push(`${tool} ${JSON.stringify(args)}: ${text.slice(0, 200)}`);
+  };
+  for (let n = 0; n < CALLS.length; n++) await make(n);
+  const before = await holdings(arena);
+  const samples: Sample[] = [];
+  for (let n = 0; n < count; n++) {
+    if (n % Math.ceil(count / SAMPLES) === 0) samples.push(sample(arena, n));
+    await make(n);
+  }
+  samples.push(sample(arena, count));
+  const warm = samples.filter(({ calls }) => calls >= count * WARM_UP);
+  return {
+    calls: count,
+    samples,
+    serverSlope: slope(warm.map(({ calls, serverKb }) => [calls, serverKb])),
+    imageSlope: slope(warm.map(({ calls, imageKb }) => [calls, imageKb])),
+    before,
+    after: await holdings(arena),
+    wrong,
+  };
+}
+
+function sample(arena: Arena, calls: number): Sample {
+  return {
+    calls,
+    serverKb: statusOf(arena.session.pid, 'VmRSS'),
+    imageKb: statusOf(arena.image() ?? arena.session.pid, 'VmRSS'),
+  };
+}
+
+/** Returns by how much a thousand of the first member of POINTS raise the second, by least squares. */
+export function slope(points: readonly (readonly [number, number])[]): number {
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [x, y] = [mean(points.map(([a]) => a)), mean(points.map(([, b]) => b))];
+  const over = points.reduce((sum, [a, b]) => sum + (a - x) * (b - y), 0);
+  const under = points.reduce((sum, [a]) => sum + (a - x) ** 2, 0);
+  return (1000 * over) / under;
+}
+
+async function holdings(arena: Arena): Promise<Holdings> {
+  await arena.eval('(sb-ext:gc :full t)');
+  const descriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length;
+  const image = arena.image() ?? -1;
+  return {
+    serverDescriptors: descriptors(arena.session.pid),
+    serverThreads: statusOf(arena.session.pid, 'Threads'),
+    imageDescriptors: descriptors(image),
+    imageThreads: statusOf(image, 'Threads'),
+    temporaryFiles: readdirSync(join(arena.folder.path, 'temporary')).length,
+  };
+}
+
+/** Returns in which way MEASURED is not flat: more than SLOPE kB for a thousand calls, or more held than before. */
+export function growth(measured: Flatness, slopeKb: { server: number; image: number }): string[] {
+  const { serverSlope, imageSlope, before, after, wrong } = measured;
+  const grown = (Object.keys(after) as (keyof Holdings)[])
+    .filter((what) => after[what] > before[what])
+    .map((what) => `${what}: ${before[what]} before, ${after[what]} after`);
+  return [
+    ...wrong,
+    ...(serverSlope > slopeKb.server
+      ? [`the server grows by ${serverSlope.toFixed(1)} kB in 1000 calls`]
+      : []),
+    ...(imageSlope > slopeKb.image ? [`the image grows by ${imageSlope.toFixed(1)} kB in 1000 calls`] : []),
+    ...grown,
+  ];
+}

@@ -1,0 +1,36 @@
+// Decides what the long run leaves: the table that it prints, and the data that docs/robustness.md is made of.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Row } from './arena.ts';
+import type { Aside } from './asides.ts';
+import type { Flatness } from './ordinary.ts';
+
+export interface Result {
+  machine: string;
+  groups: { title: string; rows: Row[] }[];
+  asides: Aside[];
+  flatness: Omit<Flatness, 'samples'>;
+}
+
+const FILE = join(import.meta.dirname, 'result.json');
+const MACHINE = new URL('../../bench/machine.mjs', import.meta.url).href;
+
+/** Writes RESULT to the file that scripts/robustness.mjs reads. */
+export async function writeResult(result: Omit<Result, 'machine'>): Promise<void> {
+  const { describeMachine } = (await import(MACHINE)) as { describeMachine: () => string };
+  writeFileSync(FILE, `${JSON.stringify({ machine: describeMachine(), ...result }, null, 2)}\n`);
+}
+
+/** Returns ROW as a line of a table for the terminal. */
+export function rowLine({ name, answerMs, nextMs, replaced, grownKb, outcome, breaches }: Row): string {
+  const cells = [
+    breaches.length === 0 ? 'ok  ' : 'FAIL',
+    name.padEnd(60),
+    `${Math.round(answerMs)} ms`.padStart(9),
+    (replaced ? `replaced, ${Math.round(nextMs)} ms` : 'kept').padEnd(18),
+    `${grownKb} kB`.padStart(9),
+    outcome.slice(0, 70),
+  ];
+  return [cells.join('  '), ...breaches.map((breach) => `       ${breach}`)].join('\n');
+}

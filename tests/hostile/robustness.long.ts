@@ -1,0 +1,58 @@
+// All cases in one server, one after the other, and then ordinary calls without end: `make check-long`.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Arena, type Row } from './arena.ts';
+import { type Aside, measureAsides } from './asides.ts';
+import { GROUPS } from './cases/index.ts';
+import { type Flatness, growth, makeOrdinaryCalls } from './ordinary.ts';
+import { rowLine, writeResult } from './result.ts';
+
+const CALLS = 20_000;
+/** By how many kB a thousand ordinary calls may make the processes grow. */
+const SLOPE = { server: 100, image: 300 };
+
+let arena: Arena;
+const rows = new Map<string, Row>();
+let asides: Aside[] = [];
+let flatness: Flatness | undefined;
+beforeAll(async () => {
+  arena = await Arena.start();
+});
+afterAll(async () => {
+  if (flatness === undefined) return;
+  const { samples, ...measured } = flatness;
+  const groups = GROUPS.map(({ title, cases }) => ({
+    title,
+    rows: cases.flatMap(({ name }) => rows.get(name) ?? []),
+  }));
+  await writeResult({ groups, asides, flatness: measured });
+});
+
+describe.each(GROUPS)('$title', ({ cases }) => {
+  test.each(cases.map((trial) => [trial.name, trial] as const))('%s', async (name, trial) => {
+    const row = await arena.face(trial);
+    rows.set(name, row);
+    console.log(rowLine(row));
+    expect(row.breaches).toEqual([]);
+  });
+});
+
+test('side by side, and cancelled', async () => {
+  await arena.renew();
+  asides = await measureAsides(arena);
+  for (const { name, went } of asides) console.log(`${name}: ${went}`);
+  expect(asides.flatMap(({ breaches }) => breaches)).toEqual([]);
+});
+
+test(`${CALLS} ordinary calls: nothing grows, nothing is left`, async () => {
+  await arena.renew();
+  flatness = await makeOrdinaryCalls(arena, CALLS);
+  const { serverSlope, imageSlope, before, after } = flatness;
+  console.log(`grown in 1000 calls: server ${serverSlope.toFixed(1)} kB, image ${imageSlope.toFixed(1)} kB`);
+  console.log('held before', before, 'after', after);
+  expect(growth(flatness, SLOPE)).toEqual([]);
+});
+
+test('when the server has ended, none of the processes that its images started is left', async () => {
+  expect(await arena.leftAfterEnd()).toEqual([]);
+});

@@ -1,0 +1,86 @@
+// When an image counts as frozen.
+
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { listenToHeart } from '../../src/image/limits.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('listenToHeart', () => {
+  /** A heart that is busy and answers pings while ALIVE. */
+  function heart() {
+    const state = { busy: true, alive: true, pings: 0, kills: 0 };
+    return {
+      state,
+      busy: () => state.busy,
+      collecting: (): boolean | undefined => undefined,
+      ping: () => {
+        state.pings++;
+        return state.alive ? Promise.resolve() : new Promise(() => {});
+      },
+      kill: () => {
+        state.kills++;
+      },
+    };
+  }
+
+  test('asks each second while calls wait, and not at rest', async () => {
+    const beating = heart();
+    const stop = listenToHeart(beating, 5000);
+    await vi.advanceTimersByTimeAsync(3500);
+    expect(beating.state).toMatchObject({ pings: 3, kills: 0 });
+    beating.state.busy = false;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(beating.state).toMatchObject({ pings: 3, kills: 0 });
+    stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('kills what does not answer within the limit, and not before', async () => {
+    const beating = heart();
+    const stop = listenToHeart(beating, 5000);
+    beating.state.alive = false;
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(beating.state.kills).toBe(0);
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(beating.state.kills).toBe(1);
+    stop();
+  });
+
+  test('waits long only for one that collects garbage, or where that cannot be seen', async () => {
+    for (const [collecting, killedAfter] of [
+      [false, 7],
+      [true, 22],
+      [undefined, 22],
+    ] as const) {
+      const beating = { ...heart(), collecting: () => collecting };
+      beating.state.alive = false;
+      const stop = listenToHeart(beating, 19_500);
+      await vi.advanceTimersByTimeAsync(1000 * killedAfter - 1500);
+      expect(beating.state.kills).toBe(0);
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(beating.state.kills).toBe(1);
+      stop();
+    }
+  });
+
+  test('forgives an answer that comes late', async () => {
+    let answer = () => {};
+    const kill = vi.fn();
+    const ping = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    const stop = listenToHeart({ busy: () => true, collecting: () => undefined, ping, kill }, 5000);
+    for (let round = 0; round < 4; round++) {
+      await vi.advanceTimersByTimeAsync(4000);
+      answer();
+    }
+    expect(kill).not.toHaveBeenCalled();
+    stop();
+  });
+});
