@@ -167,7 +167,7 @@ export class Arena {
     this.#spoiled = false;
     this.#state++;
     const prepared = await this.eval(
-      `(cl:in-package :cl-user) (defparameter *state* ${this.#state}) ${before ?? ''}`,
+      `(cl:in-package :cl-user) (setf (symbol-value '*state*) ${this.#state}) ${before ?? ''}`,
     );
     expected(!prepared.isError, `the preparation failed: ${prepared.text.slice(0, 300)}`);
   }

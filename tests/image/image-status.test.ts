@@ -119,7 +119,7 @@ describe('an image that runs', () => {
     const collects = session.eval('(gc)');
     const seen = await statusOnce(session, /does not react[\s\S]*eval_form \(gc\)/);
     expect(seen).toMatch(
-      /^The Lisp image does not react, for \d+\.\d s now: it collects garbage, or code in it keeps all threads from running\. After 16\.0 s it is replaced\.\nSBCL \S+, pid \d+, up .*; current package COMMON-LISP-USER\n/,
+      /^The Lisp image does not react, for \d+\.\d s now: it collects garbage, or code in it keeps all threads from running\. When it stands still for 6 s, or does not react for 16\.0 s, it is replaced\.\nSBCL \S+, pid \d+, up .*; current package COMMON-LISP-USER\n/,
     );
     expect(seen).toMatch(MEMORY);
     expect(seen).toMatch(/^ {2}\d+: eval_form \(gc\) \(\d\.\d s\)$/m);
@@ -127,20 +127,12 @@ describe('an image that runs', () => {
     await collects;
   });
 
-  test('answers while its process is stopped, and says what lets it go on', async () => {
+  test('answers while its process is stopped, which it is not for long', async () => {
     const pid = await imageOf(session.pid);
     process.kill(pid, 'SIGSTOP');
-    try {
-      await status(session);
-      await pause(1000);
-      expect(await status(session)).toMatch(
-        new RegExp(
-          `^The Lisp image does not react, for [1-3]\\.\\d s now: its process was stopped by a signal\\. kill -CONT ${pid} lets it go on; after 16\\.0 s it is replaced\\.\\n`,
-        ),
-      );
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+    expect(await statusOnce(session, /does not react/)).toMatch(
+      /^The Lisp image does not react, for \d\.\d s now: its process was stopped by a signal\. It is let go on within 2 s\.\n/,
+    );
     await statusOnce(session, /^The Lisp image is ready/);
   });
 
@@ -199,6 +191,7 @@ describe('an image that runs', () => {
     const pid = await imageOf(session.pid);
     process.kill(pid, 'SIGKILL');
     await gone(pid, 2000);
+    await pause(100); // Until the server has heard of it.
     expect(await session.eval('(kept)')).toBe('1');
     expect(await status(session)).toMatch(
       /\n\nLast loss: The one before was lost: it was ended by SIGKILL\. Built again in /,

@@ -221,9 +221,9 @@ test('an image in which a call cannot be ended is replaced, and both are told', 
     'The Lisp image was lost during this call: a call could not be interrupted, so the image had to be replaced. The next call gets a new image.';
   const { text, isError } = await lost.call('interrupt');
   expect([text, isError]).toEqual([
-    `Call 2 (eval_form (progn (princ 1) (sb-sys:without-interrupts (loop)))): ${how}`,
+    `Call 2 (eval_form (progn (princ 1) (sb-sys:without-interrupts (loop)))): ${how}\n\nOutput:\n1`,
     false,
   ]);
-  expect((await call).text).toBe(`Error: ${how}`);
+  expect((await call).text).toBe(`Error: ${how}\n\nOutput:\n1`);
   await lost.close();
 });

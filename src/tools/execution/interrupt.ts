@@ -34,11 +34,11 @@ const INTERRUPT: Omit<ToolDefinition, 'handler'> = {
   complexity: 'simple',
   keywords: keywordList(`
     interrupt, stop a running evaluation, cancel a call, stop an endless loop, abort a call, kill a job, ctrl-c, it
-    hangs, stop it, end it, get it back, unblock, unstick, free a stuck call, stuck evaluation, stuck load, infinite
+    hangs, stop it, end it, get it back, unstick, free a stuck call, stuck evaluation, stuck load, infinite
     loop, endless recursion, runaway, runaway computation, takes too long, stop waiting, give up, cancel everything,
     stop all, abort all, kill all running evaluations, stop the compilation, stop loading, cancel the load, cancel a
     load, abort the compile, SIGINT, kill -INT, kill -2, C-c C-c, C-c C-b, slime-interrupt, sly-interrupt,
-    keyboard-interrupt, KeyboardInterrupt, where was it, where did it hang, stop and show the stack, stop and tell
+    C-g, terminate a computation, quash, get rid of a call, blocks all the others, break out of, where was it, where did it hang, stop and show the stack, stop and tell
     where it is, interrupt-thread, Thread.interrupt, AbortController, cancel token, future.cancel, kill without
     losing state, without a restart, keep the image, keep my definitions, job number, stop job, end a background
     evaluation, wrong call, I did not mean to run that, too slow stop, deadlocked, waiting forever, unresponsive

@@ -33,9 +33,9 @@ const RESTART_IMAGE: Omit<ToolDefinition, 'handler'> = {
     empty image, blank session, wipe the session, clear all definitions, forget everything, undo all definitions,
     reset the environment, reset state, reset session, hard reset, factory reset, broken image, corrupted image,
     hung image, frozen, stuck, wedged, unresponsive, deadlock, hangs, out of memory, memory leak, heap full, free
-    all memory, release memory, recover, recovery, restore the session, restore my definitions, get my
+    all memory, release memory, recover, recovery, restore the session, get my
     definitions back, bring back what was lost, replay, replay the journal, journal, after a crash, crash
-    recovery, crashed client, previous session, resume the last session, session of before, continue where I
+    recovery, pristine image, crashed client, previous session, resume the last session, session of before, continue where I
     left off, redo all loads, load everything again, re-evaluate all definitions, slime-restart-inferior-lisp,
     sly-restart-inferior-lisp, M-x slime-quit-lisp, restart-inferior-lisp, cider-restart, kill all threads, stop
     all background threads, stop everything, remove redefinitions, without the definitions, IRB reload!, restart

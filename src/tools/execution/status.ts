@@ -19,7 +19,8 @@ const IMAGE_STATUS: Omit<ToolDefinition, 'handler'> = {
   shortDescription: 'Tell what the image does now: calls that run, where they are, memory, threads',
   complexity: 'simple',
   keywords: keywordList(`
-    image status, is it still running, what is running, why does it hang, is the image alive, memory usage of the
+    image status, where is it stuck, how much heap is left, how long has it been going, which function
+    is it inside, in the middle of, still no output, thread apply all bt, is it still running, what is running, why does it hang, is the image alive, memory usage of the
     image, uptime, hung, frozen, not responding, unresponsive, takes forever, takes so long, no answer, hangs,
     hanging call, deadlock, busy, idle, ready, is it ready, is lisp up, is sbcl running, alive, ping, heartbeat,
     state of the image, running calls, running jobs, job list, list jobs, list running evaluations, current
@@ -109,7 +110,7 @@ function statusText(status: ImageStatus): string {
 }
 
 function headline(status: ImageStatus): string {
-  const { state, why, silentMs = 0, stopped, frozenMs = 0, pid } = status;
+  const { state, why, silentMs = 0, stopped, frozenMs = 0 } = status;
   switch (state) {
     case 'not started':
       return `The Lisp image is not started; the next call that needs it starts it.${why === undefined ? '' : ` The last start failed: ${why}`}`;
@@ -125,8 +126,8 @@ function headline(status: ImageStatus): string {
       return `The Lisp image is busy: ${countsText(status.jobs)}.`;
     case 'not reacting':
       return stopped
-        ? `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. kill -CONT ${pid} lets it go on; after ${secondsText(frozenMs)} it is replaced.`
-        : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running. After ${secondsText(frozenMs)} it is replaced.`;
+        ? `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. It is let go on within 2 s.`
+        : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running. When it stands still for 6 s, or does not react for ${secondsText(frozenMs)}, it is replaced.`;
   }
 }
 
