@@ -95,11 +95,16 @@
   (and name (symbolp name) (system-symbol-p name)))
 
 (defun named-among-p (designator packages)
-  "True when DESIGNATOR, a form, is a literal that names one of PACKAGES."
+  "True when DESIGNATOR, a form, is a literal that names one of PACKAGES, or named it before it was
+deleted or renamed."
   (let ((name (literal designator)))
     (and (typep name '(or string symbol character))
          name
-         (member (find-package name) packages :test #'eq))))
+         (let ((package (find-package name)))
+           (if package
+               (member package packages :test #'eq)
+               (member name '("CL-USER" "COMMON-LISP-USER" "CL" "COMMON-LISP" "KEYWORD" "LIVE-LISP" "LIVE-LISP-USER")
+                       :test #'string=))))))
 
 (defun damages-p (operator arguments)
   "True when a call of OPERATOR, a definer or a builder, with ARGUMENTS changes the system itself."

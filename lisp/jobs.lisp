@@ -261,10 +261,13 @@ its answer."
                                         :arguments (list job function)))
       (error (condition)
         (remhash id **jobs**)
-        (send (object "id" id
-                      "condition" (object "type" (class-text (class-of condition))
-                                          "text" (format nil "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
-                                                         (report-text 500 condition)))))))))
+        (let ((why (report-text 500 condition)))
+          ;; Anything else is a failure of the agent, which costs the image.
+          (unless (search "OS thread" why) (error condition))
+          (send (object "id" id
+                        "condition" (object "type" (class-text (class-of condition))
+                                            "text" (format nil "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
+                                                           why)))))))))
 
 (defun job-written (id)
   "Return what the job ID has written so far as a JSON object, or NIL."

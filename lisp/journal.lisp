@@ -15,7 +15,10 @@ that had PACKAGE, a readtable of MARK and POLICY; NIL when there is nothing to t
   (multiple-value-bind (builds without damages)
       (let ((*steps* 5000)) (building-parts form))
     (let* ((reads-otherwise (not (eq mark (readtable-mark *readtable*))))
-           (builds (or builds (and reads-otherwise (not damages)))))
+           ;; With a readtable that reads nothing no image could be built.
+           (spoilt (and reads-otherwise (not (readable-p *readtable*))))
+           (damages (or damages spoilt))
+           (builds (and (not spoilt) (or builds (and reads-otherwise (not damages))))))
       (append (when builds
                 (list "text" (funcall text)
                       "package" (package-name package)

@@ -74,7 +74,8 @@ export class Arena {
       return join(folder.path, name);
     };
     const session = await startSession({
-      args: ['--root', within('workspace'), ...args],
+      // What a case has defined must not come back in the image after it.
+      args: ['--root', within('workspace'), '--replay', 'off', ...args],
       env: {
         LIVE_LISP_TEST: mark,
         XDG_CACHE_HOME: within('cache'),

@@ -26,7 +26,7 @@ export const FUNCTIONS: Group = {
       name: 'FORMAT redefined',
       form: redefined('(defun format (&rest x) (declare (ignore x)) (loop))'),
       says: /^(?::DONE|Error: )/,
-      succeeds: true,
+      succeeds: 'maybe',
       spoils: true,
     },
     {
