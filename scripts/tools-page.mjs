@@ -31,7 +31,8 @@ function stable(text) {
     .replace(/^Memory: heap.*/gm, MEMORY)
     .replace(/^Threads: \d+,/gm, 'Threads: 2,')
     .replace(/Built again in \d+\.\d s/g, REBUILT)
-    .replace(/\/\S*\/\.state\//g, '~/.local/state/');
+    .replace(/\/\S*\/\.state\//g, '~/.local/state/')
+    .replace(/\/\S*\/demo\//g, '~/demo/');
 }
 
 /** Returns the page; LEVELS is what \`live-lisp tools\` prints. */
