@@ -24,10 +24,12 @@ demo: setup build
 test: test-machine $(INSTALLED)
 	npx --no-install vitest run
 
-# What takes too long for each change: hostile code, growth; it writes docs/robustness.md.
+# What takes too long for each change: hostile code, growth, 10,000 random cases of each kind, long random runs; it
+# writes docs/robustness.md.
 check-long: test-machine $(INSTALLED)
 	npx --no-install vitest run --config vitest.long.config.ts
 	node scripts/robustness.mjs
+	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 tests/fuzz tests/recovery/random.test.ts tests/recovery/journal.test.ts
 
 check: setup
 	node scripts/check.mjs

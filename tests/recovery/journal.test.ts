@@ -9,8 +9,9 @@ import type { Entry, JournalStore } from '../../src/image/entries.ts';
 import { Journal } from '../../src/image/journal.ts';
 import { JournalFiles } from '../../src/records/journal-files.ts';
 import { temporaryFolder } from '../harness.ts';
+import { LONG } from '../long.ts';
 
-const RUNS = process.env['LIVE_LISP_LONG'] === '1' ? 10_000 : 300;
+const RUNS = LONG ? 10_000 : 300;
 
 /** A store that keeps nothing. */
 const NOWHERE: JournalStore = {

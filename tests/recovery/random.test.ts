@@ -3,10 +3,10 @@
 
 import { afterAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LONG } from '../long.ts';
 import { childrenOf, gone, imageOf, pause } from '../server/processes.ts';
 import { randomForm, randomNumbers, SHOW } from './random-forms.ts';
 
-const LONG = process.env['LIVE_LISP_LONG'] === '1';
 const RUNS = LONG ? { seeds: 8, steps: 400 } : { seeds: 2, steps: 60 };
 const state = temporaryFolder();
 afterAll(state.remove);
