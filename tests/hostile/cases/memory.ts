@@ -15,7 +15,7 @@ export const MEMORY: Group = {
       long: true,
       form: '(let ((l nil)) (loop (push (make-array 10000) l)))',
       seconds: 20,
-      says: /^Error: /,
+      says: HEAP_OR_LOST,
       image: 'either',
     },
     {
