@@ -53,7 +53,8 @@ const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
 /** Returns STATUS as code reads it: octets and seconds; what is not known is absent. */
 function statusData({ said, ...status }: ImageStatus): object {
-  const { state, pid, stopped, why, building, lastLoss, uptimeMs, silentMs, saidMsAgo, serverRss, imageRss } = status;
+  const { state, pid, stopped, why, building, lastLoss, uptimeMs, silentMs, saidMsAgo, serverRss, imageRss } =
+    status;
   const data = {
     state,
     pid,
