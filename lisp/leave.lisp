@@ -46,7 +46,7 @@
             while left
             do (dolist (process left) (sb-unix:unix-kill process sb-unix:sigkill))))))
 
-(defun leave ()
-  "End the image because the server has gone."
+(defun leave (code)
+  "End the image with CODE because the server has gone."
   (ignore-errors (end-descendants))
-  (end-image 0))
+  (end-image code))

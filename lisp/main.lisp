@@ -44,7 +44,7 @@ exits by itself this thread is only unwound, so that the exit code stays."
             while message do (perform message))
     (error (failure)
       (send (object "fault" (print-safely 500 failure "~A")))))
-  (leave))
+  (leave 0))
 
 (defun take-over ()
   "Make the image safe to talk to: nothing reads the terminal, nothing enters the
@@ -84,4 +84,4 @@ ends the reader first and this thread last, so this one waits for its turn."
       (steadily
         (sb-thread:join-thread reader :default nil)
         (when **exiting** (sleep 5))
-        (end-image 0)))))
+        (leave 0)))))

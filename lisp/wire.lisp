@@ -45,7 +45,7 @@ When the peer is gone the image ends."
           (progn
             (write-sequence (buffer-octets buffer) *frames-out* :end (buffer-fill buffer))
             (finish-output *frames-out*))
-        (stream-error () (end-image 3))))))
+        (stream-error () (leave 3))))))
 
 (defun unread-octets ()
   "Return how many octets the server has not read yet; 0 where that cannot be told."

@@ -53,8 +53,8 @@ export class Child {
   #collector: CollectorAddresses | undefined;
   /** The number of SBCL's own process, which is not ours when it is in the sandbox. */
   #lisp: number | undefined;
-  /** Whether our process only runs SBCL. */
-  readonly #wraps: boolean;
+  /** Whether SBCL is a process that ours runs, whose number is not known yet. */
+  #wraps: boolean;
   #nextId = 1;
   #raw = '';
   #complaint = '';
@@ -136,7 +136,7 @@ export class Child {
       else this.#pending.set(id, resolve);
     });
     if (this.#death === undefined) {
-      if (op === 'ping') this.#wake();
+      if (op === 'ping') this.wake();
       this.#codeCalls.jobBegan(id, op);
       this.#channel.write(frame);
     }
@@ -147,7 +147,7 @@ export class Child {
   job(id: number): Endable {
     return {
       interrupt: (reason) => {
-        this.#wake();
+        this.wake();
         this.tell('interrupt', { job: id, reason });
       },
       terminate: () => this.tell('terminate', { job: id }),
@@ -177,9 +177,9 @@ export class Child {
   }
 
   /** Lets SBCL go on when a signal has stopped it: then it can neither be interrupted nor tell that it lives. */
-  #wake(): void {
+  wake(): void {
     try {
-      if (this.#lisp !== undefined) process.kill(this.#lisp, 'SIGCONT');
+      if (this.#lisp !== undefined) process.kill(this.#wraps ? innermost(this.#lisp) : this.#lisp, 'SIGCONT');
     } catch {
       // It has ended.
     }
@@ -221,6 +221,7 @@ export class Child {
         );
       }
       if (this.#wraps && this.#lisp !== undefined) this.#lisp = innermost(this.#lisp);
+      this.#wraps = false;
       this.#collector = (message['collector'] as CollectorAddresses | null) ?? undefined;
       this.#greet({ without: (message['without'] as string[] | null) ?? [] });
       return;

@@ -45,6 +45,8 @@ export class Journal {
   readonly #told = new Map<number, number>();
   readonly #notes: string[] = [];
   #full = false;
+  /** Whether what the server before built is among the entries. */
+  #hasPrevious = false;
   #broken = false;
 
   /** Without STORE only what a loss takes is counted. */
@@ -82,19 +84,26 @@ export class Journal {
 
   /** Forgets all entries. */
   clear(): void {
+    this.#hasPrevious = false;
+    this.#empty();
+  }
+
+  #empty(): void {
     this.#entries = [];
     this.#characters = 0;
     this.#full = false;
     this.#write((store) => store.clear());
   }
 
-  /** Puts the entries of the server before in front of those that are there. Returns how many lines of its journal were
-   *  damaged, or undefined when there is no such journal. */
+  /** Puts the entries of the server before in front of those that are there, once. Returns how many lines of its
+   *  journal were damaged, or undefined when there is no such journal. */
   takePrevious(): number | undefined {
+    if (this.#hasPrevious) return 0;
     const previous = this.#store?.previous();
     if (previous === undefined) return undefined;
     const own = this.#entries;
-    this.clear();
+    this.#empty();
+    this.#hasPrevious = true;
     for (const entry of previous.entries) {
       const digest = entry.kind === 'file' ? entry.digest : undefined;
       const content = digest && previous.content(digest);
@@ -108,7 +117,7 @@ export class Journal {
   /** Leaves ENTRY out from now on. */
   drop(entry: Entry): void {
     const others = this.#entries.filter((each) => each !== entry);
-    this.clear();
+    this.#empty();
     for (const each of others) this.add(each);
   }
 

@@ -28,6 +28,8 @@ export interface Turns {
 }
 
 const START_LIMIT_MS = 60_000;
+/** How often one that has not greeted is let go on, should a signal have stopped it. */
+const WAKE_MS = 1000;
 
 export class Lifetime {
   readonly #options: LifetimeOptions;
@@ -151,6 +153,7 @@ export class Lifetime {
     this.#child = child;
     this.#pulse = undefined;
     const timer = setTimeout(() => child.kill('it did not greet in time'), START_LIMIT_MS);
+    const waking = setInterval(() => child.wake(), WAKE_MS);
     try {
       await child.greeting;
       return child;
@@ -161,6 +164,7 @@ export class Lifetime {
       );
     } finally {
       clearTimeout(timer);
+      clearInterval(waking);
     }
   }
 

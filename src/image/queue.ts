@@ -46,6 +46,12 @@ export class Queue {
     });
   }
 
+  /** Performs TASK with a place, and returns what it returns. */
+  async within<Value>(task: () => Promise<Value>): Promise<Value> {
+    await this.enter(undefined, () => {});
+    return task().finally(() => this.leave());
+  }
+
   /** Gives a place back, to the call that waits longest. */
   leave(): void {
     const next = this.#waiting.shift();

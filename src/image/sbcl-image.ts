@@ -9,7 +9,7 @@ import type { CallOptions, Image, ImageTools, Output, Reason, RebuildFrom, Reply
 import { type Job, Jobs } from './jobs.ts';
 import { Lifetime, type LifetimeOptions } from './lifetime.ts';
 import { watch } from './limits.ts';
-import type { LossReport } from './loss-report.ts';
+import { type LossReport, lossText } from './loss-report.ts';
 import { Notices } from './notices.ts';
 import type { Operations } from './operations.ts';
 import { checkCanEnd, codeCaller, withinCompilation } from './origin.ts';
@@ -48,6 +48,8 @@ export class SbclImage implements Image {
   readonly #lookers = new Queue(LOOKING_PLACES);
   /** What one compilation takes back must not be what another has just defined. */
   readonly #compilations = new Queue(1);
+  /** Each restart tells of its own image. */
+  readonly #restarts = new Queue(1);
   readonly jobs = new Jobs();
   readonly #recovery: Recovery;
   readonly #notices = new Notices();
@@ -111,6 +113,10 @@ export class SbclImage implements Image {
   }
 
   async restart(rebuild: RebuildFrom): Promise<string> {
+    return this.#restarts.within(() => this.#restart(rebuild));
+  }
+
+  async #restart(rebuild: RebuildFrom): Promise<string> {
     await this.#lifetime.settled();
     this.#recovery.choose(rebuild);
     const child = this.#lifetime.child;
@@ -124,7 +130,10 @@ export class SbclImage implements Image {
         'The new Lisp image ended as soon as it was there. Look at the start files, which it loads first.',
       );
     }
-    return this.#recovery.takeText() ?? '';
+    // Else one that is restarted again and again would count as lost again and again.
+    this.#recovery.used();
+    // A call that waited can have been told before.
+    return this.#recovery.takeText() ?? (this.lastLoss ? lossText(this.lastLoss) : '');
   }
 
   /** Returns the names of the abilities that this SBCL lacks; the agent does without them. */

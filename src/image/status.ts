@@ -77,6 +77,8 @@ export interface ImageStatus {
   saidMsAgo?: number;
   /** Why it could not be started, or how it was lost. */
   why?: string;
+  /** How far the lost image is built again. */
+  building?: string;
   /** What was lost with the image before, and what was rebuilt of it. */
   lastLoss?: string;
 }
@@ -86,6 +88,8 @@ export interface Losses {
   /** How the images were lost that no new one has replaced yet. */
   readonly untold: readonly string[];
   readonly lastLoss: LossReport | undefined;
+  /** How far the rebuild is that is under way, as a phrase. */
+  readonly progress: string | undefined;
 }
 
 /** Milliseconds that the agent has to answer. */
@@ -107,6 +111,7 @@ export async function imageStatus(lifetime: Lifetime, jobs: Jobs, losses: Losses
     ...(state === 'not reacting' && { silentMs, frozenMs: lifetime.frozenMs }),
     ...(running && said && { said: said.status, saidMsAgo: performance.now() - said.at }),
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
+    ...(state === 'rebuilding' && losses.progress !== undefined && { building: losses.progress }),
     ...(losses.lastLoss !== undefined && {
       lastLoss: lossText(losses.lastLoss).replace(/^This is a new Lisp image; the/, 'The'),
     }),

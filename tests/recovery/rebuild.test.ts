@@ -4,7 +4,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../harness.ts';
-import { childrenOf, pause, until } from '../server/processes.ts';
+import { childrenOf, imageOf, pause, until } from '../server/processes.ts';
 import { afterLoss, built, killImage, sessions, told } from './losses.ts';
 
 const start = sessions();
@@ -40,6 +40,31 @@ test('more than a few failures are counted', async () => {
   expect(notice).toContain('Not built again (8):\n  (defvar *v0* ');
   expect(notice.match(/^ {2}\(defvar .*: No\.$/gm)).toHaveLength(5);
   expect(notice).toContain('\n  ... and 3 more');
+});
+
+test('an image that a signal stops while it starts is let go on', async () => {
+  const session = await start();
+  await session.eval('(defun f () 1)');
+  const before = await imageOf(session.pid);
+  process.kill(before, 'SIGKILL');
+  const next = await until('the next', 5000, () => childrenOf(session.pid).find((pid) => pid !== before));
+  process.kill(next, 'SIGSTOP');
+  const began = performance.now();
+  expect(await session.eval('(f)')).toBe('1');
+  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(childrenOf(session.pid)).toEqual([next]);
+});
+
+test('image_status tells how far the lost image is built again', async () => {
+  const session = await start();
+  await session.eval(`(defvar *slow* (if (probe-file "${mark}") (sleep 1) 1))`);
+  writeFileSync(mark, '');
+  await killImage(session);
+  expect(await session.text('image_status')).toContain(
+    'A new Lisp image is starting; the one before was lost: it was ended by SIGKILL. It is building the lost image again: 0 of 1. Calls wait for it.\n',
+  );
+  await session.eval('1');
+  rmSync(mark);
 });
 
 test('a form that ends the image is dropped from the next rebuild, and told', async () => {

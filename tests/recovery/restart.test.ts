@@ -4,7 +4,7 @@ import type { ElicitRequestFormParams } from '@modelcontextprotocol/client';
 import { afterAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
-import { killImage, sessions } from './losses.ts';
+import { built, killImage, sessions } from './losses.ts';
 
 const start = sessions();
 const ALLOWED = ['--allow', 'restart_image'];
@@ -60,7 +60,8 @@ test('rebuild: previous also builds what the server before had', async () => {
   expect(await second.eval('(list (old::f) (cl-user::mine) *package*)', { package: 'CL-USER' })).toBe(
     '(:OLD :NEW #<PACKAGE "COMMON-LISP-USER">)',
   );
-  // They are part of this session now.
+  // They are part of this session now, once.
+  expect(await second.text('restart_image', { rebuild: 'previous' })).toContain('4 forms.');
   await killImage(second);
   expect(await second.eval('(old::g)', { package: 'CL-USER' })).toBe(':OLD');
 });
@@ -89,6 +90,17 @@ test('running calls of others are ended, and told', async () => {
     notices: [],
     isError: true,
   });
+});
+
+test('restarts at once and in a row are each answered with what came of them', async () => {
+  const session = await start({ args: ALLOWED });
+  await session.eval('(defun f () 1)');
+  const atOnce = await Promise.all([1, 2, 3].map(() => session.text('restart_image')));
+  const inRow: string[] = [];
+  for (const _ of [1, 2, 3, 4, 5]) inRow.push(await session.text('restart_image'));
+  const short = [...atOnce, ...inRow].map((text) => text.replace(/\d\.\d s/, '0.0 s'));
+  expect(short).toEqual(Array.from({ length: 8 }, () => `${RESTARTED} ${built('1 form')}`));
+  expect(await session.eval('(f)')).toBe('1');
 });
 
 test('C20 a human is asked, and shown what is at stake', async () => {

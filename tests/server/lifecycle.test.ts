@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ERAS } from '../harness.ts';
-import { childrenOf, gone, imageOf, marked, until } from './processes.ts';
+import { childrenOf, gone, imageOf, marked, pause, until } from './processes.ts';
 import { type RawOptions, RawServer, textOf } from './raw.ts';
 
 /** The bound: it exits within a second when stdin ends. */
@@ -125,6 +125,18 @@ describe('the server is killed', () => {
       await gone(image, CHILD_MS);
     },
   );
+
+  test('with -9 before it has read an answer: nothing is left that the image started', async () => {
+    const mark = randomUUID();
+    const { server } = await startWithImage({ env: { LIVE_LISP_TEST: mark } });
+    const form = '(progn (sb-ext:run-program "/bin/sh" (list "-c" "setsid sleep 1000 &")) (sleep 0.5))';
+    await occupy(server, form);
+    await until('what it starts', CHILD_MS, () => marked(mark).length === 3);
+    server.process.kill('SIGSTOP');
+    await pause(800);
+    server.process.kill('SIGKILL');
+    await until('the end of all its processes', CHILD_MS, () => marked(mark).length === 0);
+  });
 
   test('with -9 while the image starts: nothing is left', async () => {
     const mark = randomUUID();

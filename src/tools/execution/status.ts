@@ -53,12 +53,14 @@ const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
 /** Returns STATUS as code reads it: octets and seconds; what is not known is absent. */
 function statusData({ said, ...status }: ImageStatus): object {
-  const { state, pid, stopped, why, lastLoss, uptimeMs, silentMs, saidMsAgo, serverRss, imageRss } = status;
+  const { state, pid, stopped, why, building, lastLoss, uptimeMs, silentMs, saidMsAgo, serverRss, imageRss } =
+    status;
   const data = {
     state,
     pid,
     stopped,
     why,
+    building,
     lastLoss,
     uptime: uptimeMs && seconds(uptimeMs),
     silent: silentMs && seconds(silentMs),
@@ -110,7 +112,7 @@ function statusText(status: ImageStatus): string {
 }
 
 function headline(status: ImageStatus): string {
-  const { state, why, silentMs = 0, stopped, frozenMs = 0 } = status;
+  const { state, why, building, silentMs = 0, stopped, frozenMs = 0 } = status;
   switch (state) {
     case 'not started':
       return `The Lisp image is not started; the next call that needs it starts it.${why === undefined ? '' : ` The last start failed: ${why}`}`;
@@ -119,7 +121,7 @@ function headline(status: ImageStatus): string {
     case 'starting':
       return 'The Lisp image is starting; calls wait for it.';
     case 'rebuilding':
-      return `A new Lisp image is starting; the one before was lost: ${why}. Calls wait for it.`;
+      return `A new Lisp image is starting; the one before was lost: ${why}. ${building === undefined ? '' : `It is ${building}. `}Calls wait for it.`;
     case 'ready':
       return 'The Lisp image is ready, and no call runs.';
     case 'busy':
