@@ -58,7 +58,7 @@ export const LARGEST_FILES = ['transcripts/broken.lisp', 'transcripts/noisy.lisp
 export const LARGEST = {
   apropos_search: [{ pattern: 'make' }, { pattern: 'string', package: 'cl' }],
   who_calls: [{ name: 'error' }, { name: 'find-item', package: 'inventory', sites: true }],
-  describe_symbol: [{ symbol: 'print-object' }, { symbol: 'standard-class' }, { symbol: 'format' }],
+  describe_symbol: [{ symbol: 'standard-class' }, { symbol: 'format' }],
   function_arglist: [{ symbol: 'sb-ext:run-program' }, { symbol: 'print-object', methods: true }],
   who_references: [{ name: '*standard-output*' }, { name: 'inventory:*stock*', sites: true }],
   list_package_symbols: [{ package: 'cl' }, { package: 'sb-kernel', access: 'internal' }],

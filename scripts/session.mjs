@@ -2,7 +2,7 @@
 
 import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
@@ -25,7 +25,7 @@ export async function withServer({ command, args = [], folder, env = {} }, use) 
     command,
     args,
     cwd: folder,
-    env: { ...process.env, XDG_STATE_HOME: join(folder, '.state'), ...env },
+    env: { ...process.env, XDG_STATE_HOME: join(dirname(folder), '.state'), ...env },
     stderr: 'inherit',
   });
   const client = new Client({ name: 'live-lisp-scripts', version: '1.0.0' });

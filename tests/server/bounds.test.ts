@@ -136,7 +136,7 @@ describe('the built server', () => {
     const before = rss(server);
     const calls = Array.from({ length: 1000 }, (_, n) => {
       if (n % 10 === 0) return server.callLine('apropos_search', { pattern: 'mapcar', package: 'CL' });
-      if (n % 10 === 1) return server.callLine('load_file', { path: 'fixtures/looks.lisp' });
+      if (n % 10 === 1) return server.callLine('load_file', { path: 'fixtures/transcripts/nothing.lisp' });
       return server.callLine('eval_form', { form: `(+ ${n} 0)` });
     });
     server.write(calls.map(({ line }) => line).join(''));
