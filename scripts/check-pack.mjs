@@ -32,7 +32,7 @@ function install(tarball, folder) {
  *  tools there are. */
 async function use(folder) {
   const command = join(folder, 'node_modules', '.bin', 'live-lisp');
-  return withServer({ command, folder }, async (client) => {
+  return withServer({ command, folder, env: { XDG_STATE_HOME: join(folder, '.state') } }, async (client) => {
     const { tools } = await client.listTools();
     const { text } = await callTool(client, 'eval_form', { form: '(+ 1 2)' });
     if (text !== '3') throw new Error(`(+ 1 2) gave ${text}`);
