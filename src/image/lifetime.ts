@@ -130,11 +130,15 @@ export class Lifetime {
     });
     const pulse = new Pulse((op) => child.request(op, {}).answer);
     this.#pulse = pulse;
+    const collecting = child.collector();
     const stopListening = listenToHeart(
       {
         busy: () => child.busy,
         ping: () => pulse.ping(),
-        collecting: child.collector(),
+        collecting: () => {
+          child.wake(); // A signal can have stopped it after it was asked.
+          return collecting();
+        },
         kill: () => child.kill('it was frozen: it did not react any more'),
       },
       this.frozenMs,
