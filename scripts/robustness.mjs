@@ -92,7 +92,8 @@ function page(result) {
 # Robustness
 
 Code that a model could send and that would hurt a server in which it ran: ${rows.length} cases in \`tests/hostile/cases/\`, each
-sent by a real client to the built server, one after the other to the same one. For each: the answer comes within the
+sent by a real client to the built server, one after the other to the same one. It is started with \`--replay off\`, for
+what a case defines must not come back in the image after it. For each: the answer comes within the
 limit of the call and 2 s, says what became of it, with the output so far and the top frames where there are any; other
 calls are answered meanwhile; the server lives, and the next evaluation works. The image keeps its state, or the next answer
 tells that it is a new one and what was lost.
