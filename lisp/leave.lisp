@@ -16,6 +16,18 @@
                     (ignore-errors (tell-written) (wait-until-read))
                     (apply exit options)))))
 
+;;; Exit hooks do not tell of every exit: user code can remove them, and a signal can reach a thread that has hardly
+;;; begun, which then runs none.
+(defun note-exits ()
+  "Have each exit be known before it ends the other threads."
+  (let ((end (internal-function "SB-THREAD" "%EXIT-OTHER-THREADS")))
+    (when end
+      (internal-call ("SB-INT" "ENCAPSULATE")
+                     (end 'live-lisp
+                      (lambda (function)
+                        (setf **exiting** t)
+                        (funcall function)))))))
+
 (defun environment-of (process)
   "Return the environment of PROCESS, the name of a folder in /proc, as octets, or NIL."
   (ignore-errors

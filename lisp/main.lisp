@@ -79,7 +79,7 @@ ends the reader first and this thread last, so this one waits for its turn."
   (send (greeting))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
     ;; Each of these looks through all code, so the first answers do not wait for them.
-    (steadily (guard-threads) (tell-before-exit) (guard-own-threads reader))
+    (steadily (guard-threads) (tell-before-exit) (note-exits) (guard-own-threads reader))
     (loop
       (steadily
         (sb-thread:join-thread reader :default nil)

@@ -65,6 +65,13 @@ export const ENDS: Group = {
       image: 'replaced',
     },
     {
+      name: 'exit in a thread when there are no exit hooks',
+      form: '(setf sb-ext:*exit-hooks* nil) (sb-thread:make-thread (lambda () (exit :code 9))) (sleep 10)',
+      seconds: 5,
+      says: lost('it exited with code 9'),
+      image: 'replaced',
+    },
+    {
       name: 'exit by a timer after the call',
       form: '(sb-ext:schedule-timer (sb-ext:make-timer (lambda () (exit :abort t)) :thread t) 0.1) (sleep 5)',
       says: lost('it exited with code 1'),
