@@ -1,11 +1,11 @@
 // Decides how a case is run: through a real client, with other calls beside it, and what must be left of it.
 
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
-import { childrenOf, gone, marked, pause } from '../server/processes.ts';
+import { childrenOf, gone, marked, pause, until } from '../server/processes.ts';
 import { type HostileCase, LIMIT_S } from './case.ts';
 
 /** What became of a case. */
@@ -65,8 +65,12 @@ export class Arena {
     this.folder = folder;
   }
 
-  /** Starts a server whose files are all in a folder of its own. */
-  static async start(args: string[] = ['--heap', '1GB', '--eval-timeout', String(LIMIT_S)]): Promise<Arena> {
+  /** Starts a server whose files are all in a folder of its own. Without REPLAY what a case has defined does not come
+   *  back in the image after it. */
+  static async start(
+    args: string[] = ['--heap', '1GB', '--eval-timeout', String(LIMIT_S)],
+    replay: 'on' | 'off' = 'off',
+  ): Promise<Arena> {
     const folder = temporaryFolder();
     const mark = randomUUID();
     const within = (name: string) => {
@@ -74,13 +78,14 @@ export class Arena {
       return join(folder.path, name);
     };
     const session = await startSession({
-      // What a case has defined must not come back in the image after it.
-      args: ['--root', within('workspace'), '--replay', 'off', ...args],
+      args: ['--root', within('workspace'), '--replay', replay, ...args],
       env: {
         LIVE_LISP_TEST: mark,
         XDG_CACHE_HOME: within('cache'),
         XDG_STATE_HOME: within('state'),
         TMPDIR: within('temporary'),
+        NODE_OPTIONS: `--import ${join(import.meta.dirname, 'collect.mjs')}`,
+        LIVE_LISP_TEST_HEAP: join(folder.path, 'heap'),
       },
     });
     return new Arena(session, mark, folder);
@@ -111,14 +116,27 @@ export class Arena {
     return childrenOf(this.session.pid)[0];
   }
 
+  /** Has the server collect all garbage, and returns how many kB of its heap are used then. */
+  async serverHeapKb(): Promise<number> {
+    const file = join(this.folder.path, 'heap');
+    rmSync(file, { force: true });
+    process.kill(this.session.pid, 'SIGUSR2');
+    const octets = await until('the heap', 10_000, () => existsSync(file) && readFileSync(file, 'latin1'));
+    return Number(octets) / 1024;
+  }
+
+  /** Ends the image from outside, and gives the server time to hear of it. */
+  async kill(): Promise<void> {
+    const image = this.image();
+    if (image === undefined) return;
+    process.kill(image, 'SIGKILL');
+    await gone(image, 3000);
+    await pause(100);
+  }
+
   /** Ends the image from outside, so that the next call gets a new one. */
   async renew(): Promise<void> {
-    const image = this.image();
-    if (image !== undefined) {
-      process.kill(image, 'SIGKILL');
-      await gone(image, 3000);
-      await pause(100);
-    }
+    await this.kill();
     await this.eval('1');
   }
 

@@ -8,7 +8,10 @@ import { type Arena, statusOf } from './arena.ts';
 export interface Sample {
   calls: number;
   serverKb: number;
+  /** What the server and the image use of their heaps. */
+  serverHeapKb: number;
   imageKb: number;
+  imageHeapKb: number;
 }
 
 /** What a process or the folder of temporary files holds. */
@@ -20,12 +23,18 @@ export interface Holdings {
   temporaryFiles: number;
 }
 
-export interface Flatness {
+/** By how many kB a thousand calls made the processes and their heaps grow, after the warm-up; all garbage was collected
+ *  before each look. */
+export interface Slopes {
+  serverSlope: number;
+  serverHeapSlope: number;
+  imageSlope: number;
+  imageHeapSlope: number;
+}
+
+export interface Flatness extends Slopes {
   calls: number;
   samples: Sample[];
-  /** By how many kB a thousand calls made the processes grow, after the warm-up. */
-  serverSlope: number;
-  imageSlope: number;
   before: Holdings;
   after: Holdings;
   /** What was answered otherwise than it must be. */
@@ -71,27 +80,40 @@ export async function makeOrdinaryCalls(arena: Arena, count: number): Promise<Fl
   const before = await holdings(arena);
   const samples: Sample[] = [];
   for (let n = 0; n < count; n++) {
-    if (n % Math.ceil(count / SAMPLES) === 0) samples.push(sample(arena, n));
+    if (n % Math.ceil(count / SAMPLES) === 0) samples.push(await sample(arena, n));
     await make(n);
   }
-  samples.push(sample(arena, count));
+  samples.push(await sample(arena, count));
   const warm = samples.filter(({ calls }) => calls >= count * WARM_UP);
   return {
     calls: count,
     samples,
-    serverSlope: slope(warm.map(({ calls, serverKb }) => [calls, serverKb])),
-    imageSlope: slope(warm.map(({ calls, imageKb }) => [calls, imageKb])),
+    ...slopes(warm),
     before,
     after: await holdings(arena),
     wrong,
   };
 }
 
-function sample(arena: Arena, calls: number): Sample {
+async function sample(arena: Arena, calls: number): Promise<Sample> {
+  const { text } = await arena.eval('(progn (sb-ext:gc :full t) (sb-kernel:dynamic-usage))');
+  const serverHeapKb = await arena.serverHeapKb();
   return {
     calls,
+    serverHeapKb,
+    imageHeapKb: Number(text) / 1024,
     serverKb: statusOf(arena.session.pid, 'VmRSS'),
     imageKb: statusOf(arena.image() ?? arena.session.pid, 'VmRSS'),
+  };
+}
+
+function slopes(samples: readonly Sample[]): Slopes {
+  const of = (value: (sample: Sample) => number) => slope(samples.map((each) => [each.calls, value(each)]));
+  return {
+    serverSlope: of(({ serverKb }) => serverKb),
+    serverHeapSlope: of(({ serverHeapKb }) => serverHeapKb),
+    imageSlope: of(({ imageKb }) => imageKb),
+    imageHeapSlope: of(({ imageHeapKb }) => imageHeapKb),
   };
 }
 
@@ -117,18 +139,14 @@ async function holdings(arena: Arena): Promise<Holdings> {
   };
 }
 
-/** Returns in which way MEASURED is not flat: more than SLOPE kB for a thousand calls, or more held than before. */
-export function growth(measured: Flatness, slopeKb: { server: number; image: number }): string[] {
-  const { serverSlope, imageSlope, before, after, wrong } = measured;
+/** Returns in which way MEASURED is not flat: grown more than BOUNDS say, or more held than before. */
+export function growth(measured: Flatness, bounds: Slopes): string[] {
+  const { before, after, wrong } = measured;
+  const steep = (Object.keys(bounds) as (keyof Slopes)[])
+    .filter((which) => measured[which] > bounds[which])
+    .map((which) => `${which}: ${measured[which].toFixed(1)} kB in 1000 calls, of ${bounds[which]}`);
   const grown = (Object.keys(after) as (keyof Holdings)[])
     .filter((what) => after[what] > before[what])
     .map((what) => `${what}: ${before[what]} before, ${after[what]} after`);
-  return [
-    ...wrong,
-    ...(serverSlope > slopeKb.server
-      ? [`the server grows by ${serverSlope.toFixed(1)} kB in 1000 calls`]
-      : []),
-    ...(imageSlope > slopeKb.image ? [`the image grows by ${imageSlope.toFixed(1)} kB in 1000 calls`] : []),
-    ...grown,
-  ];
+  return [...wrong, ...steep, ...grown];
 }

@@ -60,9 +60,9 @@ test('image_status tells how far the lost image is built again', async () => {
   await session.eval(`(defvar *slow* (if (probe-file "${mark}") (sleep 1) 1))`);
   writeFileSync(mark, '');
   await killImage(session);
-  expect(await session.text('image_status')).toContain(
-    'A new Lisp image is starting; the one before was lost: it was ended by SIGKILL. It is building the lost image again: 0 of 1. Calls wait for it.\n',
-  );
+  const building =
+    'A new Lisp image is starting; the one before was lost: it was ended by SIGKILL. It is building the lost image again: 0 of 1. Calls wait for it.\n';
+  await until('the rebuild', 5000, async () => (await session.text('image_status')).includes(building));
   await session.eval('1');
   rmSync(mark);
 });
