@@ -86,7 +86,9 @@
 (defun literal (form)
   "Return what FORM is when it is a literal or quoted, else NIL."
   (cond ((and (consp form) (eq (car form) 'quote) (consp (cdr form))) (cadr form))
-        ((atom form) (and (or (keywordp form) (stringp form)) form))))
+        ;; A symbol without a home was a keyword before its package was deleted.
+        ((symbolp form) (and (or (keywordp form) (null (symbol-package form))) form))
+        ((stringp form) form)))
 
 (defun system-name-p (name)
   "True when NAME, of a definition, is a symbol of the system or (SETF of one), or begins with one."

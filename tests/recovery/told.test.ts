@@ -103,6 +103,19 @@ test('what changes the Lisp system is left out on purpose', async () => {
   });
 });
 
+test.each(['(ignore-errors (delete-package :keyword))', '(progn (delete-package :cl-user) 1)'])(
+  'a deleted package of the system comes back: %s',
+  async (form) => {
+    const session = await start();
+    await session.eval('(defun kept () :kept)');
+    await session.eval(form);
+    await killImage(session);
+    const { text, told: notice } = await afterLoss(session, '(kept)');
+    expect(text).toBe(':KEPT');
+    expect(notice).toContain(`system itself (1):\n  ${form}`);
+  },
+);
+
 test('no side effect happens twice but those of definitions', async () => {
   const session = await start();
   const file =
