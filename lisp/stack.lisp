@@ -1,4 +1,4 @@
-;;;; The guard page at the end of a control stack, which SBCL does not always put back.
+;;;; The guard pages at the ends of a thread's stacks, which SBCL does not always put there, nor always back.
 
 (in-package "LIVE-LISP.AGENT")
 
@@ -9,6 +9,21 @@
       (let ((thread (internal-call ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (this) (sb-sys:int-sap 0))))
         (when (plusp (sb-sys:sap-int thread))
           (values thread (sb-sys:sap-ref-word thread (* sb-vm:n-word-bytes slot))))))))
+
+(sb-ext:defglobal **last-guards**
+    (remove nil (mapcar #'sb-sys:find-foreign-symbol-address
+                        '("protect_control_stack_hard_guard_page" "protect_binding_stack_hard_guard_page"
+                          "protect_alien_stack_hard_guard_page")))
+  "The addresses of the functions of the runtime that protect the last page of a stack.")
+
+(defun guard-stacks ()
+  "Protect the last pages of this thread's stacks, which SBCL does for the main thread only. While the guard page
+before is open, as in a cleanup form, the stack would grow into another thread's memory and spoil it unseen; now
+the image ends there."
+  (dolist (address **last-guards**)
+    (sb-alien:alien-funcall
+     (sb-alien:sap-alien (sb-sys:int-sap address) (function sb-alien:void sb-alien:int sb-alien:unsigned-long))
+     1 0)))
 
 (defun far-from-guard-p ()
   "True when the stack has not grown near its end, where resetting the guard page overwrites what is there.

@@ -7,6 +7,7 @@
 handles ends the thread whatever the global hook is by then, and the guard page of its stack
 is put back for the next thread that gets it, once the stack is unwound."
   (lambda (&rest arguments)
+    (guard-stacks)
     (let* ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
            (*thread-end* (list 'ended))
            (values (catch *thread-end* (multiple-value-list (apply function arguments)))))

@@ -1,6 +1,6 @@
 // Forms that use up a stack, or touch memory that is not theirs.
 
-import { type Group, interruptedIn } from '../case.ts';
+import { type Group, interruptedIn, lost } from '../case.ts';
 
 const STACK = /^Error: Control stack exhausted/;
 const FAULT = /^Error: Unhandled memory fault/;
@@ -38,16 +38,22 @@ export const STACKS: Group = {
       name: 'recursion without end in a cleanup form',
       before: '(defun deep (n) (1+ (deep (1+ n))))',
       form: '(unwind-protect (deep 0) (deep 0))',
-      says: /^Error: (?:Control stack exhausted|Unhandled memory fault|The Lisp image was lost)/,
-      image: 'either',
+      says: lost('it exited with code 1'),
+      image: 'replaced',
+    },
+    {
+      name: 'recursion without end in a cleanup form of a thread',
+      before: '(defun deep (n) (1+ (deep (1+ n))))',
+      form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (unwind-protect (deep 0) (deep 0)))))',
+      says: lost('it exited with code 1'),
+      image: 'replaced',
     },
     {
       name: 'recursion without end in a print method',
       before:
         '(defclass printed-deep () ()) (defmethod print-object ((x printed-deep) s) (print-object x s) (princ 1 s))',
       form: "(make-instance 'printed-deep)",
-      says: /^Error: (?:Control stack exhausted|The Lisp image was lost)/,
-      image: 'either',
+      says: STACK,
     },
     {
       name: 'recursion without end in a report function',
