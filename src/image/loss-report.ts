@@ -18,6 +18,8 @@ export interface LossReport {
   damaged?: number;
   /** Entries of the journal that were left, as somebody asked. */
   forgotten?: number;
+  /** How many images in a row were built again and then lost before a call ended in them. */
+  barren?: number;
 }
 
 /** Lines of each kind, and names in a sentence. */
@@ -53,9 +55,18 @@ export function lossText(report: LossReport): string {
     damaged > 0 && `${count(damaged, 'line')} of the journal could not be read, so what they had is missing.`,
     remarks('Another than before', rebuilt.changed),
     ...rest,
+    barrenText(report),
   ]
     .filter((part) => part)
     .join('\n');
+}
+
+function barrenText({ barren = 0 }: LossReport): string | false {
+  const which = barren === 1 ? 'The image before' : `Each of the ${barren} images before`;
+  return (
+    barren > 0 &&
+    `${which} had been built again too, and was lost before any call ended in it. If that is due to what is built again, restart_image with rebuild none starts without it.`
+  );
 }
 
 /** Returns what an image took with it that is not built again. */

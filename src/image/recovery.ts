@@ -26,6 +26,9 @@ export class Recovery {
   #built = false;
   #used = false;
   #unused = 0;
+  /** Whether a call has ended in the image, and how many in a row were lost before, although built again. */
+  #worked = false;
+  #barren = 0;
   /** Lines of the journal of a server before that could not be read. */
   #damaged = 0;
   /** Entries that are not built again, as somebody asked. */
@@ -63,6 +66,12 @@ export class Recovery {
     this.#used = true;
   }
 
+  /** Takes that a call has ended in the image, which lives. */
+  worked(): void {
+    this.#worked = true;
+    this.#barren = 0;
+  }
+
   /** Takes that the image was lost; HOW is part of a sentence. Returns whether it is to be built again at once: one
    *  that nobody used waits for a call. */
   lost(how: string): boolean {
@@ -72,7 +81,9 @@ export class Recovery {
     this.#used = false;
     if (wasUsed) this.#unused = 0;
     else if (this.#built) this.#unused++;
+    if (this.#built && wasUsed && !this.#worked) this.#barren++;
     this.#built = false;
+    this.#worked = false;
     return wasUsed && this.wanted;
   }
 
@@ -148,6 +159,7 @@ export class Recovery {
       ...(rebuilt && { rebuilt }),
       ...(this.#damaged > 0 && { damaged: this.#damaged }),
       ...(this.#forgotten > 0 && { forgotten: this.#forgotten }),
+      ...(this.#barren > 0 && { barren: this.#barren }),
     };
     this.#damaged = 0;
     this.#forgotten = 0;

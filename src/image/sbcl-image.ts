@@ -188,6 +188,7 @@ export class SbclImage implements Image {
         this.#recovery.used();
       }
       const reply = await this.#perform(child, job, name, args, options);
+      if (caller === undefined && reply.ending.kind !== 'lost') this.#recovery.worked();
       return { ...reply, ...(waitedMs !== undefined && { waitedMs }) };
     } finally {
       leave();

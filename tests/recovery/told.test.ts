@@ -116,6 +116,26 @@ test.each(['(ignore-errors (delete-package :keyword))', '(progn (delete-package 
   },
 );
 
+test('what ends each image that is built with it is suspected, and left by a restart with nothing', async () => {
+  const session = await start({ args: ['--allow', 'restart_image'] });
+  await session.eval('(defun harmless () 1)');
+  await session.eval(
+    '(defvar *deadly* (sb-thread:make-thread (lambda () (sleep 1) (sb-ext:exit :abort t :code 9))))',
+  );
+  const toldOf = async () => (await session.call('eval_form', { form: '(sleep 5)' })).notices.join('\n');
+  const suspected = (which: string) =>
+    `${which} had been built again too, and was lost before any call ended in it. If that is due to what is built again, restart_image with rebuild none starts without it.`;
+  await toldOf();
+  expect(await toldOf()).not.toContain('had been built again too');
+  expect(await toldOf()).toContain(`\n${suspected('The image before')}`);
+  expect(await toldOf()).toContain(`\n${suspected('Each of the 2 images before')}`);
+  await session.call('restart_image', { rebuild: 'none' });
+  expect(await session.call('eval_form', { form: "(list (sleep 1.5) (fboundp 'harmless))" })).toMatchObject({
+    text: '(NIL NIL)',
+    notices: [],
+  });
+});
+
 test('no side effect happens twice but those of definitions', async () => {
   const session = await start();
   const file =
