@@ -8,7 +8,7 @@
 (defconstant +generations+ 6 "How many generations are collected.")
 
 (sb-ext:defglobal **collectable** (1- +generations+)
-  "The oldest generation that can be collected while it is tight.")
+  "The oldest generation that the next collection can take by itself.")
 
 (sb-ext:defglobal **usual** nil
   "While it is tight, what is set otherwise then: how often the youngest generation is collected before it gets
@@ -64,12 +64,27 @@ of COPIED, what each has, lives."
       (when (> sum room) (return oldest))
       (setf oldest generation))))
 
+(defun collectable-now ()
+  "Return the oldest generation that could be collected now. Copying leaves pages partly empty."
+  (let ((size (sb-ext:dynamic-space-size)) (usage (sb-kernel:dynamic-usage)))
+    (if (<= usage (floor size 3))
+        (1- +generations+)
+        (collectable-generation (copied-octets) (floor (* 4 (- size usage)) 5)))))
+
 (defun set-oldest-collected (oldest)
-  "Let the collector take the generations up to OLDEST by itself, and none that is older."
-  (loop for generation from 1 below +generations+
-        do (setf (sb-ext:generation-minimum-age-before-gc generation)
-                 (if (<= generation oldest) 0.75d0 most-positive-double-float)))
-  (setf **collectable** oldest))
+  "Let the next collection take the generations up to OLDEST by itself, and none that is older."
+  (unless (= oldest **collectable**)
+    (loop for generation from 1 below +generations+
+          do (setf (sb-ext:generation-minimum-age-before-gc generation)
+                   (if (<= generation oldest) 0.75d0 most-positive-double-float)))
+    (setf **collectable** oldest))
+  ;; After a large vector was made the collector takes one generation more, whatever its age.
+  (when (and (zerop oldest) (sb-sys:find-foreign-symbol-address "large_allocation"))
+    (setf (sb-alien:extern-alien "large_allocation" sb-alien:unsigned-long) 0)))
+
+(defun bound-next-collection ()
+  "Runs before every collection: one vector can have taken half of the heap since the last."
+  (ignore-errors (set-oldest-collected (collectable-now))))
 
 (defun set-pace (age nursery)
   "Let the youngest generation be collected AGE times before it gets older, and a collection begin when NURSERY
@@ -81,19 +96,16 @@ octets were made."
     (setf (sb-alien:extern-alien "auto_gc_trigger" sb-alien:unsigned-long)
           (+ (sb-kernel:dynamic-usage) nursery))))
 
-(defun tighten (copied room)
-  "See to it that the next collections find ROOM to copy what of COPIED, what each generation has, lives."
+(defun tighten (room)
+  "Have the young generation copied only once, and before it is large, as there is little ROOM."
   (unless **usual**
     (setf **usual** (list (sb-ext:generation-number-of-gcs-before-promotion 0)
                           (sb-ext:bytes-consed-between-gcs))))
-  (set-pace 0 (max 1000000 (min (second **usual**) (floor room 4))))
-  ;; Twice what is made before the next collection: it takes that from the room, and copies it.
-  (set-oldest-collected (collectable-generation copied (- room (* 2 (sb-ext:bytes-consed-between-gcs))))))
+  (set-pace 0 (max 1000000 (min (second **usual**) (floor room 4)))))
 
 (defun loosen ()
-  "Let collections go on as usual again."
+  "Let the young generation be collected as usual again."
   (when **usual**
-    (set-oldest-collected (1- +generations+))
     (apply #'set-pace (shiftf **usual** nil))))
 
 (defun bound-collections (usage size)
@@ -103,21 +115,54 @@ generation is copied only once, and before it is large. Return how many octets o
       (progn (loosen) usage)
       (let* ((copied (copied-octets)) (sum (reduce #'+ copied)))
         (if (> sum (floor (- size usage) 2))
-            (tighten copied (- size usage))
+            (tighten (- size usage))
             (loosen))
         sum)))
 
-(defun collectable-now ()
-  "Return the oldest generation that could be collected now. Copying leaves pages partly empty."
-  (let ((room (- (sb-ext:dynamic-space-size) (sb-kernel:dynamic-usage))))
-    (collectable-generation (copied-octets) (floor (* 4 room) 5))))
+;;; What lives, where there is no room to copy all that could
+
+(defun sweep-garbage (gc)
+  "Have GC, SBCL's function, overwrite all garbage where it is; that frees no memory. Return whether it was done: the
+marking takes its queue from the pages above all that are in use, and ends the image when they do not suffice."
+  (let* ((pages (floor (sb-ext:dynamic-space-size) sb-vm:gencgc-page-bytes)) (free (- pages (page-count))))
+    (when (and **large-pages-known** (> free (floor pages 32)))
+      (call-unlimited gc :gen (1+ sb-vm:+pseudo-static-generation+))
+      t)))
+
+(defun copied-page-p (address)
+  "True when a collection would copy what is at ADDRESS."
+  (let ((page (floor (- address sb-vm:dynamic-space-start) sb-vm:gencgc-page-bytes)))
+    (and (< -1 (page-slot page "GEN") +generations+)
+         (not (large-page-p page)))))
+
+(defun living-octets ()
+  "Return how much a collection would have to copy, once the garbage is overwritten: with zeros, or ones in a cons."
+  (let ((living 0))
+    (declare (type (unsigned-byte 62) living))
+    (internal-call ("SB-VM" "MAP-ALLOCATED-OBJECTS")
+                   ((lambda (object type size)
+                      (declare (ignore type) (type (unsigned-byte 62) size))
+                      (let* ((address (logandc2 (sb-kernel:get-lisp-obj-address object) sb-vm:lowtag-mask))
+                             (word (sb-sys:sap-ref-word (sb-sys:int-sap address) 0))
+                             (next (sb-sys:sap-ref-word (sb-sys:int-sap address) sb-vm:n-word-bytes)))
+                        (unless (and (= word next) (member word '(0 #.(1- (expt 2 sb-vm:n-word-bits)))))
+                          (when (copied-page-p address) (incf living size)))))
+                    :dynamic))
+    living))
+
+(defun living-fit-p ()
+  "True when there is room to copy what lives, once the garbage is overwritten."
+  (< (living-octets)
+     (floor (* 4 (- (sb-ext:dynamic-space-size) (sb-kernel:dynamic-usage))) 5)))
 
 (defun collect-bounded (gc &rest arguments &key full (gen 0))
   "Call GC, SBCL's function, as the program does with ARGUMENTS, but no further than there is room to copy: what that
-frees can be room for more."
+frees can be room for more, and when it is not, what lives is found out."
   (loop with wanted = (if full (1- +generations+) (min gen (1- +generations+)))
         for before = -1 then oldest
-        for oldest = (if **usual** (collectable-now) wanted)
+        for oldest = (collectable-now)
         do (when (>= oldest wanted) (return (apply gc arguments)))
         while (> oldest before)
-        do (funcall gc :gen (1+ oldest))))
+        do (funcall gc :gen (1+ oldest))
+        finally (when (and (sweep-garbage gc) (living-fit-p))
+                  (apply gc arguments))))

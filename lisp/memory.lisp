@@ -142,4 +142,9 @@ much, for nobody waits for them."
         **large-pages-known** (ignore-errors (large-pages-known-p)))
   (sb-int:encapsulate 'sb-thread:make-thread 'live-lisp-memory #'start-thread-for-job)
   (sb-int:encapsulate 'sb-ext:gc 'live-lisp #'collect-bounded)
+  (when (internal-function "SB-KERNEL" "SUB-GC")
+    (sb-int:encapsulate (internal-symbol "SB-KERNEL" "SUB-GC") 'live-lisp
+                        (lambda (collect generation)
+                          (bound-next-collection)
+                          (funcall collect generation))))
   (push #'guard-heap sb-ext:*after-gc-hooks*))
