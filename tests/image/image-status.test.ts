@@ -205,7 +205,7 @@ test('an image that starts is told with the start file that it loads, whose load
   writeFileSync(init, '(sleep 60)\n');
   const session = await startSession({ args: ['--init', init] });
   await session.client.listTools();
-  const text = await statusOnce(session, /the start file/);
+  const text = await statusOnce(session, /^The Lisp image is starting[\s\S]*the start file/);
   expect(text).toMatch(/^The Lisp image is starting; calls wait for it\.\nSBCL(.*), pid \d+, up \d+\.\d s/);
   expect(text).toMatch(new RegExp(`^ {2}1: the start file ${init.slice(0, 40)}.* \\(\\d+\\.\\d s\\)$`, 'm'));
   expect((await session.call('interrupt')).text).toMatch(/^Call 1 \(the start file .*\): Interrupted after /);
