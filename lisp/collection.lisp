@@ -124,15 +124,17 @@ generation is copied only once, and before it is large. Return how many octets o
 (defun sweep-garbage (gc)
   "Have GC, SBCL's function, overwrite all garbage where it is; that frees no memory. Return whether it was done: the
 marking takes its queue from the pages above all that are in use, and ends the image when they do not suffice."
-  (let* ((pages (floor (sb-ext:dynamic-space-size) sb-vm:gencgc-page-bytes)) (free (- pages (page-count))))
-    (when (and **large-pages-known** (> free (floor pages 32)))
-      (call-unlimited gc :gen (1+ sb-vm:+pseudo-static-generation+))
+  (let* ((pages (floor (sb-ext:dynamic-space-size) sb-vm:gencgc-page-bytes)) (free (- pages (page-count)))
+         (oldest (internal-value ("SB-VM" "+PSEUDO-STATIC-GENERATION+"))))
+    (when (and oldest **large-pages-known** (> free (floor pages 32)))
+      (call-unlimited gc :gen (1+ oldest))
       t)))
 
 (defun copied-page-p (address)
   "True when a collection would copy what is at ADDRESS."
-  (let ((page (floor (- address sb-vm:dynamic-space-start) sb-vm:gencgc-page-bytes)))
-    (and (< -1 (page-slot page "GEN") +generations+)
+  (let ((page (internal-call ("SB-VM" "FIND-PAGE-INDEX") (address) -1)))
+    (and (<= 0 page)
+         (< -1 (page-slot page "GEN") +generations+)
          (not (large-page-p page)))))
 
 (defun living-octets ()

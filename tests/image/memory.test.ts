@@ -89,6 +89,20 @@ describe('a fresh image', () => {
     expect(await fresh.eval(form)).toBe('20000000');
     await fresh.close();
   });
+
+  test('that vectors have filled is empty again for the next evaluation, each time', async () => {
+    const fresh = await startSession({ args: ['--heap', '512MB'] });
+    await fresh.eval(DEFINITIONS);
+    for (let round = 0; round < 4; round++) {
+      expect(
+        await fresh.eval(
+          '(let ((all (make-array 0 :adjustable t :fill-pointer t))) (loop (vector-push-extend (list 1) all)))',
+        ),
+      ).toMatch(/^Error: (Interrupted|Heap exhausted)/);
+      expect(await fresh.eval('(list *app* (< (part) 0.1))')).toBe('(NIL T)');
+    }
+    await fresh.close();
+  });
 });
 
 describe('an application that fills 60 % of the heap', () => {
