@@ -89,6 +89,8 @@ export class Recovery {
 
   /** Makes REBUILD what the next image is built from. Throws a CallError when that is not there. */
   choose(rebuild: RebuildFrom): void {
+    // What is ended on request proves nothing against what it was built with.
+    this.worked();
     if (rebuild === 'session') return;
     if (!this.journal.on) {
       if (rebuild === 'none') return;
