@@ -41,19 +41,38 @@ older, and how much is made between two collections.")
     (and (large-p (make-array (* 8 sb-vm:gencgc-page-bytes) :element-type '(unsigned-byte 8)))
          (not (large-p (make-array 8 :element-type '(unsigned-byte 8)))))))
 
-(defun copied-octets ()
-  "Return a vector with how much of each generation a collection would have to copy."
-  (let ((octets (make-array +generations+)))
-    (dotimes (generation +generations+)
-      (setf (aref octets generation) (sb-ext:generation-bytes-allocated generation)))
-    (when **large-pages-known**
-      (dotimes (page (page-count))
+(defun page-used-p (page)
+  "True when there is anything on the page number PAGE. The lowest bit of the slot says something else."
+  (< 1 (or (page-slot page "WORDS-USED*") 0)))
+
+(defun count-pages ()
+  "Return how many octets the pages in use have, and a vector with how many of each generation a collection would have
+to copy. An object that leaves the rest of a page empty does so again where it is copied to, so pages count."
+  (let ((used 0) (octets (make-array +generations+ :initial-element 0)))
+    (declare (type (unsigned-byte 62) used))
+    (dotimes (page (page-count))
+      (when (page-used-p page)
+        (incf used sb-vm:gencgc-page-bytes)
         (let ((generation (page-slot page "GEN")))
-          (when (and (large-page-p page) (< -1 generation +generations+))
-            (decf (aref octets generation) sb-vm:gencgc-page-bytes)))))
-    (map-into octets (lambda (size) (max size 0)) octets)))
+          (unless (or (large-page-p page) (not (< -1 generation +generations+)))
+            (incf (aref octets generation) sb-vm:gencgc-page-bytes)))))
+    (values used octets)))
+
+(defun heap-use ()
+  "Return how many octets of the heap are in use and, unless that is little, a vector with how many of each generation a
+collection would have to copy."
+  (let ((usage (sb-kernel:dynamic-usage)))
+    (cond ((<= usage (floor (sb-ext:dynamic-space-size) 6)) usage)
+          (**large-pages-known** (count-pages))
+          (t (let ((octets (make-array +generations+)))
+               (dotimes (generation +generations+ (values usage octets))
+                 (setf (aref octets generation) (sb-ext:generation-bytes-allocated generation))))))))
 
 ;;; How far collections go
+
+(defmacro collector-variable (name type)
+  "Expand into the place of the variable NAME of the runtime, of the alien TYPE."
+  `(sb-alien:extern-alien ,name ,type))
 
 (defun collectable-generation (copied room)
   "Return the oldest generation that can be collected, with all that are younger, when there is ROOM for what
@@ -66,25 +85,47 @@ of COPIED, what each has, lives."
 
 (defun collectable-now ()
   "Return the oldest generation that could be collected now. Copying leaves pages partly empty."
-  (let ((size (sb-ext:dynamic-space-size)) (usage (sb-kernel:dynamic-usage)))
-    (if (<= usage (floor size 3))
-        (1- +generations+)
-        (collectable-generation (copied-octets) (floor (* 4 (- size usage)) 5)))))
+  (multiple-value-bind (usage copied) (heap-use)
+    (if copied
+        (collectable-generation copied (floor (* 4 (- (sb-ext:dynamic-space-size) usage)) 5))
+        (1- +generations+))))
+
+(sb-ext:defglobal **settling** nil "True while what has survived its jobs is made old.")
 
 (defun set-oldest-collected (oldest)
-  "Let the next collection take the generations up to OLDEST by itself, and none that is older."
+  "Let the next collection take the generations up to OLDEST by itself, and none that is older. What survives there is
+not moved into one that cannot be collected, of which it would become a part for good; but the youngest is, or it would
+be copied again and again."
   (unless (= oldest **collectable**)
     (loop for generation from 1 below +generations+
           do (setf (sb-ext:generation-minimum-age-before-gc generation)
                    (if (<= generation oldest) 0.75d0 most-positive-double-float)))
     (setf **collectable** oldest))
-  ;; After a large vector was made the collector takes one generation more, whatever its age.
-  (when (and (zerop oldest) (sb-sys:find-foreign-symbol-address "large_allocation"))
-    (setf (sb-alien:extern-alien "large_allocation" sb-alien:unsigned-long) 0)))
+  (when (sb-sys:find-foreign-symbol-address "gencgc_oldest_gen_to_gc")
+    (setf (collector-variable "gencgc_oldest_gen_to_gc" (sb-alien:signed 8))
+          (if **settling** (1- +generations+) (max 1 oldest)))))
+
+(sb-ext:defglobal **largest** 0 "The octets of the last object that was large for this heap.")
+(sb-ext:defglobal **extends** nil
+  "True when that was to take the place of another, as of a vector that is pushed to: the next can be twice as large.")
+
+(defun note-largest (octets)
+  "Note that the largest object since the last collection has OCTETS."
+  (when (> octets (floor (sb-ext:dynamic-space-size) 64))
+    (setf **extends** (<= (floor (* 5 **largest**) 4) octets (floor (* 5 **largest**) 2))
+          **largest** octets)))
 
 (defun bound-next-collection ()
   "Runs before every collection: one vector can have taken half of the heap since the last."
-  (ignore-errors (set-oldest-collected (collectable-now))))
+  (handler-case
+      (let ((oldest (collectable-now)))
+        (set-oldest-collected oldest)
+        (when (sb-sys:find-foreign-symbol-address "large_allocation")
+          (note-largest (collector-variable "large_allocation" sb-alien:unsigned-long))
+          ;; After a large vector was made the collector takes one generation more, whatever its age.
+          (when (zerop oldest)
+            (setf (collector-variable "large_allocation" sb-alien:unsigned-long) 0))))
+    (serious-condition () nil)))
 
 (defun set-pace (age nursery)
   "Let the youngest generation be collected AGE times before it gets older, and a collection begin when NURSERY
@@ -93,78 +134,52 @@ octets were made."
         (sb-ext:bytes-consed-between-gcs) nursery)
   ;; Else that would count from the next collection on only.
   (when (sb-sys:find-foreign-symbol-address "auto_gc_trigger")
-    (setf (sb-alien:extern-alien "auto_gc_trigger" sb-alien:unsigned-long)
+    (setf (collector-variable "auto_gc_trigger" sb-alien:unsigned-long)
           (+ (sb-kernel:dynamic-usage) nursery))))
 
 (defun tighten (room)
-  "Have the young generation copied only once, and before it is large, as there is little ROOM."
+  "Have the young generation copied only once, and before it is large, as there is little ROOM: each thread can make as
+much as one alone before the world stops."
   (unless **usual**
     (setf **usual** (list (sb-ext:generation-number-of-gcs-before-promotion 0)
                           (sb-ext:bytes-consed-between-gcs))))
-  (set-pace 0 (max 1000000 (min (second **usual**) (floor room 4)))))
+  (set-pace 0 (max 1000000 (min (second **usual**)
+                                (floor room (* 4 (length (sb-thread:list-all-threads))))))))
 
 (defun loosen ()
   "Let the young generation be collected as usual again."
   (when **usual**
     (apply #'set-pace (shiftf **usual** nil))))
 
-(defun bound-collections (usage size)
-  "See to it that the next collections find room, with USAGE of SIZE octets in use. When much must be copied the young
-generation is copied only once, and before it is large. Return how many octets of all, or USAGE, are copied."
-  (if (<= usage (floor size 3))
-      (progn (loosen) usage)
-      (let* ((copied (copied-octets)) (sum (reduce #'+ copied)))
-        (if (> sum (floor (- size usage) 2))
-            (tighten (- size usage))
-            (loosen))
-        sum)))
-
-;;; What lives, where there is no room to copy all that could
-
-(defun sweep-garbage (gc)
-  "Have GC, SBCL's function, overwrite all garbage where it is; that frees no memory. Return whether it was done: the
-marking takes its queue from the pages above all that are in use, and ends the image when they do not suffice."
-  (let* ((pages (floor (sb-ext:dynamic-space-size) sb-vm:gencgc-page-bytes)) (free (- pages (page-count)))
-         (oldest (internal-value ("SB-VM" "+PSEUDO-STATIC-GENERATION+"))))
-    (when (and oldest **large-pages-known** (> free (floor pages 32)))
-      (call-unlimited gc :gen (1+ oldest))
-      t)))
-
-(defun copied-page-p (address)
-  "True when a collection would copy what is at ADDRESS."
-  (let ((page (internal-call ("SB-VM" "FIND-PAGE-INDEX") (address) -1)))
-    (and (<= 0 page)
-         (< -1 (page-slot page "GEN") +generations+)
-         (not (large-page-p page)))))
-
-(defun living-octets ()
-  "Return how much a collection would have to copy, once the garbage is overwritten: with zeros, or ones in a cons."
-  (let ((living 0))
-    (declare (type (unsigned-byte 62) living))
-    (internal-call ("SB-VM" "MAP-ALLOCATED-OBJECTS")
-                   ((lambda (object type size)
-                      (declare (ignore type) (type (unsigned-byte 62) size))
-                      (let* ((address (logandc2 (sb-kernel:get-lisp-obj-address object) sb-vm:lowtag-mask))
-                             (word (sb-sys:sap-ref-word (sb-sys:int-sap address) 0))
-                             (next (sb-sys:sap-ref-word (sb-sys:int-sap address) sb-vm:n-word-bytes)))
-                        (unless (and (= word next) (member word '(0 #.(1- (expt 2 sb-vm:n-word-bits)))))
-                          (when (copied-page-p address) (incf living size)))))
-                    :dynamic))
-    living))
-
-(defun living-fit-p ()
-  "True when there is room to copy what lives, once the garbage is overwritten."
-  (< (living-octets)
-     (floor (* 4 (- (sb-ext:dynamic-space-size) (sb-kernel:dynamic-usage))) 5)))
+(defun bound-collections (room copied)
+  "See to it that the next collections find ROOM when COPIED is what each generation would have to copy, or NIL for
+little. When that is much, or ROOM is not, the young generation is copied only once, and before it is large."
+  (if (and copied
+           (or (> (reduce #'+ copied) (floor room 4))
+               (< room (* 4 (or (second **usual**) (sb-ext:bytes-consed-between-gcs))))))
+      (tighten room)
+      (loosen)))
 
 (defun collect-bounded (gc &rest arguments &key full (gen 0))
   "Call GC, SBCL's function, as the program does with ARGUMENTS, but no further than there is room to copy: what that
-frees can be room for more, and when it is not, what lives is found out."
-  (loop with wanted = (if full (1- +generations+) (min gen (1- +generations+)))
-        for before = -1 then oldest
-        for oldest = (collectable-now)
-        do (when (>= oldest wanted) (return (apply gc arguments)))
-        while (> oldest before)
-        do (funcall gc :gen (1+ oldest))
-        finally (when (and (sweep-garbage gc) (living-fit-p))
-                  (apply gc arguments))))
+frees can be room for more."
+  (flet ((collect (&rest arguments)
+           ;; Calls of the program do not come by where those of the runtime do.
+           (bound-next-collection)
+           (apply gc arguments)))
+    (loop with wanted = (if full (1- +generations+) (min gen (1- +generations+)))
+          for before = -1 then oldest
+          for oldest = (collectable-now)
+          do (when (>= oldest wanted) (return (apply #'collect arguments)))
+          while (> oldest before)
+          do (collect :gen (1+ oldest)))))
+
+(defun settle ()
+  "Before a job, while there is little room, make what is young old: with what the job makes it would have to be copied,
+and soon that could not be collected either."
+  (when **usual**
+    (let ((octets (nth-value 1 (heap-use))))
+      (when (and octets (> (+ (aref octets 0) (aref octets 1)) (floor (sb-ext:dynamic-space-size) 32)))
+        (setf **settling** t)
+        (unwind-protect (sb-ext:gc :gen 2)
+          (setf **settling** nil))))))

@@ -238,7 +238,9 @@ that tell why it was left."
 
 (defun run-job (job function)
   "The life of the thread of JOB."
+  (keep-guard)
   (when **crowded** (make-room))
+  (settle)
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         ;; A call of a generic function can compile, also in a lookup. What an evaluation sets does not last:
         ;; no later one could set it back.

@@ -20,6 +20,8 @@ known. LEAST is the smallest usage of the heap since it began: what is above can
 
 (sb-ext:defglobal **usage** 0 "The octets that were in use after the last collection.")
 
+(sb-ext:defglobal **reclaimed** 0 "The least octets that were in use since all was collected for want of room.")
+
 ;;; Who grows
 
 (defun start-thread-for-job (function &rest arguments)
@@ -68,7 +70,8 @@ one; to all jobs that run when it was nobody's."
     (loop for key being the hash-keys of **growers** using (hash-value grower)
           do (setf (grower-least grower) (min usage (grower-least grower))
                    (grower-growth grower) (max 0 (min (grower-growth grower) (- usage (grower-least grower)))))
-             (unless (grower-lives-p key) (remhash key **growers**)))))
+             (unless (grower-lives-p key) (remhash key **growers**)))
+    (when (zerop (hash-table-count **growers**)) (setf **largest** 0))))
 
 (defun living-growers ()
   "Return the growers, the largest first."
@@ -104,42 +107,74 @@ one; to all jobs that run when it was nobody's."
     (sb-thread:join-thread thread :default nil :timeout 1))
   (sb-ext:gc :full t))
 
-(defun too-large-p (growth sum copied usage size)
+(defun too-large-p (growth sum copied young usage size)
   "True when a grower must be ended that has made GROWTH of the SUM that all have, with USAGE of SIZE octets in use
-and COPIED of them such as a collection copies: one has made more than a fifth while all that is such nearly
-fills the room that is left, or there would soon be no room to copy what all have made."
-  (let ((room (- size usage)) (soon (* 3 (sb-ext:bytes-consed-between-gcs))))
-    (or (and (> copied (floor (* 3 room) 4)) (> growth (floor size 5)))
+and COPIED of them such as a collection copies, YOUNG of these of what jobs made lately: one has made much while there
+would soon be no room to collect that once it is ended, or there would soon be none to copy what all have made."
+  (let ((room (- size usage)) (soon (soon-made copied size)))
+    (or (and (> copied (floor room 2)) (> growth (floor size 5)))
+        (and (plusp **collectable**) (> growth (floor size 10)) (> (+ young soon) (floor (* 4 room) 5)))
         (and (> growth (min (floor size 100) (floor room 8)))
              (> (+ (min sum copied) soon) room)))))
 
-(defun growers-to-end (copied usage size)
-  "Return what must be ended, as TOO-LARGE-P has it: the largest grower, and when that is a thread all that have made
-much, for nobody waits for them."
-  (let* ((growers (living-growers)) (largest (first growers)))
-    (when (and largest (too-large-p (grower-growth largest) (reduce #'+ growers :key #'grower-growth)
-                                    copied usage size))
-      (if (job-p (grower-key largest))
-          (list (grower-key largest))
-          (loop for grower in growers
-                when (and (not (job-p (grower-key grower))) (> (grower-growth grower) (floor size 100)))
-                  collect (grower-key grower))))))
+(defun soon-made (copied size)
+  "Return how many octets are made before a collection that is begun too late for COPIED, of a heap of SIZE, could be
+bounded: a vector that grows is copied to one of twice its size."
+  (+ (* 3 (sb-ext:bytes-consed-between-gcs))
+     (if (and **extends** (> copied (floor size 16))) (* 2 **largest**) 0)))
+
+(defun growers-to-end (copied young usage size)
+  "Return what must be ended, as TOO-LARGE-P has it: the largest jobs until there is room for what the others made, and
+when the largest is a thread all that have made much, for nobody waits for them."
+  (let* ((growers (living-growers)) (largest (first growers))
+         (sum (reduce #'+ growers :key #'grower-growth)))
+    (cond ((not (and largest (too-large-p (grower-growth largest) sum copied young usage size))) '())
+          ((job-p (grower-key largest))
+           (loop for grower in growers
+                 for first = t then nil
+                 while (or first (> (+ sum (soon-made copied size)) (- size usage)))
+                 do (decf sum (grower-growth grower))
+                 when (job-p (grower-key grower)) collect (grower-key grower)))
+          (t (loop for grower in growers
+                   when (and (not (job-p (grower-key grower))) (> (grower-growth grower) (floor size 100)))
+                     collect (grower-key grower))))))
+
+(defun judge-growers ()
+  "Put down the growth since the last collection, bound the next ones, and return what must be ended."
+  (multiple-value-bind (usage octets) (heap-use)
+    (let ((size (sb-ext:dynamic-space-size)))
+      (bound-collections (- size usage) octets)
+      (put-down-growth usage)
+      (growers-to-end (if octets (reduce #'+ octets) usage)
+                      (if octets (+ (aref octets 0) (aref octets 1)) usage)
+                      usage size))))
+
+(defun judge-fairly ()
+  "Return what must be ended, once what can be collected is: garbage is no growth. That is not tried again before
+a thirty-second of the heap has been filled."
+  (let ((ends (judge-growers)))
+    (setf **reclaimed** (min **usage** **reclaimed**))
+    (when (and ends (> **usage** (+ **reclaimed** (floor (sb-ext:dynamic-space-size) 32))))
+      (sb-ext:gc :full t)
+      (setf ends (judge-growers)
+            **reclaimed** **usage**))
+    ends))
 
 (defun guard-heap ()
   "Runs after every garbage collection."
   (unless (sb-thread:holding-mutex-p **guarding**)
     ;; Whoever comes meanwhile waits, or other threads could fill the heap before this one goes on.
-    (let ((ends (sb-thread:with-mutex (**guarding**)
-                  (let* ((usage (sb-kernel:dynamic-usage)) (size (sb-ext:dynamic-space-size))
-                         (copied (bound-collections usage size)))
-                    (put-down-growth usage)
-                    (growers-to-end copied usage size)))))
+    (let ((ends (sb-thread:with-mutex (**guarding**) (judge-fairly))))
       (when ends (end-growers ends)))))
+
+(defun keep-guard ()
+  "Put the guard of the heap back when user code took it away."
+  (pushnew #'guard-heap sb-ext:*after-gc-hooks*))
 
 (defun watch-memory ()
   "Begin to guard the heap."
-  (setf **usage** (sb-kernel:dynamic-usage)
-        **large-pages-known** (ignore-errors (large-pages-known-p)))
+  (setf **large-pages-known** (ignore-errors (large-pages-known-p))
+        **usage** (heap-use))
   (sb-int:encapsulate 'sb-thread:make-thread 'live-lisp-memory #'start-thread-for-job)
   (sb-int:encapsulate 'sb-ext:gc 'live-lisp #'collect-bounded)
   (when (internal-function "SB-KERNEL" "SUB-GC")
@@ -147,4 +182,4 @@ much, for nobody waits for them."
                         (lambda (collect generation)
                           (bound-next-collection)
                           (funcall collect generation))))
-  (push #'guard-heap sb-ext:*after-gc-hooks*))
+  (keep-guard))
