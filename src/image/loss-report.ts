@@ -124,7 +124,7 @@ function goneText({ notRun, variables }: Held): string | false {
   if (notRun === 0 && variables.length === 0) return false;
   const one = notRun === 1;
   const forms =
-    notRun > 0 ? `${count(notRun, 'form')} that ${one ? 'defines' : 'define'} nothing` : 'assignments';
+    notRun > 0 ? `${count(notRun, 'form')} that ${one ? 'shows' : 'show'} no definition` : 'assignments';
   const they = one ? 'it' : 'they';
   const set = variables.length > 0 ? `; ${they} may have set ${names(variables)}` : '';
   return `Not run again: ${forms}${set}. What only ${they} made is gone.`;

@@ -22,13 +22,16 @@ test('the texts are exact', async () => {
     text: '(1 1 1 NIL)',
     told: told(
       built('4 forms'),
-      'Not run again: 5 forms that define nothing; they may have set COMMON-LISP-USER::*X*. What only they made is gone.',
+      'Not run again: 5 forms that show no definition; they may have set COMMON-LISP-USER::*X*. What only they made is gone.',
     ),
   });
   await killImage(session);
   expect(await afterLoss(session, '(f)')).toEqual({
     text: '1',
-    told: told(built('4 forms'), 'Not run again: 1 form that defines nothing. What only it made is gone.'),
+    told: told(
+      built('4 forms'),
+      'Not run again: 1 form that shows no definition. What only it made is gone.',
+    ),
   });
 });
 
@@ -45,6 +48,22 @@ test('a form that did not end well is not run again, and told when it would buil
       'Not run again, because they did not end well (2):',
       '  (progn (defun half () 1) (error "No."))',
       '  (progn (defvar *slow* 1) (loop))',
+    ),
+  });
+});
+
+test('what a form that did not end well can have set is named', async () => {
+  const session = await start();
+  await session.eval('(defvar *k* nil)');
+  await session.eval('(progn (setf *k* 5) (error "x"))');
+  await session.eval('(defvar *l* nil)');
+  await session.eval('(progn (setf *l* 5) (loop))', { timeout: 0.5 });
+  await killImage(session);
+  expect(await afterLoss(session, '(list *k* *l*)')).toEqual({
+    text: '(NIL NIL)',
+    told: told(
+      built('2 forms'),
+      'Not run again: 2 forms that show no definition; they may have set COMMON-LISP-USER::*K*, COMMON-LISP-USER::*L*. What only they made is gone.',
     ),
   });
 });
@@ -76,7 +95,7 @@ test('nothing is told when nothing was done, and nothing twice', async () => {
   expect((await afterLoss(session, '1')).told).toBe(
     told(
       'Nothing had been defined.',
-      'Not run again: 2 forms that define nothing. What only they made is gone.',
+      'Not run again: 2 forms that show no definition. What only they made is gone.',
     ),
   );
 });
