@@ -8,7 +8,8 @@
   "The forms of macros of the user that this evaluation expanded, newest first, each with what it gave.")
 (defvar *expansion-room* 0 "How many more are noted.")
 (defvar *steps* 0 "How many more forms are looked at within the form that was evaluated.")
-(defvar *locals* '() "The local functions around what is looked at: name, whether it builds, whether it damages.")
+(defvar *locals* '()
+  "The local functions around what is looked at: name, forms, and the functions that those can call.")
 (defvar *bound* '() "The variables of LETs around what is looked at, each with the form that it is bound to.")
 (defvar *damages* nil "True when something in the form that is looked at changes the Lisp system itself.")
 
@@ -49,26 +50,23 @@ use it is mostly about to call a function."
            (*bound* (acons (first binding) (when (consp elements) `(quote (progn ,@elements))) *bound*)))
       (or (any-used-builds-p (cdr binding)) (any-builds-p body)))))
 
-(defun local-functions (definitions)
-  "Return the local functions of DEFINITIONS, of a FLET, as *LOCALS* has them."
-  (loop for definition in definitions
-        when (consp definition)
-          collect (let* ((*damages* nil) (builds (any-builds-p (cdr (rest definition)))))
-                    (list (car definition) builds *damages*))))
-
 (defun flet-builds-p (operator definitions body)
   "True when a form of OPERATOR, FLET or LABELS, with DEFINITIONS and BODY builds the image."
-  (let ((*locals* *locals*))
-    ;; Those of LABELS can call each other.
-    (loop repeat (if (eq operator 'labels) 2 1)
-          do (setf *locals* (append (local-functions definitions) *locals*)))
+  (let ((*locals* (append (loop for (name nil . forms) in definitions
+                                collect (list name forms (if (eq operator 'labels) :these *locals*)))
+                          *locals*)))
     (any-builds-p body)))
 
 (defun local-builds-p (name)
   "True when calling the local function NAME builds the image."
-  (destructuring-bind (builds damages) (rest (assoc name *locals* :test #'eq))
-    (when damages (setf *damages* t))
-    builds))
+  (let ((local (assoc name *locals* :test #'eq)))
+    (destructuring-bind (forms callable) (rest local)
+      ;; Once is enough, also of one that calls itself.
+      (setf (second local) '())
+      (let ((*locals* (if (eq callable :these) *locals* callable)))
+        (when (any-builds-p forms)
+          (setf (second local) forms)
+          t)))))
 
 (defun setting-builds-p (place)
   "True when setting PLACE builds the image."
