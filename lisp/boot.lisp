@@ -8,7 +8,7 @@
 (defparameter *files*
   '("package" "internals" "json" "wire" "capture" "session" "stack" "conditions" "limits" "jobs" "threads" "operations"
     "names" "symbols" "code" "xref" "describe" "warnings" "locals" "status"
-    "building" "context" "journal" "evaluate" "load" "undo" "compile" "crossing" "call-tool"
+    "builders" "building" "assignments" "context" "journal" "evaluate" "load" "undo" "compile" "crossing" "call-tool"
     "tools" "registry" "schemas" "run-tool" "arglist" "packages" "classes" "hierarchy" "expand"
     "collection" "memory" "leave" "main")
   "The files of the agent, each using only those before it.")

@@ -27,19 +27,16 @@ that had PACKAGE, a readtable of MARK and POLICY; NIL when there is nothing to t
                       "policy" (policy-data policy)))
               (when damages (list "damages" (beginning-of (funcall text))))
               (unless (eq package *package*) (list "inPackage" (package-name *package*)))
-              (unless builds
-                (let* ((*steps* 1000) (variables (set-variables form)))
-                  (when variables
-                    (list "set" (mapcar #'symbol-text (remove-duplicates variables))))))))))
+              (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form))))))
 
 (defun unfinished-members (form text)
-  "Return the members that tell of FORM, which TEXT returns as it stood, when it builds the image and
-was left before its end; else NIL."
+  "Return the members that tell of FORM, which TEXT returns as it stood and which was left before its
+end: that it would build the image, and what it can have set."
   (multiple-value-bind (builds without damages)
       (let ((*steps* 5000)) (building-parts form))
     (declare (ignore without))
-    (when (or builds damages)
-      (list "unfinished" (beginning-of (funcall text))))))
+    (append (when (or builds damages) (list "unfinished" (beginning-of (funcall text))))
+            (set-members form))))
 
 (defun call-telling (form text function)
   "Call FUNCTION, which evaluates FORM, and return what it returns. Tell the server how that changed

@@ -9,17 +9,11 @@ import { CodeCalls, type Upcalls } from './code-calls.ts';
 import { type CollectorAddresses, collectorOf } from './collecting.ts';
 import { endDescendants, innermost, MARK } from './descendants.ts';
 import type { Endable } from './limits.ts';
+import { RawOutput } from './raw-output.ts';
 import { FrameReader, type Message, PROTOCOL_VERSION, requestFrame } from './wire.ts';
-
-/** Kept of what the process itself writes to its standard output and error. */
-const RAW_LIMIT = 8000;
 
 /** How long after its end the output of the process is still read. */
 const LAST_WORDS_MS = 20;
-
-/** What SBCL's runtime says about conditions that the agent reports in a better way. */
-const RUNTIME_CHATTER =
-  /^INFO: Control stack guard page .*\n|^Heap exhausted during allocation: [\s\S]*?\*STOP-FOR-GC-PENDING\* = .*\n/gm;
 
 /** What is run, and with which environment. */
 export interface Command {
@@ -56,7 +50,7 @@ export class Child {
   /** Whether SBCL is a process that ours runs, whose number is not known yet. */
   #wraps: boolean;
   #nextId = 1;
-  #raw = '';
+  readonly #raw = new RawOutput();
   #complaint = '';
   #death: Death | undefined;
   #exited = false;
@@ -82,10 +76,8 @@ export class Child {
     this.#wraps = tellsSignals === true;
     this.#channel.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#channel.on('error', () => {});
-    for (const stream of [this.#process.stdout, this.#process.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        this.#raw = (this.#raw + text).slice(-RAW_LIMIT);
-      });
+    for (const name of ['stdout', 'stderr'] as const) {
+      this.#process[name]?.setEncoding('utf8').on('data', (text: string) => this.#raw.add(name, text));
     }
     this.ended = new Promise((resolve) => {
       const end = (how: string) => resolve(this.#end(how));
@@ -101,7 +93,7 @@ export class Child {
     });
     this.greeting = new Promise((resolve, reject) => {
       this.#greet = resolve;
-      void this.ended.then(({ lost }) => reject(new Error(`${lost}${this.#raw && `\n${this.#raw.trim()}`}`)));
+      void this.ended.then(({ lost }) => reject(new Error(`${lost}\n${this.takeRaw()}`.trim())));
     });
     this.greeting.catch(() => {});
   }
@@ -200,9 +192,7 @@ export class Child {
 
   /** Returns, once, what the process wrote past the agent. */
   takeRaw(): string {
-    const text = this.#raw.replace(RUNTIME_CHATTER, '');
-    this.#raw = '';
-    return text;
+    return this.#raw.take();
   }
 
   #receive(chunk: Buffer): void {
@@ -261,7 +251,11 @@ export class Child {
 
   #epitaph(code: number | null, signal: NodeJS.Signals | null): string {
     if (this.#complaint !== '') return this.#complaint;
-    if (/heap exhausted/i.test(this.#raw)) return 'its heap was exhausted';
+    const { fatal } = this.#raw;
+    // It then exits with 1; older words were not its own, or not its last.
+    if (fatal !== undefined && (code === 1 || signal === 'SIGABRT')) {
+      return /^heap exhausted/i.test(fatal) ? 'its heap was exhausted' : `its runtime gave up: ${fatal}`;
+    }
     return signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
   }
 

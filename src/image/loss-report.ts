@@ -18,7 +18,7 @@ export interface LossReport {
   damaged?: number;
   /** Entries of the journal that were left, as somebody asked. */
   forgotten?: number;
-  /** How many images in a row were built again and then lost before a call ended in them. */
+  /** How many images in a row were built again and then lost soon, when that is suspicious. */
   barren?: number;
 }
 
@@ -62,10 +62,9 @@ export function lossText(report: LossReport): string {
 }
 
 function barrenText({ barren = 0 }: LossReport): string | false {
-  const which = barren === 1 ? 'The image before' : `Each of the ${barren} images before`;
   return (
     barren > 0 &&
-    `${which} had been built again too, and was lost before any call ended in it. If that is due to what is built again, restart_image with rebuild none starts without it.`
+    `Each of the ${barren} images before had been built again too, and was lost soon after. If that is due to what is built again, restart_image with rebuild none starts without it.`
   );
 }
 
@@ -124,7 +123,7 @@ function goneText({ notRun, variables }: Held): string | false {
   if (notRun === 0 && variables.length === 0) return false;
   const one = notRun === 1;
   const forms =
-    notRun > 0 ? `${count(notRun, 'form')} that ${one ? 'defines' : 'define'} nothing` : 'assignments';
+    notRun > 0 ? `${count(notRun, 'form')} that ${one ? 'shows' : 'show'} no definition` : 'assignments';
   const they = one ? 'it' : 'they';
   const set = variables.length > 0 ? `; ${they} may have set ${names(variables)}` : '';
   return `Not run again: ${forms}${set}. What only ${they} made is gone.`;

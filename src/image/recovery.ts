@@ -12,6 +12,10 @@ import type { Message } from './wire.ts';
 
 /** How often a rebuild may end the new image, and how many images in a row may be lost before anybody used them. */
 const ATTEMPTS = 3;
+/** Milliseconds after which an image that was built again is not lost because of that. */
+const SOON_MS = 10_000;
+/** How many images in a row are lost soon before that is told. */
+const SUSPICIOUS = 2;
 /** Of several images that were lost before anybody could be told, how many are told of. */
 const LOSSES_TOLD = 5;
 
@@ -26,8 +30,10 @@ export class Recovery {
   #built = false;
   #used = false;
   #unused = 0;
-  /** Whether a call has ended in the image, and how many in a row were lost before, although built again. */
+  /** When it was built, and whether a call has ended in it. */
+  #builtAt = 0;
   #worked = false;
+  /** How many in a row were built again and lost soon after. */
   #barren = 0;
   /** Lines of the journal of a server before that could not be read. */
   #damaged = 0;
@@ -69,7 +75,6 @@ export class Recovery {
   /** Takes that a call has ended in the image, which lives. */
   worked(): void {
     this.#worked = true;
-    this.#barren = 0;
   }
 
   /** Takes that the image was lost; HOW is part of a sentence. Returns whether it is to be built again at once: one
@@ -81,16 +86,23 @@ export class Recovery {
     this.#used = false;
     if (wasUsed) this.#unused = 0;
     else if (this.#built) this.#unused++;
-    if (this.#built && wasUsed && !this.#worked) this.#barren++;
+    if (this.#built) this.#barren = this.#lostSoon(wasUsed) ? this.#barren + 1 : 0;
     this.#built = false;
     this.#worked = false;
     return wasUsed && this.wanted;
   }
 
+  /** Whether the image, which was built again and is lost, can have been lost because of that. */
+  #lostSoon(wasUsed: boolean): boolean {
+    return performance.now() - this.#builtAt < SOON_MS || (wasUsed && !this.#worked);
+  }
+
   /** Makes REBUILD what the next image is built from. Throws a CallError when that is not there. */
   choose(rebuild: RebuildFrom): void {
     // What is ended on request proves nothing against what it was built with.
-    this.worked();
+    this.#barren = 0;
+    this.#builtAt = Number.NEGATIVE_INFINITY;
+    this.#worked = true;
     if (rebuild === 'session') return;
     if (!this.journal.on) {
       if (rebuild === 'none') return;
@@ -114,14 +126,20 @@ export class Recovery {
    *  it and another is to be tried. */
   async prepare(child: Child): Promise<boolean> {
     // One that its start files have ended is nobody else's fault.
-    if (!this.wanted || child.dead) return false;
+    if (child.dead) return false;
+    if (!this.wanted) {
+      this.#barren = 0;
+      return false;
+    }
     this.#rebuild ??= new Rebuild(this.journal);
     if (this.#attempts++ >= ATTEMPTS || this.#unused > ATTEMPTS) {
       this.#rebuild.giveUp();
       this.#unused = 0;
+      this.#barren = 0;
       return false;
     }
     this.#built = await this.#rebuild.run(child);
+    this.#builtAt = performance.now();
     return !this.#built;
   }
 
@@ -161,7 +179,7 @@ export class Recovery {
       ...(rebuilt && { rebuilt }),
       ...(this.#damaged > 0 && { damaged: this.#damaged }),
       ...(this.#forgotten > 0 && { forgotten: this.#forgotten }),
-      ...(this.#barren > 0 && { barren: this.#barren }),
+      ...(this.#barren >= SUSPICIOUS && { barren: this.#barren }),
     };
     this.#damaged = 0;
     this.#forgotten = 0;

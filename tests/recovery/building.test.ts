@@ -56,6 +56,30 @@ test.each([
   '(eval-when (:compile-toplevel :load-toplevel :execute) (defun b21 () 1))',
   '(time (defun b22 () 1))',
   '(loop for n below 1 do (set-syntax-from-char #\\a #\\a))',
+  "(compile 'b23 '(lambda () 1))",
+  "(funcall #'compile 'b24 '(lambda () 1))",
+  "(apply #'compile 'b25 '((lambda () 1)))",
+  "(mapc #'compile '(b25))",
+  "(funcall 'compile '(setf b26) '(lambda (x y) x))",
+  '(defun b27 () 1) (rotatef (symbol-function (quote b27)) (symbol-function (quote b25)))',
+  '(let ((x (lambda () 2))) (shiftf x (fdefinition (quote b27)) (lambda () 1)))',
+  "(set '*print-case* :upcase)",
+  "(setf (symbol-value '*print-case*) :upcase)",
+  '(flet ((f () (defun b28 () 1))) (f))',
+  '(labels ((f () (g)) (g () (defun b29 () 1))) (f))',
+  "(flet ((f (n) (eval `(defun ,n () 1)))) (mapc #'f '(b30)))",
+  '(labels ((f (x) (when x (g nil))) (g (x) (f x) (defun b41 () 1))) (f t) (f nil))',
+  `(progn (labels ((f () (list ${'(list 1) '.repeat(4000)}))) #'f) (defun b42 () 1))`,
+  '(labels ((f () (funcall (lambda () (defvar *b31* 1))))) (list (f)))',
+  "(mapc #'eval '(1 (defun b32 () 1)))",
+  "(map nil #'eval '((defun b33 () 1)))",
+  "(funcall #'eval '(defun b34 () 1))",
+  "(let ((form '(defun b35 () 1))) (eval form))",
+  '(let* ((n (quote b36)) (form `(defun ,n () 1))) (eval form))',
+  "(dolist (form '((defun b37 () 1))) (eval form))",
+  "(funcall (compile nil '(lambda () (defun b38 () 1))))",
+  "(make-instance 'standard-class :name 'b39)",
+  "(make-instance 'standard-generic-function :name 'b40)",
 ])('builds: %s', async (code) => {
   expect((await toldOf(code)).filter((each) => each['text'] !== undefined)).not.toEqual([]);
 });
@@ -77,6 +101,20 @@ test.each([
   '(documentation (quote car) (quote function))',
   '(live-lisp:define-tool "n4" "N." () :handler (lambda (a) a))',
   '(quote #1=(a . #1#))',
+  "(compile nil '(lambda () (defun n5 () 1)))",
+  "(funcall (compile nil '(lambda () 1)))",
+  '(flet ((f () (defun n6 () 1))) 1)',
+  '(flet ((f () (defun n7 () 1))) (flet ((f () 1)) (f)))',
+  '(labels ((f (x) (when x (g nil))) (g (x) (f x))) (f t) (g nil))',
+  '(flet ((f () (sb-ext:unlock-package :sb-gray))) 1)',
+  "(mapc #'eval '(1 2))",
+  "(let ((form '(defun n8 () 1))) form)",
+  "(let ((form '(defun n9 () 1))) (let ((form 1)) (eval form)))",
+  '(let ((form 1)) (let ((form form)) (eval form)))',
+  "(dolist (form '(1 2)) (eval form))",
+  '(let ((x 1) (y 2)) (rotatef x y) (shiftf x y *print-base*))',
+  "(make-instance 'error)",
+  '(eval (read-from-string "(defun n10 () 1)"))',
 ])('builds nothing: %s', async (code) => {
   expect(await toldOf(code)).toEqual([]);
 });
@@ -101,8 +139,41 @@ test.each([
   ['(defvar *s2* (make-hash-table)) (setf (gethash 1 *s2*) 2)', ['COMMON-LISP-USER::*S2*']],
   ['(defvar *s3* nil) (when t (let ((x 1)) (push x *s3*)))', ['COMMON-LISP-USER::*S3*']],
   ['(defvar *s4* 1) (progn (incf *s4*) (setq *s1* 3))', ['COMMON-LISP-USER::*S4*', 'COMMON-LISP-USER::*S1*']],
+  ["(defvar *s5* 1) (set '*s5* 2)", ['COMMON-LISP-USER::*S5*']],
+  ["(setf (symbol-value '*s5*) 2)", ['COMMON-LISP-USER::*S5*']],
+  ['(let ((x 1)) (rotatef *s5* x))', ['COMMON-LISP-USER::*S5*']],
+  ['(let ((x 1)) (shiftf x *s5* *s4*))', ['COMMON-LISP-USER::*S5*']],
+  ['(let (x) (multiple-value-setq (x *s5*) (floor 1 1)))', ['COMMON-LISP-USER::*S5*']],
 ])('variables that are set are named: %s', async (code, names) => {
   expect((await toldOf(code)).at(-1)).toEqual({ set: names });
+});
+
+test('parts that are left out can have set variables, others are evaluated again', async () => {
+  const code = '(progn (defun v1 () 1) (setf *s1* 3) (let () (setf *s4* 1) (defun v2 () 1)))';
+  expect(await toldOf(`(defvar *s1* 1) (defvar *s4* 1) ${code}`)).toContainEqual({
+    text: code,
+    package: 'COMMON-LISP-USER',
+    without: [[2]],
+    set: ['COMMON-LISP-USER::*S1*'],
+  });
+});
+
+test.each([
+  ['(progn (setf *s6* 2) (error "No."))', { set: ['COMMON-LISP-USER::*S6*'] }],
+  ['(progn (setf *s6* 2) (abort))', { set: ['COMMON-LISP-USER::*S6*'] }],
+  [
+    '(progn (defun u1 () 1) (setf *s6* 2) (error "No."))',
+    {
+      unfinished: '(progn (defun u1 () 1) (setf *s6* 2) (error "No."))',
+      set: ['COMMON-LISP-USER::*S6*'],
+    },
+  ],
+  ['(progn (setf *no-such-variable* (error "No.")))', undefined],
+])('a form that is left before its end can have set variables: %s', async (code, members) => {
+  await toldOf('(defvar *s6* 1)');
+  told = [];
+  await child.request('evaluate', { code }).answer;
+  expect(told).toEqual(members ? [members] : []);
 });
 
 test.each([

@@ -24,6 +24,13 @@ export const ENDS: Group = {
       says: lost('it exited with code 5'),
       image: 'replaced',
     },
+    {
+      name: 'exit after a handled heap exhaustion',
+      form: '(progn (handler-case (make-array 10000000000) (storage-condition ())) (sb-ext:exit :code 5 :abort t))',
+      seconds: 5,
+      says: lost('it exited with code 5'),
+      image: 'replaced',
+    },
     { name: '(sb-ext:quit)', form: '(sb-ext:quit)', says: lost('it exited with code 0'), image: 'replaced' },
     {
       name: 'exit under unwind-protect',
@@ -113,7 +120,7 @@ export const ENDS: Group = {
     {
       name: 'abort of C',
       form: '(sb-alien:alien-funcall (sb-alien:extern-alien "abort" (function sb-alien:void)))',
-      says: lost('it exited with code 1'),
+      says: lost('its runtime gave up: SIGABRT received'),
       image: 'replaced',
     },
     {

@@ -1,6 +1,6 @@
 // Output without end, input that never comes, and the debugger.
 
-import { type Group, INTERRUPTED } from '../case.ts';
+import { type Group, INTERRUPTED, lost } from '../case.ts';
 
 const INTERRUPTED_WITH_OUTPUT = new RegExp(
   `${INTERRUPTED.source}[\\s\\S]*\\n\\nOutput:\\n[\\s\\S]+characters left out`,
@@ -276,7 +276,7 @@ export const OUTPUT: Group = {
     {
       name: 'ldb',
       form: '(sb-alien:alien-funcall (sb-alien:extern-alien "lose" (function sb-alien:void sb-alien:c-string)) "told to")',
-      says: /^Error: The Lisp image was lost during this call: /,
+      says: lost('its runtime gave up: told to'),
       image: 'replaced',
     },
   ],

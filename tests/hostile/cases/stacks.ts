@@ -15,6 +15,15 @@ export const STACKS: Group = {
       says: STACK,
     },
     {
+      name: 'recursion without end that conses',
+      before: '(defun walk (n) (let ((x (list n n))) (+ (length x) (walk (1+ n)))))',
+      form: '(walk 0)',
+      says: new RegExp(
+        `${STACK.source}|${lost('its runtime gave up: Control stack exhausted while pseudo-atomic').source}`,
+      ),
+      image: 'either',
+    },
+    {
       name: 'recursion without end, once more',
       before: '(defun deep (n) (1+ (deep (1+ n)))) (handler-case (deep 0) (storage-condition () 1))',
       form: '(deep 0)',
@@ -38,14 +47,14 @@ export const STACKS: Group = {
       name: 'recursion without end in a cleanup form',
       before: '(defun deep (n) (1+ (deep (1+ n))))',
       form: '(unwind-protect (deep 0) (deep 0))',
-      says: lost('it exited with code 1'),
+      says: lost('its runtime gave up: Control stack exhausted'),
       image: 'replaced',
     },
     {
       name: 'recursion without end in a cleanup form of a thread',
       before: '(defun deep (n) (1+ (deep (1+ n))))',
       form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (unwind-protect (deep 0) (deep 0)))))',
-      says: lost('it exited with code 1'),
+      says: lost('its runtime gave up: Control stack exhausted'),
       image: 'replaced',
     },
     {

@@ -1,0 +1,78 @@
+// When what is built again is suspected of ending the images that are built with it.
+
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Child } from '../../src/image/child.ts';
+import type { JournalStore } from '../../src/image/entries.ts';
+import { Recovery } from '../../src/image/recovery.ts';
+
+const NOWHERE: JournalStore = {
+  append: () => {},
+  clear: () => {},
+  keep: () => {},
+  content: () => undefined,
+  previous: () => undefined,
+};
+const ALIVE = {
+  dead: false,
+  request: () => ({ id: 1, answer: Promise.resolve({ value: true, failed: [] }) }),
+  job: () => ({
+    interrupt: () => {},
+    terminate: () => {},
+    reacts: async () => {},
+    collecting: () => false,
+    kill: () => {},
+  }),
+} as unknown as Child;
+
+let recovery: Recovery;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  recovery = new Recovery(NOWHERE);
+  recovery.journal.add({ kind: 'form', text: '(defun f () 1)', package: 'COMMON-LISP-USER' });
+  recovery.used();
+  recovery.lost('it ended');
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Builds an image that lives for SECONDS; returns how many the report of its predecessors names. */
+async function life(seconds: number, used = true, worked = true): Promise<number | undefined> {
+  await recovery.prepare(ALIVE);
+  recovery.takeText();
+  if (used) recovery.used();
+  if (used && worked) recovery.worked();
+  vi.advanceTimersByTime(seconds * 1000);
+  recovery.lost('it ended');
+  return recovery.lastLoss?.barren;
+}
+
+test('two in a row that were lost soon are told with the next, and more after them', async () => {
+  expect([await life(1), await life(9), await life(1), await life(1)]).toEqual([undefined, undefined, 2, 3]);
+});
+
+test('also when no call ended in them however long they lived', async () => {
+  expect([await life(60, true, false), await life(60, true, false), await life(1)]).toEqual([
+    undefined,
+    undefined,
+    2,
+  ]);
+});
+
+test('not when one between was used for longer, or nobody used it for long', async () => {
+  for (const used of [true, false]) {
+    expect([await life(1), await life(11, used), await life(1), await life(1)]).toEqual(
+      [1, 2, 3, 4].map(() => undefined),
+    );
+    await life(11);
+  }
+});
+
+test('not when restart_image ended one', async () => {
+  expect([await life(1), await life(1)]).toEqual([undefined, undefined]);
+  await recovery.prepare(ALIVE);
+  recovery.takeText();
+  recovery.choose('session');
+  recovery.lost('restart_image ended it');
+  expect([await life(1), await life(1), await life(1)]).toEqual([undefined, undefined, 2]);
+});
