@@ -148,6 +148,7 @@ export const MEMORY: Group = {
       form: '(let ((a (make-array 10 :element-type (quote (unsigned-byte 64))))) (sb-sys:with-pinned-objects (a) (loop for i below 10000000 do (setf (sb-sys:sap-ref-64 (sb-sys:vector-sap a) (* 8 i)) 3735928559))) (sb-ext:gc :full t))',
       says: /^(?:Error: |NIL)/,
       seconds: 5,
+      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
       spoils: true,
       image: 'either',
       succeeds: 'maybe',
