@@ -112,7 +112,7 @@ ${rivalTable(result)}
 ## After ${calls.toLocaleString('en')} ordinary calls
 
 In the same server, after all cases: lookups, evaluations with output, errors and definitions, compilations, texts that cannot be
-read. What 1,000 of them add after a warm-up, garbage collected before each look: to the server ${serverSlope.toFixed(1)} kB of resident
+read. What 1,000 of the second half add, garbage collected before each look: to the server ${serverSlope.toFixed(1)} kB of resident
 memory (${serverHeapSlope.toFixed(1)} kB of its heap), to the image ${imageSlope.toFixed(1)} kB (${imageHeapSlope.toFixed(1)} kB).
 
 ${holdingsTable(result.flatness)}

@@ -63,12 +63,11 @@ const CALLS: readonly ((n: number) => Call)[] = [
   () => ['class_slots', { class: 'cl:type-error' }, /DATUM/],
 ];
 
-/** The part of the calls that warms up. */
-const WARM_UP = 0.25;
 const SAMPLES = 40;
 
-/** Makes COUNT ordinary calls in ARENA, whose image is a new one, and returns what they did to the processes. */
-export async function makeOrdinaryCalls(arena: Arena, count: number): Promise<Flatness> {
+/** Makes COUNT ordinary calls in ARENA, whose image is a new one, and returns what those did to the processes that come
+ *  after the part WARM_UP of them. */
+export async function makeOrdinaryCalls(arena: Arena, count: number, warmUp: number): Promise<Flatness> {
   const wrong: string[] = [];
   const make = async (n: number) => {
     const [tool, args, answer] = (CALLS[n % CALLS.length] as (n: number) => Call)(n);
@@ -84,7 +83,7 @@ export async function makeOrdinaryCalls(arena: Arena, count: number): Promise<Fl
     await make(n);
   }
   samples.push(await sample(arena, count));
-  const warm = samples.filter(({ calls }) => calls >= count * WARM_UP);
+  const warm = samples.filter(({ calls }) => calls >= count * warmUp);
   return {
     calls: count,
     samples,
