@@ -98,6 +98,9 @@ limit of the call and 2 s, says what became of it, with the output so far and th
 calls are answered meanwhile; the server lives, and the next evaluation works. The image keeps its state, or the next answer
 tells that it is a new one and what was lost.
 
+Each case is also sent to a server that builds images again, whose image is then killed: what was defined before comes back,
+or it is told what does not, and \`restart_image\` leads to an image without anything of it.
+
 Machine: ${result.machine}. Made by \`${COMMAND}\`; \`make test\` runs a part of it. The limit of a call is 0.5 s where a case
 needs no other.
 

@@ -2,16 +2,12 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Arena } from './arena.ts';
-import { LIMIT_S } from './case.ts';
 import { GROUPS } from './cases/index.ts';
-import { recover } from './replayed.ts';
+import { RECOVERING, recover } from './replayed.ts';
 
 let arena: Arena;
 beforeAll(async () => {
-  arena = await Arena.start(
-    ['--heap', '1GB', '--eval-timeout', String(LIMIT_S), '--allow', 'restart_image'],
-    'on',
-  );
+  arena = await Arena.start(RECOVERING, 'on');
 });
 afterAll(() => arena.close());
 
