@@ -175,9 +175,9 @@ frees can be room for more."
           do (collect :gen (1+ oldest)))))
 
 (defun settle ()
-  "Before a job, while there is little room, make what is young old: with what the job makes it would have to be copied,
-and soon that could not be collected either."
-  (when **usual**
+  "Before a job that is the only one, while there is little room, make what is young old: with what the job makes it
+would have to be copied, and soon that could not be collected either."
+  (when (and **usual** (= 1 (hash-table-count **jobs**)))
     (let ((octets (nth-value 1 (heap-use))))
       (when (and octets (> (+ (aref octets 0) (aref octets 1)) (floor (sb-ext:dynamic-space-size) 32)))
         (setf **settling** t)
