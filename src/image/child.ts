@@ -10,7 +10,7 @@ import { type CollectorAddresses, collectorOf } from './collecting.ts';
 import { endDescendants, innermost, MARK } from './descendants.ts';
 import type { Endable } from './limits.ts';
 import { RawOutput } from './raw-output.ts';
-import { FrameReader, type Message, PROTOCOL_VERSION, requestFrame } from './wire.ts';
+import { FrameReader, type Message, numberIn, PROTOCOL_VERSION, requestFrame } from './wire.ts';
 
 /** How long after its end the output of the process is still read. */
 const LAST_WORDS_MS = 20;
@@ -184,9 +184,11 @@ export class Child {
     this.#endDescendants();
   }
 
-  /** Ends a process whose agent failed, as HOW tells, and resolves when it has ended. */
-  async fail(how: string): Promise<void> {
-    this.kill(`its agent failed: ${how.replace(/\.$/, '')}`);
+  /** Ends a process whose agent failed, as FAULT tells, a text unless the program wrote it, and resolves when it has
+   *  ended. */
+  async fail(fault: unknown): Promise<void> {
+    const how = typeof fault === 'string' ? fault : JSON.stringify(fault);
+    this.kill(`its agent failed: ${how.slice(0, 500).replace(/\.$/, '')}`);
     await this.ended;
   }
 
@@ -217,12 +219,12 @@ export class Child {
       return;
     }
     if ('written' in message) {
-      this.#keepWritten(Number(message['id']), message['written']);
+      this.#keepWritten(numberIn(message['id']), message['written']);
       return;
     }
     // The process is about to end by itself and the epitaph will answer.
     if (message['exiting'] === true) {
-      this.#keepWritten(Number(message['id']), message['output']);
+      this.#keepWritten(numberIn(message['id']), message['output']);
       setTimeout(() => this.kill('it was told to exit'), 4000).unref();
       return;
     }
@@ -234,7 +236,7 @@ export class Child {
       this.#codeCalls.take(message);
       return;
     }
-    const id = Number(message['id']);
+    const id = numberIn(message['id']);
     this.#pending.get(id)?.(message);
     this.#pending.delete(id);
     this.#written.delete(id);

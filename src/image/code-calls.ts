@@ -4,7 +4,7 @@
 import { CallError, messageOf } from '../errors.ts';
 import type { Child } from './child.ts';
 import { operationsAround, runFor } from './origin.ts';
-import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper, type Message } from './wire.ts';
+import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper, type Message, numberIn } from './wire.ts';
 
 /** What became of a tool that code called: its data, or the text of its failure, and whether a human could allow it. */
 export type ToolAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };
@@ -50,7 +50,7 @@ export class CodeCalls {
 
   /** Takes MESSAGE of the agent: a call, a tool to register, or that nobody waits for an answer any more. */
   take(message: Message): void {
-    const number = Number(message['call']);
+    const number = numberIn(message['call']);
     if (message['left'] === true) {
       this.#running.get(number)?.controller.abort();
       return;

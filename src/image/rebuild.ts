@@ -216,7 +216,7 @@ export class Rebuild {
       },
     };
     const message = await answer.finally(() => unwatch());
-    if ('fault' in message) await child.fail(String(message['fault']));
+    if ('fault' in message) await child.fail(message['fault']);
     this.#mark = undefined;
     return { message, ending: endingOf(message, performance.now() - began) };
   }

@@ -224,7 +224,7 @@ export class SbclImage implements Image {
     const message = await answer.finally(this.#watch(child, id, job, options.limitMs));
     const afterMs = performance.now() - began;
     const ending = endingOf(message, afterMs);
-    if ('fault' in message) await child.fail(String(message['fault']));
+    if ('fault' in message) await child.fail(message['fault']);
     const output = message['output'] as Output | undefined;
     this.#notices.addBackground(message);
     if (options.signal?.aborted && codeCaller() === undefined)

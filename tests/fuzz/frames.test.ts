@@ -87,7 +87,7 @@ test('calls of code are answered or refused, whatever they say', async () => {
       });
       for (const each of messages) {
         calls.take(each);
-        calls.jobEnded(Number(each['job']));
+        calls.jobEnded(each['job'] as number);
       }
       await new Promise(setImmediate);
       for (const each of told) expect('value' in each || 'failure' in each).toBe(true);
