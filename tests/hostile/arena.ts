@@ -167,7 +167,10 @@ export class Arena {
       replaced ? 'nothing told that the image is new' : 'told of a new image',
     );
     const free = trial.spoils === true || trial.image === 'either';
-    expected(free || replaced === (trial.image === 'replaced'), `replaced: ${replaced}`);
+    expected(
+      free || replaced === (trial.image === 'replaced'),
+      `replaced: ${replaced}; told: ${[...answer.notices, ...notices].join(' ').slice(0, 600)}`,
+    );
     this.#spoiled = trial.spoils === true || breaches.length > 0;
     return {
       name: trial.name,
