@@ -70,10 +70,6 @@ collection would have to copy."
 
 ;;; How far collections go
 
-(defmacro collector-variable (name type)
-  "Expand into the place of the variable NAME of the runtime, of the alien TYPE."
-  `(sb-alien:extern-alien ,name ,type))
-
 (defun collectable-generation (copied room)
   "Return the oldest generation that can be collected, with all that are younger, when there is ROOM for what
 of COPIED, what each has, lives."
@@ -102,7 +98,7 @@ be copied again and again."
                    (if (<= generation oldest) 0.75d0 most-positive-double-float)))
     (setf **collectable** oldest))
   (when (sb-sys:find-foreign-symbol-address "gencgc_oldest_gen_to_gc")
-    (setf (collector-variable "gencgc_oldest_gen_to_gc" (sb-alien:signed 8))
+    (setf (sb-alien:extern-alien "gencgc_oldest_gen_to_gc" (sb-alien:signed 8))
           (if **settling** (1- +generations+) (max 1 oldest)))))
 
 (sb-ext:defglobal **largest** 0 "The octets of the last object that was large for this heap.")
@@ -121,10 +117,10 @@ be copied again and again."
       (let ((oldest (collectable-now)))
         (set-oldest-collected oldest)
         (when (sb-sys:find-foreign-symbol-address "large_allocation")
-          (note-largest (collector-variable "large_allocation" sb-alien:unsigned-long))
+          (note-largest (sb-alien:extern-alien "large_allocation" sb-alien:unsigned-long))
           ;; After a large vector was made the collector takes one generation more, whatever its age.
           (when (zerop oldest)
-            (setf (collector-variable "large_allocation" sb-alien:unsigned-long) 0))))
+            (setf (sb-alien:extern-alien "large_allocation" sb-alien:unsigned-long) 0))))
     (serious-condition () nil)))
 
 (defun set-pace (age nursery)
@@ -134,7 +130,7 @@ octets were made."
         (sb-ext:bytes-consed-between-gcs) nursery)
   ;; Else that would count from the next collection on only.
   (when (sb-sys:find-foreign-symbol-address "auto_gc_trigger")
-    (setf (collector-variable "auto_gc_trigger" sb-alien:unsigned-long)
+    (setf (sb-alien:extern-alien "auto_gc_trigger" sb-alien:unsigned-long)
           (+ (sb-kernel:dynamic-usage) nursery))))
 
 (defun tighten (room)
