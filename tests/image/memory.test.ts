@@ -22,14 +22,23 @@ async function isKept(session: Session): Promise<void> {
   });
 }
 
-describe('an image with little in it', () => {
+/** Has the tests of a group share an image of 512 MB, which START is given, and which each of them must keep. */
+function withSmallImage(start: (session: Session) => void): void {
   let session: Session;
   beforeAll(async () => {
     session = await startSession({ args: ['--heap', '512MB'] });
     await session.eval(DEFINITIONS);
+    start(session);
   });
   afterEach(() => isKept(session));
   afterAll(() => session.close());
+}
+
+describe('an image with little in it', () => {
+  let session: Session;
+  withSmallImage((started) => {
+    session = started;
+  });
 
   test.each([
     '(grow)',
@@ -111,12 +120,9 @@ describe('a fresh image', () => {
 
 describe('an image nearly full of large vectors', () => {
   let session: Session;
-  beforeAll(async () => {
-    session = await startSession({ args: ['--heap', '512MB'] });
-    await session.eval(DEFINITIONS);
+  withSmallImage((started) => {
+    session = started;
   });
-  afterEach(() => isKept(session));
-  afterAll(() => session.close());
 
   test('lets a job make garbage many times the room that is left', async () => {
     await session.eval("(defvar *vector* (make-array 325000000 :element-type '(unsigned-byte 8)))");
