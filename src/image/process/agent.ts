@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir, tmpdir, totalmem, userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import type { Command } from './child.ts';
+import type { Command } from './command.ts';
 
 export interface AgentOptions {
   /** The folder with the agent's Lisp source. */
