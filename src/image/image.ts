@@ -12,6 +12,8 @@ export type Notice =
   | CallNotice
   /** The image was lost, and another has taken its place. */
   | { kind: 'loss'; report: LossReport }
+  /** The connection to an image that somebody else runs was lost, as HOW says, and there is a new one. */
+  | { kind: 'connected again'; how: string }
   /** Something is the matter with the journal of what built the image. */
   | { kind: 'journal'; text: string };
 

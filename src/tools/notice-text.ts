@@ -20,6 +20,8 @@ export function noticeText(notice: Notice): string {
       return `${notice.count} earlier notices were left out: no answer could tell them.`;
     case 'loss':
       return lossText(notice.report);
+    case 'connected again':
+      return `The connection to the Lisp image was lost: ${notice.how}. There is a new one; look whether the image still holds what you need.`;
     case 'journal':
       return notice.text;
   }

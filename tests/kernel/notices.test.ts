@@ -40,6 +40,10 @@ test.each([
     { kind: 'cancelled', ending: { kind: 'done' }, afterMs: 1200, output: undefined },
     'A call that the client cancelled had ended before it could be interrupted, after 1.2 s. It had written nothing.',
   ],
+  [
+    { kind: 'connected again', how: 'the image ended' },
+    'The connection to the Lisp image was lost: the image ended. There is a new one; look whether the image still holds what you need.',
+  ],
 ] satisfies [Notice, string][])('the notice %j reads %s', (notice, text) => {
   expect(noticeText(notice)).toBe(text);
 });
