@@ -4,11 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { type Config, searchesTree } from './config.ts';
 import { messageOf } from './errors.ts';
-import { besidesHeapMb, cacheUsable } from './image/agent.ts';
-import { libraryManagers } from './image/libraries.ts';
-import type { Sandbox } from './image/sandbox.ts';
-import { findSbcl } from './image/sbcl.ts';
-import { SbclImage, type SbclOptions } from './image/sbcl-image.ts';
+import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
+import { besidesHeapMb, cacheUsable } from './image/process/agent.ts';
+import { libraryManagers } from './image/process/libraries.ts';
+import { findSbcl } from './image/process/sbcl.ts';
+import type { Sandbox } from './image/sandbox/sandbox.ts';
 
 type Check = { ok: boolean; text: string };
 

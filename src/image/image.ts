@@ -1,9 +1,9 @@
 // Decides what the rest of the program can ask of a Lisp image, whichever kind it is.
 
-import type { Jobs } from './jobs.ts';
-import type { LossReport } from './loss-report.ts';
-import type { Operations } from './operations.ts';
-import type { ImageStatus } from './status.ts';
+import type { LossReport } from './recovery/loss-report.ts';
+import type { Jobs } from './session/jobs.ts';
+import type { ImageStatus } from './session/status.ts';
+import type { Operations } from './wire/operations.ts';
 
 /** Text that was written: whole, or its first part, how many characters were left out, and its last part. */
 export interface Output {

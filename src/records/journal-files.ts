@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { Entry, JournalStore, OldJournal } from '../image/entries.ts';
+import type { Entry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, type Shape } from './shorten.ts';
 

@@ -2,7 +2,7 @@
 
 import { CallError, ImageError } from '../errors.ts';
 import { type Condition, type Ending, type Interruption, type Output, wholeText } from '../image/image.ts';
-import type { LookupFailure } from '../image/operations.ts';
+import type { LookupFailure } from '../image/wire/operations.ts';
 import { indent, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
 import { isNot } from './natures.ts';

@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { agentCommand, cacheFolder } from '../../src/image/agent.ts';
-import { Child } from '../../src/image/child.ts';
-import { findSbcl } from '../../src/image/sbcl.ts';
+import { agentCommand, cacheFolder } from '../../src/image/process/agent.ts';
+import { Child } from '../../src/image/process/child.ts';
+import { findSbcl } from '../../src/image/process/sbcl.ts';
 import { PROJECT } from '../harness.ts';
 import { cases, PATIENCE_MS } from '../long.ts';
 

@@ -5,10 +5,10 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Child } from '../../src/image/child.ts';
-import { CodeCalls } from '../../src/image/code-calls.ts';
-import { SbclImage } from '../../src/image/sbcl-image.ts';
-import { encodeFrame, FrameReader, type Message } from '../../src/image/wire.ts';
+import { SbclImage } from '../../src/image/own/sbcl-image.ts';
+import { Child } from '../../src/image/process/child.ts';
+import { encodeFrame, FrameReader, type Message } from '../../src/image/wire/frames.ts';
+import { CodeCalls } from '../../src/image/wire/upcalls.ts';
 import { PROJECT, temporaryFolder } from '../harness.ts';
 import { cases, PATIENCE_MS } from '../long.ts';
 

@@ -1,9 +1,9 @@
 // How values cross between code in the image and tools, with a tool that gives back what it got.
 
 import { afterAll, describe, expect, test } from 'vitest';
-import { cacheFolder } from '../../src/image/agent.ts';
-import type { ToolAnswer } from '../../src/image/code-calls.ts';
-import { SbclImage } from '../../src/image/sbcl-image.ts';
+import { SbclImage } from '../../src/image/own/sbcl-image.ts';
+import { cacheFolder } from '../../src/image/process/agent.ts';
+import type { ToolAnswer } from '../../src/image/wire/upcalls.ts';
 import { PROJECT } from '../harness.ts';
 
 /** What the tools were called with. */

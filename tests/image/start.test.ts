@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findSbcl, installHint } from '../../src/image/sbcl.ts';
+import { findSbcl, installHint } from '../../src/image/process/sbcl.ts';
 import { type Answer, type Session, type StartOptions, startSession, temporaryFolder } from '../harness.ts';
 import { RawServer } from '../server/raw.ts';
 

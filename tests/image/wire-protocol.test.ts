@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { agentCommand, cacheFolder } from '../../src/image/agent.ts';
-import { Child } from '../../src/image/child.ts';
-import { CodeCalls } from '../../src/image/code-calls.ts';
-import { findSbcl } from '../../src/image/sbcl.ts';
-import { type Message, PROTOCOL_VERSION } from '../../src/image/wire.ts';
+import { agentCommand, cacheFolder } from '../../src/image/process/agent.ts';
+import { Child } from '../../src/image/process/child.ts';
+import { findSbcl } from '../../src/image/process/sbcl.ts';
+import { type Message, PROTOCOL_VERSION } from '../../src/image/wire/frames.ts';
+import { CodeCalls } from '../../src/image/wire/upcalls.ts';
 import { PROJECT } from '../harness.ts';
 import { until } from '../server/processes.ts';
 

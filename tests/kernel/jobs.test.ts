@@ -1,13 +1,13 @@
 // What is known of calls under way, when they are told how they do, and since when an image is silent.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Child } from '../../src/image/child.ts';
 import type { Progress } from '../../src/image/image.ts';
-import { type JobEnd, Jobs } from '../../src/image/jobs.ts';
-import { Stop, watch } from '../../src/image/limits.ts';
-import { Pulse } from '../../src/image/pulse.ts';
-import { Queue } from '../../src/image/queue.ts';
-import type { Message } from '../../src/image/wire.ts';
+import type { Child } from '../../src/image/process/child.ts';
+import { type JobEnd, Jobs } from '../../src/image/session/jobs.ts';
+import { Queue } from '../../src/image/session/queue.ts';
+import type { Message } from '../../src/image/wire/frames.ts';
+import { Stop, watch } from '../../src/image/wire/limits.ts';
+import { Pulse } from '../../src/image/wire/pulse.ts';
 import { endingText } from '../../src/tools/outcome.ts';
 import { progressText } from '../../src/tools/progress.ts';
 

@@ -1,8 +1,8 @@
 // How a running call is ended step by step, and who may run.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { watch } from '../../src/image/limits.ts';
-import { Queue } from '../../src/image/queue.ts';
+import { Queue } from '../../src/image/session/queue.ts';
+import { watch } from '../../src/image/wire/limits.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,8 +1,8 @@
 // What is kept until an answer tells it, and how many calls can wait.
 
 import { expect, test } from 'vitest';
-import { Notices } from '../../src/image/notices.ts';
-import { enterAll, Queue } from '../../src/image/queue.ts';
+import { Notices } from '../../src/image/session/notices.ts';
+import { enterAll, Queue } from '../../src/image/session/queue.ts';
 
 test('notices are told once, in their order', () => {
   const notices = new Notices();

@@ -1,7 +1,7 @@
 // What the process writes past its agent: what is told of it, and the reason for which the runtime gave up.
 
 import { describe, expect, test } from 'vitest';
-import { RawOutput } from '../../src/image/raw-output.ts';
+import { RawOutput } from '../../src/image/process/raw-output.ts';
 
 const fatal = (reason: string, pid = 7) => `fatal error encountered in SBCL pid ${pid} tid 8:\n${reason}\n\n`;
 

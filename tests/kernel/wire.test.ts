@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeFrame, FRAME_LIMIT, FrameReader, type Message } from '../../src/image/wire.ts';
+import { encodeFrame, FRAME_LIMIT, FrameReader, type Message } from '../../src/image/wire/frames.ts';
 
 /** Any JSON object, with any UTF-16 code units in its strings and keys. */
 const anyString = fc

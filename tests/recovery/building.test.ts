@@ -2,10 +2,10 @@
 
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { agentCommand, cacheFolder } from '../../src/image/agent.ts';
-import { Child } from '../../src/image/child.ts';
-import { findSbcl } from '../../src/image/sbcl.ts';
-import type { Message } from '../../src/image/wire.ts';
+import { agentCommand, cacheFolder } from '../../src/image/process/agent.ts';
+import { Child } from '../../src/image/process/child.ts';
+import { findSbcl } from '../../src/image/process/sbcl.ts';
+import type { Message } from '../../src/image/wire/frames.ts';
 import { PROJECT } from '../harness.ts';
 
 const OPTIONS = {

@@ -1,9 +1,9 @@
 // When what is built again is suspected of ending the images that are built with it.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Child } from '../../src/image/child.ts';
-import type { JournalStore } from '../../src/image/entries.ts';
-import { Recovery } from '../../src/image/recovery.ts';
+import type { Child } from '../../src/image/process/child.ts';
+import type { JournalStore } from '../../src/image/recovery/entries.ts';
+import { Recovery } from '../../src/image/recovery/recovery.ts';
 
 const NOWHERE: JournalStore = {
   append: () => {},

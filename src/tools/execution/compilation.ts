@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Image, Reply } from '../../image/image.ts';
-import type { CompileData } from '../../image/operations.ts';
+import type { CompileData } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
 import { callOptions, limitOption, stringArgument, TIMEOUT } from '../arguments.ts';

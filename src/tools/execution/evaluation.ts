@@ -1,7 +1,7 @@
 // Decides the tool that evaluates.
 
 import type { Ending, Image, Reply } from '../../image/image.ts';
-import type { EvaluateData, PrintedValue } from '../../image/operations.ts';
+import type { EvaluateData, PrintedValue } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
   defineTool,

@@ -2,7 +2,7 @@
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
-import type { Job, JobEnd, Jobs } from '../../image/jobs.ts';
+import type { Job, JobEnd, Jobs } from '../../image/session/jobs.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
   type Arguments,

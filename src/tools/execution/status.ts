@@ -1,7 +1,7 @@
 // Decides the tool that tells how the image is, and how that reads.
 
 import type { Image } from '../../image/image.ts';
-import type { AgentStatus, ImageStatus, JobStatus } from '../../image/status.ts';
+import type { AgentStatus, ImageStatus, JobStatus } from '../../image/session/status.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';

@@ -1,7 +1,12 @@
 // Decides the tools that show classes: their slots, and what is above and below them.
 
 import type { Image } from '../../image/image.ts';
-import type { ClassHead, ClassHierarchyData, ClassSlotsData, SlotData } from '../../image/introspection.ts';
+import type {
+  ClassHead,
+  ClassHierarchyData,
+  ClassSlotsData,
+  SlotData,
+} from '../../image/wire/introspection.ts';
 import { fittingRows, hasMore, joinSections, listsText, listText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Parameter, type ToolDefinition } from '../../kernel/tool.ts';
 import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';

@@ -1,7 +1,7 @@
 // Decides the tool that tells how a function is called.
 
 import type { Image } from '../../image/image.ts';
-import type { ArglistData } from '../../image/introspection.ts';
+import type { ArglistData } from '../../image/wire/introspection.ts';
 import { fittingRows, hasMore, listText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
 import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';

@@ -1,7 +1,7 @@
 // Decides the tool that shows what a package has.
 
 import type { Image } from '../../image/image.ts';
-import type { CountedNames, PackageData } from '../../image/introspection.ts';
+import type { CountedNames, PackageData } from '../../image/wire/introspection.ts';
 import { fittingRows, hasMore, joinSections, listsText, pageNote } from '../../kernel/reply.ts';
 import {
   type Arguments,

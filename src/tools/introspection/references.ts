@@ -1,7 +1,7 @@
 // Decides the tool that finds who uses a variable.
 
 import type { Image } from '../../image/image.ts';
-import type { ReferencesData } from '../../image/introspection.ts';
+import type { ReferencesData } from '../../image/wire/introspection.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
 import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';

@@ -1,7 +1,7 @@
 // Decides the tools that answer from cross references.
 
 import type { Image } from '../../image/image.ts';
-import type { Caller, WhoCallsData } from '../../image/operations.ts';
+import type { Caller, WhoCallsData } from '../../image/wire/operations.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Parameter, type ToolDefinition } from '../../kernel/tool.ts';
 import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';

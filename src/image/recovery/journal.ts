@@ -1,10 +1,10 @@
 // Decides what is kept of what built the image, in order, so that a lost one can be built again.
 
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../../errors.ts';
+import type { Message } from '../wire/frames.ts';
+import type { EvaluateData, LoadFileData, LoadSystemData } from '../wire/operations.ts';
 import { digestOf, readBounded } from './digests.ts';
 import { type Entry, type JournalStore, replaces, type SystemEntry, sizeOf } from './entries.ts';
-import type { EvaluateData, LoadFileData, LoadSystemData } from './operations.ts';
-import type { Message } from './wire.ts';
 
 /** The beginnings of the first few forms, and how many there were. */
 export interface Beginnings {

@@ -1,8 +1,8 @@
 // Decides what is known of a rebuild, and in which words what was built again and what failed is named.
 
+import type { Ending } from '../image.ts';
+import type { Message } from '../wire/frames.ts';
 import type { Entry } from './entries.ts';
-import type { Ending } from './image.ts';
-import type { Message } from './wire.ts';
 
 /** What was to be built again, and why it could not be or in which way it is another. */
 export interface Remark {

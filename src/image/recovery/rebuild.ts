@@ -4,17 +4,24 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '../errors.ts';
-import type { Child } from './child.ts';
+import { messageOf } from '../../errors.ts';
+import type { Ending } from '../image.ts';
+import type { Child } from '../process/child.ts';
+import { endingOf } from '../wire/ending.ts';
+import type { Message } from '../wire/frames.ts';
+import { watch } from '../wire/limits.ts';
+import type { LoadFileData, LoadSystemData } from '../wire/operations.ts';
 import { changedSince, digestOf, readBounded } from './digests.ts';
-import { endingOf } from './ending.ts';
 import type { Entry, FormEntry } from './entries.ts';
-import type { Ending } from './image.ts';
 import type { Journal } from './journal.ts';
-import { watch } from './limits.ts';
-import type { LoadFileData, LoadSystemData } from './operations.ts';
-import { endingWords, failuresOf, labelOf, nothingBuilt, type Rebuilt, type Remark } from './rebuilt.ts';
-import type { Message } from './wire.ts';
+import {
+  endingWords,
+  failuresOf,
+  labelOf,
+  nothingBuilt,
+  type Rebuilt,
+  type Remark,
+} from './rebuild-result.ts';
 
 /** Milliseconds for all, for one form, and for one file or system. */
 const LIMIT_MS = 60_000;

@@ -1,9 +1,9 @@
 // Decides what is known of the calls of an image while they are under way, and how one is ended from outside.
 
-import type { Child } from './child.ts';
-import type { CallOptions, Ending, Output, Reason } from './image.ts';
-import { reasonOf, Stop } from './limits.ts';
-import { callingJob } from './origin.ts';
+import type { CallOptions, Ending, Output, Reason } from '../image.ts';
+import type { Child } from '../process/child.ts';
+import { reasonOf, Stop } from '../wire/limits.ts';
+import { callingJob } from '../wire/origin.ts';
 import { tellProgress } from './progress.ts';
 
 /** What a call is doing: waiting for a place, waiting for the image, which BUILDING says how far it is built again, or

@@ -1,10 +1,10 @@
 // Decides how tools that code in the image calls or registers are dealt with: how deep and how many calls run at
 // once, and that what nobody waits for any more is ended.
 
-import { CallError, messageOf } from '../errors.ts';
-import type { Child } from './child.ts';
+import { CallError, messageOf } from '../../errors.ts';
+import type { Child } from '../process/child.ts';
+import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper, type Message, numberIn } from './frames.ts';
 import { operationsAround, runFor } from './origin.ts';
-import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper, type Message, numberIn } from './wire.ts';
 
 /** What became of a tool that code called: its data, or the text of its failure, and whether a human could allow it. */
 export type ToolAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };

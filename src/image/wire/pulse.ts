@@ -1,7 +1,7 @@
 // Decides since when an image has not reacted, and what it said of itself last.
 
-import type { AgentStatus } from './status.ts';
-import type { Message } from './wire.ts';
+import type { AgentStatus } from '../session/status.ts';
+import type { Message } from './frames.ts';
 
 /** What the agent said of its image, and when. */
 export interface Said {

@@ -1,21 +1,21 @@
 // Decides how our own SBCL serves calls: which wait, when they are interrupted, what is told with their answers.
 
-import { ImageError } from '../errors.ts';
-import type { Child } from './child.ts';
-import type { Upcalls } from './code-calls.ts';
-import { endingOf, notBegun } from './ending.ts';
-import type { JournalStore } from './entries.ts';
-import type { CallOptions, Image, ImageTools, Output, Reason, RebuildFrom, Reply, Stake } from './image.ts';
-import { type Job, Jobs } from './jobs.ts';
-import { Lifetime, type LifetimeOptions } from './lifetime.ts';
-import { watch } from './limits.ts';
-import { type LossReport, lossText } from './loss-report.ts';
-import { Notices } from './notices.ts';
-import type { Operations } from './operations.ts';
-import { checkCanEnd, codeCaller, withinCompilation } from './origin.ts';
-import { enterAll, Queue } from './queue.ts';
-import { Recovery } from './recovery.ts';
-import { type ImageStatus, imageStatus } from './status.ts';
+import { ImageError } from '../../errors.ts';
+import type { CallOptions, Image, ImageTools, Output, Reason, RebuildFrom, Reply, Stake } from '../image.ts';
+import type { Child } from '../process/child.ts';
+import { Lifetime, type LifetimeOptions } from '../process/lifetime.ts';
+import type { JournalStore } from '../recovery/entries.ts';
+import { type LossReport, lossText } from '../recovery/loss-report.ts';
+import { Recovery } from '../recovery/recovery.ts';
+import { type Job, Jobs } from '../session/jobs.ts';
+import { Notices } from '../session/notices.ts';
+import { enterAll, Queue } from '../session/queue.ts';
+import { type ImageStatus, imageStatus } from '../session/status.ts';
+import { endingOf, notBegun } from '../wire/ending.ts';
+import { watch } from '../wire/limits.ts';
+import type { Operations } from '../wire/operations.ts';
+import { checkCanEnd, codeCaller, withinCompilation } from '../wire/origin.ts';
+import type { Upcalls } from '../wire/upcalls.ts';
 
 export interface SbclOptions extends LifetimeOptions {
   /** Milliseconds that a call may take. */

@@ -5,11 +5,11 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { SetupError } from '../errors.ts';
-import { realPath } from '../paths.ts';
-import { cacheUsable, outputTranslations } from './agent.ts';
+import { SetupError } from '../../errors.ts';
+import { realPath } from '../../paths.ts';
+import { cacheUsable, outputTranslations } from '../process/agent.ts';
+import type { Command } from '../process/child.ts';
 import { findBubblewrap, missingBubblewrap, type Obstacle, obstacleOf } from './bubblewrap.ts';
-import type { Command } from './child.ts';
 import { hiddenFolders, isIn, openSockets, outermost } from './mounts.ts';
 
 export interface SandboxOptions {

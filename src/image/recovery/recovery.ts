@@ -1,14 +1,14 @@
 // Decides when a lost image is built again, and how often that is tried.
 
-import { CallError } from '../errors.ts';
-import type { Child } from './child.ts';
+import { CallError } from '../../errors.ts';
+import type { RebuildFrom } from '../image.ts';
+import type { Child } from '../process/child.ts';
+import type { Message } from '../wire/frames.ts';
 import { digestsOf } from './digests.ts';
 import type { JournalStore, SystemEntry } from './entries.ts';
-import type { RebuildFrom } from './image.ts';
 import { combined, type Held, Journal, nothingHeld } from './journal.ts';
 import { type LossReport, lossText } from './loss-report.ts';
 import { Rebuild } from './rebuild.ts';
-import type { Message } from './wire.ts';
 
 /** How often a rebuild may end the new image, and how many images in a row may be lost before anybody used them. */
 const ATTEMPTS = 3;

@@ -1,6 +1,6 @@
 // Decides when whoever made a call is told how it is doing, and what.
 
-import type { Progress } from './image.ts';
+import type { Progress } from '../image.ts';
 import type { Job } from './jobs.ts';
 
 const PROGRESS_MS = 1000;

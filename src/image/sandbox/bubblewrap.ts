@@ -2,10 +2,10 @@
 
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
-import { realPath } from '../paths.ts';
-import type { Command } from './child.ts';
+import { realPath } from '../../paths.ts';
+import type { Command } from '../process/child.ts';
+import { installCommand, programsOf } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
-import { installCommand, programsOf } from './sbcl.ts';
 
 /** Why images cannot be locked in, as part of a sentence, and what a person can do about it, as sentences. */
 export interface Obstacle {

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { SetupError } from '../errors.ts';
+import { SetupError } from '../../errors.ts';
 
 /** Returns the path of the sbcl to start: WANTED when given, else the first on PATH. Throws a SetupError
  *  that says how to get one. */

@@ -1,9 +1,9 @@
 // Decides how a call ended, from the answer of the agent.
 
-import type { Condition, Ending, Interruption, Reply } from './image.ts';
-import type { Job } from './jobs.ts';
+import type { Condition, Ending, Interruption, Reply } from '../image.ts';
+import type { Job } from '../session/jobs.ts';
+import type { Message } from './frames.ts';
 import type { Operations } from './operations.ts';
-import type { Message } from './wire.ts';
 
 /** The members of an answer that tell how it ended. */
 interface EndingMembers {

@@ -1,6 +1,6 @@
 // Decides how messages become octets on the channel to the agent: four octets of length, then ASCII JSON.
 
-import { CallError } from '../errors.ts';
+import { CallError } from '../../errors.ts';
 
 /** Longer frames mean that the peer is broken. */
 export const FRAME_LIMIT = 64 * 1024 * 1024;

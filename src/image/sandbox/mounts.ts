@@ -3,7 +3,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { isInside, realPath } from '../paths.ts';
+import { isInside, realPath } from '../../paths.ts';
 
 /** Returns whether PATH is one of FOLDERS or in one of them. */
 export function isIn(folders: readonly string[], path: string): boolean {

@@ -1,12 +1,12 @@
 // Decides the life of our own SBCL: started when it is needed, watched, replaced when it died.
 
-import { messageOf, SetupError } from '../errors.ts';
+import { messageOf, SetupError } from '../../errors.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { frozenAfter, listenToHeart } from '../wire/limits.ts';
+import { Pulse } from '../wire/pulse.ts';
+import type { Upcalls } from '../wire/upcalls.ts';
 import { type AgentOptions, agentCommand, cacheUsable, compilingCommand } from './agent.ts';
 import { Child } from './child.ts';
-import type { Upcalls } from './code-calls.ts';
-import { frozenAfter, listenToHeart } from './limits.ts';
-import { Pulse } from './pulse.ts';
-import type { Sandbox } from './sandbox.ts';
 import { findSbcl } from './sbcl.ts';
 
 export interface LifetimeOptions extends AgentOptions {

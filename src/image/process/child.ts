@@ -4,13 +4,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
-import { messageOf } from '../errors.ts';
-import { CodeCalls, type Upcalls } from './code-calls.ts';
+import { messageOf } from '../../errors.ts';
+import { FrameReader, type Message, numberIn, PROTOCOL_VERSION, requestFrame } from '../wire/frames.ts';
+import type { Endable } from '../wire/limits.ts';
+import { CodeCalls, type Upcalls } from '../wire/upcalls.ts';
 import { type CollectorAddresses, collectorOf } from './collecting.ts';
 import { endDescendants, innermost, MARK } from './descendants.ts';
-import type { Endable } from './limits.ts';
 import { RawOutput } from './raw-output.ts';
-import { FrameReader, type Message, numberIn, PROTOCOL_VERSION, requestFrame } from './wire.ts';
 
 /** How long after its end the output of the process is still read. */
 const LAST_WORDS_MS = 20;

@@ -1,8 +1,8 @@
 // Decides what is known of the code that asked for what runs now, and for what it would wait in vain.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { CallError } from '../errors.ts';
-import type { Child } from './child.ts';
+import { CallError } from '../../errors.ts';
+import type { Child } from '../process/child.ts';
 
 /** Code that asks: of which process, and the operations within which it runs, the innermost last. Each but the last
  *  waits for the next. */

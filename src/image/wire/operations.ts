@@ -1,6 +1,6 @@
 // Decides what each operation of the agent takes and gives back; docs/wire-protocol.md has examples.
 
-import type { Condition } from './image.ts';
+import type { Condition } from '../image.ts';
 import type {
   ArglistData,
   ClassHierarchyData,

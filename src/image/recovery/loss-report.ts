@@ -1,7 +1,7 @@
 // Decides how the loss of an image is told: what was built again, what was not and why, what is gone.
 
 import type { Beginnings, Held } from './journal.ts';
-import type { Rebuilt, Remark } from './rebuilt.ts';
+import type { Rebuilt, Remark } from './rebuild-result.ts';
 
 /** What the last loss took, and what was built again. */
 export interface LossReport {

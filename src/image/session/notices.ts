@@ -1,7 +1,7 @@
 // Decides what the next answer tells besides its own text, and how much of it is kept when no answer comes for long.
 
-import { type Ending, type Output, wholeText } from './image.ts';
-import type { Message } from './wire.ts';
+import { type Ending, type Output, wholeText } from '../image.ts';
+import type { Message } from '../wire/frames.ts';
 
 /** Notices that are kept; the oldest make room. */
 const LIMIT = 20;

@@ -2,11 +2,11 @@
 // that not long.
 
 import { readFileSync } from 'node:fs';
-import type { Reason } from './image.ts';
+import type { Reason } from '../image.ts';
+import type { Lifetime } from '../process/lifetime.ts';
+import { type LossReport, lossText } from '../recovery/loss-report.ts';
+import type { Said } from '../wire/pulse.ts';
 import type { Job, Jobs } from './jobs.ts';
-import type { Lifetime } from './lifetime.ts';
-import { type LossReport, lossText } from './loss-report.ts';
-import type { Said } from './pulse.ts';
 
 /** What the agent says of a job that runs. */
 interface AgentJob {

@@ -1,6 +1,6 @@
 // Decides how many calls of a kind run side by side; the rest wait in order, and no more than a bounded number of them.
 
-import { CallError } from '../errors.ts';
+import { CallError } from '../../errors.ts';
 
 /** How many calls of a kind can wait. */
 const WAITING_LIMIT = 1000;

@@ -1,7 +1,7 @@
 // Decides how a running call is ended (interrupt, interrupt again, end its thread, replace the image), and when
 // an image counts as frozen.
 
-import type { Reason } from './image.ts';
+import type { Reason } from '../image.ts';
 
 /** What it takes to end a call. */
 export interface Endable {
