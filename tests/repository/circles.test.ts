@@ -42,6 +42,10 @@ function circlesIn(graph: Graph): string[][] {
   return [...new Set(circles.map((files) => files.sort().join(' ')))].map((files) => files.split(' '));
 }
 
+test('no file of src/ imports itself through others', () => {
+  expect(circlesIn(graphOf(filesOf('src', '.ts')))).toEqual([]);
+});
+
 test('every import leads to a file that was looked at', () => {
   const graph = graphOf(filesOf('src', '.ts'));
   const targets = [...graph.values()].flat();
