@@ -76,3 +76,10 @@ test('every import goes in a direction that the table allows', () => {
   });
   expect(hitLines(wrong)).toEqual([]);
 });
+
+test('only the rooms of our own process know of processes and of what Linux tells about them', () => {
+  const knows = /node:child_process|['"`]\/proc\b(?!\/self\/fd)/g;
+  const others = SOURCES.filter((path) => !/^src\/image\/(?:process|sandbox)\//.test(path));
+  expect(SOURCES.filter((path) => hitsIn(path, knows).length > 0).length).toBeGreaterThan(3);
+  expect(hitLines(others.flatMap((path) => hitsIn(path, knows)))).toEqual([]);
+});
