@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { JournalStore } from '../../src/image/recovery/entries.ts';
 import { Recovery } from '../../src/image/recovery/recovery.ts';
-import { TIMES } from '../../src/image/wire/times.ts';
 import type { Peer } from '../../src/image/wire/peer.ts';
+import { TIMES } from '../../src/image/wire/times.ts';
 
 const NOWHERE: JournalStore = {
   append: () => {},
