@@ -3,8 +3,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
-import { contractSpelling, TOOL_CATALOG } from './catalog/catalog.ts';
-import { SEARCH_TOOLS } from './catalog/search-tools.ts';
+import { Catalog, contractSpelling } from './catalog/catalog.ts';
+import { searchToolsTool } from './catalog/search-tools.ts';
 import { type Config, isTooWide, searchesTree } from './config.ts';
 import { UsageError } from './errors.ts';
 import { Workspace } from './files/workspace.ts';
@@ -82,19 +82,19 @@ function journalFolder({ journals, sandbox }: Config): string {
 export interface Assembly {
   image: SbclImage;
   registry: ToolRegistry;
+  /** The catalog of that registry. */
+  catalog: Catalog;
   executor: Executor;
   questions: OpenQuestions;
   grounds: Grounds;
 }
 
-/** Returns the parts that CONFIG asks for, the image not started yet, and makes TOOL_CATALOG the catalog of
- *  their tools. */
+/** Returns the parts that CONFIG asks for with all built-in tools, the image not started yet. */
 export function assemble(config: Config): Assembly {
-  const assembly = assembleParts(config, new ToolRegistry([CALL_TOOL.name]));
-  const { registry, grounds } = assembly;
-  registerEighteen(assembly);
-  for (const tool of [...furtherTools(grounds), SEARCH_TOOLS]) registry.register(tool);
-  TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
+  const registry = new ToolRegistry([CALL_TOOL.name]);
+  const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
+  const assembly = assembleParts(config, registry, catalog);
+  registerBuiltIns(assembly);
   for (const rule of config.allow.map(allowed)) {
     // What the start file registers is not known yet.
     if (config.init === undefined || registry.getTool(rule.tool) !== null) checkAllowed(rule, registry);
@@ -102,13 +102,14 @@ export function assemble(config: Config): Assembly {
   return assembly;
 }
 
-/** Adds the eighteen tools of the contract to the registry of ASSEMBLY (S4.9). */
-export function registerEighteen({ registry, grounds }: Assembly): void {
+/** Adds the eighteen tools of the contract to the registry of ASSEMBLY, and the other built-in ones apart (C5, S4.9). */
+export function registerBuiltIns({ registry, catalog, grounds }: Assembly): void {
   for (const tool of agentQTools(grounds)) registry.register(tool);
+  for (const tool of [...furtherTools(grounds), searchToolsTool(catalog)]) registry.registerApart(tool);
 }
 
-/** Returns the parts that CONFIG asks for over the tools of REGISTRY. */
-export function assembleParts(config: Config, registry: ToolRegistry): Assembly {
+/** Returns the parts that CONFIG asks for over the tools of REGISTRY, of which CATALOG is the catalog. */
+export function assembleParts(config: Config, registry: ToolRegistry, catalog: Catalog): Assembly {
   checkSandbox(config);
   const image: SbclImage = new SbclImage({
     ...imageOptions(config),
@@ -140,7 +141,7 @@ export function assembleParts(config: Config, registry: ToolRegistry): Assembly 
   });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds = { image, workspace, log, history, pendingEdits: (file: string) => questions.about(file) };
-  return { image, registry, executor, grounds, questions };
+  return { image, registry, catalog, executor, grounds, questions };
 }
 
 /** Returns what --allow TEXT allows. Throws a UsageError when it means nothing. */

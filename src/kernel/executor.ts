@@ -4,11 +4,12 @@ import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { type Question, refusalText, type StandingApprovals, shownText, type Verdict } from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
 import { type AskPolicy, decide } from './decision.ts';
-import { withinLimit } from './limit.ts';
+import type { Arguments } from './parameter.ts';
 import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
-import { printable, validateArguments } from './schema.ts';
-import type { Arguments, CallContext, Preview, Tool } from './tool.ts';
+import { printable, validateArguments, withDefaults } from './schema.ts';
+import { withinLimit } from './time-limit.ts';
+import type { CallContext, Preview, Tool } from './tool.ts';
 import { toResult } from './value.ts';
 
 type Settled =
@@ -131,7 +132,7 @@ export class Executor {
 
 async function run({ tool, args, context }: Call): Promise<Settled> {
   const { text, data, failed, absent, structured } = toResult(
-    await withinLimit(tool, context, (limited) => tool.handler(args, limited)),
+    await withinLimit(tool, context, (limited) => tool.handler(withDefaults(tool, args), limited)),
   );
   const bounded = boundText(text);
   if (failed || (absent && context.forData)) return { success: false, error: bounded, data };
@@ -141,7 +142,7 @@ async function run({ tool, args, context }: Call): Promise<Settled> {
 async function previewOf({ tool, args, context }: Call): Promise<Preview> {
   const own = tool.preview?.bind(tool);
   const preview = own
-    ? await withinLimit(tool, context, (limited) => own(args, limited))
+    ? await withinLimit(tool, context, (limited) => own(withDefaults(tool, args), limited))
     : { text: JSON.stringify(args, null, 2), fingerprint: approvedAs(tool) };
   return { ...preview, text: shownText(preview.text) };
 }

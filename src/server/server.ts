@@ -9,6 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { calledTool, isCallTool } from '../catalog/call-tool.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import { getToolListForMCP, type ListMode } from '../catalog/list.ts';
 import { CallError, messageOf } from '../errors.ts';
 import type { Executor, Outcome } from '../kernel/executor.ts';
@@ -19,6 +20,8 @@ import { instructions } from './instructions.ts';
 
 export interface ServerOptions {
   registry: ToolRegistry;
+  /** The catalog of that registry. */
+  catalog: Catalog;
   executor: Executor;
   approvals: Approvals;
   version: string;
@@ -38,7 +41,9 @@ export function createServer(options: ServerOptions): Server {
       inputRequired: { roundTimeoutMs: options.approvals.patienceMs },
     },
   );
-  server.setRequestHandler('tools/list', async () => getToolListForMCP({ mode: options.list }));
+  server.setRequestHandler('tools/list', async () =>
+    getToolListForMCP({ mode: options.list }, options.catalog),
+  );
   server.setRequestHandler('tools/call', async (request, context) => {
     const { name, arguments: args } = request.params;
     const perform = (tool: string, given: unknown) => performCall(options, server, tool, given, context);

@@ -8,8 +8,8 @@ import type { Mirror } from '../kernel/mirror.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
 import { valueText } from '../kernel/value.ts';
-import { callOptions } from './arguments.ts';
-import { endingText, outputSection } from './outcome.ts';
+import { endingText, outputSection } from './endings.ts';
+import { callOptions } from './watching.ts';
 
 export class LispTools implements ImageTools {
   readonly #mirror: Mirror;

@@ -1,15 +1,15 @@
 // A small catalog to search, whose texts are known to the letter.
 
-import { ToolCatalog } from '../../src/catalog/catalog.ts';
+import { Catalog } from '../../src/catalog/catalog.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
 import type { ToolDefinition } from '../../src/kernel/tool.ts';
 import { probe } from './tools.ts';
 
 /** Returns the catalog of tools that differ from a plain probe by DEFINITIONS. */
-export function catalogOf(definitions: (Partial<ToolDefinition> & { name: string })[]): ToolCatalog {
+export function catalogOf(definitions: (Partial<ToolDefinition> & { name: string })[]): Catalog {
   const registry = new ToolRegistry();
   for (const definition of definitions) registry.register(probe(definition).tool);
-  return new ToolCatalog().derive(registry);
+  return new Catalog(registry);
 }
 
 /** Five tools; `whale` stands in each of the places that count, in other combinations. */

@@ -8,8 +8,8 @@ import { Queue } from '../../src/image/session/queue.ts';
 import type { Message } from '../../src/image/wire/frames.ts';
 import { Stop, watch } from '../../src/image/wire/limits.ts';
 import { Pulse } from '../../src/image/wire/pulse.ts';
-import { endingText } from '../../src/tools/outcome.ts';
-import { progressText } from '../../src/tools/progress.ts';
+import { endingText } from '../../src/tools/endings.ts';
+import { progressText } from '../../src/tools/watching.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
