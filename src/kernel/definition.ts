@@ -103,7 +103,5 @@ function readParameter(data: unknown, culprit: Culprit): Parameter {
     }
   }
   const given = Object.fromEntries(options.map(([field]) => [field, fields[field]]));
-  // The handler in the image gets what was given, and nothing else (S2.7).
-  const told = given['default'] !== undefined && { defaultOnlyTold: true };
-  return { description: '', ...given, ...told, name, type: textOf(type) } as Parameter;
+  return { description: '', ...given, name, type: textOf(type) } as Parameter;
 }

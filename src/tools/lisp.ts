@@ -51,9 +51,11 @@ function distrusted(tool: Tool, number: number): Tool {
 
 /** Returns the tool of DEFINITION, whose handler is the one that IMAGE has for it since that REGISTRATION. */
 function lispTool(image: () => Image, definition: Definition, registration: unknown): Tool {
-  const { name } = definition;
+  const { name, parameters } = definition;
   return defineTool({
     ...definition,
+    // The handler in the image gets what was given, and nothing else (S2.7).
+    parameters: parameters.map((each) => ({ ...each, defaultOnlyTold: true })),
     // The image has a limit for whatever runs in it.
     limitMs: Number.POSITIVE_INFINITY,
     handler: async (args, context) => {

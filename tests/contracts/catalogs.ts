@@ -2,14 +2,19 @@
 
 import { Catalog } from '../../src/catalog/catalog.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
-import type { ToolDefinition } from '../../src/kernel/tool.ts';
+import type { Tool, ToolDefinition } from '../../src/kernel/tool.ts';
 import { probe } from './tools.ts';
+
+/** Returns a registry that has TOOLS. */
+export function registryOf(...tools: Tool[]): ToolRegistry {
+  const registry = new ToolRegistry();
+  for (const tool of tools) registry.register(tool);
+  return registry;
+}
 
 /** Returns the catalog of tools that differ from a plain probe by DEFINITIONS. */
 export function catalogOf(definitions: (Partial<ToolDefinition> & { name: string })[]): Catalog {
-  const registry = new ToolRegistry();
-  for (const definition of definitions) registry.register(probe(definition).tool);
-  return new Catalog(registry);
+  return new Catalog(registryOf(...definitions.map((definition) => probe(definition).tool)));
 }
 
 /** Five tools; `whale` stands in each of the places that count, in other combinations. */
