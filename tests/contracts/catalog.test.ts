@@ -1,14 +1,20 @@
 // The catalog: the tools of one registry as it is now, which two registries do not share.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { assemble } from '../../src/assembly.ts';
 import { Catalog } from '../../src/catalog/catalog.ts';
 import {
   executeSearchTools,
   type SearchToolsResult,
   searchToolsTool,
 } from '../../src/catalog/search-tools.ts';
+import { readConfig } from '../../src/config.ts';
+import { TOOL_CATALOG } from '../../src/index.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
-import type { Result } from '../../src/kernel/tool.ts';
+import { MOST_KEYWORDS, type Result, type Tool } from '../../src/kernel/tool.ts';
+import { PROJECT } from '../harness.ts';
 import { registryOf } from './catalogs.ts';
 import { probe } from './tools.ts';
 
@@ -34,8 +40,8 @@ describe('the catalog', () => {
       return { registry, catalog };
     });
     const asked = catalogs.map(async ({ registry }) => {
-      const { data } = (await registry.getTool('search_tools')?.handler({ query: 'painting' }, {})) as Result;
-      return (data as SearchToolsResult).tools.map(({ name }) => name);
+      const answer = await registry.getTool('search_tools')?.handler({ query: 'painting' }, {});
+      return (answer as { data: SearchToolsResult }).data.tools.map(({ name }) => name);
     });
     expect(await Promise.all(asked)).toEqual([['paint_fence'], ['paint_door']]);
     expect(catalogs.map(({ catalog }) => [...catalog.keys()])).toEqual([
@@ -81,3 +87,28 @@ describe('the catalog', () => {
     expect(shown).toBeGreaterThan(30);
   });
 });
+
+describe('the words of the tools', () => {
+  const folder = join(PROJECT, 'src', 'catalog');
+  const words: { [tool: string]: string[] } = JSON.parse(readFileSync(join(folder, 'words.json'), 'utf8'));
+
+  test('a definition shows at most eight keywords; all other words are data of tools that there are', () => {
+    const tools = builtInTools();
+    expect(tools.filter(({ keywords }) => keywords.length > MOST_KEYWORDS)).toEqual([]);
+    const names: readonly string[] = tools.map(({ name }) => name);
+    expect(Object.keys(words).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test('a search finds a tool by both, each once', () => {
+    for (const { name, keywords } of builtInTools()) {
+      const all = TOOL_CATALOG.get(name)?.keywords ?? [];
+      expect(all).toEqual([...keywords, ...(words[name] ?? [])]);
+      expect(new Set(all).size).toBe(all.length);
+    }
+  });
+});
+
+/** Returns the built-in tools, none of which runs. */
+function builtInTools(): Tool[] {
+  return assemble(readConfig(['--root', PROJECT], {})).registry.tools();
+}
