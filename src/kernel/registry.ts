@@ -3,7 +3,7 @@
 import { CallError } from '../errors.ts';
 import { Mirror } from './mirror.ts';
 import { nearest } from './nearest.ts';
-import { printable } from './schema.ts';
+import { kindOf, printable } from './schema.ts';
 import { checkTool, SAFETY_LEVELS, type SafetyLevel, type Tool } from './tool.ts';
 
 /** Which tools are wanted. */
@@ -85,8 +85,17 @@ export class ToolRegistry {
   }
 
   /** Returns the tools that the contract counts up to MAX_SAFETY_LEVEL that have one of CATEGORIES; what is absent, or no category, lets
-   *  all pass (S4.5 to S4.7). Throws a CallError for an unknown level. */
-  getAgentQTools({ maxSafetyLevel = 'dangerous', categories = [] }: ToolFilter = {}): Tool[] {
+   *  all pass (S4.5 to S4.7). Throws a CallError for an unknown level, and for what is no filter. */
+  getAgentQTools(filter: ToolFilter = {}): Tool[] {
+    if (typeof filter !== 'object' || filter === null) {
+      throw new CallError(
+        `The filter must be an object, such as { categories: ["xref"] }, not ${kindOf(filter)}.`,
+      );
+    }
+    const { maxSafetyLevel = 'dangerous', categories = [] } = filter;
+    if (!Array.isArray(categories)) {
+      throw new CallError(`categories must be a list of names, such as ["xref"], not ${kindOf(categories)}.`);
+    }
     const highest = SAFETY_LEVELS.indexOf(maxSafetyLevel);
     if (highest < 0) {
       throw new CallError(

@@ -133,8 +133,9 @@ function checkValue(parameter: Parameter, value: unknown): void {
   }
 }
 
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
+/** Returns what VALUE is, as part of a sentence. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'number') return `the number ${value}`;
   if (typeof value === 'object') return 'an object';

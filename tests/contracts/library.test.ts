@@ -69,6 +69,51 @@ describe('the search of the package', () => {
   });
 });
 
+describe('what a program gives wrongly', () => {
+  /** Returns what each of CALLS, written in JavaScript, fails with in a process that has registered the tools. */
+  function failures(calls: string[]): unknown {
+    return inNewProcess(`${PRINT}
+      const failure = async (work) => {
+        try { return (await work()).error ?? 'nothing'; } catch (error) { return error.name + ': ' + error.message; }
+      };
+      lisp.registerAgentQTools();
+      const write = { name: 'write_file', arguments: { path: 'never/x', content: '' } };
+      const told = [];
+      for (const work of [${calls.map((call) => `() => ${call}`).join(', ')}]) told.push(await failure(work));
+      print(told);`);
+  }
+
+  test('S2.9 S4.13 what is no call is told', () => {
+    const calls = ['null', 'undefined', '5', '{}', '{ name: 5 }', '{ name: null }'];
+    expect(failures(calls.map((call) => `lisp.executeToolCall(${call})`))).toEqual([
+      'A call must be an object with the name of a tool and its arguments, not null.',
+      'A call must be an object with the name of a tool and its arguments, not undefined.',
+      'A call must be an object with the name of a tool and its arguments, not the number 5.',
+      'The name of a call must be a string that names a tool, not undefined.',
+      'The name of a call must be a string that names a tool, not the number 5.',
+      'The name of a call must be a string that names a tool, not null.',
+    ]);
+  });
+
+  test('S2.12 an approve that returns no verdict approves nothing, and is told', () => {
+    const verdicts = ['undefined', 'null', 'true', '{}', '{ kind: "yes" }', 'Promise.resolve()'];
+    const calls = verdicts.map((verdict) => `lisp.executeToolCall(write, { approve: () => (${verdict}) })`);
+    const told =
+      'The function approve did not return what the human said, so nothing was done. It must return an object whose kind is approved, modified or denied.';
+    expect(failures(calls)).toEqual(verdicts.map(() => told));
+  });
+
+  test('S4.5 S4.6 what is no filter is told', () => {
+    const filters = ['{ categories: null }', '{ categories: "xref" }', 'null', '"safe"'];
+    expect(failures(filters.map((filter) => `lisp.getAgentQTools(${filter})`))).toEqual([
+      'CallError: categories must be a list of names, such as ["xref"], not null.',
+      'CallError: categories must be a list of names, such as ["xref"], not a string.',
+      'CallError: The filter must be an object, such as { categories: ["xref"] }, not null.',
+      'CallError: The filter must be an object, such as { categories: ["xref"] }, not a string.',
+    ]);
+  });
+});
+
 describe('importing the package', () => {
   test('C28 S4.12 it builds nothing: what cannot be assembled is told by the first call that needs it', () => {
     // Whoever assembles the parts reads the environment.
