@@ -1,6 +1,12 @@
 // Decides how the endings of a call in the image read: what signalled, what was cut short, what was lost.
 
-import { type Condition, type Ending, type Interruption, type Output, wholeText } from '../image/image.ts';
+import {
+  type Condition,
+  type Ending,
+  type Interruption,
+  type Output,
+  wholeText,
+} from '../image/wire/endings.ts';
 import { joinSections } from '../kernel/reply.ts';
 
 /** Returns the sentence for an ENDING that is neither done nor a condition. */

@@ -1,8 +1,8 @@
 // Decides how looking something up in the image is asked for, and how it reads that it is not there.
 
 import { CallError, ImageError } from '../errors.ts';
-import type { Ending } from '../image/image.ts';
-import type { LookupFailure } from '../image/wire/operations.ts';
+import type { LookupFailure } from '../image/wire/data.ts';
+import type { Ending } from '../image/wire/endings.ts';
 import type { Result } from '../kernel/tool.ts';
 import { endingText } from './endings.ts';
 import { isNot } from './natures.ts';

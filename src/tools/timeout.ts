@@ -1,6 +1,6 @@
 // Decides the limit that a caller can set to a call in the image.
 
-import type { Ending } from '../image/image.ts';
+import type { Ending } from '../image/wire/endings.ts';
 
 export const TIMEOUT = {
   name: 'timeout',

@@ -1,6 +1,6 @@
 // Decides how a call that is under way is watched, and how it reads what it is doing.
 
-import type { CallOptions, Progress } from '../image/image.ts';
+import type { CallOptions, Progress } from '../image/wire/call.ts';
 import { printable } from '../kernel/schema.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { secondsText } from './endings.ts';

@@ -1,6 +1,7 @@
 // Decides the tool that replaces the image.
 
-import type { Image, RebuildFrom } from '../../image/image.ts';
+import type { RebuildFrom, Replaceable } from '../../image/image.ts';
+import { lossText } from '../../image/recovery/loss-report.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
 
 const FROM = ['session', 'none', 'previous'] as const satisfies readonly RebuildFrom[];
@@ -38,19 +39,19 @@ const RESTART_IMAGE = {
 } as const satisfies ToolDescription;
 
 /** Returns the tool that replaces IMAGE. */
-export function restartImage(image: Image) {
+export function restartImage(image: Replaceable) {
   return defineTool({
     ...RESTART_IMAGE,
     preview: async ({ rebuild = 'session' }) => ({ text: whatIsLost(image, rebuild), fingerprint: '' }),
     handler: async ({ rebuild = 'session' }) => {
-      const text = await image.restart(rebuild);
-      return { data: image.lastLoss ?? null, text };
+      const report = await image.restart(rebuild);
+      return { data: report ?? null, text: report === undefined ? '' : lossText(report) };
     },
   });
 }
 
 /** Returns what a human is shown before the image is ended. */
-function whatIsLost(image: Image, rebuild: RebuildFrom): string {
+function whatIsLost(image: Replaceable, rebuild: RebuildFrom): string {
   const { entries, replay, values, calls } = image.stake;
   const steps = `what this session defined and loaded (${entries} ${entries === 1 ? 'step' : 'steps'} of its journal)`;
   const again = {

@@ -1,7 +1,8 @@
 // Decides the tools that find and describe symbols.
 
 import type { Image } from '../../image/image.ts';
-import type { DescribeData, Place, Thing } from '../../image/wire/operations.ts';
+import type { Place } from '../../image/wire/data.ts';
+import type { DescribeData, Thing } from '../../image/wire/operations.ts';
 import { fittingRows, indent, joinSections, labelled, listText } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
