@@ -40,9 +40,9 @@ function parseArguments(json: string): unknown {
 
 /** Returns the list of tools: name, level, and what it does in short. */
 export function toolList(registry: ToolRegistry): string {
-  const width = Math.max(...registry.listRegisteredTools().map((name) => name.length));
-  return registry
-    .tools()
+  const tools = registry.tools();
+  const width = Math.max(...tools.map(({ name }) => name.length));
+  return tools
     .map(
       ({ name, safetyLevel, shortDescription }) =>
         `${name.padEnd(width)}  ${safetyLevel.padEnd(9)}  ${shortDescription}`,

@@ -2,7 +2,8 @@
 
 import picomatch from 'picomatch';
 import { visible } from '../visible.ts';
-import type { Arguments, Preview, Tool } from './tool.ts';
+import type { Arguments } from './parameter.ts';
+import type { Preview, Tool } from './tool.ts';
 
 /** What a human is asked: may TOOL do with ARGS what PREVIEW shows? */
 export interface Question {

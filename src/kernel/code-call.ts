@@ -3,8 +3,9 @@
 
 import { messageOf } from '../errors.ts';
 import type { Executor } from './executor.ts';
+import type { Arguments, Parameter } from './parameter.ts';
 import type { ToolRegistry } from './registry.ts';
-import type { Arguments, Parameter, Tool } from './tool.ts';
+import type { Tool } from './tool.ts';
 
 /** What became of a call by code: data or a text, or why it failed. */
 export type CodeAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };

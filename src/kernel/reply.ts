@@ -95,3 +95,9 @@ export function joinSections(sections: (string | undefined | false)[]): string {
 export function indent(text: string, count: number): string {
   return text.replace(/^(?=.)/gm, ' '.repeat(count));
 }
+
+/** Returns TEXT as a paragraph under LABEL, or undefined without text. */
+export function labelled(label: string, text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  return text.includes('\n') ? `${label}:\n${indent(text, 2)}` : `${label}: ${text}`;
+}

@@ -9,9 +9,11 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { calledTool, isCallTool } from '../catalog/call-tool.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import { getToolListForMCP, type ListMode } from '../catalog/list.ts';
 import { CallError, messageOf } from '../errors.ts';
-import type { Executor, Outcome } from '../kernel/executor.ts';
+import type { Executor } from '../kernel/executor.ts';
+import type { Outcome } from '../kernel/outcome.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { type Approvals, canAsk } from './approvals.ts';
@@ -19,6 +21,8 @@ import { instructions } from './instructions.ts';
 
 export interface ServerOptions {
   registry: ToolRegistry;
+  /** The catalog of that registry. */
+  catalog: Catalog;
   executor: Executor;
   approvals: Approvals;
   version: string;
@@ -38,7 +42,9 @@ export function createServer(options: ServerOptions): Server {
       inputRequired: { roundTimeoutMs: options.approvals.patienceMs },
     },
   );
-  server.setRequestHandler('tools/list', async () => getToolListForMCP({ mode: options.list }));
+  server.setRequestHandler('tools/list', async () =>
+    getToolListForMCP({ mode: options.list }, options.catalog),
+  );
   server.setRequestHandler('tools/call', async (request, context) => {
     const { name, arguments: args } = request.params;
     const perform = async (tool: string, given: unknown) => {

@@ -36,6 +36,7 @@ const ENDINGS: { readonly [folder: string]: readonly string[] } = {
   lisp: ['.lisp'],
   scripts: ['.mjs', '.sh'],
   src: ['.ts'],
+  'src/catalog': ['.ts', '.json'],
   tests: ['.ts'],
   'tests/contracts/__snapshots__': ['.txt'],
   'tests/hostile': ['.ts', '/collect.mjs', '/result.json'],

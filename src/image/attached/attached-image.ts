@@ -1,5 +1,5 @@
-// Decides how an image that somebody else runs is an image of ours: it is connected to when it is needed, and never
-// started, ended or built again.
+// Decides how an image that somebody else runs is an image of ours. It is connected to when it is needed.
+// The server never starts it, ends it or builds it again.
 
 import { ImageError, messageOf } from '../../errors.ts';
 import type { Image, ImageTools, Notice } from '../image.ts';

@@ -4,20 +4,19 @@ import { CallError } from '../../errors.ts';
 import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import {
-  type Arguments,
+  type ArgumentsFor,
   type CallContext,
   defineTool,
-  keywordList,
   type Result,
-  type ToolDefinition,
+  type ToolDescription,
 } from '../../kernel/tool.ts';
 import type { AuditLog, AuditRecord } from '../../records/audit-log.ts';
 import { visible } from '../../visible.ts';
-import { checkWhole, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 
 const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
 
-const GET_AUDIT_LOG: Omit<ToolDefinition, 'handler'> = {
+const GET_AUDIT_LOG = {
   name: 'get_audit_log',
   title: 'Read audit log',
   description:
@@ -36,48 +35,33 @@ const GET_AUDIT_LOG: Omit<ToolDefinition, 'handler'> = {
   categories: ['settings'],
   shortDescription: 'Read which calls ran code or changed files, and who allowed them',
   complexity: 'simple',
-  keywords: keywordList(`
-    audit log, audit trail, who approved it, calls that were denied, record of tool calls, which files were
-    changed by the agent, history of tool calls, security review, dangerous calls, risky calls, refused by the
-    human, refused operations, rejected calls, denied requests, was it denied or accepted, approvals, recent
-    approvals, past approvals, who confirmed, confirmed by the user, with permission of the user, permissions
-    granted, who allowed it, what did the agent do, what has the agent changed, which files did the agent write,
-    what was executed and when, dangerous thing done, time and outcome of calls, who did what when,
-    accountability, compliance, compliance trail, security events, event viewer, auditd, ausearch, journalctl,
-    syslog, security log, access log of tools, trace of activity, which tools were called, tool usage, log of
-    tool calls, log of approvals, rejections, rejected, declined, vetoed, authorised, consent, allowed without
-    asking, standing approvals, what was allowed, forensics, incident, calls that changed files, failed calls,
-    actions of today, what the assistant did, oversight, paper trail, permission history, sudo log, which
-    commands did you run and when, log of dangerous actions, show everything you executed, everything that was
-    executed, approvals and denials, who approved the edit, which files were modified by the agent, all file
-    changes made, was anything dangerous run, since yesterday, ran without asking, rejected by the user, which
-    calls did the user reject, recorded tool calls, recorded calls, log of calls, list of calls, tool calls with
-    their arguments, call log, called tools, list of denied requests, denied, refused, accepted or denied, my
-    write, write calls, writes of the agent, what was written, who wrote, when was it changed, when did it
-    happen, by whom, who decided, decision of the human, human decisions, answers of the human, was it approved,
-    approved automatically, approved by a standing rule, auto-approved, last dangerous call, timed out calls,
-    cancelled calls, outcome of a call, all sessions, other sessions, security check, security report,
-    suspicious, tampering, dmesg, bash_history of the agent, change history, activity log, logbook,
-    traceability, compliance report, which actions were taken, calls that needed permission, what was refused,
-    history of dangerous operations, when did the agent change a file, log of what was run, give me an audit,
-    what was executed today, journal of calls`),
-};
+  keywords: [
+    'audit log',
+    'audit trail',
+    'who approved it',
+    'calls that were denied',
+    'record of tool calls',
+    'which files were changed by the agent',
+    'history of tool calls',
+    'security review',
+  ],
+} as const satisfies ToolDescription;
 
 /** Returns the tool that reads LOG. */
 export function getAuditLog(log: AuditLog) {
   return defineTool({ ...GET_AUDIT_LOG, handler: (args, context) => readLog(log, args, context) });
 }
 
-function readLog(log: AuditLog, args: Arguments, context: CallContext): Result {
-  const { limit, offset } = pageArguments(args, context, 20);
-  const since = readTime(stringArgument(args, 'since'));
-  const tool = stringArgument(args, 'tool')?.replaceAll('-', '_');
+function readLog(log: AuditLog, args: ArgumentsFor<typeof GET_AUDIT_LOG>, context: CallContext): Result {
+  const { limit, offset } = pageOf(args, context, 20);
+  const since = readTime(args.since);
+  const tool = args.tool?.replaceAll('-', '_');
   const records: AuditRecord[] = [];
   let total = 0;
   for (const record of log.newestFirst()) {
     if (since !== undefined && Date.parse(record.time) < since) break;
-    if (tool !== undefined && record.tool !== tool) continue;
-    if (args['outcome'] !== undefined && outcomeOf(record) !== args['outcome']) continue;
+    if (tool && record.tool !== tool) continue;
+    if (args.outcome !== undefined && outcomeOf(record) !== args.outcome) continue;
     total += 1;
     if (total > offset && records.length < limit) records.push(record);
   }
@@ -92,7 +76,7 @@ function readLog(log: AuditLog, args: Arguments, context: CallContext): Result {
 }
 
 function readTime(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+  if (!text) return undefined;
   const time = Date.parse(text);
   if (Number.isNaN(time)) {
     throw new CallError(
