@@ -76,15 +76,14 @@ function slotsText(data: ClassSlotsData, offset: number): string {
   ];
   const lines = fittingRows(slots.map(slotText));
   const page = { offset, shown: lines.length, total: direct + inherited };
-  const blocks = lines.map((text, index) => ({
-    header: slots[index]?.direct ? `Direct slots (${direct}):` : `Inherited slots (${inherited}):`,
-    text,
-  }));
+  const [own, others] = [`Direct slots (${direct}):`, `Inherited slots (${inherited}):`];
+  const blocks = lines.map((text, index) => ({ header: slots[index]?.direct ? own : others, text }));
+  const headers = [direct > 0 && own, inherited > 0 && others].filter(Boolean).join('\n');
   return joinSections([
     head.filter(Boolean).join('\n'),
     page.total === 0
       ? 'No slots.'
-      : [listsText(blocks, hasMore(page)), pageNote(page, 'slots')].filter(Boolean).join('\n'),
+      : [listsText(blocks, hasMore(page), headers), pageNote(page, 'slots')].filter(Boolean).join('\n'),
   ]);
 }
 

@@ -85,10 +85,6 @@ function methodsText({ methodCount, methods = [] }: ArglistData, offset?: number
   if (offset === undefined) return `Methods: ${methodCount}; methods:true lists them`;
   const lines = fittingRows(methods);
   const page = { offset, shown: lines.length, total: methodCount };
-  const parts = [
-    `Methods (${methodCount}):`,
-    listText(lines, hasMore(page)),
-    pageNote(page, methodCount === 1 ? 'method' : 'methods'),
-  ];
+  const parts = [`Methods (${methodCount}):`, listText(lines, hasMore(page)), pageNote(page, 'methods')];
   return parts.filter(Boolean).join('\n');
 }
