@@ -2,7 +2,7 @@
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
-import { fittingRows, indent, joinSections, listText, pageNote } from '../../kernel/reply.ts';
+import { beyondNote, fittingRows, hasMore, indent, joinSections, listText } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -60,10 +60,10 @@ function readHistory(
   checkWhole(args, context, total);
   const what = containing === undefined ? '' : ` with ${JSON.stringify(containing)} in the input`;
   const rows = fittingRows(evaluations.map((each) => evaluationText(each).replace(/\n(?=.)/g, '\n  ')));
+  const page = { offset, shown: rows.length, total };
   const text = joinSections([
     `${total} ${total === 1 ? 'evaluation' : 'evaluations'} in this workspace${what}${total > 0 ? ', newest first:' : '.'}`,
-    rows.length > 0 && listText(rows, offset + rows.length < total),
-    rows.length === 0 && pageNote({ offset, shown: 0, total }, 'evaluations'),
+    listText(rows, hasMore(page)) || beyondNote(page, 'evaluations'),
   ]);
   return { data: { total, evaluations }, text };
 }

@@ -1,7 +1,7 @@
 // Decides the tool that reads the audit log.
 
 import { CallError } from '../../errors.ts';
-import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import { beyondNote, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import {
   type ArgumentsFor,
@@ -67,9 +67,10 @@ function readLog(log: AuditLog, args: ArgumentsFor<typeof GET_AUDIT_LOG>, contex
   }
   checkWhole(args, context, total);
   const lines = fittingRows(records.map(recordText));
+  const page = { offset, shown: lines.length, total };
   const text = joinSections([
     `${total} ${total === 1 ? 'call' : 'calls'} in the audit log, newest first:`,
-    lines.length > 0 && listText(lines, offset + lines.length < total),
+    listText(lines, hasMore(page)) || beyondNote(page, 'calls'),
     `The log is ${log.path}`,
   ]);
   return { data: { total, calls: records, path: log.path }, text };
