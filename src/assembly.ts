@@ -8,6 +8,7 @@ import { searchToolsTool } from './catalog/search-tools.ts';
 import { type Config, isTooWide, searchesTree } from './config.ts';
 import { UsageError } from './errors.ts';
 import { Workspace } from './files/workspace.ts';
+import type { Image } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { cacheFolder } from './image/process/agent.ts';
 import { libraryManagers } from './image/process/libraries.ts';
@@ -133,23 +134,27 @@ export function assembleParts(config: Config, registry: ToolRegistry, catalog: C
     audit: log,
     takeNotices: () => image.takeNotices().map(noticeText),
   });
-  const workspace = new Workspace({
-    roots: config.roots,
-    start: config.root,
-    readRoots: config.readRoots,
-    // Code in the image decides what it says, so it cannot make everything a source.
-    sources: async () => (await systemSources(image)).filter((folder) => !isTooWide(folder)),
-  });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds = {
     image,
     replaceable: image,
-    workspace,
+    workspace: workspaceOf(config, image),
     log,
     history,
     pendingEdits: (file: string) => questions.about(file),
   };
   return { image, registry, catalog, executor, grounds, questions };
+}
+
+/** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. */
+function workspaceOf({ roots, root, readRoots }: Config, image: Image): Workspace {
+  return new Workspace({
+    roots,
+    start: root,
+    readRoots,
+    // Code in the image decides what it says, so it cannot make everything a source.
+    sources: async () => (await systemSources(image)).filter((folder) => !isTooWide(folder)),
+  });
 }
 
 /** Returns what --allow TEXT allows. Throws a UsageError when it means nothing. */

@@ -1,6 +1,6 @@
 // What every image promises, whoever runs it: one suite, given a function that makes the image.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Image, ImageTools } from '../src/image/image.ts';
 import type { CallOptions, Progress } from '../src/image/wire/call.ts';
 import type { Upcalls } from '../src/image/wire/upcalls.ts';
@@ -41,6 +41,10 @@ function server(image: () => Image) {
 
 /** Tests that the image which MAKE makes, and which interrupts calls after LIMIT_MS, is one. */
 export function imageContract(make: (connections: Connections) => Promise<Image>): void {
+  describe('is an image', () => promises(make));
+}
+
+function promises(make: (connections: Connections) => Promise<Image>): void {
   let image: Image;
   const { registry, executor, connections } = server(() => image);
 
@@ -89,13 +93,6 @@ export function imageContract(make: (connections: Connections) => Promise<Image>
     expect(output).toEqual({ text: '\n:OUT err' });
     const long = await evaluate("(dotimes (i 100000) (princ 'abcdefghij))");
     expect(long.output?.omitted).toBeGreaterThan(900_000);
-  });
-
-  test('what other threads write is told as a notice', async () => {
-    await evaluate('(sb-thread:join-thread (sb-thread:make-thread (lambda () (princ "from a thread"))))');
-    await evaluate('1');
-    const notices = image.takeNotices();
-    expect(notices).toEqual([{ kind: 'background', output: { text: 'from a thread' } }]);
   });
 
   test('a call is interrupted at its limit, and the image lives on', async () => {
@@ -152,9 +149,9 @@ export function imageContract(make: (connections: Connections) => Promise<Image>
 
   test('code in the image calls tools of the server as functions', async () => {
     expect(await printed('(live-lisp:call-tool "double" :number 21)')).toEqual(['42']);
-    expect(
-      await printed('(handler-case (live-lisp:call-tool "nope") (error (e) (princ-to-string e)))'),
-    ).toEqual(['"Tool nope failed: Unknown tool: nope."']);
+    const [failure] =
+      (await printed('(handler-case (live-lisp:call-tool "nope") (error (e) (princ-to-string e)))')) ?? [];
+    expect(failure).toContain('Unknown tool: nope.');
   });
 
   test('a tool that is defined in the image is one of the server', async () => {
@@ -174,9 +171,11 @@ export function imageContract(make: (connections: Connections) => Promise<Image>
       () => image.jobs.list().filter((job) => job.phase.kind === 'running').length === 2,
     );
     expect((await image.call('describe', { name: 'car', package: 'cl' })).ending).toEqual({ kind: 'done' });
-    const { state, jobs, said } = await image.status();
+    const { state, jobs } = await image.status();
     expect([state, jobs.map(({ phase }) => phase)]).toEqual(['busy', ['running', 'running']]);
-    expect(said?.jobs).toHaveLength(2);
+    // The thread of a call that was answered ends a little later.
+    const inImage = async () => (await image.status()).said?.jobs?.length === 2;
+    await until('both in the image', 10_000, inImage);
     stop.abort();
     for (const { ending } of await Promise.all(replies)) expect(ending.kind).toBe('interrupted');
     image.takeNotices();

@@ -101,22 +101,6 @@ named a package, the answer says when the session's has the symbol (C26)."
                                           (current-package-text))))
             (values symbol status setf package)))))))
 
-(defun table-cells (table)
-  "Return the simple vector that holds the symbols of TABLE, one of a package's two."
-  (let ((cells (internal-call ("SB-IMPL" "PACKAGE-HASHTABLE-CELLS") (table)
-                              (internal-call ("SB-IMPL" "SYMTBL-CELLS") (table)))))
-    (typecase cells
-      (simple-vector cells)
-      ((cons simple-vector) (car cells))
-      ((cons t simple-vector) (cdr cells)))))
-
-(defun package-cells (package)
-  "Return the vectors that hold the internal and the external symbols of PACKAGE, each
-NIL where this SBCL keeps them in another way."
-  (let ((internal (internal-call ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS") (package)))
-        (external (internal-call ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS") (package))))
-    (list (and internal (table-cells internal)) (and external (table-cells external)))))
-
 ;;; What a symbol names
 
 (defun callable-nature (symbol)
@@ -129,8 +113,7 @@ NIL where this SBCL keeps them in another way."
 
 (defun variable-kind (symbol)
   "Return :SPECIAL, :CONSTANT, :GLOBAL, :MACRO (a symbol macro) or NIL."
-  (let ((kind (internal-call ("SB-INT" "INFO") (:variable :kind symbol)
-                             (and (boundp symbol) :special))))
+  (let ((kind (known :variable :kind symbol)))
     (case kind
       ((:special :constant :global :macro :always-bound) kind)
       (t (and (boundp symbol) :special)))))

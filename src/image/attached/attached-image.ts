@@ -1,5 +1,5 @@
-// Decides how an image that somebody else runs is an image of ours: it is connected to when it is needed, and never
-// started, ended or built again.
+// Decides how an image that somebody else runs is an image of ours. It is connected to when it is needed.
+// The server never starts it, ends it or builds it again.
 
 import { ImageError, messageOf } from '../../errors.ts';
 import type { Image, ImageTools, Notice } from '../image.ts';
@@ -16,12 +16,15 @@ export interface AttachedOptions {
   socket: string;
   /** Milliseconds that a call may take. */
   limitMs: number;
+  /** Milliseconds within which the agent greets. */
+  greetingMs?: number;
   /** Calls a tool for code in the image. */
   callTool?: Upcalls['callTool'];
   /** What is done about tools in the image. */
   tools?: ImageTools;
 }
 
+const GREETING_MS = 10_000;
 /** Milliseconds that calls have to clean up when the server ends. */
 const LAST_CLEANUP_MS = 150;
 
@@ -110,12 +113,17 @@ export class AttachedImage implements Image {
         registerTool: (definition, registration) => tools.register(definition, false, registration),
       }),
     });
+    const late = () =>
+      peer.disconnect('its agent did not greet in time; it serves one server at a time, so end the other');
+    const timer = setTimeout(late, this.#options.greetingMs ?? GREETING_MS);
     try {
       await peer.greeting;
     } catch (error) {
       throw new ImageError(
         `No Lisp image can be reached at ${socket}: ${messageOf(error)}. Start its agent again there, then call again.`,
       );
+    } finally {
+      clearTimeout(timer);
     }
     if (tools !== undefined) peer.tell('offer-tools', { tools: tools.offered() });
     this.#peer = peer;

@@ -1,5 +1,4 @@
-// Decides what is told of an image at a moment, whatever it does: never waits for more than the agent's reader, and for
-// that not long.
+// Decides what is told of an image at a moment, whatever it does. It waits only for the agent's reader, and not long.
 
 import type { Outside } from '../wire/data.ts';
 import type { Reason } from '../wire/endings.ts';
