@@ -82,8 +82,8 @@ export function pageNote(page: Page, what: string): string | false {
     : beyondNote(page, what);
 }
 
-/** Returns ROWS as lists below the headers that each names, which the rows of a list have in common; the last
- *  list ends in `...` when there are MORE. Without rows it is HEADER alone. */
+/** Returns ROWS as lists below their headers, which the rows of a list have in common. The last list ends in `...`
+ *  when there are MORE. Without rows it is HEADER alone. */
 export function listsText(rows: { header: string; text: string }[], more: boolean, header = ''): string {
   if (rows.length === 0) return `${header}\n`;
   const headers = [...new Set(rows.map((row) => row.header))];

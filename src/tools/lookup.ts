@@ -19,8 +19,8 @@ export function packageOf(args: { readonly package?: string }): { package?: stri
   return args.package ? { package: args.package } : {};
 }
 
-/** Returns the contract's text for a package or symbol that is not there (S0.9, S3.4, S3.5, C9, C26), and in its
- *  words, with a note as in S3.16, that for a class. */
+/** Returns the contract's text for a package or symbol that is not there (S0.9, S3.4, S3.5, C9, C26). That for a class
+ *  is in its words, with a note as in S3.16. */
 function lookupText(failure: LookupFailure): string {
   switch (failure.failure) {
     case 'no-package':

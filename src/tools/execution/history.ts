@@ -17,7 +17,7 @@ const GET_REPL_HISTORY = {
   name: 'get_repl_history',
   title: 'REPL history',
   description:
-    'List what eval_form evaluated in this workspace, newest first: input, values, output, error, package, time and duration. Includes evaluations by code, by servers beside this one, and from before a restart; definitions from before a restart are not in the image any more.',
+    'List what eval_form evaluated in this workspace, newest first: input, values, output, error, package, time and duration. Includes evaluations by code, by servers beside this one, and from before a restart. Definitions from before a restart are not in the image any more.',
   parameters: [
     { name: 'containing', type: 'string', description: 'Only evaluations with this text in their input' },
     { ...LIMIT, description: 'How many evaluations to list at most (20 when absent)' },
@@ -84,8 +84,8 @@ function evaluationText({ time, milliseconds, form, values, output, error, ...mo
     .join('\n');
 }
 
-/** Returns what a history keeps of an evaluation that gave REPLY: the first are its form, the package that was asked
- *  for, and values and error as their reader saw them. */
+/** Returns what a history keeps of an evaluation that gave REPLY and took MILLISECONDS. The first argument is its form,
+ *  the package that was asked for, and values and error as their reader saw them. */
 export function evaluationOf(
   { form, package: asked, values, error }: Partial<Evaluation> & { form: string },
   { output, data }: Reply<'evaluate'>,

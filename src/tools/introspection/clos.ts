@@ -31,7 +31,7 @@ const CLASS_SLOTS = {
   name: 'class_slots',
   title: 'Show slots',
   description:
-    'Show the slots of a class, structure or condition type: its own and the inherited ones with the class they come from, each with initargs, initform, type, readers, writers, accessors, allocation and documentation; also default initargs and the constructors of structures.',
+    'Show the slots of a class, structure or condition type: its own and the inherited ones with the class they come from. Each has its initargs, initform, type, readers, writers, accessors, allocation and documentation. Shows also default initargs and the constructors of structures.',
   parameters: [CLASS, PACKAGE, LIMIT, OFFSET],
   required: ['class'],
   categories: ['introspection', 'clos'],

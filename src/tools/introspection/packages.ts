@@ -19,7 +19,7 @@ const LIST_PACKAGE_SYMBOLS = {
   name: 'list_package_symbols',
   title: 'List package',
   description:
-    'List the symbols of a package with what they name, and describe the package: nicknames, local nicknames, used and using packages, shadowing symbols, lock, documentation, how many symbols it has.',
+    'List the symbols of a package with what they name, and describe the package. Shows its nicknames, local nicknames, used and using packages, shadowing symbols, lock, documentation, and how many symbols it has.',
   parameters: [
     { name: 'package', type: 'string', description: 'Package name or nickname' },
     {

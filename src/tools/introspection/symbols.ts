@@ -138,7 +138,7 @@ const DESCRIBE_SYMBOL = {
   name: 'describe_symbol',
   title: 'Describe symbol',
   description:
-    'Describe a Lisp symbol of the running image: everything it names (function, macro, generic function, class, type, variable, setf function), with argument list, type, value, documentation and where it is defined.',
+    'Describe a Lisp symbol of the running image: everything it names (function, macro, generic function, class, type, variable, setf function). Shows argument list, type, value, documentation and where it is defined.',
   parameters: [
     {
       name: 'symbol',

@@ -20,7 +20,7 @@ const GET_AUDIT_LOG = {
   name: 'get_audit_log',
   title: 'Read audit log',
   description:
-    'Read the audit log: every call that ran code or was to change a file, newest first, with its time, arguments, who allowed it and how it ended. Covers this workspace, also sessions before this one.',
+    'Read the audit log: every call that ran code or was to change a file, newest first. Shows its time, arguments, who allowed it and how it ended. Covers this workspace, also sessions before this one.',
   parameters: [
     { name: 'tool', type: 'string', description: 'Only calls of this tool' },
     { name: 'outcome', type: 'string', description: 'Only calls that ended like this', enum: OUTCOMES },
