@@ -74,8 +74,8 @@ export function getAgentQTools(filter: ToolFilter = {}): Tool[] {
   return AGENT_Q_REGISTRY.getAgentQTools(filter);
 }
 
-/** Returns the result of CALL, which a model made, through the registry of this process: validated, gated by its
- *  level, recorded when it is not safe. Never throws (S2.9, S2.11, S4.13). */
+/** Returns the result of CALL, which a model made, through the registry of this process. The executor
+ *  validates it, asks for an approval where its level needs one, and records it when it is not safe. Never throws (S2.9, S2.11, S4.13). */
 export function executeToolCall(
   call: calls.ToolCall,
   options: calls.ToolCallOptions = {},

@@ -70,7 +70,7 @@ function checkSandbox({ sandbox, roots, audit, histories, journals }: Config): v
     const exposed = trusted.find((path) => isInside(realPath(root), realPath(path)));
     if (exposed === undefined) continue;
     throw new UsageError(
-      `--sandbox cannot hold: ${exposed}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change; name a narrower --root, or keep it elsewhere.`,
+      `--sandbox cannot hold: ${exposed}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change. Name a narrower --root, or keep it elsewhere.`,
     );
   }
 }

@@ -7,8 +7,8 @@ import type { ToolRegistry } from './kernel/registry.ts';
 
 type Print = (text: string) => void;
 
-/** Calls the tool and with the JSON arguments that OPERANDS name, prints its text, and returns the exit
- *  code: 0, or 1 when the call failed. Throws a UsageError when the words are off. */
+/** Calls the tool that OPERANDS name with the JSON arguments behind it, and prints its text. Returns the exit code: 0,
+ *  or 1 when the call failed. Throws a UsageError when the words are off. */
 export async function callTool(
   executor: Executor,
   registry: ToolRegistry,

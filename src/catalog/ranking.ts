@@ -148,8 +148,8 @@ const NAMES = /[\w.*+-]{0,80}::?[\w*+-]+|\*[\w-]+\*|\w+\.[\w.]+|\w+(?:-\w+)+/g;
 /** A form of Lisp, of which the operator tells something, and the rest is names. */
 const FORM = /(?<![\w"(])\(([^\s()]+)\s.*\)/s;
 
-/** Returns what QUERY says, in words of VOCABULARY where it means them and without the names of the user's own;
- *  what it looks like; and whether it had such names. */
+/** Returns the text of QUERY without the user's own names, with slips mended to words of VOCABULARY. Returns besides
+ *  what it looks like, and whether it had such names. */
 function readRequest(query: string, vocabulary: ReadonlySet<string>) {
   const known = (word: string) => vocabulary.has(word.toLowerCase()) || STOP_WORDS.has(word.toLowerCase());
   const isPhrase = (name: string) => words(name).every(known) && pairsOf(tellingWords(name)).every(known);

@@ -46,7 +46,7 @@ export interface SearchToolsResult {
 
 /** How code calls the tools that are found with cemcpOnly. */
 const FROM_CODE =
-  'Code in the image calls these as (live-lisp:call-tool "NAME" :parameter value ...), which returns the data, without limit all of it: an eval_form that filters it costs less than calls that list it.';
+  'Code in the image calls these as (live-lisp:call-tool "NAME" :parameter value ...), which returns the data, all of it when no limit is given. An eval_form that filters it costs less than calls that list it.';
 
 /** What clients are shown of the tool search_tools. */
 export const SEARCH_TOOLS = {

@@ -46,7 +46,7 @@ export class ToolRegistry {
     return this.#add(tool, this.#tools);
   }
 
-  /** Adds TOOL beside those that the contract counts, and returns it: it can be found and called as they can, and no
+  /** Adds TOOL beside those that the contract counts, and returns it. Clients find it and call it as they do those; no
    *  list of the contract has it (C5). A tool that was registered under its name stays. */
   registerApart(tool: Tool): Tool {
     checkTool(tool);
@@ -84,8 +84,9 @@ export class ToolRegistry {
     return [...this.#tools.values(), ...this.mirror.tools()];
   }
 
-  /** Returns the tools that the contract counts up to MAX_SAFETY_LEVEL that have one of CATEGORIES; what is absent, or no category, lets
-   *  all pass (S4.5 to S4.7). Throws a CallError for an unknown level, and for what is no filter. */
+  /** Returns the tools that the contract counts, up to the level of FILTER and with one of its categories. What is
+   *  absent, or no category, lets all pass (S4.5 to S4.7). Throws a CallError for an unknown level, and for what is no
+   *  filter. */
   getAgentQTools(filter: ToolFilter = {}): Tool[] {
     if (typeof filter !== 'object' || filter === null) {
       throw new CallError(

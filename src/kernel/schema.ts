@@ -66,8 +66,8 @@ export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
   return tools.map(toolToSchema);
 }
 
-/** Returns the arguments that ARGS give to TOOL: null counts as absent (S2.21), and so does an
- *  empty string where there is a choice of values. Throws a CallError with the contract's text when they do
+/** Returns the arguments that ARGS give to TOOL. null counts as absent (S2.21); where there is a choice of values, so
+ *  does an empty string. Throws a CallError with the contract's text when they do
  *  not fit (S2.18). */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {

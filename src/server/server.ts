@@ -67,7 +67,7 @@ export function createServer(options: ServerOptions): Server {
 const CHANGES_MS = 20;
 
 /** Tells the client of SERVER when the list has changed, as long as it is connected. Returns what tells it at once of a
- *  change that it has not heard of: a client that takes the list with an answer must not take the old one. */
+ *  change that it has not heard of. A client that takes the list when it gets an answer must not take the old one. */
 function tellChanges({ registry, list }: ServerOptions, server: Server): { tellNow: () => Promise<void> } {
   let timer: NodeJS.Timeout | undefined;
   const tell = async () => {
@@ -157,8 +157,8 @@ function toResult(outcome: Outcome): CallToolResult {
   };
 }
 
-/** Returns how the call of CONTEXT is watched, and what says that it has ended: its client hears of its progress, in
- *  values that only grow, until then. */
+/** Returns how the call of CONTEXT is watched, and what says that it has ended. Until then its client hears of its
+ *  progress, in values that only grow. */
 function callContext(context: ServerContext): { call: CallContext; ended: () => void } {
   const { signal, _meta } = context.mcpReq;
   const progressToken = _meta?.progressToken;

@@ -42,7 +42,7 @@ export class LispTools implements ImageTools {
   }
 }
 
-/** Returns TOOL, of the registration NUMBER, as one that code of an agent has made: at least cautious, and what a
+/** Returns TOOL, of the registration NUMBER, as one that code of an agent has made. It is at least cautious, and what a
  *  human allows of it holds for this registration only. */
 function distrusted(tool: Tool, number: number): Tool {
   const { name, safetyLevel } = tool;

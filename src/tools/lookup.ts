@@ -7,10 +7,11 @@ import type { Result } from '../kernel/tool.ts';
 import { endingText } from './endings.ts';
 import { isNot } from './natures.ts';
 
+/** The package of a look-up, the session's unless given (C26). */
 export const PACKAGE = {
   name: 'package',
   type: 'string',
-  description: 'Package name (defaults to CL-USER)',
+  description: 'Package name (defaults to the current package, CL-USER at the start)',
 } as const;
 
 /** Returns the package that ARGS name, as the image takes it; "" counts as absent (S0.11). */
@@ -18,14 +19,19 @@ export function packageOf(args: { readonly package?: string }): { package?: stri
   return args.package ? { package: args.package } : {};
 }
 
-/** Returns the contract's text for a package or symbol that is not there (S0.9, S3.4, S3.5, C9), and in its
- *  words, with a note as in S3.16, that for a class. */
+/** Returns the contract's text for a package or symbol that is not there (S0.9, S3.4, S3.5, C9, C26). That for a class
+ *  is in its words, with a note as in S3.16. */
 function lookupText(failure: LookupFailure): string {
   switch (failure.failure) {
     case 'no-package':
       return `Package ${failure.package} not found`;
-    case 'no-symbol':
-      return `Symbol ${failure.symbol} not found in package ${failure.package} (status: NIL)`;
+    case 'no-symbol': {
+      const { symbol, package: home, current } = failure;
+      const text = `Symbol ${symbol} not found in package ${home} (status: NIL)`;
+      return current === undefined
+        ? text
+        : `${text}\nNote: ${current}, the current package, has a symbol ${symbol}; give package: "${current}" to ask about it.`;
+    }
     case 'no-class':
       return `Class ${failure.class} not found\nNote: ${isNot(failure.class, failure.natures ?? [], 'class')}`;
   }

@@ -142,7 +142,7 @@ test('an empty cache is filled before the image starts, and one that cannot be w
 
 test('a workspace with what live-lisp relies on in it is refused', async () => {
   const within = (path: string, root: string) =>
-    `live-lisp: --sandbox cannot hold: ${path}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change; name a narrower --root, or keep it elsewhere.\n`;
+    `live-lisp: --sandbox cannot hold: ${path}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change. Name a narrower --root, or keep it elsewhere.\n`;
   const path = String(process.env['PATH']);
   const refused = async (...args: string[]) =>
     (await run(['call', ...args, 'eval_form', '{"form":"1"}'], path)).stderr;

@@ -13,6 +13,7 @@ import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
 import { Queue } from '../session/queue.ts';
 import { type ImageStatus, imageStatus } from '../session/status.ts';
+import type { Hello } from '../wire/messages.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
@@ -148,9 +149,9 @@ export class SbclImage implements Image, Replaceable {
     return this.#recovery.takeReport() ?? this.lastLoss;
   }
 
-  /** Returns the names of the abilities that this SBCL lacks; the agent does without them. */
-  async missingAbilities(): Promise<string[]> {
-    return (await (await this.#lifetime.ready()).greeting).without;
+  /** Returns what this SBCL lacks, and what the agent does instead. */
+  async greeting(): Promise<Hello> {
+    return (await this.#lifetime.ready()).greeting;
   }
 
   takeNotices(): Notice[] {

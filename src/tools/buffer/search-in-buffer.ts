@@ -1,7 +1,7 @@
 // Decides the tool that finds text in files.
 
 import type { Budget } from '../../files/walk.ts';
-import { boundLine, fittingRows, joinSections, listText, pageNote } from '../../kernel/reply.ts';
+import { beyondNote, boundLine, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
@@ -171,7 +171,6 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
       : `${filesWithMatches} of ${filesText(files)}`;
   const head = `Found ${total} ${total === 1 ? 'match' : 'matches'} of '${pattern}' in ${where}`;
   const notes = [
-    rows.length === 0 && pageNote({ offset, shown: 0, total }, 'matches'),
     stopped &&
       `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
     left.length > 0 && `Note: not searched, because no text or too large: ${fewNames(left)}.`,
@@ -182,7 +181,8 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
       `Note: edits of these wait for approval, and were not searched; read_buffer shows them: ${fewNames(edited)}.`,
     one?.note && `Note: ${one.note}`,
   ].filter((note) => typeof note === 'string');
-  const list = rows.length > 0 ? `:\n\n${listText(rows, offset + rows.length < total)}` : '';
+  const page = { offset, shown: rows.length, total };
+  const list = listText(rows, hasMore(page)) || beyondNote(page, 'matches');
   return {
     data: {
       total,
@@ -193,7 +193,7 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
       complete: !stopped && tooHard.length === 0,
     },
     text: joinSections([
-      [head + list, ...notes].join('\n'),
+      [list === false ? head : `${head}:\n\n${list}`, ...notes].join('\n'),
       one && pendingSection(one.pending, 'what was searched'),
     ]),
   };

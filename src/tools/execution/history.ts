@@ -2,7 +2,7 @@
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
-import { fittingRows, indent, joinSections, listText, pageNote } from '../../kernel/reply.ts';
+import { beyondNote, fittingRows, hasMore, indent, joinSections, listText } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -17,7 +17,7 @@ const GET_REPL_HISTORY = {
   name: 'get_repl_history',
   title: 'REPL history',
   description:
-    'List what eval_form evaluated in this workspace, newest first: input, values, output, error, package, time and duration. Includes evaluations by code, by servers beside this one, and from before a restart; definitions from before a restart are not in the image any more.',
+    'List what eval_form evaluated in this workspace, newest first: input, values, output, error, package, time and duration. Includes evaluations by code, by servers beside this one, and from before a restart. Definitions from before a restart are not in the image any more.',
   parameters: [
     { name: 'containing', type: 'string', description: 'Only evaluations with this text in their input' },
     { ...LIMIT, description: 'How many evaluations to list at most (20 when absent)' },
@@ -60,10 +60,10 @@ function readHistory(
   checkWhole(args, context, total);
   const what = containing === undefined ? '' : ` with ${JSON.stringify(containing)} in the input`;
   const rows = fittingRows(evaluations.map((each) => evaluationText(each).replace(/\n(?=.)/g, '\n  ')));
+  const page = { offset, shown: rows.length, total };
   const text = joinSections([
     `${total} ${total === 1 ? 'evaluation' : 'evaluations'} in this workspace${what}${total > 0 ? ', newest first:' : '.'}`,
-    rows.length > 0 && listText(rows, offset + rows.length < total),
-    rows.length === 0 && pageNote({ offset, shown: 0, total }, 'evaluations'),
+    listText(rows, hasMore(page)) || beyondNote(page, 'evaluations'),
   ]);
   return { data: { total, evaluations }, text };
 }
@@ -84,8 +84,8 @@ function evaluationText({ time, milliseconds, form, values, output, error, ...mo
     .join('\n');
 }
 
-/** Returns what a history keeps of an evaluation that gave REPLY: the first are its form, the package that was asked
- *  for, and values and error as their reader saw them. */
+/** Returns what a history keeps of an evaluation that gave REPLY and took MILLISECONDS. The first argument is its form,
+ *  the package that was asked for, and values and error as their reader saw them. */
 export function evaluationOf(
   { form, package: asked, values, error }: Partial<Evaluation> & { form: string },
   { output, data }: Reply<'evaluate'>,

@@ -15,7 +15,7 @@ const IMAGE_STATUS = {
   name: 'image_status',
   title: 'Image status',
   description:
-    'Tell what the Lisp image does now: its state, the calls that run or wait with their age, output and top frames, memory, garbage collection, threads, and what the last loss took. Answers at once whatever the image does, and never starts one. interrupt ends a call that it shows.',
+    'Tell what the Lisp image does now: its state, the calls that run or wait, with their age, output and top frames. Tells also its memory, garbage collection, threads, and what the last loss took. Answers at once whatever the image does, and never starts one. interrupt ends a call that it shows.',
   parameters: [],
   categories: ['execution'],
   shortDescription: 'Tell what the image does now: calls that run, where they are, memory, threads',

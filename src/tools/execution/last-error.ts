@@ -14,7 +14,7 @@ const GET_LAST_ERROR = {
   name: 'get_last_error',
   title: 'Last error',
   description:
-    'Show the last error that an evaluation, a compilation or a load signalled in the image, or that ended another thread: its condition, restarts, form, time, and frames with the values that their arguments and local variables had when it happened. The last 10 are kept; they go with the image.',
+    'Show the last error that an evaluation, a compilation or a load signalled in the image, or that ended another thread. Shows its condition, restarts, form, time, and frames with the values that their arguments and local variables had when it happened. The last 10 are kept; they go with the image.',
   parameters: [
     {
       name: 'index',
@@ -60,7 +60,7 @@ function errorResult(data: LastErrorData, index: number, frame: number | undefin
   if (total === 0) {
     return {
       data,
-      text: `No error has been signalled by an evaluation, a compilation or a load in this image, or has ended another thread of it, which began ${timeText(began)}. Those of an image that was lost are lost with it.`,
+      text: `No error has been signalled by an evaluation, a compilation or a load in this image, or has ended another thread. The image began ${timeText(began)}; the errors of one that was lost are lost with it.`,
     };
   }
   if (error === undefined) {

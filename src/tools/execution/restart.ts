@@ -10,13 +10,13 @@ const RESTART_IMAGE = {
   name: 'restart_image',
   title: 'Restart Lisp image',
   description:
-    'End the Lisp image and start a fresh one, in which definitions, packages, loaded files and systems are built again from a journal; values are lost. Calls that run are ended. Use it when the image is broken, full or has the wrong things in it.',
+    'End the Lisp image and start a fresh one, in which definitions, packages, loaded files and systems are built again from a journal. Values are lost. Calls that run are ended. Use it when the image is broken, full or has the wrong things in it.',
   parameters: [
     {
       name: 'rebuild',
       type: 'string',
       description:
-        'What is built again: session (default): what this session defined and loaded; none: nothing; previous: before that also what the server before this one had, as after a crash of the client',
+        'What is built again. session (default): what this session defined and loaded. none: nothing. previous: before that also what the server before this one had, as after a crash of the client.',
       enum: FROM,
     },
   ],

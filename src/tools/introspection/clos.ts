@@ -31,7 +31,7 @@ const CLASS_SLOTS = {
   name: 'class_slots',
   title: 'Show slots',
   description:
-    'Show the slots of a class, structure or condition type: its own and the inherited ones with the class they come from, each with initargs, initform, type, readers, writers, accessors, allocation and documentation; also default initargs and the constructors of structures.',
+    'Show the slots of a class, structure or condition type: its own and the inherited ones with the class they come from. Each has its initargs, initform, type, readers, writers, accessors, allocation and documentation. Shows also default initargs and the constructors of structures.',
   parameters: [CLASS, PACKAGE, LIMIT, OFFSET],
   required: ['class'],
   categories: ['introspection', 'clos'],
@@ -76,15 +76,14 @@ function slotsText(data: ClassSlotsData, offset: number): string {
   ];
   const lines = fittingRows(slots.map(slotText));
   const page = { offset, shown: lines.length, total: direct + inherited };
-  const blocks = lines.map((text, index) => ({
-    header: slots[index]?.direct ? `Direct slots (${direct}):` : `Inherited slots (${inherited}):`,
-    text,
-  }));
+  const [own, others] = [`Direct slots (${direct}):`, `Inherited slots (${inherited}):`];
+  const blocks = lines.map((text, index) => ({ header: slots[index]?.direct ? own : others, text }));
+  const headers = [direct > 0 && own, inherited > 0 && others].filter(Boolean).join('\n');
   return joinSections([
     head.filter(Boolean).join('\n'),
     page.total === 0
       ? 'No slots.'
-      : [listsText(blocks, hasMore(page)), pageNote(page, 'slots')].filter(Boolean).join('\n'),
+      : [listsText(blocks, hasMore(page), headers), pageNote(page, 'slots')].filter(Boolean).join('\n'),
   ]);
 }
 

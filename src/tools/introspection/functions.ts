@@ -13,7 +13,7 @@ const FUNCTION_ARGLIST = {
   name: 'function_arglist',
   title: 'Show arguments',
   description:
-    'Show how a function, macro, generic function, setf function or special operator is called: its lambda list with defaults, the types of arguments and values, and documentation. With methods:true also the specializers and lambda list of each method.',
+    'Show how a function, macro, generic function, setf function or special operator is called. Shows its lambda list with defaults, the types of arguments and values, and documentation. With methods:true also the specializers and lambda list of each method.',
   parameters: [
     {
       name: 'symbol',
@@ -85,10 +85,6 @@ function methodsText({ methodCount, methods = [] }: ArglistData, offset?: number
   if (offset === undefined) return `Methods: ${methodCount}; methods:true lists them`;
   const lines = fittingRows(methods);
   const page = { offset, shown: lines.length, total: methodCount };
-  const parts = [
-    `Methods (${methodCount}):`,
-    listText(lines, hasMore(page)),
-    pageNote(page, methodCount === 1 ? 'method' : 'methods'),
-  ];
+  const parts = [`Methods (${methodCount}):`, listText(lines, hasMore(page)), pageNote(page, 'methods')];
   return parts.filter(Boolean).join('\n');
 }

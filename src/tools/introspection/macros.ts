@@ -16,7 +16,7 @@ const MACROEXPAND_FORM = {
   name: 'macroexpand_form',
   title: 'Expand macros',
   description:
-    'Expand the macro or symbol macro form in a text and print the result, without evaluating it. Expanding runs the code of the macros. Mode full, the default, goes on until the form is no macro form, as MACROEXPAND does: that is what the compiler gets; one shows what the macro itself was written to make; all expands the forms inside too.',
+    'Expand the macro or symbol macro form in a text and print the result, without evaluating it. Expanding runs the code of the macros. Mode full, the default, goes on until the form is no macro form, as MACROEXPAND does: that is what the compiler gets. Mode one shows what the macro itself was written to make. Mode all expands the forms inside too.',
   parameters: [
     { name: 'form', type: 'string', description: 'One Lisp form, unquoted, for example (when a b)' },
     {

@@ -1,7 +1,7 @@
 // Decides the tool that shows what a package has.
 
 import type { Image } from '../../image/image.ts';
-import type { CountedNames, PackageData } from '../../image/wire/introspection.ts';
+import type { CountedNames, PackageData, SymbolStatus } from '../../image/wire/introspection.ts';
 import { fittingRows, hasMore, joinSections, labelled, listsText, pageNote } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
@@ -19,7 +19,7 @@ const LIST_PACKAGE_SYMBOLS = {
   name: 'list_package_symbols',
   title: 'List package',
   description:
-    'List the symbols of a package with what they name, and describe the package: nicknames, local nicknames, used and using packages, shadowing symbols, lock, documentation, how many symbols it has.',
+    'List the symbols of a package with what they name, and describe the package. Shows its nicknames, local nicknames, used and using packages, shadowing symbols, lock, documentation, and how many symbols it has.',
   parameters: [
     { name: 'package', type: 'string', description: 'Package name or nickname' },
     {
@@ -120,15 +120,14 @@ function symbolsText({ listed, rows = [] }: PackageData, offset: number, type?: 
     shown: lines.length,
     total: listedCount({ listed }),
   };
-  const blocks = lines.map((text, index) => {
-    const status = rows[index]?.[0] ?? 'external';
-    return { header: `${capitalized(status)} symbols${ofType} (${totals.get(status)}):`, text };
-  });
+  const header = (status: SymbolStatus) => `${capitalized(status)} symbols${ofType} (${totals.get(status)}):`;
+  const blocks = lines.map((text, index) => ({ header: header(rows[index]?.[0] ?? 'external'), text }));
+  const headers = listed.filter(([, count]) => count > 0).map(([status]) => header(status));
   const empty = listed.filter(([, count]) => count === 0).map(([status]) => status);
   const parts = [
-    listsText(blocks, hasMore(page)),
+    headers.length > 0 && listsText(blocks, hasMore(page), headers.join('\n')),
     pageNote(page, 'symbols'),
-    empty.length > 0 && `${blocks.length > 0 ? '\n' : ''}No ${empty.join(' or ')} symbols${ofType}.`,
+    empty.length > 0 && `${headers.length > 0 ? '\n' : ''}No ${empty.join(' or ')} symbols${ofType}.`,
   ];
   return parts.filter(Boolean).join('\n');
 }

@@ -78,7 +78,9 @@ function referencesText(data: ReferencesData, rows: User[], offset: number): str
     text,
   }));
   const parts = [
-    total === 0 ? `No references found for ${name}` : listsText(blocks, hasMore(page)),
+    total === 0
+      ? `No references found for ${name}`
+      : listsText(blocks, hasMore(page), `Functions that read, set or bind ${name}:`),
     natureNote(data),
     !kept && missingNote('references'),
     pageNote(page, 'references'),

@@ -2,8 +2,16 @@
 
 import type { Image } from '../../image/image.ts';
 import type { Place } from '../../image/wire/data.ts';
-import type { DescribeData, Thing } from '../../image/wire/operations.ts';
-import { fittingRows, indent, joinSections, labelled, listText } from '../../kernel/reply.ts';
+import type { AproposData, DescribeData, Thing } from '../../image/wire/operations.ts';
+import {
+  beyondNote,
+  fittingRows,
+  hasMore,
+  indent,
+  joinSections,
+  labelled,
+  listText,
+} from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -101,24 +109,36 @@ async function searchSymbols(
   const found = foundValue(reply);
   if (isLookupFailure(found)) return lookupResult(found);
   if (!validType) return invalidType(type);
-  const { total, inherited } = found;
-  checkWhole(args, context, total);
-  const rows = found.rows ?? [];
+  checkWhole(args, context, found.total);
+  return { data: { total: found.total, rows: found.rows ?? [] }, text: foundText(found, pattern, offset) };
+}
+
+function foundText({ total, inherited, current, rows = [] }: AproposData, pattern: string, offset: number) {
   const lines = fittingRows(rows.map(([home, name, label]) => `${home}::${name} [${label}]`));
   const header = `Found ${total} ${total === 1 ? 'symbol' : 'symbols'} matching '${pattern}':\n\n`;
-  const list = listText(lines, offset + lines.length < total);
+  const page = { offset, shown: lines.length, total };
   const note =
-    total === 0 && inherited > 0
-      ? `Note: ${inherited} inherited symbols match; inherited: true lists them.`
-      : '';
-  return { data: { total, rows }, text: header + list + note };
+    (total === 0 &&
+      inherited > 0 &&
+      `Note: ${inherited} inherited symbols match; inherited: true lists them.`) ||
+    (current !== undefined && currentNote(current)) ||
+    beyondNote(page, 'symbols') ||
+    '';
+  return header + (lines.length > 0 ? listText(lines, hasMore(page)) : note);
+}
+
+/** Returns the note that only the current package has symbols that match (C26). */
+function currentNote({ package: name, count }: { package: string; count: number }): string {
+  const one = count === 1;
+  const what = `${count} ${one ? 'symbol' : 'symbols'} of ${name}, the current package, ${one ? 'matches' : 'match'}`;
+  return `Note: ${what}; package: "${name}" lists ${one ? 'it' : 'them'}.`;
 }
 
 const DESCRIBE_SYMBOL = {
   name: 'describe_symbol',
   title: 'Describe symbol',
   description:
-    'Describe a Lisp symbol of the running image: everything it names (function, macro, generic function, class, type, variable, setf function), with argument list, type, value, documentation and where it is defined.',
+    'Describe a Lisp symbol of the running image: everything it names (function, macro, generic function, class, type, variable, setf function). Shows argument list, type, value, documentation and where it is defined.',
   parameters: [
     {
       name: 'symbol',

@@ -13,7 +13,7 @@ import { callOptions } from '../watching.ts';
 
 const PARAMETERS = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },
-  PACKAGE,
+  { ...PACKAGE, description: 'Package name (defaults to CL-USER)' },
   {
     name: 'sites',
     type: 'boolean',
@@ -86,12 +86,14 @@ function callersText(data: WhoCallsData, rows: User[], offset: number): string {
   const notes = [natureNote(data), !kept && missingNote('callers'), pageNote(page, 'callers')];
   if (page.total === 0) return [`No callers found for ${name}`, ...notes.filter(Boolean)].join('\n');
   // The functions, then whatever else calls (S3.10, S3.17).
+  const [functions, places] = [`Functions that call ${name}:`, `Other places that call ${name}:`];
   const blocks = lines.map((text, index) => ({
-    header:
-      rows[index]?.kind === undefined ? `Functions that call ${name}:` : `Other places that call ${name}:`,
+    header: rows[index]?.kind === undefined ? functions : places,
     text,
   }));
-  return [listsText(blocks, hasMore(page)), ...notes].filter(Boolean).join('\n');
+  return [listsText(blocks, hasMore(page), callers > 0 ? functions : places), ...notes]
+    .filter(Boolean)
+    .join('\n');
 }
 
 /** What is asked about, and who uses it. */

@@ -1,7 +1,7 @@
 // Decides the tool that reads the audit log.
 
 import { CallError } from '../../errors.ts';
-import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import { beyondNote, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import {
   type ArgumentsFor,
@@ -20,7 +20,7 @@ const GET_AUDIT_LOG = {
   name: 'get_audit_log',
   title: 'Read audit log',
   description:
-    'Read the audit log: every call that ran code or was to change a file, newest first, with its time, arguments, who allowed it and how it ended. Covers this workspace, also sessions before this one.',
+    'Read the audit log: every call that ran code or was to change a file, newest first. Shows its time, arguments, who allowed it and how it ended. Covers this workspace, also sessions before this one.',
   parameters: [
     { name: 'tool', type: 'string', description: 'Only calls of this tool' },
     { name: 'outcome', type: 'string', description: 'Only calls that ended like this', enum: OUTCOMES },
@@ -67,9 +67,10 @@ function readLog(log: AuditLog, args: ArgumentsFor<typeof GET_AUDIT_LOG>, contex
   }
   checkWhole(args, context, total);
   const lines = fittingRows(records.map(recordText));
+  const page = { offset, shown: lines.length, total };
   const text = joinSections([
     `${total} ${total === 1 ? 'call' : 'calls'} in the audit log, newest first:`,
-    lines.length > 0 && listText(lines, offset + lines.length < total),
+    listText(lines, hasMore(page)) || beyondNote(page, 'calls'),
     `The log is ${log.path}`,
   ]);
   return { data: { total, calls: records, path: log.path }, text };
