@@ -58,18 +58,7 @@ export class Child implements Peer {
     for (const name of ['stdout', 'stderr'] as const) {
       this.#process[name]?.setEncoding('utf8').on('data', (text: string) => this.#raw.add(name, text));
     }
-    this.ended = new Promise((resolve) => {
-      const end = (how: string) => resolve(this.#end(how));
-      this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
-      // Not 'close': a process that it left behind can hold its output open for ever.
-      this.#process.on('exit', (code, signal) => {
-        this.#exited = true;
-        this.#endDescendants();
-        const told = tellsSignals ? signalIn(code) : undefined;
-        // Behind what can be read by then, however late the timer is.
-        setTimeout(() => setImmediate(() => end(this.#epitaph(code, told ?? signal))), times.lastWords);
-      });
-    });
+    this.ended = this.#toEnd(tellsSignals === true, times.lastWords);
     this.greeting = new Promise((resolve, reject) => {
       this.#greet = resolve;
       void this.ended.then((how) => reject(new Error(`${how}\n${this.takeRaw()}`.trim())));
@@ -146,6 +135,22 @@ export class Child implements Peer {
   /** Returns, once, what the process wrote past the agent. */
   takeRaw(): string {
     return this.#raw.take();
+  }
+
+  /** Returns the promise of how the process ends, which is told once its last words could be read. */
+  #toEnd(tellsSignals: boolean, lastWordsMs: number): Promise<string> {
+    return new Promise((resolve) => {
+      const end = (how: string) => resolve(this.#end(how));
+      this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
+      // Not 'close': a process that it left behind can hold its output open for ever.
+      this.#process.on('exit', (code, signal) => {
+        this.#exited = true;
+        this.#endDescendants();
+        const told = tellsSignals ? signalIn(code) : undefined;
+        // Behind what can be read by then, however late the timer is.
+        setTimeout(() => setImmediate(() => end(this.#epitaph(code, told ?? signal))), lastWordsMs);
+      });
+    });
   }
 
   #greeted(hello: Hello): void {

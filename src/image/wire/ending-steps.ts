@@ -25,42 +25,71 @@ export function watch(
   signal: AbortSignal | undefined,
   times: Times = TIMES,
 ): () => void {
-  const timers: NodeJS.Timeout[] = [];
-  let ended = false;
-  const later = (ms: number, step: () => void) => {
-    if (!ended) timers.push(setTimeout(step, ms));
-  };
-  const kill = () => {
-    if (!ended) job.kill();
-    ended = true;
-  };
-  const look = (standing: number) => {
-    if (standing === LOOKS) kill();
-    else later(times.look, () => look(job.collecting() === false ? standing + 1 : 0));
-  };
-  const ask = async () => {
-    await job.reacts();
-    later(job.collecting() === undefined ? times.kill : times.collecting, kill);
-  };
-  const climb = (reason: Reason) => {
-    if (timers.length > 1) return;
-    job.interrupt(reason);
-    later(times.again, () => job.interrupt(reason));
-    later(times.terminate, () => job.terminate());
-    later(times.ask, () => void ask());
-    // Looks tell what happened since the one before, so the first counts for nothing.
-    later(times.ask + times.kill - (LOOKS + 1) * times.look, () => {
-      job.collecting();
-      later(times.look, () => look(0));
-    });
-  };
-  const cancel = () => climb(reasonOf(signal));
-  later(limitMs, () => climb('timeout'));
+  const steps = new Steps(job, times);
+  const cancel = () => steps.climb(reasonOf(signal));
+  steps.later(limitMs, () => steps.climb('timeout'));
   if (signal?.aborted) cancel();
   else signal?.addEventListener('abort', cancel, { once: true });
   return () => {
-    ended = true;
-    for (const timer of timers) clearTimeout(timer);
+    steps.stop();
     signal?.removeEventListener('abort', cancel);
   };
+}
+
+/** The steps by which one job is ended. */
+class Steps {
+  readonly #job: Endable;
+  readonly #times: Times;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #climbing = false;
+  #over = false;
+
+  constructor(job: Endable, times: Times) {
+    this.#job = job;
+    this.#times = times;
+  }
+
+  /** Takes STEP in MS milliseconds, unless it is over by then. */
+  later(ms: number, step: () => void): void {
+    if (!this.#over) this.#timers.push(setTimeout(step, ms));
+  }
+
+  /** Takes no step any more. */
+  stop(): void {
+    this.#over = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  /** Begins with the steps, for REASON, unless it has. */
+  climb(reason: Reason): void {
+    if (this.#climbing) return;
+    this.#climbing = true;
+    const { again, terminate, ask, kill, look } = this.#times;
+    this.#job.interrupt(reason);
+    this.later(again, () => this.#job.interrupt(reason));
+    this.later(terminate, () => this.#job.terminate());
+    this.later(ask, () => void this.#ask());
+    // Looks tell what happened since the one before, so the first counts for nothing.
+    this.later(ask + kill - (LOOKS + 1) * look, () => {
+      this.#job.collecting();
+      this.later(look, () => this.#look(0));
+    });
+  }
+
+  async #ask(): Promise<void> {
+    await this.#job.reacts();
+    const { kill, collecting } = this.#times;
+    this.later(this.#job.collecting() === undefined ? kill : collecting, () => this.#kill());
+  }
+
+  /** Looks at the image, which STANDING looks in a row have seen stand still. */
+  #look(standing: number): void {
+    if (standing === LOOKS) this.#kill();
+    else this.later(this.#times.look, () => this.#look(this.#job.collecting() === false ? standing + 1 : 0));
+  }
+
+  #kill(): void {
+    if (!this.#over) this.#job.kill();
+    this.#over = true;
+  }
 }
