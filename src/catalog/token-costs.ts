@@ -2,7 +2,7 @@
 
 /** Tokens (o200k_base) of a tool's definition with its smallest, and with its largest typical answer (C7). */
 export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; readonly max: number } } = {
-  apropos_search: { min: 220, max: 2470 },
+  apropos_search: { min: 220, max: 2440 },
   class_hierarchy: { min: 310, max: 3010 },
   class_slots: { min: 260, max: 1040 },
   compile_form: { min: 240, max: 970 },
