@@ -23,8 +23,8 @@ function readTable(): Map<string, string[]> {
 
 const table = readTable();
 
-/** Returns the part of src/ that the file at PATH belongs to: the room of a folder that has a row in ROWS, else the
- *  folder, or its own name. */
+/** Returns the part of src/ that the file at PATH belongs to. That is the room of a folder that has a row in ROWS, else
+ *  the folder, or its own name. */
 function partOf(path: string, rows: ReadonlyMap<string, string[]> = table): string {
   const [, first = '', second = ''] = path.split('/');
   const room = `${first}/${second}`;

@@ -1,4 +1,4 @@
-// Decides what the agent can say, and reads each message of it once: whatever a program writes to the channel, what
+// Decides what the agent can say, and reads each message of it once. A program can write anything to the channel; what
 // comes out of here has the types that it says.
 
 import type { Condition, Interrupted, Output, Reason, ToldEnding } from './endings.ts';
