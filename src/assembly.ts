@@ -75,11 +75,14 @@ function checkSandbox({ sandbox, roots, audit, histories, journals }: Config): v
   }
 }
 
-/** What code in the sandbox defined must not be built again outside of it. */
-function journalFolder({ journals, sandbox }: Config): string {
-  return sandbox === 'off'
-    ? journals
-    : join(journals, 'sandboxed', sandbox === 'on' ? 'off-line' : 'on-line');
+/** Returns where it is kept what built the image, if CONFIG says that it is. What code in the sandbox defined must not be
+ *  built again outside of it. */
+function journalOf({ journals, sandbox, replay, command, root }: Config): Pick<SbclOptions, 'journal'> {
+  // A single call from the command line has no image to lose, and must not push out the journals of servers.
+  if (!replay || command === 'call') return {};
+  const line = sandbox === 'on' ? 'off-line' : 'on-line';
+  const folder = sandbox === 'off' ? journals : join(journals, 'sandboxed', line);
+  return { journal: new JournalFiles(folder, root) };
 }
 
 export interface Assembly {
@@ -127,18 +130,17 @@ export function assembleParts(
   { image: times, matchMs }: Waits = {},
 ): Assembly {
   checkSandbox(config);
+  const tools = new LispTools(
+    registry.mirror,
+    () => image,
+    () => agentQTools(grounds),
+  );
   const image: SbclImage = new SbclImage({
     ...imageOptions(config),
     ...(times && { times }),
-    // A single call from the command line has no image to lose, and must not push out the journals of servers.
-    ...(config.replay &&
-      config.command !== 'call' && { journal: new JournalFiles(journalFolder(config), config.root) }),
+    ...journalOf(config),
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
-    tools: new LispTools(
-      registry.mirror,
-      () => image,
-      () => agentQTools(grounds),
-    ),
+    tools,
   });
   const standing = new StandingApprovals(config.allow.map(allowed));
   const log = new AuditLog(config.audit, config.root);

@@ -42,7 +42,6 @@ const ENDINGS: { readonly [folder: string]: readonly string[] } = {
   'tests/hostile': ['.ts', '/collect.mjs', '/result.json'],
   'tests/image': ['.ts', '.lisp'],
   'tests/server/__snapshots__': ['.snap'],
-  'tests/image': ['.ts', '.lisp'],
   'tests/source': ['.ts', '.lisp'],
   'tests/transcripts': ['.ts', '.txt'],
 };
