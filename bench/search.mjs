@@ -27,8 +27,8 @@ const MEASURES = [
   { id: 'ours', title: 'live-lisp: one request', unit: 'ms', baseline: 'minisearch' },
 ];
 
-const NOTE = `In \`bench/ranking/\`: requests as an agent would make them, written by somebody who did not know the ranking; a second
-judge went over the right answers. Those held out were never read while the ranking was tuned, but their score was looked
+const NOTE = `In \`bench/ranking/\`: requests as an agent would make them, written by somebody who did not know the ranking. A second
+judge went over the right answers. Those held out were never read while the ranking was tuned. But their score was looked
 at ten times, so it flatters a little; the tests do not look at them. MiniSearch has the same texts and its defaults: of
 so few tools it answers most to every request. A foreign request is for what no tool here can do; most share a word with
 one that can.`;

@@ -23,9 +23,9 @@ const QUANTITIES = [
 ];
 
 const NOTE = `Which exported functions of ${SYSTEM} have no caller in the loaded image? A scripted client asks by plain calls,
-\`list_package_symbols\` for each type of functions and then \`who_calls\` for each, and by one \`eval_form\` that calls the
-same tools as functions. Counted is what a model would write (names and arguments of calls, as JSON) and read (the texts of
-answers), without what clients add; tokens are those of o200k_base, as \`gpt-tokenizer\` counts them. Both ways
+\`list_package_symbols\` for each type of functions and then \`who_calls\` for each. It also asks by one \`eval_form\`
+that calls the same tools as functions. Counted is what a model would write (names and arguments of calls, as JSON) and
+read (the texts of answers), without what clients add. Tokens are those of o200k_base, as \`gpt-tokenizer\` counts them. Both ways
 give the same answer; this is checked.`;
 
 /**

@@ -91,15 +91,15 @@ function page(result) {
 
 # Robustness
 
-Code that a model could send and that would hurt a server in which it ran: ${rows.length} cases in \`tests/hostile/cases/\`, each
-sent by a real client to the built server, one after the other to the same one. It is started with \`--replay off\`, for
-what a case defines must not come back in the image after it. For each: the answer comes within the
-limit of the call and 2 s, says what became of it, with the output so far and the top frames where there are any; other
-calls are answered meanwhile; the server lives, and the next evaluation works. The image keeps its state, or the next answer
-tells that it is a new one and what was lost.
+Code that a model could send and that would hurt a server in which it ran: ${rows.length} cases in \`tests/hostile/cases/\`.
+A real client sends each to the built server, one after the other to the same one. It is started with \`--replay off\`, for
+what a case defines must not come back in the image after it. For each, the answer comes within the limit of the call and
+2 s. It says what became of the call, with the output so far and the top frames where there are any. Other calls are
+answered meanwhile. The server lives, and the next evaluation works. The image keeps its state, or the next answer tells
+that it is a new one and what was lost.
 
-Each case is also sent to a server that builds images again, whose image is then killed: what was defined before comes back,
-or it is told what does not, and \`restart_image\` leads to an image without anything of it.
+Each case is also sent to a server that builds images again, whose image is then killed. What was defined before comes back,
+or it is told what does not. \`restart_image\` leads to an image without anything of it.
 
 Machine: ${result.machine}. Made by \`${COMMAND}\`; \`make test\` runs a part of it. The limit of a call is 0.5 s where a case
 needs no other.
@@ -108,15 +108,15 @@ ${rows.length - replaced} cases keep the image, ${replaced} cost it, ${failed ==
 
 ## Beside others
 
-The figures of the other two were measured in mid 2026 on the same kind of machine, with the limits that the rows name; ours is 0.5 s.
+The figures of the other two were measured in mid 2026 on the same kind of machine, with the limits that the rows name. Ours is 0.5 s.
 
 ${rivalTable(result)}
 
 ## After ${calls.toLocaleString('en')} ordinary calls
 
 In the same server, after all cases: lookups, evaluations with output, errors and definitions, compilations, texts that cannot be
-read. What 1,000 of the second half add, garbage collected before each look: to the server ${serverSlope.toFixed(1)} kB of resident
-memory (${serverHeapSlope.toFixed(1)} kB of its heap), to the image ${imageSlope.toFixed(1)} kB (${imageHeapSlope.toFixed(1)} kB).
+read. Garbage is collected before each look. 1,000 calls of the second half add ${serverSlope.toFixed(1)} kB to the server's resident
+memory (${serverHeapSlope.toFixed(1)} kB to its heap). They add ${imageSlope.toFixed(1)} kB to that of the image (${imageHeapSlope.toFixed(1)} kB to its heap).
 
 ${holdingsTable(result.flatness)}
 

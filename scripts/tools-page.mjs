@@ -8,7 +8,7 @@ const INTRODUCTION = `# The tools
 
 The tools in the order of \`tools/list\`. The level says what a call may do: safe tools only look, cautious tools
 run code, dangerous tools ask the user first. Behind it stand the category and the complexity that \`search_tools\` can filter
-by, and the tokens of the tool's definition with its smallest and with its largest typical answer. The examples are real
+by. Then come the tokens of the tool's definition with its smallest and with its largest typical answer. The examples are real
 answers over \`fixtures/demo\`.
 
 \`npm run docs\` writes this page from the running server; do not edit it.`;

@@ -192,8 +192,8 @@ function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): st
   return [...new Set(paths)];
 }
 
-/** Returns whether FOLDER is the root of the file system, or is or contains the user's home, which nobody means as a
- *  workspace without saying so. */
+/** Returns whether FOLDER is the root of the file system, or is or contains the user's home. Nobody means one of these
+ *  as a workspace without saying so. */
 export function isTooWide(folder: string): boolean {
   const real = realPath(folder);
   const home = realPath(homeFolder() ?? '/');

@@ -11,7 +11,7 @@ import type { Sandbox } from './image/sandbox/sandbox.ts';
 
 type Check = { ok: boolean; text: string };
 
-/** Checks the set-up of OPTIONS, SANDBOX and CONFIG, prints a line for each check and how to set up the clients, and
+/** Checks the set-up of OPTIONS, SANDBOX and CONFIG. Prints a line for each check and how to set up the clients, and
  *  returns the exit code: 0, or 1 when something needed fails. */
 export async function diagnose(
   options: SbclOptions,

@@ -23,8 +23,8 @@ export interface Excerpt extends Omit<FileText, 'text'> {
   ended: boolean;
 }
 
-/** Returns the lines of FILE from number FIRST on, to the end of the file or of what is read at most; or what
- *  the file is instead of text. Throws a CallError when SIGNAL ends it. */
+/** Returns the lines of FILE from number FIRST on, to the end of the file or of what is read at most. Returns what the
+ *  file is when it is no text. Throws a CallError when SIGNAL ends it. */
 export async function readLines(
   { handle, stats }: OpenFile,
   first: number,

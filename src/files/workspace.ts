@@ -119,7 +119,7 @@ export class Workspace {
   }
 
   #noRootsText(): string {
-    return `The server was started in ${visibleName(this.#start)}, which is the root of the file system, or is or contains the home directory, and is the workspace only when the user says so. The user can name a directory with --root DIR.`;
+    return `The server was started in ${visibleName(this.#start)}, which is the root of the file system, or is or contains the home directory. It is the workspace only when the user says so. The user can name a directory with --root DIR.`;
   }
 
   #outsideText(path: string, access: Access): string {
@@ -208,8 +208,8 @@ export function kindError(path: string, stats: Stats): CallError {
   return new CallError(`${shown} is ${kind}. File tools read and write regular files only.`);
 }
 
-/** Returns the real path of what exists of PATH and the names that follow; the first link that leads nowhere, and
- *  why it could not be looked at when it may exist. */
+/** Returns the real path of what exists of PATH and the names that follow. Also returns the first link that leads
+ *  nowhere, and why it could not be looked at when it may exist. */
 async function deepest(path: string): Promise<Location & { link?: string; error?: unknown }> {
   const missing: string[] = [];
   const found: { link?: string; error?: unknown } = {};

@@ -80,8 +80,8 @@ export class LineFile {
     return descriptor;
   }
 
-  /** Returns DESCRIPTOR once its last line has an end: a crash, of another server too, or a full disk may have cut
-   *  it, and the next one must be whole. */
+  /** Returns DESCRIPTOR once its last line has an end. A crash, of another server too, or a full disk may have cut it,
+   *  and the next one must be whole. */
   #whole(descriptor: number, size: number): number {
     const last = Buffer.alloc(1);
     if (size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== NEWLINE) {

@@ -19,13 +19,11 @@ interface Form {
 
 const MAX_DEPTH = 500; // A form nested deeper is taken for malformed, lest it overflow the stack.
 
-/**
- * Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the
- * top-level form at or after OFFSET, which counts code points. FEATURES has names like 'SBCL', or 'PACKAGE::NAME'
- * when no keyword. Gives the place of the top-level form when it has no such sub-form, undefined without a form.
- * Where `#.` made conses before it, the numbers of the text are too low by an unknown count; then the last form
- * up to that number that names CALLEE is taken.
- */
+/** Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the top-level
+ *  form at or after OFFSET, which counts code points. FEATURES has names like 'SBCL', or 'PACKAGE::NAME' when no
+ *  keyword. Gives the place of the top-level form when it has no such sub-form, undefined without a form. Where `#.`
+ *  made conses before it, the numbers of the text are too low by an unknown count. Then the last form up to that number
+ *  that names CALLEE is taken. */
 export function positionOfForm(
   source: string,
   offset: number,

@@ -89,7 +89,7 @@ describe('the home directory and the root of the file system', () => {
   const home = join(base, 'home');
   const env = { HOME: home, XDG_STATE_HOME: join(base, 'state') };
   const WHY = (start: string) =>
-    `The server was started in ${start}, which is the root of the file system, or is or contains the home directory, and is the workspace only when the user says so. The user can name a directory with --root DIR.`;
+    `The server was started in ${start}, which is the root of the file system, or is or contains the home directory. It is the workspace only when the user says so. The user can name a directory with --root DIR.`;
   beforeAll(() => {
     put('home/notes', 'mine\n');
   });

@@ -24,7 +24,7 @@ test('prose: paragraphs, items, cells and headings end a sentence, a wrapped lin
     '',
     '- An item',
     '  goes on',
-    '- 2. other',
+    '- 2 other',
     '```text',
     'Code. Is none.',
     '```',
@@ -36,7 +36,7 @@ test('prose: paragraphs, items, cells and headings end a sentence, a wrapped lin
     [3, 9, 'One X and a link, e.g. this, goes on.'],
     [3, 3, 'Another one: X!'],
     [7, 4, 'An item goes on'],
-    [9, 2, '2. other'],
+    [9, 2, '2 other'],
     [13, 2, 'Is one.'],
     [13, 2, 'Then X.'],
   ]);

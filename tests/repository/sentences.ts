@@ -17,8 +17,8 @@ interface Passage {
   loose?: boolean;
 }
 
-/** Where one sentence ends and the next begins: what follows begins no word in lower case. */
-const BETWEEN = /(?<=[.!?]["'”’)\]*_]*)\s+(?=[^\s\p{Ll}])/u;
+/** Where one sentence ends and the next begins; it can begin with a name in lower case. */
+const BETWEEN = /(?<=[.!?]["'”’)\]*_]*)(?<!\b(?:e\.g|i\.e)\.)\s+/;
 const ENDED = /[.!?]["'”’)\]*_]*$/;
 
 /** Returns how many words TEXT has; what has neither letter nor digit is none. */

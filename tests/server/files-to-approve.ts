@@ -1,4 +1,4 @@
-// Decides over which file a human is asked: one in a folder of its own, of a server of its own or of one that is shared.
+// Decides over which file a human is asked: one in a folder of its own. Its server is its own too, or shared.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,8 +2,8 @@
 
 /** Milliseconds each. */
 export interface Times {
-  /** After the first interrupt of a call that still runs: until the next, until its thread is ended, and until the image
-   *  is asked whether it reacts. */
+  /** After the first interrupt of a call that still runs: until the next, until its thread is ended, and until the
+   *  image is asked. */
   again: number;
   terminate: number;
   ask: number;
