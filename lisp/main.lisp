@@ -2,7 +2,7 @@
 ;;;; the channel ends, and then the image ends too.
 
 (defpackage "LIVE-LISP.AGENT"
-  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.LOOK" "LIVE-LISP.EVALUATE")
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD")
   (:export "MAIN"))
 
 (in-package "LIVE-LISP.AGENT")

@@ -81,11 +81,11 @@ one; to all jobs that run when it was nobody's."
 
 (defun end-growing-thread (thread)
   "End THREAD, which works for no job that could tell."
-  (flet ((leave ()
+  (flet ((end-here ()
            (format **background** "~&The thread ~A was ended because it was about to exhaust the heap.~%"
                    (current-thread-name))
            (sb-thread:abort-thread)))
-    (ignore-errors (sb-thread:interrupt-thread thread #'leave))))
+    (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
 
 (defun end-growers (keys)
   "End KEYS, jobs with the threads that they started and threads. This thread comes last, as it goes on with nothing."

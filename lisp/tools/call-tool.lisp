@@ -9,6 +9,7 @@
   (answered (sb-thread:make-semaphore :name "live-lisp tool call"))
   (value nil)
   (failure nil)
+  (result nil)
   (needs-approval nil))
 
 (sb-ext:defglobal **tool-calls** (make-hash-table :synchronized t)
@@ -90,7 +91,9 @@ return it; signal a TOOL-ERROR when it is a failure."
     (check-can-wait)
     (call-letting-load (lambda () (wait-for-tool call frame)))
     (cond ((tool-call-needs-approval call) (require-approval (tool-call-failure call)))
-          ((tool-call-failure call) (fail-call "~A" (tool-call-failure call)))
+          ((tool-call-failure call)
+           (error 'live-lisp:tool-error :tool *tool* :message (tool-call-failure call)
+                                        :result (tool-call-result call)))
           (t (tool-call-value call)))))
 
 (defun live-lisp:call-tool (name &rest arguments)
@@ -105,13 +108,14 @@ APPROVAL-REQUIRED when a human has to allow it."
   (let ((*tool* (designated-tool name)))
     (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments)))))
 
-(define-operation ("called" :inline t) (call value failure needs-approval)
-  "Bring what became of CALL, a number, to the thread that waits for it: VALUE or the text
-FAILURE, and whether it NEEDS-APPROVAL. When nobody waits any more it is dropped."
+(define-operation ("called" :inline t) (call value failure result needs-approval)
+  "Bring what became of CALL, a number, to the thread that waits for it: VALUE, or the text FAILURE with the RESULT that
+there was all the same, and whether it NEEDS-APPROVAL. When nobody waits any more it is dropped."
   (let ((waiting (gethash call **tool-calls**)))
     (when (and waiting (remhash call **tool-calls**))
       (setf (tool-call-value waiting) value
             (tool-call-failure waiting) failure
+            (tool-call-result waiting) result
             (tool-call-needs-approval waiting) needs-approval)
       (sb-thread:signal-semaphore (tool-call-answered waiting))))
   t)

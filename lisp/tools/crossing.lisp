@@ -5,7 +5,9 @@
 
 (define-condition live-lisp:tool-error (error)
   ((tool :initarg :tool :initform "" :reader live-lisp:tool-error-tool)
-   (message :initarg :message :initform "" :reader live-lisp:tool-error-message))
+   (message :initarg :message :initform "" :reader live-lisp:tool-error-message)
+   (result :initarg :result :initform nil :reader tool-error-result
+           :documentation "What the tool returned all the same, as a model would read it, or NIL."))
   (:report (lambda (condition stream)
              (format stream "Tool ~A failed: ~A"
                      (live-lisp:tool-error-tool condition) (live-lisp:tool-error-message condition))))

@@ -6,7 +6,7 @@
 (defvar live-lisp:*agent-q-registry* (make-hash-table :test 'equal :synchronized t)
   "The tools of this image by name.")
 
-(sb-ext:defglobal **built-ins** '() "The proxies of the server's tools, in its order.")
+(sb-ext:defglobal **built-ins** '() "What the server told of its own tools, hash tables in its order.")
 
 (defstruct (offer (:constructor make-offer (tool registration client-name before
                                             &aux (handler (live-lisp:tool-handler tool))
@@ -156,28 +156,29 @@ model would read."
           append (list key (case key
                              (:type (keyword-named value))
                              (:items (list :type (keyword-named (gethash "type" value))))
-                             (t value)))))
+                             (t (if (consp value) (copy-list value) value))))))
 
 (defun proxy (table)
   "Return the tool that stands for the one of the server that TABLE, from a message, tells."
   (let ((name (gethash "name" table)) (class (find-class 'live-lisp:tool)))
     (apply #'make-instance class
-           (list :name name
+           (list :built-in name
+                 :name name
                  :description (gethash "description" table)
                  :parameters (mapcar #'parameter-from (gethash "parameters" table))
-                 :required (gethash "required" table)
+                 :required (copy-list (gethash "required" table))
                  :safety-level (keyword-named (gethash "safetyLevel" table))
                  :categories (mapcar #'keyword-named (gethash "categories" table))
                  :handler (lambda (arguments) (call-for-text name arguments))))))
 
 (defun live-lisp:register-agent-q-tools ()
-  "Put the tools of the server into *AGENT-Q-REGISTRY*, again where others took their names, and
-return how many tools there are."
-  (dolist (tool **built-ins**)
-    (store-tool live-lisp:*agent-q-registry* tool))
+  "Put the tools of the server into *AGENT-Q-REGISTRY*, as they came: fresh ones take the place of any of their names.
+Return how many tools there are."
+  (dolist (table **built-ins**)
+    (store-tool live-lisp:*agent-q-registry* (proxy table)))
   (hash-table-count live-lisp:*agent-q-registry*))
 
 (define-operation ("offer-tools" :inline t) (tools)
   "Put the server's own TOOLS, a list of hash tables, into the registry."
-  (setf **built-ins** (mapcar #'proxy tools))
+  (setf **built-ins** tools)
   (live-lisp:register-agent-q-tools))

@@ -53,15 +53,17 @@ when that is not the data itself."
           (t (object "text" (result-text value))))))
 
 (defun call-handler (handler arguments)
-  "Call HANDLER, of a tool, with ARGUMENTS and return its result as a JSON object. It failed when
-its second value is a string or a condition (C17)."
+  "Call HANDLER, of a tool, with ARGUMENTS and return its result as a JSON object. It failed when its second value is a
+string or a condition (C17); the first is told beside that."
   (destructuring-bind (&optional value failure &rest more)
       (multiple-value-list (call-user-code (lambda () (funcall handler arguments))))
     (declare (ignore more))
-    (typecase failure
-      (string (object "failed" t "text" (print-safely *result-limit* failure "~A")))
-      (condition (object "failed" t "text" (report-text 4000 failure)))
-      (t (result-object value)))))
+    (flet ((failed (text)
+             (object "failed" t "text" text "result" (and value (result-object value)))))
+      (typecase failure
+        (string (failed (print-safely *result-limit* failure "~A")))
+        (condition (failed (report-text 4000 failure)))
+        (t (result-object value))))))
 
 (defun with-whole-numbers (arguments parameters)
   "Return ARGUMENTS, a hash table, with integers for those of PARAMETERS that are some: those of more
@@ -91,8 +93,8 @@ than 21 digits come with an exponent."
    (success :initarg :success :initform nil :accessor live-lisp:tool-result-success)
    (result :initarg :result :initform nil :accessor live-lisp:tool-result-result)
    (error :initarg :error :initform nil :accessor live-lisp:tool-result-error))
-  (:documentation "What became of the call of a tool: with SUCCESS, RESULT is the text for a model; without,
-ERROR says why. ID is that of the call."))
+  (:documentation "What became of the call of a tool: with SUCCESS, RESULT is the text for a model. Without, ERROR says
+why, and RESULT is what the tool returned all the same, or NIL. ID is that of the call."))
 
 (defmethod print-object ((result live-lisp:tool-result) stream)
   (print-unreadable-object (result stream :type t)
@@ -102,7 +104,7 @@ ERROR says why. ID is that of the call."))
   "Return how clients call TOOL, or NIL when it is not registered."
   (let ((offered (gethash (live-lisp:tool-name tool) **offered**)))
     (cond ((and offered (eq tool (offer-tool offered))) (offer-client-name offered))
-          ((member tool **built-ins**) (live-lisp:tool-name tool)))))
+          (t (built-in-name tool)))))
 
 (defun call-pairs (arguments)
   "Return ARGUMENTS, of a call by a model, as a list of pairs: a hash table, or a property list."
@@ -130,4 +132,5 @@ The arguments are an EQUAL hash table with strings as keys or a property list."
            (apply #'make-instance (find-class 'live-lisp:tool-result)
                   :id (ignore-errors (getf tool-call :id)) parts)))
     (handler-case (result :success t :result (text-for-model tool tool-call))
-      (live-lisp:tool-error (failure) (result :error (live-lisp:tool-error-message failure))))))
+      (live-lisp:tool-error (failure)
+        (result :error (live-lisp:tool-error-message failure) :result (tool-error-result failure))))))

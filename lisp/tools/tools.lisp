@@ -10,6 +10,8 @@
    (safety-level :initarg :safety-level :initform :safe :accessor live-lisp:tool-safety-level)
    (categories :initarg :categories :initform '() :accessor live-lisp:tool-categories)
    (handler :initarg :handler :initform nil :accessor live-lisp:tool-handler)
+   (built-in :initarg :built-in :initform nil :reader built-in-name
+             :documentation "How clients call the tool of the server for which this one stands, or NIL.")
    (order :initform nil :accessor tool-order
           :documentation "A number that grows with registration, or NIL."))
   (:documentation "Something that a client or code can call by its name: TOOL-HANDLER is a function of

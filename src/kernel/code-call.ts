@@ -7,8 +7,8 @@ import type { Arguments, Parameter } from './parameter.ts';
 import type { ToolRegistry } from './registry.ts';
 import type { Tool } from './tool.ts';
 
-/** What became of a call by code: data or a text, or why it failed. */
-export type CodeAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };
+/** What became of a call by code: data or a text, or why it failed. RESULT is what it returned all the same. */
+export type CodeAnswer = { value: unknown } | { failure: string; result?: string; needsApproval?: boolean };
 
 /** Calls the tool that NAME means for code. Returns its data, all of it when ARGS set no limit; with AS_TEXT what a
  *  model would read. Of a call that failed it returns why, and whether a human has to approve it. Neither case nor -
@@ -34,7 +34,10 @@ export async function callFromCode(
       signal,
       forData: !asText,
     });
-    if (!outcome.success) return { failure: outcome.error, ...(outcome.question && { needsApproval: true }) };
+    if (!outcome.success) {
+      const { error: failure, result, question } = outcome;
+      return { failure, ...(result !== undefined && { result }), ...(question && { needsApproval: true }) };
+    }
     return { value: asText ? outcome.text : outcome.data };
   } catch (error) {
     return { failure: messageOf(error) };

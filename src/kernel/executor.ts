@@ -123,11 +123,13 @@ export class Executor {
 }
 
 async function run({ tool, args, context }: Call): Promise<Settled> {
-  const { text, data, failed, absent, structured } = toResult(
+  const { text, data, failed, result, absent, structured } = toResult(
     await withinLimit(tool, context, (limited) => tool.handler(withDefaults(tool, args), limited)),
   );
   const bounded = boundText(text);
-  if (failed || (absent && context.forData)) return { success: false, error: bounded, data };
+  if (failed || (absent && context.forData)) {
+    return { success: false, error: bounded, data, ...(result !== undefined && { result }) };
+  }
   return { success: true, text: bounded, data, ...(structured && { structured }) };
 }
 

@@ -3,10 +3,10 @@
 import type { Question } from './approval.ts';
 
 /** How a call was settled. A failure with a QUESTION needs an approval first: who can ask a human calls again with the
- *  verdict. STRUCTURED is that of the result. */
+ *  verdict. RESULT is what it returned all the same, STRUCTURED is that of the result. */
 export type Settled =
   | { success: true; text: string; data: unknown; structured?: boolean }
-  | { success: false; error: string; data?: unknown; question?: Question };
+  | { success: false; error: string; data?: unknown; result?: string; question?: Question };
 
 /** What became of a call. NOTICES are what its reader must know besides, told once. */
 export type Outcome = { notices: string[] } & Settled;

@@ -47,6 +47,8 @@ export interface Result {
   text: string;
   /** The call did not do what was asked, and TEXT says why (C8). */
   failed?: boolean;
+  /** What a call that failed returned all the same, as a model would read it; code gets it beside TEXT (C17). */
+  result?: string;
   /** TEXT says what is not there: an answer for a model (C8), a failure for code that reads the data. */
   absent?: boolean;
   /** TEXT is the JSON of DATA, which is an object; a client gets both, and some show their model only that. */

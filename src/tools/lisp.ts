@@ -11,6 +11,7 @@ import { joinSections } from '../kernel/reply.ts';
 import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
 import { valueText } from '../kernel/value.ts';
 import { endingText, outputSection } from './endings.ts';
+import { warningSection } from './remarks.ts';
 import { callOptions } from './watching.ts';
 
 export class LispTools implements ImageTools {
@@ -68,8 +69,9 @@ function lispTool(image: () => Image, definition: Definition, registration: unkn
 }
 
 /** Returns what came of the tool that the image calls NAME (S2.8, S2.9, C17). */
-function runResult(name: string, { ending, output, data: { value } }: Reply<'run-tool'>): Result {
-  const wrote = outputSection(output);
+function runResult(name: string, { ending, output, data: remarks }: Reply<'run-tool'>): Result {
+  const { value } = remarks;
+  const wrote = joinSections([warningSection(remarks), outputSection(output)]);
   if (ending.kind === 'condition') {
     const text = joinSections([`Tool error: ${ending.condition.text}`, wrote]);
     return { data: { ending, output }, text, failed: true };
@@ -84,13 +86,18 @@ function runResult(name: string, { ending, output, data: { value } }: Reply<'run
         : `This Lisp image has no tool ${name}: it was lost with the image before. Evaluate its definition again.`,
     );
   }
-  const { text, failed = false } = value;
-  const data = 'data' in value ? value.data : text;
+  const { failed = false, result } = value;
   return {
-    data,
-    text: joinSections([text ?? (typeof data === 'string' ? data : valueText(data)), wrote]),
+    data: 'data' in value ? value.data : value.text,
+    text: joinSections([toolText(value), wrote]),
     failed,
+    ...(result && { result: toolText(result) }),
   };
+}
+
+/** Returns what a handler returned as a model reads it. */
+function toolText({ data, text }: { data?: unknown; text?: string }): string {
+  return text ?? (typeof data === 'string' ? data : valueText(data));
 }
 
 function limitAdvice(ending: Ending): string | false {

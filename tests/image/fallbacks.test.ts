@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
-import { PROJECT, SERVER, temporaryFolder } from '../harness.ts';
+import { FIXTURES, PROJECT, SERVER, temporaryFolder } from '../harness.ts';
 import { filesOf, textOf } from '../repository/files.ts';
 import { topLevelForms } from '../repository/lisp.ts';
 
@@ -37,7 +37,7 @@ for (const path of filesOf('lisp/base', '.lisp').filter((name) => /\/sbcl-[a-z]+
 /** Writes a program that is SBCL without the NAMES, PACKAGE:NAME. */
 function sbclWithout(names: string[], program: string): string {
   const path = join(folder.path, program);
-  const load = `(load "${join(import.meta.dirname, 'lacking.lisp')}")`;
+  const load = `(load "${join(FIXTURES, 'lacking.lisp')}")`;
   const script = `#!/usr/bin/env bash
 export LACKING='${names.join(' ')}'
 args=() seen=

@@ -43,3 +43,58 @@ export function definitions(text: string, first = 1): Form[] {
     return definitions(form.text.slice(start, -1), form.line + before);
   });
 }
+
+/** Returns TEXT with spaces for its comments, strings and characters: what is left are symbols, numbers and brackets. */
+export function codeOf(text: string): string {
+  return text.replaceAll(/;.*|#\|[\s\S]*?\|#|#\\(?:[\w-]+|.)|"(?:\\[\s\S]|[^"\\])*"/g, (found) =>
+    found.replaceAll(/[^\n]/g, ' '),
+  );
+}
+
+/** Returns the name in ELEMENT of a definition, which can be (setf NAME) or (NAME options). */
+function nameIn(element = ''): string {
+  return /^\((?:setf )?([^\s()]+)/.exec(element)?.[1] ?? element;
+}
+
+/** Returns what the structure FORM defines besides its name. */
+function structureNames({ elements }: Form): string[] {
+  const [, head = '', ...slots] = elements;
+  const name = nameIn(head);
+  const constructors = [...head.matchAll(/:constructor ([^\s()]+)/g)].map(([, made = '']) => made);
+  const accessors = slots.filter((slot) => !slot.startsWith('"')).map((slot) => `${name}-${nameIn(slot)}`);
+  return [`${name}-p`, ...(constructors.length > 0 ? constructors : [`make-${name}`]), ...accessors];
+}
+
+/** Returns the names of the functions, macros, variables, types and structures that TEXT defines. */
+export function definedNames(text: string): Set<string> {
+  const names = definitions(text).flatMap((form) => {
+    const [operator = '', second] = form.elements;
+    if (operator === 'defstruct') return [nameIn(second), ...structureNames(form)];
+    if (/^(?:sb-ext:defglobal|def(?:un|macro|var|parameter|constant|type|generic))$/.test(operator))
+      return [nameIn(second)];
+    if (/^define-(?:internal|late|runtime)/.test(operator)) return [nameIn(second)];
+    if (!/^(?:defclass|define-condition)$/.test(operator)) return [];
+    const slots = [...form.text.matchAll(/:(?:accessor|reader|writer)\s+([^\s()]+)/g)].map(
+      ([, made = '']) => made,
+    );
+    return [nameIn(second), ...slots];
+  });
+  return new Set(names);
+}
+
+/** Returns the names that TEXT gives to parameters of its definitions and to slots of its structures. */
+export function boundNames(text: string): Set<string> {
+  const names = definitions(text).flatMap(({ elements: [operator = '', , third = '', ...more] }) => {
+    if (operator === 'defstruct') return [third, ...more].map(nameIn);
+    return /^def/.test(operator) ? [...third.matchAll(/[^\s()]+/g)].map(([name]) => name) : [];
+  });
+  return new Set(names);
+}
+
+/** Returns the names in TEXT that stand where a function, a quoted name or a special variable does. */
+export function usedNames(text: string): Set<string> {
+  const code = codeOf(text);
+  const operators = [...code.matchAll(/(?:\(|#'|')([a-z0-9%-][^\s()'`,]*)/gi)].map(([, name = '']) => name);
+  const variables = [...code.matchAll(/(?<![^\s()'`,@])([*+][^\s()'`,]+[*+])/g)].map(([, name = '']) => name);
+  return new Set([...operators, ...variables]);
+}

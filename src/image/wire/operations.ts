@@ -116,10 +116,15 @@ export interface LoadFileData extends Remarks {
   value?: { file: string; failed?: boolean; notLoaded?: boolean };
 }
 
+interface ToolValue {
+  data?: unknown;
+  text?: string;
+}
+
 export interface RunToolData extends Remarks {
   /** What the handler returned, or why it failed; MISSING when the image has no such tool, or has REPLACED it. DATA
-   *  is absent when it cannot cross, TEXT when it is the data itself. */
-  value?: { data?: unknown; text?: string; failed?: boolean; missing?: string; replaced?: boolean };
+   *  is absent when it cannot cross, TEXT when it is the data itself. RESULT is what it returned besides a failure. */
+  value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
 }
 
 export interface LoadSystemData extends Remarks {
@@ -228,8 +233,9 @@ export interface AgentStatus {
   jobs?: AgentJob[];
 }
 
-/** What became of a tool that code called: its data, or the text of its failure, and whether a human could allow it. */
-export type ToolAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };
+/** What became of a tool that code called: its data, or the text of its failure. RESULT is what it returned all the
+ *  same. A human could allow a call that needs an approval. */
+export type ToolAnswer = { value: unknown } | { failure: string; result?: string; needsApproval?: boolean };
 
 /** What the server asks besides, for itself: how the image does, how a job does, and that one is to end. */
 export interface AgentOperations extends Operations {
