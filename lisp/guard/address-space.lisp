@@ -1,13 +1,13 @@
-;;;; What the image may take of the machine besides its heap. Its address space is bounded, so that foreign
-;;;; code that allocates for ever gets no more and fails, and the system need not end some process.
+;;;; What the image may take of the machine besides its heap. Its address space is bounded: foreign code that
+;;;; allocates for ever gets no more and fails. So the system need not end some process.
 
 (in-package "LIVE-LISP.GUARD")
 
 (defconstant +address-space+ 9 "RLIMIT_AS of Linux; other systems hold no process to it.")
 
 (sb-ext:defglobal **limited** nil
-  "The limits of the address space that this image set, a vector of the soft and the hard one in octets; NIL
-when it set none.")
+  "The limits of the address space that this image set: a vector of the soft and the hard one, in octets. NIL when it
+set none.")
 
 (sb-ext:defglobal **unlimited** nil "The limits that there were before, as **LIMITED**.")
 

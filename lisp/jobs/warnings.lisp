@@ -1,5 +1,5 @@
-;;;; What is warned about while code of the user is compiled and run: kept as data, each
-;;;; with the form it is about, and not printed.
+;;;; What is warned about while code of the user is compiled and run. It is kept as data, each with the form that it
+;;;; is about, and not printed.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -25,8 +25,8 @@ that is used and not defined), style-warning or note."
     (and path (ignore-errors (sb-ext:native-namestring path)))))
 
 (defun context-data ()
-  "Return what the compiler is about, as far as it is known: the form, the names of the
-definitions around it, the offset in the file of the top-level form, and the file."
+  "Return what the compiler is about, as far as it is known. The values are the form, the definitions around it, the
+offset of the top-level form, and the file."
   (let ((context (ignore-errors (error-context nil))))
     (when context
       (let ((file (context-file context)))
@@ -62,8 +62,8 @@ nothing new."
                   (string= (symbol-name operator) (princ-to-string (first definition))))))))
 
 (defun unreadable-place (condition)
-  "Return where the form begins that CONDITION, of a file that cannot be read, is about, or
-where reading stopped, as far as SBCL knows; NIL when it knows neither."
+  "Return where the form begins that CONDITION, of a file that cannot be read, is about. Else return where reading
+stopped, or NIL when SBCL knows neither."
   (destructuring-bind (&optional line . column)
       (unreadable-line condition)
     (if line
