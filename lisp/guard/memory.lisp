@@ -112,14 +112,21 @@ that is nobody, put it down to all jobs that run."
 collection would copy COPIED of them, of which YOUNG were made lately. There are three reasons. Its data could soon
 not be copied, or not be collected once it has ended. Or the data of all could not be copied."
   (let ((room (- size usage)) (soon (soon-made copied size)))
-    (or (and (> copied (floor room 2)) (> growth (floor size 5)))
-        (and (plusp **collectable**) (> growth (floor size 10)) (> (+ young soon) (floor (* 4 room) 5)))
-        (and (> growth (min (floor size 100) (floor room 8)))
-             (> (+ (min sum copied) soon) room)))))
+    (or
+     ;; Half of the room: a copy is made before the job is ended, and another when what it left is collected.
+     ;; A fifth of the heap: who made less is not the one that fills it.
+     (and (> copied (floor room 2)) (> growth (floor size 5)))
+     ;; Four fifths of the room: a copy leaves its pages up to a fifth empty.
+     ;; A tenth of the heap: with its copy that is the fifth of above.
+     (and (plusp **collectable**) (> growth (floor size 10)) (> (+ young soon) (floor (* 4 room) 5)))
+     ;; A hundredth of the heap, or an eighth of the room: the end of who made less gives next to no room.
+     (and (> growth (min (floor size 100) (floor room 8)))
+          (> (+ (min sum copied) soon) room)))))
 
 (defun soon-made (copied size)
   "Return how many octets can be made before a collection of COPIED, in a heap of SIZE, begins. A vector that grows is
 copied to one of twice its size."
+  ;; Three times what lies between two collections: until this one, until the next, and while what is ended unwinds.
   (+ (* 3 (sb-ext:bytes-consed-between-gcs))
      (if (and **extends** (> copied (floor size 16))) (* 2 **largest**) 0)))
 
@@ -154,6 +161,7 @@ When the largest is a thread, these are all threads that have made much, for nob
 a thirty-second of the heap has been filled."
   (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
+    ;; A thirty-second: while the heap fills once, at most 32 full collections are made for that.
     (when (and ends (> **usage** (+ **reclaimed** (floor (sb-ext:dynamic-space-size) 32))))
       (sb-ext:gc :full t)
       (setf ends (judge-growers)

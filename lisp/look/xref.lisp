@@ -93,7 +93,7 @@ on this machine stays as it is."
           (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring))) namestring)))))
 
 (defun function-place (function)
-  "Return NIL or a list: the file of FUNCTION, the offset in octets of its top-level form, the number of that form,
+  "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, the number of that form,
 and the file's date when it was compiled."
   (let* ((source (introspect "FIND-FUNCTION-DEFINITION-SOURCE" function))
          (path (and source (introspect "DEFINITION-SOURCE-PATHNAME" source))))
