@@ -1,5 +1,5 @@
 // Bundles the program into dist/live-lisp.js and the library into dist/index.js; the Lisp sources stay in lisp/,
-// beside dist/. With --types it writes the library's types too.
+// beside dist/. With --types it writes the library's types too, with --for-tests the program whose times tests give.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync } from 'node:fs';
@@ -12,6 +12,9 @@ await Promise.all([
   build({ ...BUNDLE, entryPoints: ['src/index.ts'], outfile: 'dist/index.js' }),
 ]);
 chmodSync('dist/live-lisp.js', 0o755);
+if (process.argv.includes('--for-tests')) {
+  await build({ ...BUNDLE, entryPoints: ['tests/timed-program.ts'], outfile: 'dist-tests/live-lisp.js' });
+}
 if (process.argv.includes('--types')) {
   execFileSync('npx', ['--no-install', 'tsc', '-p', 'tsconfig.types.json'], { stdio: 'inherit' });
 }

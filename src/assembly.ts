@@ -14,6 +14,7 @@ import { cacheFolder } from './image/process/agent.ts';
 import { libraryManagers } from './image/process/libraries.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { systemSources } from './image/system-sources.ts';
+import type { Times } from './image/wire/times.ts';
 import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/approval.ts';
 import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
@@ -74,11 +75,14 @@ function checkSandbox({ sandbox, roots, audit, histories, journals }: Config): v
   }
 }
 
-/** What code in the sandbox defined must not be built again outside of it. */
-function journalFolder({ journals, sandbox }: Config): string {
-  return sandbox === 'off'
-    ? journals
-    : join(journals, 'sandboxed', sandbox === 'on' ? 'off-line' : 'on-line');
+/** Returns where it is kept what built the image, if CONFIG says that it is. What code in the sandbox defined must not be
+ *  built again outside of it. */
+function journalOf({ journals, sandbox, replay, command, root }: Config): Pick<SbclOptions, 'journal'> {
+  // A single call from the command line has no image to lose, and must not push out the journals of servers.
+  if (!replay || command === 'call') return {};
+  const line = sandbox === 'on' ? 'off-line' : 'on-line';
+  const folder = sandbox === 'off' ? journals : join(journals, 'sandboxed', line);
+  return { journal: new JournalFiles(folder, root) };
 }
 
 export interface Assembly {
@@ -91,11 +95,19 @@ export interface Assembly {
   grounds: Grounds;
 }
 
+/** How long things are waited for that the user has no say in; what is absent is as always. */
+export interface Waits {
+  /** The times of the image. */
+  image?: Times;
+  /** Milliseconds that a pattern may take in one text. */
+  matchMs?: number;
+}
+
 /** Returns the parts that CONFIG asks for with all built-in tools, the image not started yet. */
-export function assemble(config: Config): Assembly {
+export function assemble(config: Config, waits: Waits = {}): Assembly {
   const registry = new ToolRegistry([CALL_TOOL.name]);
   const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
-  const assembly = assembleParts(config, registry, catalog);
+  const assembly = assembleParts(config, registry, catalog, waits);
   registerBuiltIns(assembly);
   for (const rule of config.allow.map(allowed)) {
     // What the start file registers is not known yet.
@@ -111,19 +123,24 @@ export function registerBuiltIns({ registry, catalog, grounds }: Assembly): void
 }
 
 /** Returns the parts that CONFIG asks for over the tools of REGISTRY, of which CATALOG is the catalog. */
-export function assembleParts(config: Config, registry: ToolRegistry, catalog: Catalog): Assembly {
+export function assembleParts(
+  config: Config,
+  registry: ToolRegistry,
+  catalog: Catalog,
+  { image: times, matchMs }: Waits = {},
+): Assembly {
   checkSandbox(config);
+  const tools = new LispTools(
+    registry.mirror,
+    () => image,
+    () => agentQTools(grounds),
+  );
   const image: SbclImage = new SbclImage({
     ...imageOptions(config),
-    // A single call from the command line has no image to lose, and must not push out the journals of servers.
-    ...(config.replay &&
-      config.command !== 'call' && { journal: new JournalFiles(journalFolder(config), config.root) }),
+    ...(times && { times }),
+    ...journalOf(config),
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
-    tools: new LispTools(
-      registry.mirror,
-      () => image,
-      () => agentQTools(grounds),
-    ),
+    tools,
   });
   const standing = new StandingApprovals(config.allow.map(allowed));
   const log = new AuditLog(config.audit, config.root);
@@ -142,6 +159,7 @@ export function assembleParts(config: Config, registry: ToolRegistry, catalog: C
     log,
     history,
     pendingEdits: (file: string) => questions.about(file),
+    matchMs,
   };
   return { image, registry, catalog, executor, grounds, questions };
 }

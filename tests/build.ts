@@ -4,5 +4,5 @@ import { execFileSync } from 'node:child_process';
 import { PROJECT } from './harness.ts';
 
 export default function setup(): void {
-  execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: PROJECT, stdio: 'inherit' });
+  execFileSync(process.execPath, ['scripts/build.mjs', '--for-tests'], { cwd: PROJECT, stdio: 'inherit' });
 }

@@ -5,20 +5,37 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type ElicitRequestFormParams, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { Waits } from '../src/assembly.ts';
+import type { Times } from '../src/image/wire/times.ts';
 
 export const PROJECT = join(import.meta.dirname, '..');
 export const SERVER = join(PROJECT, 'dist', 'live-lisp.js');
+/** The same program, with times that a test gives. It is built for tests only. */
+const TIMED_SERVER = join(PROJECT, 'dist-tests', 'live-lisp.js');
 export const FIXTURES = join(PROJECT, 'fixtures');
 
 /** The 2025 handshake, and the stateless protocol of 2026-07-28. */
 export const ERAS = ['legacy', 'modern'] as const;
 export type Era = (typeof ERAS)[number];
 
+/** Times of the program that a test gives, where it would only wait: those that differ. */
+export interface TestWaits extends Omit<Waits, 'image'> {
+  image?: Partial<Times>;
+}
+
+/** Returns the file of the program, and what its environment must have for WAITS. */
+export function programWith(waits: TestWaits | undefined): { file: string; env: Record<string, string> } {
+  if (waits === undefined) return { file: SERVER, env: {} };
+  return { file: TIMED_SERVER, env: { LIVE_LISP_TEST_WAITS: JSON.stringify(waits) } };
+}
+
 export interface StartOptions {
   era?: Era;
   args?: string[];
   env?: Record<string, string>;
   cwd?: string;
+  /** Shorter times than users have. */
+  waits?: TestWaits;
   /** The node to run the server on. */
   node?: string;
   /** Answers the questions that the client is asked; without it the client cannot ask. */
@@ -79,11 +96,12 @@ export class Session {
 
 /** Starts the built server and connects a client to it. */
 export async function startSession(options: StartOptions = {}): Promise<Session> {
+  const program = programWith(options.waits);
   const transport = new StdioClientTransport({
     command: options.node ?? process.execPath,
-    args: [SERVER, ...(options.args ?? [])],
+    args: [program.file, ...(options.args ?? [])],
     cwd: options.cwd ?? PROJECT,
-    env: { ...stringEnvironment(), ...options.env },
+    env: { ...stringEnvironment(), ...program.env, ...options.env },
     stderr: 'pipe',
   });
   const client = new Client(

@@ -27,15 +27,17 @@ export interface Grounds {
   history: ReplHistory;
   /** Tells of edits that wait for an answer. */
   pendingEdits: PendingEdits;
+  /** Milliseconds that a pattern may take in one text; as always when absent. */
+  matchMs?: number | undefined;
 }
 
 /** Returns the eighteen tools of the contract (C5), over GROUNDS. */
-export function agentQTools({ image, workspace, history, pendingEdits }: Grounds): Tool[] {
+export function agentQTools({ image, workspace, history, pendingEdits, matchMs }: Grounds): Tool[] {
   const places = new Places(workspace.root);
   return [
     ...introspectionTools(image, places),
     ...executionTools(image, history),
-    ...bufferTools(workspace, pendingEdits),
+    ...bufferTools(workspace, pendingEdits, matchMs),
     ...diffTools(workspace),
   ];
 }

@@ -4,10 +4,11 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { within } from '../load.ts';
 
 let at: FileSession;
 beforeAll(async () => {
-  at = await openWorkspace();
+  at = await openWorkspace({ waits: { matchMs: 300 } });
   at.put('src/a.lisp', '(defun a ()\n  1)\n\n(defun b ()\n  (a))\n');
   at.put('src/b.lisp', ';; DEFUN\r\n(a)\r\n');
   at.put('notes', 'a😀b needle (defun\nλλ needle needle');
@@ -113,11 +114,9 @@ describe('regular expressions', () => {
     'that would take for ever are ended in time: %s',
     async (pattern) => {
       at.put('slow', `${'y'.repeat(50_000)}\n`);
-      const began = performance.now();
-      expect(await find(pattern, { regex: true, buffer: 'slow' })).toBe(
-        'failed: The search was ended: the pattern took longer than 3 s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.',
+      expect(await within(3000, () => find(pattern, { regex: true, buffer: 'slow' }))).toBe(
+        'failed: The search was ended: the pattern took longer than 0.3 s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.',
       );
-      expect(performance.now() - began).toBeLessThan(8000);
       // The server itself was never held up, and searches on.
       expect(await find('needle', { buffer: 'notes', limit: 1 })).toMatch(/^Found 3 matches/);
     },
@@ -140,10 +139,12 @@ describe('regular expressions', () => {
 
   test('other calls are answered while one takes its time', async () => {
     at.put('slow', `${'y'.repeat(50_000)}\n`);
-    const slow = find('(y+)+$z', { regex: true, buffer: 'slow' });
-    const began = performance.now();
+    let ended = false;
+    const slow = find('(y+)+$z', { regex: true, buffer: 'slow' }).finally(() => {
+      ended = true;
+    });
     await at.answer('read_file', { path: 'notes' });
-    expect(performance.now() - began).toBeLessThan(1500);
+    expect(ended).toBe(false);
     expect(await slow).toMatch(/^failed: /);
   });
 });

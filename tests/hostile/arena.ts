@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { stretch } from '../load.ts';
-import { childrenOf, killChild, marked, pause, until } from '../server/processes.ts';
+import { childrenOf, killChild, marked, until } from '../server/processes.ts';
 import { type HostileCase, LIMIT_S } from './case.ts';
 
 /** What became of a case. */
@@ -211,7 +211,7 @@ export class Arena {
           ...(await this.session.call('apropos_search', { pattern: 'mapcar', package: 'cl' })).notices,
         );
       besideMs = Math.max(besideMs, performance.now() - asked);
-      await Promise.race([pause(50), call]);
+      await Promise.race([new Promise((resolve) => setTimeout(resolve, 50)), call]);
     }
     const answer = await call;
     answer.notices.push(...notices);

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { within } from '../load.ts';
 import { BUILT_IN } from '../names.ts';
 
 const PAGE = readFileSync(join(PROJECT, 'docs', 'calling-tools.md'), 'utf8');
@@ -67,11 +68,8 @@ describe('all of it', () => {
   test('S2.21 of tens of thousands of rows too, in linear time; of too many nothing', async () => {
     await session.eval(`(let ((package (make-package :very-many)))
       (dotimes (i 60000) (export (intern (format nil "SYMBOL-~D" i) package) package)))`);
-    const began = performance.now();
-    expect(await session.eval('(length (data "rows" :list-package-symbols :package "very-many"))')).toBe(
-      '60000',
-    );
-    expect(performance.now() - began).toBeLessThan(4000);
+    const form = '(length (data "rows" :list-package-symbols :package "very-many"))';
+    expect(await within(4000, () => session.eval(form))).toBe('60000');
     writeFileSync(join(root.path, 'many.txt'), 'q\n'.repeat(250_001));
     expect(await session.eval('(third (told :search-in-buffer :pattern "q" :buffer "many.txt"))')).toBe(
       '"There are 250001 rows, and code gets at most 250000 at once. Ask for fewer, or for parts with limit and offset."',

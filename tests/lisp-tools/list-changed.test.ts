@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { ERAS } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
-import { pause, until } from '../server/processes.ts';
+import { until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
 import { definition, namesOf, toolOf, withSession } from './sessions.ts';
 
@@ -116,7 +116,6 @@ test('a modern client that did not ask hears nothing of changes', async () => {
   const server = await new RawServer({ era: 'modern' }).connect();
   try {
     await server.eval(definition('quiet', 'nothing'));
-    await pause(100);
     const { id, line } = server.request('subscriptions/listen', {
       notifications: { toolsListChanged: true },
     });

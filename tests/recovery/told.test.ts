@@ -139,7 +139,7 @@ test('what ends each image that is built with it is suspected, and left by a res
   const session = await start({ args: ['--allow', 'restart_image'] });
   await session.eval('(defun harmless () 1)');
   await session.eval(
-    '(defvar *deadly* (sb-thread:make-thread (lambda () (sleep 1) (sb-ext:exit :abort t :code 9))))',
+    '(defvar *deadly* (sb-thread:make-thread (lambda () (sleep 0.4) (sb-ext:exit :abort t :code 9))))',
   );
   const toldOf = async (seconds: number) =>
     (await session.call('eval_form', { form: `(sleep ${seconds})` })).notices.join('\n');
@@ -152,7 +152,7 @@ test('what ends each image that is built with it is suspected, and left by a res
   // Also when most calls end before it does.
   const losses: string[] = [];
   while (losses.length < 2) {
-    const text = await toldOf(0.3);
+    const text = await toldOf(0.1);
     if (text !== '') losses.push(text);
   }
   expect(losses[0]).toContain(suspected(4));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PROJECT } from '../harness.ts';
 
 /** What a clone does not have. */
-const NOT_OURS = ['.git', 'node_modules', 'dist', 'coverage', '.vscode', '.idea', '.claude'];
+const NOT_OURS = ['.git', 'node_modules', 'dist', 'dist-tests', 'coverage', '.vscode', '.idea', '.claude'];
 
 function filesBelow(folder: string): string[] {
   return readdirSync(join(PROJECT, folder), { withFileTypes: true })

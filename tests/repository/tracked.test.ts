@@ -41,7 +41,6 @@ const ENDINGS: { readonly [folder: string]: readonly string[] } = {
   'tests/contracts/__snapshots__': ['.txt'],
   'tests/hostile': ['.ts', '/collect.mjs', '/result.json'],
   'tests/server/__snapshots__': ['.snap'],
-  'tests/image': ['.ts', '.lisp'],
   'tests/source': ['.ts', '.lisp'],
   'tests/transcripts': ['.ts', '.txt'],
 };

@@ -1,10 +1,8 @@
 // What counts as a human's answer when a client sends what no client should: replayed, changed, late, made up.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
-import { type Era, temporaryFolder } from '../harness.ts';
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { expired, filesToApprove } from './files-to-approve.ts';
 import { until } from './processes.ts';
 import { RawServer, type Reply, textOf } from './raw.ts';
 
@@ -15,29 +13,9 @@ const FORGED =
 const OTHER =
   'This approval was for another call, so nothing was done. Call the tool again to ask for this one.';
 
-const capabilities = { elicitation: { form: {} } };
 const APPROVAL = { action: 'accept', content: { decision: 'approve' } };
 
-const servers: RawServer[] = [];
-const folders: { remove: () => void }[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.kill()));
-  for (const folder of folders.splice(0)) folder.remove();
-});
-
-/** Starts a server over a new folder with src/a.lisp, which holds `(a)`. */
-async function start(era: Era, args: string[] = []) {
-  const folder = temporaryFolder();
-  folders.push(folder);
-  mkdirSync(join(folder.path, 'src'));
-  const file = join(folder.path, 'src', 'a.lisp');
-  writeFileSync(file, '(a)');
-  const server = new RawServer({ era, args: ['--root', folder.path, ...args], capabilities });
-  servers.push(server);
-  await server.connect();
-  return { server, file, content: () => readFileSync(file, 'utf8') };
-}
-
+const { start, share } = filesToApprove();
 const WRITE = { name: 'write_file', arguments: { path: 'src/a.lisp', content: '(b)' } };
 
 /** Calls as PARAMS say and returns the state that the server wants back with the answer. */
@@ -59,7 +37,7 @@ function expectRefusal(reply: Reply, text: string): void {
 }
 
 test('S2.12 an approval is used once: the same message again does nothing', async () => {
-  const { server, file, content } = await start('modern');
+  const { server, file, content } = await share();
   const state = await ask(server);
   expect(textOf(await answer(server, state))).toBe('Wrote 3 bytes to src/a.lisp');
   writeFileSync(file, '(a)');
@@ -68,7 +46,7 @@ test('S2.12 an approval is used once: the same message again does nothing', asyn
 });
 
 test('S2.12 of the same answer twice at once, one counts', async () => {
-  const { server } = await start('modern');
+  const { server } = await share();
   const state = await ask(server);
   const texts = (await Promise.all([answer(server, state), answer(server, state)])).map(textOf);
   expect(texts.sort()).toEqual([CLOSED, 'Wrote 3 bytes to src/a.lisp']);
@@ -99,7 +77,7 @@ test.each<[string, object, string]>([
     'Tool execution denied by user',
   ],
 ])('S2.12 an approval %s does nothing', async (_, changes, text) => {
-  const { server, content } = await start('modern');
+  const { server, content } = await share();
   const state = await ask(server);
   const reply = await answer(server, state, changes);
   expectRefusal(reply, text);
@@ -107,7 +85,7 @@ test.each<[string, object, string]>([
 });
 
 test('S2.12 a state that was changed anywhere does nothing', async () => {
-  const { server, content } = await start('modern');
+  const { server, content } = await share();
   const state = String(await ask(server));
   for (const at of [0, state.length >> 2, state.length >> 1, state.length - 3]) {
     const other = state[at] === 'A' ? 'B' : 'A';
@@ -128,15 +106,15 @@ test('S2.12 the state of another server does nothing', async () => {
 });
 
 test('S2.12 an approval that comes too late does nothing', async () => {
-  const { server, content } = await start('modern', ['--answer-time', '1']);
+  const { server, content } = await start('modern', ['--answer-time', '0.3']);
   const state = await ask(server);
-  await pause(2100);
+  await expired(server);
   expectRefusal(await answer(server, state), CLOSED);
   expect(content()).toBe('(a)');
 });
 
 test('S2.12 a file that changed meanwhile is not touched', async () => {
-  const { server, file, content } = await start('modern');
+  const { server, file, content } = await share();
   const state = await ask(server);
   writeFileSync(file, '(theirs)');
   expectRefusal(
@@ -154,8 +132,12 @@ test('S2.12 an answer and a cancellation in one message do nothing', async () =>
   const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } };
   server.write(`${line}${JSON.stringify(cancel)}\n`);
   expect(await server.send(server.callLine('read_file', { path: 'src/a.lisp' }))).toBeDefined();
-  await pause(200);
-  expect(content()).toBe('(a)');
+  // What it had set going would be on record by the end of so many other calls.
+  for (let count = 0; count < 20; count++) {
+    await server.send(server.callLine('read_file', { path: 'src/a.lisp' }));
+  }
+  const log = textOf(await server.send(server.callLine('get_audit_log', { tool: 'write_file' })));
+  expect([content(), log]).toEqual(['(a)', expect.stringMatching(/^0 calls /)]);
 });
 
 test('an approval for the session holds for the folder that the human was told, not for others', async () => {
@@ -205,9 +187,9 @@ test('S2.12 a file that is loaded is the one that was shown', async () => {
 
 test('C20 a client that can only open pages cannot be asked', async () => {
   const server = new RawServer({ era: 'modern', capabilities: { elicitation: { url: {} } } });
-  servers.push(server);
   await server.connect();
   const reply = await server.send(server.callLine('write_file', { path: 'never/x', content: '' }));
+  await server.kill();
   expect(textOf(reply)).toContain('here nobody can be asked');
 });
 
@@ -237,11 +219,11 @@ test('S2.12 in the legacy era, an answer counts once and for its question only',
 });
 
 test('S2.12 in the legacy era, an answer that comes too late does nothing', async () => {
-  const { server, content } = await start('legacy', ['--answer-time', '1']);
+  const { server, content } = await start('legacy', ['--answer-time', '0.3']);
   const call = server.request('tools/call', WRITE);
   server.write(call.line);
   const { id } = await asked(server);
-  await pause(1500);
+  await expired(server);
   respond(server, id);
   expectRefusal(await server.answer(call.id), CLOSED);
   expect(content()).toBe('(a)');

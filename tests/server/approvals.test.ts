@@ -1,7 +1,7 @@
 // How a human is asked through their own client, in both eras, and what counts as an answer.
 
 import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { ERAS, type Era, type Session, startSession } from '../harness.ts';
 
 const open: Session[] = [];
@@ -14,8 +14,39 @@ interface Asked {
   questions: ElicitRequestFormParams[];
 }
 
+/** A server for each era that the tests share, and the answers of its human that are still to come. */
+const shared = new Map<Era, { asked: Asked; answers: ElicitResult[] }>();
+afterAll(() => Promise.all([...shared.values()].map(({ asked }) => asked.session.close())));
+
+/** Returns the server of ERA that asks from cautious on, whose human now gives ANSWERS in turn. Nothing that a test does
+ *  with it may last. */
+async function share(era: Era, answers: ElicitResult[]): Promise<Asked> {
+  const known = shared.get(era);
+  if (known !== undefined) {
+    known.answers.splice(0, Number.POSITIVE_INFINITY, ...answers);
+    known.asked.questions.splice(0);
+    return known.asked;
+  }
+  const own = [...answers];
+  const asked = await launch(era, own);
+  shared.set(era, { asked, answers: own });
+  return asked;
+}
+
+/** The same, or a server of its own where that is started with ARGS. */
+function start(era: Era, answers: ElicitResult[], args: string[] = []): Promise<Asked> {
+  return args.length === 0 ? share(era, answers) : startOwn(era, answers, args);
+}
+
+/** Starts a server as `launch` does that ends with the test. */
+async function startOwn(era: Era, answers: ElicitResult[], args: string[] = []): Promise<Asked> {
+  const asked = await launch(era, answers, args);
+  open.push(asked.session);
+  return asked;
+}
+
 /** Starts a server that asks from cautious on, over a client whose human gives ANSWERS in turn. */
-async function start(era: Era, answers: ElicitResult[], args: string[] = []): Promise<Asked> {
+async function launch(era: Era, answers: ElicitResult[], args: string[] = []): Promise<Asked> {
   const questions: ElicitRequestFormParams[] = [];
   const session = await startSession({
     era,
@@ -27,7 +58,6 @@ async function start(era: Era, answers: ElicitResult[], args: string[] = []): Pr
       return answer;
     },
   });
-  open.push(session);
   return { session, questions };
 }
 
@@ -94,7 +124,7 @@ describe.each(ERAS)('in the %s era', (era) => {
   });
 
   test('approved for this session, the tool is not asked for again; others are', async () => {
-    const { session, questions } = await start(era, [
+    const { session, questions } = await startOwn(era, [
       accept({ decision: 'approve for this session' }),
       APPROVE,
     ]);

@@ -41,7 +41,7 @@ export function marked(mark: string): number[] {
   });
 }
 
-export function pause(ms: number): Promise<void> {
+function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 

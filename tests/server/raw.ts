@@ -2,7 +2,7 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type Era, PROJECT, SERVER } from '../harness.ts';
+import { type Era, PROJECT, programWith, type TestWaits } from '../harness.ts';
 import { until } from './processes.ts';
 
 export interface Reply {
@@ -21,6 +21,8 @@ export interface RawOptions {
   /** Added to this process's environment; undefined takes a variable out. */
   env?: Record<string, string | undefined>;
   cwd?: string;
+  /** Shorter times than users have. */
+  waits?: TestWaits;
 }
 
 /** How long an answer may take before the test fails. */
@@ -36,12 +38,14 @@ export class RawServer {
   #stderr = '';
   #nextId = 1;
 
-  constructor({ era = 'legacy', args = [], env = {}, cwd = PROJECT, capabilities = {} }: RawOptions = {}) {
+  constructor(options: RawOptions = {}) {
+    const { era = 'legacy', args = [], env = {}, cwd = PROJECT, capabilities = {}, waits } = options;
     this.#era = era;
     this.#capabilities = capabilities;
-    this.process = spawn(process.execPath, [SERVER, ...args], {
+    const program = programWith(waits);
+    this.process = spawn(process.execPath, [program.file, ...args], {
       cwd,
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...program.env, ...env },
       stdio: 'pipe',
     });
     this.process.stdout.setEncoding('utf8').on('data', (text: string) => this.#take(text));

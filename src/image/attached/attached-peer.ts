@@ -21,14 +21,19 @@ export class AttachedPeer implements Peer {
   /** Connects to the Unix SOCKET of an agent, whose code asks UPCALLS through. */
   constructor(socket: string, upcalls: Upcalls) {
     this.#socket = connect(socket);
+    let greeted = false;
     this.#channel = new Channel(this.#socket, this, upcalls, {
-      hello: (hello) => this.#greet(hello),
+      hello: (hello) => {
+        greeted = true;
+        this.#greet(hello);
+      },
       exiting: () => {
         this.#how = 'the image ended';
       },
       broken: (how) => this.disconnect(how),
     });
-    this.#socket.on('error', ({ message }) => this.disconnect(message));
+    // What ends a connection that stood is no news besides that it ended.
+    this.#socket.on('error', ({ message }) => this.disconnect(greeted ? this.#how : message));
     this.ended = new Promise((resolve) => {
       this.#socket.on('close', () => {
         this.#channel.close(this.#how);

@@ -7,8 +7,14 @@ import { readBuffer, readFile } from './reading.ts';
 import { searchInBuffer } from './search-in-buffer.ts';
 import { writeFile } from './writing.ts';
 
-/** Returns the tools of the category buffer, over WORKSPACE; PENDING_EDITS tells of edits that wait for an answer. */
-export function bufferTools(workspace: Workspace, pendingEdits?: PendingEdits): Tool[] {
+/** Returns the tools of the category buffer, over WORKSPACE. PENDING_EDITS tells of edits that wait for an answer; a
+ *  pattern may take MATCH_MS milliseconds in one text. */
+export function bufferTools(workspace: Workspace, pendingEdits?: PendingEdits, matchMs?: number): Tool[] {
   const buffers = new WorkspaceBuffers(workspace, pendingEdits);
-  return [readFile(workspace, buffers), readBuffer(buffers), searchInBuffer(buffers), writeFile(workspace)];
+  return [
+    readFile(workspace, buffers),
+    readBuffer(buffers),
+    searchInBuffer(buffers, matchMs),
+    writeFile(workspace),
+  ];
 }

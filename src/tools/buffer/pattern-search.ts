@@ -49,14 +49,16 @@ export function searchPattern(pattern: string, regex: boolean, caseSensitive: bo
   }
 }
 
-/** Searches texts for one pattern, in a thread that stop ends. */
+/** Searches texts for one pattern, in a thread that stop ends. In one text it may take MATCH_MS milliseconds. */
 export class Searcher {
   readonly #pattern: RegExp;
   #thread: Worker | undefined;
   readonly #signal: AbortSignal | undefined;
+  readonly #matchMs: number;
 
-  constructor(pattern: RegExp, signal?: AbortSignal) {
+  constructor(pattern: RegExp, signal?: AbortSignal, matchMs: number = MATCH_MS) {
     this.#pattern = pattern;
+    this.#matchMs = matchMs;
     this.#signal = signal;
   }
 
@@ -84,10 +86,10 @@ export class Searcher {
         void thread.terminate();
         finish(() => reject(error));
       };
-      const onEnd = () => fail(tooSlow());
+      const onEnd = () => fail(tooSlow(this.#matchMs));
       const onAnswer = (matches: Matches) => finish(() => resolve(matches));
       const onError = (error: unknown) => fail(failed(error));
-      const timer = setTimeout(onEnd, MATCH_MS);
+      const timer = setTimeout(onEnd, this.#matchMs);
       this.#signal?.addEventListener('abort', onEnd);
       thread.on('message', onAnswer).on('error', onError);
       thread.postMessage({ text, skip, limit });
@@ -112,8 +114,8 @@ function failed(error: unknown): CallError {
   );
 }
 
-function tooSlow(): CallError {
+function tooSlow(matchMs: number): CallError {
   return new CallError(
-    `The search was ended: the pattern took longer than ${MATCH_MS / 1000} s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
+    `The search was ended: the pattern took longer than ${matchMs / 1000} s. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
   );
 }

@@ -53,7 +53,8 @@ const SEARCH_IN_BUFFER = {
 const SEARCH_MS = 10_000;
 const SEARCH_ENTRIES = 100_000;
 
-export function searchInBuffer(buffers: BufferSource) {
+/** Returns the tool that searches BUFFERS, in one of which a pattern may take MATCH_MS milliseconds. */
+export function searchInBuffer(buffers: BufferSource, matchMs?: number) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
     handler: async (args, context) => {
@@ -63,7 +64,7 @@ export function searchInBuffer(buffers: BufferSource) {
       const budget: Budget = { entries: SEARCH_ENTRIES, until: performance.now() + SEARCH_MS };
       const many = await buffers.below(name, budget);
       const one = many === undefined && name !== undefined ? await buffers.find(name) : undefined;
-      const searcher = new Searcher(regexp, context.signal);
+      const searcher = new Searcher(regexp, context.signal, matchMs);
       try {
         const page = pageOf(args, context);
         const found = await searchAll(searcher, many ?? (one ? [one] : []), page, budget);
