@@ -166,7 +166,7 @@ Return the members of the answer that only tell what could not be read."
 (defun call-as-job-part (package function)
   "Call FUNCTION, which returns members, in the session in PACKAGE, and keep warnings. Return its members, or those
 that tell why it was left, and the warnings."
-  (let ((*warnings* '()) (*warning-count* 0) (*warning-keys* '()) (*redefined* '()) (members '())
+  (let ((*remarks* (make-remarks)) (members '())
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil))
     (call-in-session package
                      (lambda ()
