@@ -40,7 +40,6 @@ const ENDINGS: { readonly [folder: string]: readonly string[] } = {
   tests: ['.ts'],
   'tests/contracts/__snapshots__': ['.txt'],
   'tests/hostile': ['.ts', '/collect.mjs', '/result.json'],
-  'tests/image': ['.ts', '.lisp'],
   'tests/server/__snapshots__': ['.snap'],
   'tests/source': ['.ts', '.lisp'],
   'tests/transcripts': ['.ts', '.txt'],
