@@ -1,7 +1,6 @@
-;;;; Loads the agent when there is no fasl of it in the cache: compiles it there for
-;;;; the next start, or, where that is not possible, loads its source.
-;;;; LIVE_LISP_FASL is the file to make, without the SBCL version. With LIVE_LISP_STRICT
-;;;; every warning of the compiler is printed and ends SBCL with 1; else none is heeded.
+;;;; Loads the agent when there is no fasl of it in the cache. It compiles the agent there for the next start. Where
+;;;; that is not possible, it loads the source. LIVE_LISP_FASL is the file to make, without the SBCL version. With
+;;;; LIVE_LISP_STRICT every warning of the compiler is printed and ends SBCL with 1; else none is heeded.
 
 (defpackage "LIVE-LISP.BOOT" (:use "COMMON-LISP"))
 (in-package "LIVE-LISP.BOOT")

@@ -71,3 +71,5 @@ ends the reader first and this thread last, so this one waits for its turn."
         (sb-thread:join-thread reader :default nil)
         (when **exiting** (sleep 5))
         (leave 0)))))
+
+(close-rooms *package*)

@@ -90,9 +90,8 @@
                (concatenate 'string (subseq tail start) (subseq tail 0 start)))))))
 
 (defun captured (capture &key reset (wait t))
-  "Return what CAPTURE kept as a JSON object: head, tail and how many characters
-were left out between them; NIL when nothing was written, or when another thread writes
-and WAIT is false. RESET empties it."
+  "Return what CAPTURE kept as a JSON object: its head, its tail, and how many characters are missing between them.
+Return NIL when nothing was written, or when another thread writes and WAIT is false. RESET empties it."
   (sb-thread:with-recursive-lock ((capture-lock capture) :wait-p wait)
     (unless (zerop (capture-total capture))
       (let* ((head (subseq (capture-head capture) 0 (head-fill capture)))

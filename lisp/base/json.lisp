@@ -12,8 +12,8 @@
   (members '() :type list))
 
 (defun object (&rest members)
-  "Return a JSON object with MEMBERS, a property list of string keys and values;
-members whose value is NIL are left out when it is written."
+  "Return a JSON object with MEMBERS, a property list of string keys and values. Members whose value is NIL are not
+written."
   (make-json-object members))
 
 (defun json-boolean (value)
@@ -130,8 +130,8 @@ with as many as tell one from the next."
             value))
      (put 93 buffer))))
 
-;;; Reading. The peer is our own server: what it sends is valid JSON, so
-;;; anything else only has to end in an error, not in a good text.
+;;; Reading. The peer is our own server: what it sends is valid JSON. Anything else only has to end in an error, not
+;;; in a good text.
 
 (defvar *input* (make-array 0 :element-type '(unsigned-byte 8)) "The octets being read.")
 (defvar *position* 0 "Where in *INPUT* reading goes on.")
@@ -204,8 +204,8 @@ rounds those that are denormalized down."
         (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
 
 (defun server-integer (integer)
-  "Return INTEGER, or the one that the server means by it: it writes large ones with as many digits
-as tell a double from the next."
+  "Return INTEGER, or the one that the server means by it. The server writes large ones with as many digits as tell a
+double from the next."
   (if (<= (integer-length integer) 53)
       integer
       (values (truncate (coerce integer 'double-float)))))

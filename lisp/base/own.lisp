@@ -15,6 +15,14 @@
   "True when PACKAGE is one of the agent's."
   (and (member package **own-packages** :test #'eq) t))
 
+(defun close-rooms (reader)
+  "Take back what the agent's packages export, but LIVE-LISP, and import that into the package READER. Exports were for
+the reader while the agent was loaded; a list of the program's external symbols must not show them."
+  (dolist (package (remove (symbol-package 'live-lisp:call-tool) **own-packages**))
+    (let ((exports (loop for symbol being the external-symbols of package collect symbol)))
+      (import exports reader)
+      (unexport exports package))))
+
 (sb-ext:defglobal **frame-roles** '()
   "What the frames of some functions of the agent mean for those around them: pairs of the function's name and a role.")
 

@@ -1,8 +1,8 @@
 ;;;; The one door to what SBCL does not document. The files sbcl-*.lisp declare each internal name that the agent
 ;;;; touches: what it is for, where it is, and what stands in for it. Other files use only our names for them, and
-;;;; what SB-EXT, SB-THREAD, SB-GRAY, SB-MOP, SB-ALIEN and SB-SYS export, which SBCL's manual describes.
-;;;; The agent is compiled by the SBCL that runs it, so a name is looked up when its declaration is expanded: a
-;;;; version without it gets the fallback, and a call costs nothing more than one of SBCL's own operator.
+;;;; what SB-EXT, SB-THREAD, SB-GRAY, SB-MOP, SB-ALIEN and SB-SYS export, which SBCL's manual describes. The agent is
+;;;; compiled by the SBCL that runs it, so a name is looked up when its declaration is expanded. A version without the
+;;;; name gets the fallback. A call costs no more than one of SBCL's own operator.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -124,8 +124,8 @@ what it returns or does. A parameter after &REST stands for all other arguments,
        ,@(missing-form operator place))))
 
 (defmacro define-internal-variable (name what (&rest place) &optional fallback)
-  "Define NAME as a symbol macro for the value of the variable or constant at PLACE, or for the form FALLBACK where
-there is none or it is unbound. WHAT says what the value is."
+  "Define NAME as a symbol macro for the value of the variable or constant at PLACE. Where there is none, or it is
+unbound, NAME stands for the form FALLBACK. WHAT says what the value is."
   (let ((symbol (first-internal place #'identity)))
     `(progn
        (define-here ,name

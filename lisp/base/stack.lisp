@@ -11,8 +11,8 @@
 
 (defun guard-stacks ()
   "Protect the last pages of this thread's stacks, which SBCL does for the main thread only. While the guard page
-before is open, as in a cleanup form, the stack would grow into another thread's memory and spoil it unseen; now
-the image ends there."
+before is open, as in a cleanup form, a stack can grow into another thread's memory and spoil it unseen. Now the image
+ends there."
   (protect-control-stack 1 0)
   (protect-binding-stack 1 0)
   (protect-alien-stack 1 0))
@@ -31,9 +31,9 @@ A cleanup form runs on the stack of what it cleans up after."
     (and left (> left (* 8 guard-octets)))))
 
 (defun protect-stack-again ()
-  "Protect the guard page of this thread's stack when exhausting the stack unprotected it.
-SBCL does that only when the stack grows back to there; it gives the stack of a thread that
-ended before to a new one, which then dies with the whole image when it grows so far."
+  "Protect the guard page of this thread's stack when exhausting the stack unprotected it. SBCL does that only when
+the stack shrinks back to there. It gives the stack of an ended thread to a new one, which would then take the whole
+image with it."
   (when (and state-slot (far-from-guard-p))
     (multiple-value-bind (thread state) (thread-word state-slot)
       (when (and thread (zerop (ldb (byte 8 0) state)))

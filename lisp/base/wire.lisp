@@ -63,8 +63,8 @@ When the peer is gone the image ends."
   #-linux 0)
 
 (defun wait-until-read ()
-  "Wait until the server has read what was sent, at most half a second: when the process ends before, and
-the server sends something meanwhile, it loses what it did not read."
+  "Wait until the server has read what was sent, at most half a second. When the process ends before, and the server
+sends something meanwhile, the server loses the rest."
   (loop repeat 100
         until (zerop (unread-octets))
         do (sleep 0.005)))

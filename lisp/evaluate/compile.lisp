@@ -12,8 +12,8 @@
   (mapcar #'symbol-value *compiler-variables*))
 
 (defun readtable-for-form (form)
-  "Return a readtable that reads the only character of the file that stands for FORM as FORM, with
-the readtable of the user back in place."
+  "Return a readtable that reads the only character of the file that stands for FORM as FORM. It puts the readtable of
+the user back."
   (let ((users *readtable*) (readtable (copy-readtable nil)))
     (set-macro-character #\! (lambda (stream character)
                                (declare (ignore stream character))
@@ -62,9 +62,8 @@ readtable, they do to a copy."
   (truename file))
 
 (define-operation ("compile-forms" :members t) (code package file)
-  "Compile the forms of the text CODE in PACKAGE, or in the session's, as if they stood in a
-file, and take back what that defines. FILE is the native name of a file to make, with type lisp;
-beside it the fasl is made."
+  "Compile the forms of the text CODE in PACKAGE, or in the session's, as if they stood in a file. Take back what that
+defines. FILE is the native name of a file to make, with type lisp; beside it the fasl is made."
   (let* ((package (and package (named-package package)))
          (file (sb-ext:parse-native-namestring file))
          (*form-file* nil)

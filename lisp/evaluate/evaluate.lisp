@@ -35,9 +35,8 @@ NIL at the end."
   "The copies of symbol vectors that were made last, by package.")
 
 (defun symbol-vectors (package)
-  "Return copies of the symbol vectors of PACKAGE, those made last when they are still true;
-NIL for a package whose vectors this SBCL does not show, or that are too large to look
-through for every form."
+  "Return copies of the symbol vectors of PACKAGE, those made last when they are still true. Return NIL when SBCL does
+not show them, or when they are too large to look through for every form."
   (let ((cells (package-cells package)) (copies (gethash package **snapshots**)))
     (cond ((or (notevery #'simple-vector-p cells) (> (reduce #'+ cells :key #'length) 50000)) nil)
           ((and copies (every #'same-cells-p cells copies)) copies)
@@ -50,9 +49,9 @@ through for every form."
         when vectors collect (cons package vectors)))
 
 (defun unintern-new (before form)
-  "Take out of their packages the symbols that are not in BEFORE, what PRESENT-SYMBOLS
-returned, and whose names stand in FORM, the text that interned them and then could not be
-read. Other threads intern symbols meanwhile, which stay."
+  "Take out of their packages the symbols that are new since BEFORE, from PRESENT-SYMBOLS, and whose names stand in
+FORM. That is the text that interned them and then could not be read. Other threads intern symbols meanwhile, which
+stay."
   (loop for (package . vectors) in before
         do (let ((known (make-hash-table :test 'eq)))
              (dolist (cells vectors)
@@ -67,10 +66,9 @@ read. Other threads intern symbols meanwhile, which stay."
                      (unintern symbol package))))))))
 
 (defun read-form (stream text start packages)
-  "Read the next form of STREAM, which begins at START in TEXT and can intern symbols in
-PACKAGES too. A form that cannot be
-read ends the call with a text that says what is wrong and where (S2.16); the symbols it
-interned are taken out again."
+  "Read the next form of STREAM, which begins at START in TEXT and can intern symbols in PACKAGES too. A form that
+cannot be read ends the call with a text that says what is wrong and where (S2.16). The symbols that it interned are
+taken out again."
   (let ((before (present-symbols (adjoin *package* packages))))
     (handler-bind
         ((error
@@ -166,9 +164,9 @@ Return the members of the answer that only tell what could not be read."
                        (push (evaluate-form form (form-reader text start stream)) *done*)))))))
 
 (defun call-as-job-part (package function)
-  "Call FUNCTION, which returns members, in the session in PACKAGE with warnings kept;
-return its members, or those that tell why it was left, with the warnings."
-  (let ((*warnings* '()) (*warning-count* 0) (*warning-keys* '()) (*redefined* '()) (members '())
+  "Call FUNCTION, which returns members, in the session in PACKAGE, and keep warnings. Return its members, or those
+that tell why it was left, and the warnings."
+  (let ((*remarks* (make-remarks)) (members '())
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil))
     (call-in-session package
                      (lambda ()

@@ -25,8 +25,8 @@ When a print method of an object in it fails, objects are shown by their class."
             (print-form)))))))
 
 (defun expansion-data (form)
-  "Return FORM printed. Shared structure is marked only where it does not fit otherwise, as
-what is circular never does: marks on every symbol that a macro made are hard to read."
+  "Return FORM printed. Shared structure is marked only where it does not fit otherwise, as what is circular never
+does. Marks on every symbol that a macro made are hard to read."
   (multiple-value-bind (text cut) (printed-expansion nil form)
     (multiple-value-bind (marked too-long) (if cut (printed-expansion t form) (values text nil))
       (object "text" (if too-long text marked) "cut" too-long))))
@@ -69,8 +69,8 @@ what is circular never does: marks on every symbol that a macro made are hard to
     (list* "unreadable" unreadable data)))
 
 (define-operation ("macroexpand" :members t) (code package mode)
-  "Expand the one form of the text CODE, read in PACKAGE or in the session's: once, until it is
-no macro form, or with all forms in it, as MODE says: one, full or all."
+  "Expand the one form of the text CODE, read in PACKAGE or in the session's. MODE says how far: one is once, full
+until it is no macro form, all with all forms in it."
   (let ((package (and package (named-package package)))
         (*form-number* 1))
     (if (and (string= mode "all") (null (code-walker)))

@@ -16,8 +16,8 @@
       (load-fasl stream nil nil))))
 
 (defun readtable-for (source)
-  "Return the readtable for the file SOURCE: the current one, or, when the file begins
-with a byte order mark, a copy that takes the mark for white space."
+  "Return the readtable for the file SOURCE. It is the current one, or a copy that takes a byte order mark, with which
+the file begins, for white space."
   (with-open-file (stream source :element-type '(unsigned-byte 8))
     (if (equal '(#xef #xbb #xbf) (loop repeat 3 collect (read-byte stream nil)))
         (let ((readtable (copy-readtable)))
@@ -26,8 +26,8 @@ with a byte order mark, a copy that takes the mark for white space."
         *readtable*)))
 
 (defun call-in-folder-of (file function)
-  "Call FUNCTION while the directory of FILE, a pathname, is there: the server makes it, where the
-image sees what the server makes, and removes it. Else it is made here, and goes with what is in it."
+  "Call FUNCTION while the directory of FILE, a pathname, is there. The server makes and removes it, where the image
+sees what the server makes. Else it is made here, and goes with what is in it."
   (multiple-value-bind (name made) (ensure-directories-exist file)
     (declare (ignore name))
     (unwind-protect (funcall function)

@@ -1,20 +1,20 @@
-;;;; What compiling leaves behind is taken back: a file that is compiled defines its macros,
-;;;; types and constants in the image, and tells the compiler of its functions. What was defined
-;;;; meanwhile from elsewhere, by an evaluation or by a file that the code loads, stays.
+;;;; What compiling leaves behind is taken back. A file that is compiled defines its macros, types and constants in
+;;;; the image, and tells the compiler of its functions. What was defined meanwhile from elsewhere, by an evaluation
+;;;; or by a file that the code loads, stays.
 
 (in-package "LIVE-LISP.EVALUATE")
 
 (defvar *form-file* nil "The true name of the file that stands for the forms of this compilation.")
 
 (defvar *remembered* nil
-  "What the forms of this compilation can define was before: by symbol, from ASPECTS, and by the
-name of a package that there was not, a symbol without a home, NIL.")
+  "What was there before, of all that the forms of this compilation can define. By symbol it has what *ASPECTS*
+return; by a symbol without a home, NIL: there was no package of that name.")
 
 ;;; Where a definition is from
 
 (defun location-file (location)
-  "Return the name of the file in which LOCATION, of the compiler, is; NIL when it is in none, and
-:UNKNOWN when it is no location."
+  "Return the name of the file in which LOCATION, of the compiler, is, or NIL when it is in none. Return :UNKNOWN when
+it is no location."
   (typecase location
     (source-location (location-name location))
     ;; What DEFSETF leaves.
@@ -22,8 +22,8 @@ name of a package that there was not, a symbol without a home, NIL.")
     (t :unknown)))
 
 (defun function-file (function)
-  "Return the name of the file in which FUNCTION is, NIL when it is in none, and :UNKNOWN for one of
-the system, such as the closure that stands for a trivial type or macro."
+  "Return the name of the file in which FUNCTION is, or NIL when it is in none. Return :UNKNOWN for one of the system,
+such as the closure of a trivial type or macro."
   (let ((file (introspect "DEFINITION-SOURCE-PATHNAME" (introspect "FIND-DEFINITION-SOURCE" function))))
     (if (typep file 'logical-pathname) :unknown file)))
 
@@ -74,8 +74,8 @@ and value."
   (loop for (number . value) in (set-difference before (known-info name categories) :key #'car)
         do (know-value name number value)))
 
-;;; The aspects of a symbol. Each is a function of the symbol that returns what tells where that
-;;; aspect is from, a list, and a function that makes it be so again.
+;;; The aspects of a symbol. Each is a function of the symbol. It returns a list that tells where that aspect is from,
+;;; and a function that makes it be so again.
 
 (defun plain-function (name)
   "Return the function that NAME names, or NIL for none or what stands in the place of a macro."
@@ -225,8 +225,8 @@ was defined from elsewhere since."
          (sb-ext:package-locked-p package))))
 
 (defun expand-remembering (function form environment)
-  "The *MACROEXPAND-HOOK* of a compilation: keep what the expansion of FORM can define, unless it
-stands in another file, which code of the forms compiles or loads."
+  "The *MACROEXPAND-HOOK* of a compilation. It keeps what the expansion of FORM can define, unless FORM stands in
+another file, which code of the forms compiles or loads."
   (let ((own (and (null *load-truename*) (equal *compile-file-truename* *form-file*))))
     (when (and own (consp form) (eq (car form) 'defpackage))
       (remember-package (second form)))

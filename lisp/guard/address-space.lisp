@@ -1,24 +1,21 @@
-;;;; What the image may take of the machine besides its heap. Its address space is bounded, so that foreign
-;;;; code that allocates for ever gets no more and fails, and the system need not end some process.
+;;;; What the image may take of the machine besides its heap. Its address space is bounded: foreign code that
+;;;; allocates for ever gets no more and fails. So the system need not end some process.
 
 (in-package "LIVE-LISP.GUARD")
 
 (defconstant +address-space+ 9 "RLIMIT_AS of Linux; other systems hold no process to it.")
 
-(sb-ext:defglobal **limited** nil
-  "The limits of the address space that this image set, a vector of the soft and the hard one in octets; NIL
-when it set none.")
-
-(sb-ext:defglobal **unlimited** nil "The limits that there were before, as **LIMITED**.")
-
 (defconstant +reserve+ (* 256 1024 1024) "Octets by which the limit is raised when it is reached.")
 
-(sb-ext:defglobal **reserves** 8 "How often the limit can still be raised.")
+(defstruct (limits (:constructor make-limits (before now)))
+  "BEFORE are the limits of the address space that there were, NOW those that this image set: vectors of the soft and
+the hard one, in octets. NOW can still be raised RESERVES times, and is lifted for the LIFTING calls that go on."
+  before now (reserves 8) (lifting 0))
 
-(sb-ext:defglobal **lifting** 0 "How many calls go on for which the limit is lifted.")
+(sb-ext:defglobal **limits** nil "The limits that this image set, or NIL when it set none.")
 
-(sb-ext:defglobal **lifting-lock** (sb-thread:make-mutex :name "live-lisp limits")
-  "Held while the limit changes.")
+(sb-ext:defglobal **limits-lock** (sb-thread:make-mutex :name "live-lisp limits")
+  "Held while a limit changes.")
 
 (defmacro limit-call (name limits)
   "Call getrlimit or setrlimit, whichever NAME says, with LIMITS. Return whether it did what it should."
@@ -50,28 +47,26 @@ when it set none.")
       (let ((limited (copy-seq before)))
         (setf (aref limited 0) (min (+ used (* 1024 1024 megabytes)) (aref before 0)))
         (when (set-limits limited)
-          (setf **unlimited** before
-                **limited** limited))))))
+          (setf **limits** (make-limits before limited)))))))
 
-(defun keep-reserve ()
-  "Raise the limit a little when it is reached: without any room a collection ends the image. What is left in memory by
-calls that fail is bounded by how often that can be."
-  (let ((used (address-space)))
-    (when (and used (plusp **reserves**) (< (- (aref **limited** 0) used) (floor +reserve+ 2)))
-      (decf **reserves**)
-      (setf (aref **limited** 0) (min (+ used +reserve+) (aref **unlimited** 0))))))
+(defun keep-reserve (limits)
+  "Raise the limit of LIMITS a little when it is reached, since without any room a collection ends the image. How
+often that can be bounds what calls that fail leave in memory."
+  (let ((used (address-space)) (now (limits-now limits)))
+    (when (and used (plusp (limits-reserves limits)) (< (- (aref now 0) used) (floor +reserve+ 2)))
+      (decf (limits-reserves limits))
+      (setf (aref now 0) (min (+ used +reserve+) (aref (limits-before limits) 0))))))
 
 (defun call-unlimited (function &rest arguments)
   "Call FUNCTION with ARGUMENTS while the address space is not bounded: what it starts is not bounded either."
-  (flet ((change (step)
-           (sb-thread:with-mutex (**lifting-lock**)
-             (incf **lifting** step)
-             (when **limited**
-               (when (zerop **lifting**) (keep-reserve))
-               (set-limits (if (plusp **lifting**) **unlimited** **limited**))))))
-    (change 1)
-    (unwind-protect (apply function arguments)
-      (change -1))))
+  (flet ((change (limits step)
+           (sb-thread:with-mutex (**limits-lock**)
+             (when (zerop (incf (limits-lifting limits) step)) (keep-reserve limits))
+             (set-limits (if (plusp (limits-lifting limits)) (limits-before limits) (limits-now limits))))))
+    (let ((limits **limits**))
+      (when limits (change limits 1))
+      (unwind-protect (apply function arguments)
+        (when limits (change limits -1))))))
 
 (setf **make-thread** (lambda (&rest options)
                         ;; Also when the address space is used up.
@@ -86,4 +81,4 @@ java, reserve more than they ever use."
     (encapsulate +spawn+ 'live-lisp #'call-unlimited)))
 
 (define-ability "address-space limits" "foreign code can use up the memory")
-(define-check **limited**)
+(define-check **limits**)

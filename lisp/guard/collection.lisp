@@ -11,8 +11,8 @@
   "The oldest generation that the next collection can take by itself.")
 
 (sb-ext:defglobal **usual** nil
-  "While it is tight, what is set otherwise then: how often the youngest generation is collected before it gets
-older, and how much is made between two collections.")
+  "What is set otherwise while there is little room. A list of how often the youngest generation is collected before
+it gets older, and of how much is made between collections.")
 
 ;;; Large vectors are never copied: each has pages of its own that are only marked anew.
 
@@ -48,8 +48,8 @@ to copy. An object that leaves the rest of a page empty does so again where it i
     (values used octets)))
 
 (defun heap-use ()
-  "Return how many octets of the heap are in use and, unless that is little, a vector with how many of each generation a
-collection would have to copy."
+  "Return how many octets of the heap are in use. Unless that is little, also return a vector with how many of each
+generation a collection would copy."
   (let ((usage (heap-usage)))
     (cond ((<= usage (floor (sb-ext:dynamic-space-size) 6)) usage)
           (**large-pages-known** (count-pages))
@@ -79,8 +79,8 @@ of COPIED, what each has, lives."
 
 (defun set-oldest-collected (oldest)
   "Let the next collection take the generations up to OLDEST by itself, and none that is older. What survives there is
-not moved into one that cannot be collected, of which it would become a part for good; but the youngest is, or it would
-be copied again and again."
+not moved into a generation that cannot be collected, where it would stay for good. The youngest is, or it would be
+copied again and again."
   (unless (= oldest **collectable**)
     (loop for generation from 1 below +generations+
           do (setf (sb-ext:generation-minimum-age-before-gc generation)
@@ -118,8 +118,8 @@ octets were made."
   (setf collection-trigger (+ (heap-usage) nursery)))
 
 (defun tighten (room)
-  "Have the young generation copied only once, and before it is large, as there is little ROOM: each thread can make as
-much as one alone before the world stops."
+  "Have the young generation copied only once, and before it is large, as there is little ROOM. Each thread can make
+as much as one alone before the world stops."
   (unless **usual**
     (setf **usual** (list (sb-ext:generation-number-of-gcs-before-promotion 0)
                           (sb-ext:bytes-consed-between-gcs))))
@@ -141,7 +141,7 @@ little. When that is much, or ROOM is not, the young generation is copied only o
       (loosen)))
 
 (defun collect-bounded (gc &rest arguments &key full (gen 0))
-  "Call GC, SBCL's function, as the program does with ARGUMENTS, but no further than there is room to copy: what that
+  "Call GC, SBCL's function, as the program does with ARGUMENTS, but no further than there is room to copy. What that
 frees can be room for more."
   (flet ((collect (&rest arguments)
            ;; Calls of the program do not come by where those of the runtime do.
@@ -155,8 +155,8 @@ frees can be room for more."
           do (collect :gen (1+ oldest)))))
 
 (defun settle ()
-  "Before a job that is the only one, while there is little room, make what is young old: with what the job makes it
-would have to be copied, and soon that could not be collected either."
+  "Before a job that is the only one, while there is little room, make what is young old. Else each collection would
+copy it with what the job makes, until there is no room for that."
   (when (and **usual** (= 1 (hash-table-count **jobs**)))
     (let ((octets (nth-value 1 (heap-use))))
       (when (and octets (> (+ (aref octets 0) (aref octets 1)) (floor (sb-ext:dynamic-space-size) 32)))

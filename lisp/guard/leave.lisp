@@ -15,8 +15,8 @@
                  (ignore-errors (tell-written) (wait-until-read))
                  (apply exit options))))
 
-;;; Exit hooks do not tell of every exit: user code can remove them, and a signal can reach a thread that has hardly
-;;; begun, which then runs none.
+;;; Exit hooks do not tell of every exit. User code can remove them, and a thread that has hardly begun when a signal
+;;; reaches it runs none.
 (defun note-exits ()
   "Have each exit be known before it ends the other threads."
   (when +end-other-threads+

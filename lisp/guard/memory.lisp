@@ -1,6 +1,5 @@
-;;;; Who fills the heap. After each collection, which runs in the thread that had no more room, what
-;;;; survived is put down to the job of that thread, and the one that grew most is ended before a later
-;;;; collection could find no room.
+;;;; Who fills the heap. A collection runs in the thread that had no more room. What survived it is put down to the
+;;;; job of that thread. The job that grew most is ended before a later collection could find no room.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -59,8 +58,8 @@ that such a thread makes is for the same job."
   (if (job-p key) (running-job-p key) (sb-thread:thread-alive-p key)))
 
 (defun put-down-growth (usage)
-  "Put what USAGE, the octets in use now, is above that of the last collection down to whoever caused this
-one; to all jobs that run when it was nobody's."
+  "Put what was added to USAGE, the octets in use now, since the last collection down to whoever caused this one. When
+that is nobody, put it down to all jobs that run."
   (let ((delta (- usage (shiftf **usage** usage)))
         (here (growing-here)))
     (dolist (key (if here (list here) (jobs-now)))
@@ -109,24 +108,31 @@ one; to all jobs that run when it was nobody's."
     (sb-ext:gc :full t)))
 
 (defun too-large-p (growth sum copied young usage size)
-  "True when a grower must be ended that has made GROWTH of the SUM that all have, with USAGE of SIZE octets in use
-and COPIED of them such as a collection copies, YOUNG of these of what jobs made lately: one has made much while there
-would soon be no room to collect that once it is ended, or there would soon be none to copy what all have made."
+  "True when a grower must be ended. It made GROWTH of the SUM that all have made. USAGE of SIZE octets are in use; a
+collection would copy COPIED of them, of which YOUNG were made lately. There are three reasons. Its data could soon
+not be copied, or not be collected once it has ended. Or the data of all could not be copied."
   (let ((room (- size usage)) (soon (soon-made copied size)))
-    (or (and (> copied (floor room 2)) (> growth (floor size 5)))
-        (and (plusp **collectable**) (> growth (floor size 10)) (> (+ young soon) (floor (* 4 room) 5)))
-        (and (> growth (min (floor size 100) (floor room 8)))
-             (> (+ (min sum copied) soon) room)))))
+    (or
+     ;; Half of the room: a copy is made before the job is ended, and another when what it left is collected.
+     ;; A fifth of the heap: who made less is not the one that fills it.
+     (and (> copied (floor room 2)) (> growth (floor size 5)))
+     ;; Four fifths of the room: a copy leaves its pages up to a fifth empty.
+     ;; A tenth of the heap: with its copy that is the fifth of above.
+     (and (plusp **collectable**) (> growth (floor size 10)) (> (+ young soon) (floor (* 4 room) 5)))
+     ;; A hundredth of the heap, or an eighth of the room: the end of who made less gives next to no room.
+     (and (> growth (min (floor size 100) (floor room 8)))
+          (> (+ (min sum copied) soon) room)))))
 
 (defun soon-made (copied size)
-  "Return how many octets are made before a collection that is begun too late for COPIED, of a heap of SIZE, could be
-bounded: a vector that grows is copied to one of twice its size."
+  "Return how many octets can be made before a collection of COPIED, in a heap of SIZE, begins. A vector that grows is
+copied to one of twice its size."
+  ;; Three times what lies between two collections: until this one, until the next, and while what is ended unwinds.
   (+ (* 3 (sb-ext:bytes-consed-between-gcs))
      (if (and **extends** (> copied (floor size 16))) (* 2 **largest**) 0)))
 
 (defun growers-to-end (copied young usage size)
-  "Return what must be ended, as TOO-LARGE-P has it: the largest jobs until there is room for what the others made, and
-when the largest is a thread all that have made much, for nobody waits for them."
+  "Return what must be ended, as TOO-LARGE-P has it: the largest jobs, until there is room for what the others made.
+When the largest is a thread, these are all threads that have made much, for nobody waits for them."
   (let* ((growers (living-growers)) (largest (first growers))
          (sum (reduce #'+ growers :key #'grower-growth)))
     (cond ((not (and largest (too-large-p (grower-growth largest) sum copied young usage size))) '())
@@ -155,6 +161,7 @@ when the largest is a thread all that have made much, for nobody waits for them.
 a thirty-second of the heap has been filled."
   (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
+    ;; A thirty-second: while the heap fills once, at most 32 full collections are made for that.
     (when (and ends (> **usage** (+ **reclaimed** (floor (sb-ext:dynamic-space-size) 32))))
       (sb-ext:gc :full t)
       (setf ends (judge-growers)

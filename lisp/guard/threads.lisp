@@ -3,9 +3,9 @@
 (in-package "LIVE-LISP.GUARD")
 
 (defun guarded (function)
-  "Return a function for a new thread that does what FUNCTION does. A condition that nobody
-handles ends the thread whatever the global hook is by then, and the guard page of its stack
-is put back for the next thread that gets it, once the stack is unwound."
+  "Return a function for a new thread that does what FUNCTION does. A condition that nobody handles ends the thread,
+whatever the global hook is by then. Once its stack is unwound, the guard page is put back for the next thread that
+gets the stack."
   (lambda (&rest arguments)
     (guard-stacks)
     (let* ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
@@ -26,8 +26,8 @@ is put back for the next thread that gets it, once the stack is unwound."
   "The threads that the agent cannot do without.")
 
 (defun refusing-for-own (function thread arguments)
-  "Call FUNCTION, which does something to THREAD, with ARGUMENTS, unless it is one of the agent's own:
-killing all threads is a common thing to do. An exit ends those too."
+  "Call FUNCTION, which does something to THREAD, with ARGUMENTS, unless THREAD is one of the agent's own. Killing all
+threads is a common thing to do. An exit ends those too."
   (cond ((or (not (member thread **own-threads**)) (exiting-p)) (apply function thread arguments))
         ;; SBCL itself interrupts the main thread for some signals.
         (*job* (warn "The thread ~A answers the server, so it is left alone." (sb-thread:thread-name thread)))))

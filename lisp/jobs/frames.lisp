@@ -65,8 +65,8 @@ tells a reader nothing about their program."
   (equal name '(lambda ())))
 
 (defun loader-p (name)
-  "True when NAME is of the compiler or the loader, as all that is between the agent and a
-top-level form of a file, or begins a thread."
+  "True when NAME is of the compiler or the loader, or begins a thread. Those stand between the agent and a top-level
+form of a file."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
     (or (null symbols)
         (named-p name '("LOAD" "COMPILE-FILE" "CALL-WITH-LOAD-BINDINGS" "LOAD-AS-SOURCE" "EVAL-TLF"
@@ -85,8 +85,8 @@ the loader count as machinery too."
                  frames))
 
 (defun below-entry (frames)
-  "Return FRAMES without those above the oldest entry of a signal, a trap or the collector,
-nor the foreign ones through which it came, which can be a few frames down."
+  "Return FRAMES without those above the oldest entry of a signal, a trap or the collector. The foreign frames through
+which that came, which can be a few down, are left out too."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry

@@ -132,8 +132,8 @@ A job that has not come so far yet is left as soon as it has."
       (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
 
 (defvar *error-keeper* nil
-  "What keeps the errors of this call, or NIL: a function that takes a condition and whether its
-frames are on the stack, and returns a function that takes what CONDITION-DATA returns for it.")
+  "What keeps the errors of this call, or NIL. It is a function of a condition and whether its frames are on the
+stack. It returns a function that takes what CONDITION-DATA returns for the condition.")
 
 (sb-ext:defglobal **thread-error-keeper** nil
   "What keeps the errors that end threads which are no jobs, as *ERROR-KEEPER* those of a call.")

@@ -12,16 +12,15 @@
   (error 'lookup-failure :members members))
 
 (defstruct (operation (:constructor make-operation (name function parameters inline)))
-  "NAME is what messages call it, PARAMETERS are pairs of a JSON key and a keyword,
-INLINE means that the reader runs it itself because it is short and runs no user code."
+  "NAME is what messages call it, PARAMETERS are pairs of a JSON key and a keyword. INLINE means that the reader runs
+it itself: it is short and runs no user code."
   name function parameters inline)
 
 (defvar *operations* (make-hash-table :test 'equal) "Operations by name.")
 
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
-  "Define the operation NAME as a function of the same name, with PARAMETERS as keyword
-parameters. The value of BODY is the value of the answer, unless the option :MEMBERS
-says that it is a property list of the answer's own members."
+  "Define the operation NAME as a function of the same name, with PARAMETERS as keyword parameters. The value of BODY
+is the value of the answer. With the option :MEMBERS it is a property list of the answer's own members."
   (destructuring-bind (name &key inline members) (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name))))
       `(progn

@@ -65,8 +65,8 @@ code of the user runs here: no character of the test has another macro than in a
   (usable-package (session-value '*package*)))
 
 (defun call-in-session (package function)
-  "Call FUNCTION with the session's variables bound, in PACKAGE unless it is NIL,
-and keep in the session those that it changed, also when it is left by a throw."
+  "Call FUNCTION with the session's variables bound, in PACKAGE unless it is NIL. Keep in the session those that it
+changed, also when it is left by a throw."
   (let* ((before (sb-thread:with-mutex (**session-lock**) (copy-list **session**)))
          (cell (nthcdr (position '*package* *session-variables*) before))
          (readtable (nthcdr (position '*readtable* *session-variables*) before)))

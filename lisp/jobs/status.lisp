@@ -1,5 +1,5 @@
-;;;; How the image and its jobs are doing. All of it is told by the thread that reads, so it
-;;;; must wait for nobody and run no code of the user: what cannot be had at once is left out.
+;;;; How the image and its jobs are doing. The thread that reads tells all of it, so it must wait for nobody and run
+;;;; no code of the user. What cannot be had at once is left out.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -48,8 +48,8 @@ a carriage return, it means the next line to take the place of this one."
   "Octets of stack that there must be for a look at the frames, half of them pages that guard its end.")
 
 (defun room-on-stack-p ()
-  "True when this thread has enough stack left for a look at its frames: where that is exhausted,
-SBCL must not meet the end of the stack again before it is unwound."
+  "True when this thread has enough stack left for a look at its frames. An exhausted stack must not reach its end
+again before it is unwound."
   (let ((left (stack-left)))
     (or (null left) (> left *glance-stack*))))
 

@@ -1,14 +1,16 @@
-;;;; What is warned about while code of the user is compiled and run: kept as data, each
-;;;; with the form it is about, and not printed.
+;;;; What is warned about while code of the user is compiled and run. It is kept as data, each with the form that it
+;;;; is about, and not printed.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *warning-limit* 40 "Warnings of each severity that are kept; the rest is counted.")
 
-(defvar *warnings* nil "The warnings of this call, newest first.")
-(defvar *warning-count* 0 "How many there were.")
-(defvar *warning-keys* nil "What tells those that were kept apart.")
-(defvar *redefined* nil "The texts of the redefinitions of this call, newest first.")
+(defstruct (remarks (:constructor make-remarks ()))
+  "What a call was warned about: WARNINGS that are kept, newest first, how many there were, the KEYS that tell them apart,
+and the texts of what was REDEFINED, newest first."
+  (warnings '()) (count 0) (keys '()) (redefined '()))
+
+(defvar *remarks* (make-remarks) "The remarks of this call.")
 (defvar *form-number* nil "The number of the form that is evaluated, from 1.")
 
 (defun severity (condition)
@@ -25,8 +27,8 @@ that is used and not defined), style-warning or note."
     (and path (ignore-errors (sb-ext:native-namestring path)))))
 
 (defun context-data ()
-  "Return what the compiler is about, as far as it is known: the form, the names of the
-definitions around it, the offset in the file of the top-level form, and the file."
+  "Return what the compiler is about, as far as it is known. The values are the form, the definitions around it, the
+offset of the top-level form, and the file."
   (let ((context (ignore-errors (error-context nil))))
     (when context
       (let ((file (context-file context)))
@@ -62,8 +64,8 @@ nothing new."
                   (string= (symbol-name operator) (princ-to-string (first definition))))))))
 
 (defun unreadable-place (condition)
-  "Return where the form begins that CONDITION, of a file that cannot be read, is about, or
-where reading stopped, as far as SBCL knows; NIL when it knows neither."
+  "Return where the form begins that CONDITION, of a file that cannot be read, is about. Else return where reading
+stopped, or NIL when SBCL knows neither."
   (destructuring-bind (&optional line . column)
       (unreadable-line condition)
     (if line
@@ -91,10 +93,10 @@ more than once; those count once."
                       (printing-plainly (print-safely 200 form))))
            (definition (definition-text context))
            (key (list severity text form definition *form-number*)))
-      (unless (member key *warning-keys* :test #'equal)
-        (incf *warning-count*)
-        (when (< (count severity *warning-keys* :key #'first :test #'string=) *warning-limit*)
-          (push key *warning-keys*)
+      (unless (member key (remarks-keys *remarks*) :test #'equal)
+        (incf (remarks-count *remarks*))
+        (when (< (count severity (remarks-keys *remarks*) :key #'first :test #'string=) *warning-limit*)
+          (push key (remarks-keys *remarks*))
           (push (object "severity" severity
                         "text" text
                         "form" form
@@ -102,7 +104,7 @@ more than once; those count once."
                         "formNumber" *form-number*
                         "file" (or file (compiling-file))
                         "offset" offset)
-                *warnings*))))))
+                (remarks-warnings *remarks*)))))))
 
 (defun uninteresting-p (redefinition)
   "True when the warning REDEFINITION is about a definition that comes from where the
@@ -114,8 +116,8 @@ new one comes from, as when a file is loaded again."
 apart, because replacing a definition is what a redefining form is for."
   (cond ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
-        ((and (not (uninteresting-p condition)) (< (length *redefined*) *warning-limit*))
-         (pushnew (report-text 200 condition) *redefined* :test #'string=)))
+        ((and (not (uninteresting-p condition)) (< (length (remarks-redefined *remarks*)) *warning-limit*))
+         (pushnew (report-text 200 condition) (remarks-redefined *remarks*) :test #'string=)))
   (let ((restart (find-restart 'muffle-warning condition)))
     (when restart (invoke-restart restart))))
 
@@ -136,6 +138,6 @@ apart, because replacing a definition is what a redefining form is for."
 
 (defun warning-members ()
   "Return the members of an answer that tell what was warned about."
-  (list "warnings" (reverse *warnings*)
-        "warningCount" (and (plusp *warning-count*) *warning-count*)
-        "redefined" (reverse *redefined*)))
+  (list "warnings" (reverse (remarks-warnings *remarks*))
+        "warningCount" (and (plusp (remarks-count *remarks*)) (remarks-count *remarks*))
+        "redefined" (reverse (remarks-redefined *remarks*))))

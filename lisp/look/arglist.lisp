@@ -94,8 +94,8 @@ most LIMIT of its methods from OFFSET on."
 ;;; The operation
 
 (define-operation "arglist" (name package methods offset limit)
-  "Tell how what NAME of PACKAGE names as a function is called; of a generic function with
-METHODS also how its methods are, of which LIMIT are told from OFFSET on."
+  "Tell how what NAME of PACKAGE names as a function is called. With METHODS also tell how the methods of a generic
+function are, LIMIT of them from OFFSET on."
   (multiple-value-bind (symbol status setf) (named-symbol name package)
     (declare (ignore status))
     (let* ((target (if setf (list 'setf symbol) symbol)) (kind (function-kind target)))

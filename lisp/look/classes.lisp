@@ -121,9 +121,9 @@ first, each once."
     (values (and slot (sb-mop:slot-definition-initform slot)) (and slot t))))
 
 (defun slot-data (name effective class classes)
-  "Return the slot NAME of CLASS, whose ancestors are CLASSES, as a JSON object. EFFECTIVE is
-its effective definition; in a class that is not finalized it is NIL, and what that would be
-is made of the definitions that are known."
+  "Return the slot NAME of CLASS, whose ancestors are CLASSES, as a JSON object. EFFECTIVE is its effective
+definition, or NIL in a class that is not finalized. Then what that would be is made of the definitions that are
+known."
   (let* ((definers (definers name classes))
          (slots (if effective (list effective) (mapcar #'cdr definers)))
          (type (find t (mapcar #'sb-mop:slot-definition-type slots) :test-not #'eq))

@@ -7,23 +7,23 @@
   "Packages whose symbols are told from others of their names also in an argument list.")
 
 (defun plain-symbol-p (symbol)
-  "True when SYMBOL is told from others of its name also in an argument list; so is what a
-backquote is read as, which is printed as one."
+  "True when SYMBOL keeps its package also in an argument list. So does what a backquote is read as, which is printed
+as one."
   (or (member (symbol-package symbol) *plain-packages*)
       (eq symbol +quasiquote+)))
 
 (defun map-comma (function tree)
-  "Return TREE, an expression with a comma in a backquote, with FUNCTION applied to what follows
-the comma; or NIL when it is no such thing."
+  "Return TREE, an expression with a comma in a backquote, with FUNCTION applied to what follows the comma. Return NIL
+when TREE is no such thing."
   (and (comma-p tree)
        (make-comma (funcall function (comma-expression tree)) (comma-kind tree))))
 
 (defvar *conses-left* 0 "How many conses of code may still be copied.")
 
 (defun copied-code (function code &optional (depth 10))
-  "Return CODE with FUNCTION applied to its atoms: a copy of as much as can be shown, in the order
-of printing, while there are *CONSES-LEFT*. Code can hold a literal of any size, or a circular one,
-all of which the pretty printer would go through."
+  "Return a copy of CODE with FUNCTION applied to its atoms. It has as much as can be shown, in the order of printing,
+while there are *CONSES-LEFT*. Code can hold a literal of any size, or a circular one, all of which the pretty printer
+would go through."
   (flet ((copy (part) (copied-code function part (1- depth))))
     (cond ((zerop depth) nil)
           ((consp code)
@@ -78,8 +78,8 @@ list of no arguments is printed as one."
       (make-symbol (symbol-name atom))))
 
 (defun bare-parameter (part)
-  "Return PART, a name or a lambda list, with symbols that print bare, even in a list that begins
-with QUOTE or FUNCTION: those are names here."
+  "Return PART, a name or a lambda list, with symbols that print bare. QUOTE and FUNCTION at the beginning of a list
+are names here, too."
   (cond ((consp part) (bare-lambda-list part))
         ((and part (symbolp part) (not (keywordp part))) (make-symbol (symbol-name part)))
         (t part)))
@@ -111,8 +111,8 @@ say nothing. Only what stands where a default does is code."
   "A pprint dispatch table for code, made when it is first used.")
 
 (defun code-printers ()
-  "Return the table by which code prints without code of the user: an object in it can have a
-print method that fails or never ends."
+  "Return the table by which code prints without code of the user. An object in it can have a print method that fails
+or never ends."
   (or **code-printers**
       (let ((table (copy-pprint-dispatch nil)))
         (set-pprint-dispatch '(or standard-object condition (and array (not vector))

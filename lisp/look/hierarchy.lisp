@@ -24,9 +24,9 @@
     (hash-table-count seen)))
 
 (defun tree-rows (class depth)
-  "Return the classes below CLASS, DEPTH levels down (NIL: all), in the order of a tree: each a
-list of the class, its level from 0, and :AGAIN when what is below it stands further up, or
-:CUT when that is too deep."
+  "Return the classes below CLASS, DEPTH levels down (NIL: all), in the order of a tree. Each is a list of the class,
+its level from 0, and a mark. The mark is :AGAIN when what is below the class stands further up, and :CUT when that is
+too deep."
   (let ((shown (make-hash-table :test 'eq)) (rows '()))
     (labels ((visit (class level)
                (dolist (subclass (subclasses class))
@@ -58,8 +58,8 @@ finalized has no precedence list; then all that is known to be above it is told.
           "ancestors" (texts (ancestors class)))))
 
 (define-operation "class-hierarchy" (name package up down depth offset limit)
-  "Tell where the class NAME of PACKAGE stands: with UP what is above it, with DOWN the tree of
-its subclasses, DEPTH levels of it, of which LIMIT rows from OFFSET on."
+  "Tell where the class NAME of PACKAGE stands. With UP tell what is above it. With DOWN tell DEPTH levels of the tree
+of its subclasses, LIMIT rows from OFFSET on."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()

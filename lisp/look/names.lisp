@@ -4,9 +4,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun named-package (name &optional (within (session-package)))
-  "Return the package NAME: as typed, else in upper case, else without the #: or : of a
-designator; nicknames count, those local to the package WITHIN too (S0.9). Leaves the
-operation when there is none (S3.4)."
+  "Return the package NAME: as typed, else in upper case, else without the #: or : of a designator. Nicknames count,
+those local to the package WITHIN too (S0.9). Leaves the operation when there is none (S3.4)."
   (let ((*package* within))
     (or (find-package name)
         (find-package (string-upcase name))
@@ -83,10 +82,9 @@ is resolved (S3.2, C25). Without both it is DEFAULT, or with NIL the session's (
     (values package (or prefix package-name default (current-package-text)))))
 
 (defun named-symbol (text package-name &optional default)
-  "Return the symbol that TEXT names, its status, whether TEXT was (SETF NAME), and the
-package in which it was looked up, which PACKAGE-FOR chooses with PACKAGE-NAME and DEFAULT.
-Leaves the operation when there is no such package or symbol (S3.4, S3.5). Where nobody
-named a package, the answer says when the session's has the symbol (C26)."
+  "Return the symbol that TEXT names, its status, whether TEXT was (SETF NAME), and the package in which it was looked
+up. PACKAGE-FOR chooses that with PACKAGE-NAME and DEFAULT. Leaves the operation when there is no such package or
+symbol (S3.4, S3.5). Where nobody named a package, the answer says when the session's has the symbol (C26)."
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
       (multiple-value-bind (package called) (package-for prefix package-name default)

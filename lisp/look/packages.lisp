@@ -58,8 +58,8 @@ home package, name and label."
     (nreverse rows)))
 
 (define-operation "package-symbols" (package access type offset limit)
-  "Tell what PACKAGE is and how many symbols of each status it has; of those that ACCESS and
-TYPE mean also how many they are, and at most LIMIT rows from OFFSET on."
+  "Tell what PACKAGE is and how many symbols of each status it has. Also tell how many ACCESS and TYPE mean, and at
+most LIMIT rows of these from OFFSET on."
   (let* ((package (named-package package))
          (by-status (symbols-by-status package))
          (listed (listed-symbols by-status access type)))

@@ -1,6 +1,5 @@
-;;;; Symbol search. Without a package the external symbols of all packages are
-;;;; searched through one block of octets that holds all their names, folded to
-;;;; one case, in the order of the answer; with a package, its own symbols.
+;;;; Symbol search. Without a package, the external symbols of all packages are searched. One block of octets holds
+;;;; all their names, folded to one case, in the order of the answer. With a package, its own symbols are searched.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -136,9 +135,9 @@ alone miss an export that takes the place of another."
     low))
 
 (defun matching-externals (pattern)
-  "Return the external symbols of all packages whose names contain PATTERN. Of a few
-characters beyond ASCII, CHAR-EQUAL says other things one way than the other, which no
-folding can, so it has the last word on patterns with such."
+  "Return the external symbols of all packages whose names contain PATTERN. For a few characters beyond ASCII,
+CHAR-EQUAL depends on the order of its arguments. No folding can, so CHAR-EQUAL has the last word on patterns with
+such."
   (let ((found (indexed-externals pattern)))
     (if (every (lambda (char) (< (char-code char) 128)) pattern)
         found
@@ -158,9 +157,8 @@ folding can, so it has the last word on patterns with such."
               collect (svref symbols last)))))
 
 (defun order-namesakes (symbols)
-  "Return SYMBOLS, which are in the order of their names, with those of one name in the
-order of their packages as they are now: a symbol can change its home without any change
-that the index notices."
+  "Return SYMBOLS, which are in the order of their names, with those of one name in the order of their packages. A
+symbol can change its home without any change that the index notices."
   (loop while symbols
         append (let* ((name (symbol-name (first symbols)))
                       (end (member-if-not (lambda (symbol) (string= name (symbol-name symbol))) symbols))

@@ -93,8 +93,8 @@ on this machine stays as it is."
           (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring))) namestring)))))
 
 (defun function-place (function)
-  "Return the file of FUNCTION, the offset in octets and the number of the top-level
-form that made it, and the file's date when it was compiled; or NIL."
+  "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, the number of that form,
+and the file's date when it was compiled."
   (let* ((source (introspect "FIND-FUNCTION-DEFINITION-SOURCE" function))
          (path (and source (introspect "DEFINITION-SOURCE-PATHNAME" source))))
     (when path
@@ -164,9 +164,8 @@ the order of answers."
 (define-check (kept-p 'mapcar))
 
 (define-operation "who-calls" (name package sites internals offset limit)
-  "Find the callers of NAME, of which LIMIT are told from OFFSET on: functions first,
-then the users of a macro, then what SBCL has for itself, with INTERNALS. Without PACKAGE
-NAME is one of CL-USER (S3.3)."
+  "Find the callers of NAME, of which LIMIT are told from OFFSET on. Functions come first, then the users of a macro.
+With INTERNALS, what SBCL has for itself comes last. Without PACKAGE NAME is one of CL-USER (S3.3)."
   (multiple-value-bind (symbol status setf) (named-symbol name package "CL-USER")
     (declare (ignore status))
     (let ((calls '()) (expansions '()) (target (if setf (list 'setf symbol) symbol)))

@@ -1,5 +1,5 @@
-;;;; Tools called by code. The server runs the call; the thread that made it waits until
-;;;; the reader thread brings the answer, and can be thrown out of that at any time.
+;;;; Tools called by code. The server runs the call. The thread that made it waits until the reader thread brings the
+;;;; answer, and can be thrown out of that at any time.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -36,10 +36,9 @@
     frame))
 
 (defun call-letting-load (function)
-  "Call FUNCTION, which waits for *TOOL*. When a system that is being loaded loads another by
-load_system, the lock of those that load is free meanwhile; else it is kept, because ASDF is
-not made for two threads. The lock is taken again without interrupts, so that a throw cannot
-come between."
+  "Call FUNCTION, which waits for *TOOL*. When a system that is being loaded loads another by load_system, the lock of
+those that load is free meanwhile. Else it is kept, because ASDF is not made for two threads. The lock is taken again
+without interrupts, so that a throw cannot come between."
   (if (and (string-equal (substitute #\_ #\- *tool*) "load_system")
            (sb-thread:holding-mutex-p **load-lock**))
       (sb-sys:without-interrupts
@@ -84,8 +83,8 @@ server is told that nobody waits any more."
       value)))
 
 (defun ask-server (&rest members)
-  "Ask the server for what MEMBERS, a property list, tell of *TOOL*, wait for the answer and
-return it; signal a TOOL-ERROR when it is a failure."
+  "Ask the server for what MEMBERS, a property list, tell of *TOOL*. Wait for the answer and return it, or signal a
+TOOL-ERROR when it is a failure."
   (let* ((call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
          (frame (call-frame call members)))
     (check-can-wait)
@@ -97,14 +96,12 @@ return it; signal a TOOL-ERROR when it is a failure."
           (t (tool-call-value call)))))
 
 (defun live-lisp:call-tool (name &rest arguments)
-  "Call the tool NAME, a string or symbol, and return its data. ARGUMENTS are its parameters
-as keywords, each with its value: (call-tool \"who_calls\" :name \"foo\" :limit 5).
-Neither case nor - and _ matter in names. Strings, numbers and T are themselves, lists and
-vectors are arrays, EQUAL hash tables with strings as keys are objects, other symbols are
-their names in lower case, and NIL is false, an empty array or absent, as the parameter
-wants it. Data comes back in the same way, and without a limit it is all there is. Signals a
-TOOL-ERROR when the tool fails or what it was asked about is not there, and the TOOL-ERROR
-APPROVAL-REQUIRED when a human has to allow it."
+  "Call the tool NAME, a string or symbol, and return its data. ARGUMENTS are its parameters as keywords, each with
+its value: (call-tool \"who_calls\" :name \"foo\" :limit 5). Neither case nor - and _ matter in names. Strings,
+numbers and T are themselves. Lists and vectors are arrays; EQUAL hash tables with strings as keys are objects. Other
+symbols are their names in lower case. NIL is false, an empty array or absent, as the parameter wants it. Data comes
+back in the same way, and without a limit it is all there is. Signals a TOOL-ERROR when the tool fails, or when what
+it was asked about is not there. When a human has to allow the call, that is an APPROVAL-REQUIRED."
   (let ((*tool* (designated-tool name)))
     (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments)))))
 

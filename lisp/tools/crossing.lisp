@@ -1,5 +1,5 @@
-;;;; How values of user code become the arguments of a tool: straight into JSON, so that
-;;;; what is too large is noticed before it is large.
+;;;; How values of user code become the arguments of a tool. They go straight into JSON, so that what is too large is
+;;;; noticed before it is large.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -105,8 +105,8 @@ null: what it means, the server decides by the type of the parameter."
   (put 125 buffer))
 
 (defun argument-pairs (arguments)
-  "Return ARGUMENTS, a property list, as a list of pairs of names and values; as in a call of
-a function, the first of several of one name counts."
+  "Return ARGUMENTS, a property list, as a list of pairs of names and values. As in a call of a function, the first of
+several of one name counts."
   (when (oddp (length arguments))
     (fail-call "Its arguments must be names and values in turn, and the last name has no value."))
   (let ((pairs '()))

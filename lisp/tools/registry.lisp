@@ -11,9 +11,8 @@
 (defstruct (offer (:constructor make-offer (tool registration client-name before
                                             &aux (handler (live-lisp:tool-handler tool))
                                                  (parameters (live-lisp:tool-parameters tool)))))
-  "A tool that the server was told of, as it was then: its HANDLER and PARAMETERS, the number of its
-REGISTRATION, and how clients call it. BEFORE is the one of its name that it replaces, which calls can
-still mean."
+  "A TOOL that the server was told of. HANDLER and PARAMETERS are those that it had then, REGISTRATION is a number,
+CLIENT-NAME how clients call it. BEFORE is the one of its name that it replaces, which calls can still mean."
   tool handler parameters registration client-name before)
 
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
@@ -60,8 +59,8 @@ still mean."
           "categories" (map 'vector #'string-downcase (live-lisp:tool-categories tool))))
 
 (defun make-offered (tool)
-  "Tell the server of TOOL and return NIL, or why it refuses the tool: then the one of that name that
-it was told of before stays."
+  "Tell the server of TOOL. Return NIL, or why the server refuses it; then the tool of that name that the server knew
+before stays."
   (let* ((name (live-lisp:tool-name tool)) (*tool* name)
          (before (gethash name **offered**))
          (offer (make-offer tool (next-registration) (if before (offer-client-name before) name) before)))
@@ -79,17 +78,17 @@ it was told of before stays."
         (live-lisp:tool-error-message failure)))))
 
 (defun offered (name registration)
-  "Return the offer of the tool NAME at that REGISTRATION, or NIL when it is not the last or the one
-before; without REGISTRATION the last."
+  "Return the offer of the tool NAME at that REGISTRATION, or NIL when it is not the last or the one before. Without
+REGISTRATION return the last."
   (loop for offer = (gethash name **offered**) then (offer-before offer)
         while offer
         when (member registration (list nil (offer-registration offer)))
           return offer))
 
 (defun live-lisp:register-tool (registry tool)
-  "Put TOOL into REGISTRY, an EQUAL hash table, under its name and return it; a tool of that
-name is replaced. When REGISTRY is *AGENT-Q-REGISTRY*, clients can call it from then on; they
-see it as lisp_NAME when the server has a tool of that NAME itself. Signals an INVALID-TOOL."
+  "Put TOOL into REGISTRY, an EQUAL hash table, under its name and return it; a tool of that name is replaced. When
+REGISTRY is *AGENT-Q-REGISTRY*, clients can call it from then on. When the server has a tool of that NAME itself, they
+see it as lisp_NAME. Signals an INVALID-TOOL."
   (check-tool tool)
   (unless (and (hash-table-p registry) (member (hash-table-test registry) '(equal equalp)))
     (refuse-tool (live-lisp:tool-name tool)

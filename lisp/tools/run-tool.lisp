@@ -42,8 +42,8 @@ double floats never have one."
     (live-lisp:tool-error (failure) (values nil (live-lisp:tool-error-message failure)))))
 
 (defun result-object (value)
-  "Return VALUE, the result of a handler, as a JSON object: its data when it can cross, its text
-when that is not the data itself."
+  "Return VALUE, the result of a handler, as a JSON object. It has the data when they can cross, and the text when
+that is not the data itself."
   (multiple-value-bind (data why) (result-data value)
     (cond ((and (stringp value) why)
            (object "failed" t "text" (format nil "Its result, a string of ~D characters, cannot be passed on: ~A."
@@ -125,8 +125,8 @@ why, and RESULT is what the tool returned all the same, or NIL. ID is that of th
     (ask-server "tool" name "text" t "args" (arguments-json (call-pairs (getf tool-call :arguments))))))
 
 (defun live-lisp:execute-tool-call (tool tool-call)
-  "Call TOOL as TOOL-CALL, a property list with :ID, :NAME and :ARGUMENTS, asks, through the server:
-validated, gated by its level, recorded when it is not safe. Return a TOOL-RESULT in any case.
+  "Call TOOL through the server, as TOOL-CALL asks, a property list with :ID, :NAME and :ARGUMENTS. The call is
+validated, gated by the level of the tool, and recorded when the tool is not safe. Return a TOOL-RESULT in any case.
 The arguments are an EQUAL hash table with strings as keys or a property list."
   (flet ((result (&rest parts)
            (apply #'make-instance (find-class 'live-lisp:tool-result)

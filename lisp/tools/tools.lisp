@@ -125,10 +125,9 @@ one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAME
 
 (defmacro live-lisp:define-tool (name description parameters
                                  &rest options &key required safety-level categories handler)
-  "Return a new tool; REGISTER-TOOL makes it callable. All arguments are evaluated. NAME and
-DESCRIPTION are strings, PARAMETERS is a list of lists (:name \"symbol\" :type :string
-:description \"...\"), REQUIRED a list of names of parameters, SAFETY-LEVEL :SAFE (the
-default), :CAUTIOUS or :DANGEROUS, CATEGORIES a list of keywords, and HANDLER a function of an
-EQUAL hash table with the arguments by name. Signals an INVALID-TOOL when something is wrong."
+  "Return a new tool; REGISTER-TOOL makes it callable. All arguments are evaluated. NAME and DESCRIPTION are strings.
+PARAMETERS is a list of lists such as (:name \"symbol\" :type :string :description \"...\"), REQUIRED a list of names
+of parameters. SAFETY-LEVEL is :SAFE (the default), :CAUTIOUS or :DANGEROUS, CATEGORIES a list of keywords. HANDLER is
+a function of an EQUAL hash table with the arguments by name. Signals an INVALID-TOOL when something is wrong."
   (declare (ignore required safety-level categories handler))
   `(make-tool ,name ,description ,parameters ,@options))

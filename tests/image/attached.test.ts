@@ -92,6 +92,7 @@ describe('besides', () => {
       state: 'lost',
       why: 'the image or its agent closed the connection',
     });
+    await until('the end of the process', 10_000, () => sbcl.exitCode !== null);
     await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(
       `No Lisp image can be reached at ${socket}: connect ECONNREFUSED ${socket}. Start its agent again there, then call again.`,
     );

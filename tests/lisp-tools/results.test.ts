@@ -240,7 +240,7 @@ describe('execute-tool-call', () => {
     );
     expect(await execute('(get-tool "adds")', "'(:arguments nil)")).toMatch(/^\(NIL NIL NIL "Tool error: /);
     expect(await execute('(get-tool "describe_symbol")', `'(:id "a" :arguments (:symbol "nope"))`)).toBe(
-      '("a" T "Symbol NOPE not found in package CL-USER (status: NIL)" NIL)',
+      '("a" T "Symbol NOPE not found in package LIVE-LISP-USER (status: NIL)" NIL)',
     );
     expect(await execute('(get-tool "describe_symbol")', `'(:id 1)`)).toBe(
       `(1 NIL NIL "Required parameter 'symbol' missing")`,
@@ -288,6 +288,6 @@ test('C23 S2.20 the three examples of the contract run as they stand', async () 
             (tool-result-success (execute-tool-call (get-tool "describe_symbol") '(:arguments (:symbol "car"))))))`),
   ).toBe('(NIL 2 T)');
   expect(await session.text('describe_symbol', { symbol: 'nope' })).toBe(
-    'Symbol NOPE not found in package CL-USER (status: NIL)',
+    'Symbol NOPE not found in package LIVE-LISP-USER (status: NIL)',
   );
 });
