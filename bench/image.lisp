@@ -24,7 +24,7 @@
 
 (defun member-of (operation-value key)
   "Return the member KEY of the answer of an operation of the agent."
-  (loop for (name value) on (live-lisp.agent::json-object-members (second operation-value)) by #'cddr
+  (loop for (name value) on (live-lisp.base:json-object-members (second operation-value)) by #'cddr
         when (string= name key) return value))
 
 (defun package-text (symbol)
@@ -34,7 +34,7 @@
 ;;; Search without a package
 
 (defun our-apropos (&optional (limit 200))
-  (live-lisp.agent::operation/apropos :pattern "list" :offset 0 :limit limit))
+  (live-lisp.look::operation/apropos :pattern "list" :offset 0 :limit limit))
 
 (defun plain-apropos ()
   "Return the external symbols whose names contain \"list\", each once, by name and package."
@@ -63,10 +63,10 @@
 ;;; Callers
 
 (defun our-user-callers (&optional (limit 200))
-  (live-lisp.agent::operation/who-calls :name "alexandria:ensure-list" :offset 0 :limit limit))
+  (live-lisp.look::operation/who-calls :name "alexandria:ensure-list" :offset 0 :limit limit))
 
 (defun our-cl-callers (&optional (limit 200))
-  (live-lisp.agent::operation/who-calls :name "mapcar" :offset 0 :limit limit))
+  (live-lisp.look::operation/who-calls :name "mapcar" :offset 0 :limit limit))
 
 (defun plain-user-callers ()
   (sb-introspect:who-calls (find-symbol "ENSURE-LIST" "ALEXANDRIA")))
@@ -110,7 +110,7 @@ for SBCL's own transforms and templates, which answers leave out."
 (defun callers-difference (what ours plain)
   (difference what
               (sort (loop for row in (member-of (funcall ours 1000000) "rows")
-                          for members = (live-lisp.agent::json-object-members row)
+                          for members = (live-lisp.base:json-object-members row)
                           unless (loop for (name value) on members by #'cddr
                                          thereis (and (string= name "kind") value))
                             collect (loop for (name value) on members by #'cddr

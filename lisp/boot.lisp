@@ -1,17 +1,28 @@
 ;;;; Loads the agent when there is no fasl of it in the cache: compiles it there for
 ;;;; the next start, or, where that is not possible, loads its source.
-;;;; LIVE_LISP_FASL is the file to make, without the SBCL version.
+;;;; LIVE_LISP_FASL is the file to make, without the SBCL version. With LIVE_LISP_STRICT
+;;;; every warning of the compiler is printed and ends SBCL with 1; else none is heeded.
 
 (defpackage "LIVE-LISP.BOOT" (:use "COMMON-LISP"))
 (in-package "LIVE-LISP.BOOT")
 
+(defparameter *rooms*
+  '(("base" "package" "sbcl" "own" "json" "capture" "stack" "printing" "wire")
+    ("jobs" "package" "session" "frames" "conditions" "jobs" "operations" "warnings" "locals" "status")
+    ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
+    ("look" "package" "names" "symbols" "code" "xref" "describe" "arglist" "packages" "classes" "hierarchy")
+    ("journal" "package" "builders" "building" "assignments" "context" "journal")
+    ("evaluate" "package" "evaluate" "load" "undo" "compile" "expand")
+    ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
+  "The rooms of the agent, each with its files. A file uses only what stands before it.")
+
 (defparameter *files*
-  '("package" "internals" "json" "wire" "capture" "session" "stack" "conditions" "limits" "jobs" "threads" "operations"
-    "names" "symbols" "code" "xref" "describe" "warnings" "locals" "status"
-    "builders" "building" "assignments" "context" "journal" "evaluate" "load" "undo" "compile" "crossing" "call-tool"
-    "tools" "registry" "schemas" "run-tool" "arglist" "packages" "classes" "hierarchy" "expand"
-    "collection" "memory" "leave" "main")
-  "The files of the agent, each using only those before it.")
+  (append (loop for (room . names) in *rooms*
+                append (loop for name in names collect (concatenate 'string room "/" name)))
+          '("main"))
+  "The files of the agent in the order in which they are loaded.")
+
+(defvar *warnings* '() "What the compiler said against the agent, and why it could not compile it, newest first.")
 
 (defun source (name)
   "Return the source file NAME."
@@ -30,13 +41,19 @@
   "Compile and load the agent, and leave its fasl as TARGET, whole or not at all."
   (let* ((unique (format nil "~A.~36R" target (random (expt 36 8) (make-random-state t))))
          (parts (loop for name in *files*
-                      for part = (format nil "~A.~A" unique name)
-                      do (load (compile-file (source name) :output-file part))
+                      for part = (format nil "~A.~A" unique (substitute #\- #\/ name))
+                      do (load (handler-bind ((warning #'note-condition))
+                                 (compile-file (source name) :output-file part)))
                       collect part)))
     (unwind-protect
          (progn (join-files parts unique)
                 (rename-file unique target))
       (mapc (lambda (part) (ignore-errors (delete-file part))) parts))))
+
+(defun note-condition (condition)
+  "Keep what CONDITION says and where. A warning is muffled."
+  (push (format nil "~A: ~A" (or *compile-file-pathname* *load-pathname*) condition) *warnings*)
+  (when (typep condition 'warning) (muffle-warning condition)))
 
 (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)
       (*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream))
@@ -44,6 +61,11 @@
   (handler-bind ((warning #'muffle-warning))
     (handler-case (compile-agent (sb-ext:parse-native-namestring
                                   (format nil "~A-~A.fasl" base (lisp-implementation-version))))
-      (error ()
+      (error (failure)
+        (note-condition failure)
         (handler-bind ((error (lambda (condition) (format sb-sys:*stderr* "~&~A~%" condition))))
           (dolist (name *files*) (load (source name))))))))
+
+(when (and *warnings* (sb-ext:posix-getenv "LIVE_LISP_STRICT"))
+  (format sb-sys:*stderr* "~&~{~A~%~}" (reverse *warnings*))
+  (sb-ext:exit :code 1 :abort t))

@@ -1,7 +1,13 @@
 ;;;; The life of the agent: it greets, then its reader thread takes messages until
 ;;;; the channel ends, and then the image ends too.
 
+(defpackage "LIVE-LISP.AGENT"
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.LOOK" "LIVE-LISP.EVALUATE")
+  (:export "MAIN"))
+
 (in-package "LIVE-LISP.AGENT")
+
+(claim-package)
 
 (defun works-p (function)
   "True when FUNCTION returns true without an error."

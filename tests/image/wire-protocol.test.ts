@@ -48,7 +48,8 @@ function filled(expected: unknown, actual: unknown): unknown {
 
 test('the document has examples of every operation that the agent offers', async () => {
   const folder = join(PROJECT, 'lisp');
-  const all = readdirSync(folder)
+  const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.lisp'))
     .map((name) => readFileSync(join(folder, name), 'utf8'))
     .flatMap((text) => [...text.matchAll(/^\(define-operation \(?"([^"]+)"/gm)].map(([, name]) => name));
   expect(all.length).toBeGreaterThan(14);

@@ -182,11 +182,11 @@ test.each([
   '"register" "x"',
   '"register" nil',
   '"register" (list 1 2)',
-  '"register" (live-lisp.agent::object "name" (list 1) "parameters" 5)',
-  '"register" (live-lisp.agent::object "name" "x" "description" "X." "parameters" (vector (vector)) "required" (vector) "categories" (vector))',
+  '"register" (live-lisp.base::object "name" (list 1) "parameters" 5)',
+  '"register" (live-lisp.base::object "name" "x" "description" "X." "parameters" (vector (vector)) "required" (vector) "categories" (vector))',
 ])('a message of the image with %s breaks nothing', async (members) => {
   await withSession('legacy', async ({ session }) => {
-    await session.eval(`(live-lisp.agent::send (live-lisp.agent::object "call" 999 ${members}))`);
+    await session.eval(`(live-lisp.base::send (live-lisp.base::object "call" 999 ${members}))`);
     expect(await session.eval('(+ 1 2)')).toBe('3');
     expect(await namesOf(session)).toHaveLength(BUILT_IN.length);
   });

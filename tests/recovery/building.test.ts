@@ -183,7 +183,7 @@ test.each([
   '(setf (symbol-function (quote sb-gray::mine)) (lambda () 1))',
   '(fmakunbound (quote sb-gray::mine))',
   '(let () (defvar sb-gray::*mine* 1))',
-  '(sb-ext:lock-package :sb-gray) (defvar live-lisp.agent::*mine* 1)',
+  '(sb-ext:lock-package :sb-gray) (defvar live-lisp.journal::*mine* 1)',
 ])('changes the system: %s', async (code) => {
   expect((await toldOf(code)).at(-1)).toEqual({
     damages: code.replace(/^\(sb-ext:lock-package :sb-gray\) /, ''),

@@ -100,9 +100,9 @@ export const SHOW = `
   (let ((*print-pretty* nil) (*print-length* nil) (*print-level* nil) (*package* (find-package :keyword)))
     (format nil "~{~A~%~}"
       (append
-        (list (package-name (live-lisp.agent::session-package))
+        (list (package-name (live-lisp.jobs::session-package))
               (prin1-to-string (sb-c::policy-to-decl-spec sb-c::*policy*))
-              (live-lisp.agent::readtable-text *readtable*)
+              (live-lisp.journal::readtable-text *readtable*)
               (prin1-to-string (last (live-lisp:list-registered-tools) 6)))
         (loop for package in (list-all-packages)
               when (or (eql 0 (search "RP" (package-name package))) (eq package (find-package "COMMON-LISP-USER")))

@@ -54,12 +54,11 @@ export function makeFolder(folder: string): void {
   mkdirSync(folder);
 }
 
-/** Returns what identifies the agent's source in FOLDER: any change of it gives another. */
+/** Returns what identifies the agent's source in FOLDER and those below: any change of it gives another. */
 function sourceDigest(folder: string): string {
   const hash = createHash('sha256');
-  for (const name of readdirSync(folder)
-    .filter((file) => file.endsWith('.lisp'))
-    .sort()) {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  for (const name of files.filter((file) => file.endsWith('.lisp')).sort()) {
     hash.update(name).update(readFileSync(join(folder, name)));
   }
   return hash.digest('hex').slice(0, 16);

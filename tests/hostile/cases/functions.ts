@@ -117,7 +117,7 @@ export const FUNCTIONS: Group = {
       name: 'the class of the output stream redefined',
       freezes: true,
       long: true,
-      form: '(progn (defclass live-lisp.agent::capture () ()) (print 1) :done)',
+      form: '(progn (defclass live-lisp.base::capture () ()) (print 1) :done)',
       says: /^(?::DONE|Error: )/,
       succeeds: 'maybe',
       spoils: true,
@@ -125,7 +125,7 @@ export const FUNCTIONS: Group = {
     },
     {
       name: 'a structure of the agent redefined',
-      form: '(progn (handler-bind ((error (function continue))) (defstruct live-lisp.agent::job a)) :done)',
+      form: '(progn (handler-bind ((error (function continue))) (defstruct live-lisp.jobs::job a)) :done)',
       says: /^(?::DONE|Error: )/,
       succeeds: true,
       spoils: true,

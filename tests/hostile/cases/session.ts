@@ -6,6 +6,10 @@ import { type Group, INTERRUPTED } from '../case.ts';
 const MENDED =
   /^3\n\nNote: no form could be read with the readtable of the session any more, so a fresh one has taken its place\.$/;
 
+/** A form for the packages of the agent, those that use others first. */
+const ROOMS =
+  '(sort (remove-if-not (lambda (p) (eql 0 (search "LIVE-LISP." (package-name p)))) (list-all-packages)) (function >) :key (lambda (p) (length (package-use-list p))))';
+
 const DONE = { succeeds: true as const, says: /^:DONE/ };
 
 export const SESSION: Group = {
@@ -168,14 +172,14 @@ export const SESSION: Group = {
     },
     {
       name: "the agent's package deleted",
-      form: '(progn (sb-ext:unlock-package "LIVE-LISP.AGENT") (delete-package "LIVE-LISP.AGENT") :done)',
+      form: `(progn (dolist (p ${ROOMS}) (sb-ext:unlock-package p) (dolist (u (package-used-by-list p)) (unuse-package p u)) (delete-package p)) :done)`,
       ...DONE,
       probe: ['(+ 1 2)', /^3$/],
       spoils: true,
     },
     {
       name: "the agent's package renamed",
-      form: '(progn (rename-package "LIVE-LISP.AGENT" "OTHER") :done)',
+      form: `(progn (dolist (p ${ROOMS}) (rename-package p (gensym "OTHER"))) :done)`,
       ...DONE,
       probe: ['(+ 1 2)', /^3$/],
       spoils: true,
@@ -190,14 +194,14 @@ export const SESSION: Group = {
     },
     {
       name: "the agent's functions undefined",
-      form: '(progn (let ((n 0)) (do-symbols (s "LIVE-LISP.AGENT") (when (and (eq (symbol-package s) (find-package "LIVE-LISP.AGENT")) (fboundp s)) (incf n) (fmakunbound s))) (print n)) :done)',
+      form: `(progn (let ((n 0)) (dolist (p ${ROOMS}) (do-symbols (s p) (when (and (eq (symbol-package s) p) (fboundp s)) (incf n) (fmakunbound s)))) (print n)) :done)`,
       says: /^(?:Error: |:DONE)/,
       spoils: true,
       image: 'replaced',
     },
     {
       name: "the agent's variables unbound",
-      form: '(do-symbols (s "LIVE-LISP.AGENT") (when (and (eq (symbol-package s) (find-package "LIVE-LISP.AGENT")) (boundp s) (not (constantp s))) (ignore-errors (makunbound s))))',
+      form: `(dolist (p ${ROOMS}) (do-symbols (s p) (when (and (eq (symbol-package s) p) (boundp s) (not (constantp s))) (ignore-errors (makunbound s)))))`,
       says: /^(?:Error: |NIL)/,
       spoils: true,
       image: 'replaced',

@@ -1,0 +1,263 @@
+;;;; JSON for the wire, ASCII only: everything outside the range 32..126 is
+;;;; escaped, so octets and characters are the same and no locale matters.
+
+(in-package "LIVE-LISP.BASE")
+
+(deftype octets ()
+  "A simple vector of octets."
+  '(simple-array (unsigned-byte 8) (*)))
+
+(defstruct (json-object (:constructor make-json-object (members)))
+  "A JSON object to be written: MEMBERS is a property list of strings and values."
+  (members '() :type list))
+
+(defun object (&rest members)
+  "Return a JSON object with MEMBERS, a property list of string keys and values;
+members whose value is NIL are left out when it is written."
+  (make-json-object members))
+
+(defun json-boolean (value)
+  "Return the value that is written as true when VALUE is true, else as false."
+  (if value :true :false))
+
+;;; Writing
+
+(defstruct (buffer (:constructor make-buffer (&optional (size 1024)
+                                              &aux (octets (make-array size :element-type '(unsigned-byte 8))))))
+  "Octets that grow: the first FILL of OCTETS count."
+  (octets (error "required") :type octets)
+  (fill 0 :type (unsigned-byte 32)))
+
+(defun reserve (buffer count)
+  "Make room for COUNT more octets in BUFFER."
+  (declare (type buffer buffer) (type (unsigned-byte 32) count) (optimize speed))
+  (let* ((old (buffer-octets buffer)) (needed (+ (buffer-fill buffer) count)))
+    (when (> needed (length old))
+      (let ((new (make-array (max needed (* 2 (length old))) :element-type '(unsigned-byte 8))))
+        (replace new old :end2 (buffer-fill buffer))
+        (setf (buffer-octets buffer) new)))))
+
+(declaim (inline put))
+(defun put (code buffer)
+  "Append the octet CODE to BUFFER."
+  (declare (type buffer buffer) (type (unsigned-byte 8) code))
+  (reserve buffer 1)
+  (setf (aref (buffer-octets buffer) (buffer-fill buffer)) code)
+  (incf (buffer-fill buffer)))
+
+(defun put-ascii (string buffer)
+  "Append STRING, which is ASCII, to BUFFER as it is."
+  (loop for char across (the string string) do (put (char-code char) buffer)))
+
+(defun put-buffer (source buffer)
+  "Append what is in SOURCE to BUFFER."
+  (let ((start (buffer-fill buffer)) (count (buffer-fill source)))
+    (reserve buffer count)
+    (replace (buffer-octets buffer) (buffer-octets source) :start1 start :end2 count)
+    (incf (buffer-fill buffer) count)))
+
+(defun put-escape (code buffer)
+  "Append the \\uXXXX escape of the UTF-16 unit CODE to BUFFER."
+  (declare (type (unsigned-byte 16) code))
+  (put 92 buffer)
+  (put 117 buffer)
+  (loop for shift from 12 downto 0 by 4
+        do (put (char-code (char "0123456789abcdef" (ldb (byte 4 shift) code))) buffer)))
+
+(defun write-json-string (string buffer)
+  "Append STRING to BUFFER as a JSON string."
+  (declare (optimize speed) (type buffer buffer) (type string string))
+  (sb-kernel:with-array-data ((string string) (start) (end) :check-fill-pointer t)
+    (reserve buffer (+ 2 (- end start)))
+    (put 34 buffer)
+    (macrolet ((copy (type)
+                 `(let ((string string))
+                    (declare (type ,type string))
+                    (loop for i of-type fixnum from start below end
+                          for code = (char-code (schar string i))
+                          do (cond ((or (= code 34) (= code 92)) (put 92 buffer) (put code buffer))
+                                   ((<= 32 code 126) (put code buffer))
+                                   ((= code 10) (put 92 buffer) (put 110 buffer))
+                                   ((< code #x10000) (put-escape code buffer))
+                                   (t (let ((rest (- code #x10000)))
+                                        (put-escape (+ #xd800 (ash rest -10)) buffer)
+                                        (put-escape (+ #xdc00 (logand rest 1023)) buffer))))))))
+      (etypecase string
+        (simple-base-string (copy simple-base-string))
+        ((simple-array character (*)) (copy (simple-array character (*))))
+        ((simple-array nil (*)) nil)))
+    (put 34 buffer)))
+
+(defun write-json-members (members buffer)
+  "Append the property list MEMBERS to BUFFER as a JSON object without its NIL values."
+  (put 123 buffer)
+  (loop with first = t
+        for (key value) on members by #'cddr
+        when value
+          do (if first (setf first nil) (put 44 buffer))
+             (write-json-string key buffer)
+             (put 58 buffer)
+             (write-json value buffer))
+  (put 125 buffer))
+
+(defun float-text (double)
+  "Return DOUBLE as JSON. SBCL drops digits of those that are denormalized, so they are written
+with as many as tell one from the next."
+  (let ((*read-default-float-format* 'double-float) (*print-pretty* nil) (*print-base* 10) (*print-radix* nil))
+    (if (sb-ext:float-denormalized-p double)
+        (format nil "~De-340" (round (* (rational double) (expt 10 340))))
+        (substitute #\e #\d (princ-to-string double)))))
+
+(defun write-json (value buffer)
+  "Append VALUE to BUFFER: strings, integers, floats, T and :TRUE, :FALSE, NIL
+\(null), lists and vectors (arrays), JSON objects, and buffers, which hold JSON already."
+  (etypecase value
+    (string (write-json-string value buffer))
+    (integer (let ((*print-base* 10) (*print-radix* nil) (*print-pretty* nil))
+               (put-ascii (princ-to-string value) buffer)))
+    (float (put-ascii (float-text (coerce value 'double-float)) buffer))
+    (json-object (write-json-members (json-object-members value) buffer))
+    (buffer (put-buffer value buffer))
+    (null (put-ascii "null" buffer))
+    ((member t :true) (put-ascii "true" buffer))
+    ((eql :false) (put-ascii "false" buffer))
+    (sequence
+     (put 91 buffer)
+     (let ((first t))
+       (map nil (lambda (element)
+                  (if first (setf first nil) (put 44 buffer))
+                  (write-json element buffer))
+            value))
+     (put 93 buffer))))
+
+;;; Reading. The peer is our own server: what it sends is valid JSON, so
+;;; anything else only has to end in an error, not in a good text.
+
+(defvar *input* (make-array 0 :element-type '(unsigned-byte 8)) "The octets being read.")
+(defvar *position* 0 "Where in *INPUT* reading goes on.")
+(declaim (type octets *input*) (type (unsigned-byte 32) *position*))
+
+(defun next-octet ()
+  "Return the next octet of *INPUT* and step over it."
+  (prog1 (aref *input* *position*) (incf *position*)))
+
+(defun skip-white ()
+  "Step over white space and return the octet that follows, without stepping over it."
+  (loop for code = (aref *input* *position*)
+        while (member code '(32 10 13 9)) do (incf *position*)
+        finally (return code)))
+
+(defun read-escape-unit ()
+  "Read the four hexadecimal digits of a \\u escape."
+  (let ((value 0))
+    (dotimes (i 4 value)
+      (setf value (+ (* 16 value)
+                     (or (digit-char-p (code-char (next-octet)) 16) (error "Bad \\u escape.")))))))
+
+(defun read-escape ()
+  "Read what follows a backslash and return the character; surrogate pairs make one."
+  (ecase (code-char (next-octet))
+    (#\" #\") (#\\ #\\) (#\/ #\/)
+    (#\b #\Backspace) (#\f #\Page) (#\n #\Newline) (#\r #\Return) (#\t #\Tab)
+    (#\u (let ((high (read-escape-unit)))
+           (if (and (<= #xd800 high #xdbff)
+                    (< (+ *position* 5) (length *input*))
+                    (= 92 (aref *input* *position*))
+                    (= 117 (aref *input* (1+ *position*))))
+               (let ((mark *position*) (low (progn (incf *position* 2) (read-escape-unit))))
+                 (cond ((<= #xdc00 low #xdfff)
+                        (code-char (+ #x10000 (ash (- high #xd800) 10) (- low #xdc00))))
+                       (t (setf *position* mark) (code-char high))))
+               (code-char high))))))
+
+(defun read-json-string ()
+  "Read the rest of a string whose opening quote was read."
+  (declare (optimize speed))
+  (let* ((input *input*)
+         (end (loop with escaped = nil
+                    for i of-type (unsigned-byte 32) from *position*
+                    for code = (aref input i)
+                    do (cond (escaped (setf escaped nil))
+                             ((= code 92) (setf escaped t))
+                             ((= code 34) (return i)))))
+         (string (make-string (- (the (unsigned-byte 32) end) *position*)))
+         (fill 0))
+    (declare (type octets input) (type (unsigned-byte 32) fill end))
+    (loop while (< *position* end)
+          do (let ((code (next-octet)))
+               (declare (type (unsigned-byte 8) code))
+               (setf (schar string fill) (if (= code 92) (read-escape) (code-char code)))
+               (incf fill)))
+    (incf *position*)
+    (subseq string 0 fill)))
+
+(defun read-small-double (text)
+  "Return the double that TEXT, a number with a large negative exponent, stands for: SBCL's reader
+rounds those that are denormalized down."
+  (let* ((e (position #\e text :test #'char-equal))
+         (dot (or (position #\. text) (1- e)))
+         (digits (parse-integer (remove #\. (subseq text 0 e))))
+         (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
+    (if (>= (abs value) (rational least-positive-normalized-double-float))
+        ;; Rounded once: to a whole number first, a tie can come out wrong.
+        (coerce value 'double-float)
+        (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
+
+(defun server-integer (integer)
+  "Return INTEGER, or the one that the server means by it: it writes large ones with as many digits
+as tell a double from the next."
+  (if (<= (integer-length integer) 53)
+      integer
+      (values (truncate (coerce integer 'double-float)))))
+
+(defun read-json-number ()
+  "Read a number: an integer, or a double when it has a fraction or an exponent."
+  (let* ((end (or (position-if-not (lambda (code) (find (code-char code) "+-.0123456789eE"))
+                                   *input* :start *position*)
+                  (length *input*)))
+         (text (map 'string #'code-char (subseq *input* *position* end))))
+    (setf *position* end)
+    (if (every (lambda (char) (or (digit-char-p char) (char= char #\-))) text)
+        (server-integer (parse-integer text))
+        (let ((*read-default-float-format* 'double-float) (*read-base* 10) (*read-eval* nil)
+              (*readtable* (copy-readtable nil)))
+          (if (search "e-3" text)
+              (read-small-double text)
+              (coerce (read-from-string text) 'double-float))))))
+
+(defun read-json-array ()
+  "Read the rest of an array into a list."
+  (if (= (skip-white) 93)
+      (progn (next-octet) '())
+      (loop collect (read-json-value)
+            until (ecase (progn (skip-white) (next-octet)) (44 nil) (93 t)))))
+
+(defun read-json-object ()
+  "Read the rest of an object into an EQUAL hash table."
+  (let ((table (make-hash-table :test 'equal)))
+    (if (= (skip-white) 125)
+        (next-octet)
+        (loop do (skip-white)
+                 (next-octet)
+                 (let ((key (read-json-string)))
+                   (skip-white)
+                   (next-octet)
+                   (setf (gethash key table) (read-json-value)))
+              until (ecase (progn (skip-white) (next-octet)) (44 nil) (125 t))))
+    table))
+
+(defun read-json-value ()
+  "Read one value at *POSITION*: false and null are NIL, true is T."
+  (case (skip-white)
+    (34 (next-octet) (read-json-string))
+    (123 (next-octet) (read-json-object))
+    (91 (next-octet) (read-json-array))
+    (116 (incf *position* 4) t)
+    (102 (incf *position* 5) nil)
+    (110 (incf *position* 4) nil)
+    (t (read-json-number))))
+
+(defun parse-json (octets)
+  "Return the value that the JSON text in OCTETS stands for."
+  (let ((*input* octets) (*position* 0))
+    (read-json-value)))

@@ -1,0 +1,81 @@
+;;;; How the agent prints what is the user's: bounded, and whatever print methods do.
+
+(in-package "LIVE-LISP.BASE")
+
+(defmacro printing-plainly (&body body)
+  "Evaluate BODY with printer settings that are short and independent of the session."
+  `(let ((*print-pretty* nil) (*print-length* 5) (*print-level* 3) (*print-circle* nil)
+         (*print-readably* nil) (*print-base* 10) (*print-radix* nil) (*print-case* :upcase)
+         (*print-escape* t) (*print-gensym* t) (*print-array* t) (*print-lines* nil)
+         (*package* (or (find-package "COMMON-LISP") *package*))
+         ;; It can be done while something else is printed.
+         ,@(let ((level (internal-symbol "SB-KERNEL" "*CURRENT-LEVEL-IN-PRINT*")))
+             (and level `((,level 0)))))
+     ,@body))
+
+(defun print-safely (limit object &optional (format "~S"))
+  "Return OBJECT printed by FORMAT in at most LIMIT characters; an error on the way
+gives a text that says so."
+  (multiple-value-bind (text cut)
+      (bounded-string limit
+                      (lambda (stream)
+                        (handler-case (format stream format object)
+                          (serious-condition (failure)
+                            ;; The next object to print may use up the stack as well.
+                            (protect-stack-again)
+                            (let ((*print-pretty* nil))
+                              (format stream "#<~A: printing it signalled ~A>"
+                                      (type-of object) (type-of failure)))))))
+    (if cut (concatenate 'string text "...") text)))
+
+(defun symbol-text (symbol)
+  "Return SYMBOL as PACKAGE::NAME without bars, or #:NAME without a package."
+  (let ((package (symbol-package symbol)))
+    (if package
+        (format nil "~A::~A" (package-name package) (symbol-name symbol))
+        (format nil "#:~A" (symbol-name symbol)))))
+
+(defun class-text (class)
+  "Return the name of CLASS, with its package; of one without a name, what it is."
+  (let ((name (class-name class)))
+    (if (and name (symbolp name))
+        (symbol-text name)
+        (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
+
+(defun on-one-line (text)
+  "Return TEXT with each line break and the space around it replaced by one space."
+  (with-output-to-string (out)
+    (loop with gap = nil
+          for char across text
+          do (cond ((not (find char '(#\Space #\Newline #\Tab)))
+                    (when gap (write-char #\Space out))
+                    (setf gap nil)
+                    (write-char char out))
+                   (t (setf gap t))))))
+
+(defun usable-package (package)
+  "Return PACKAGE, or COMMON-LISP-USER (KEYWORD without it) when PACKAGE was deleted."
+  ;; Compiled inline, FIND-PACKAGE remembers a package that is deleted.
+  (declare (notinline find-package))
+  (if (and (packagep package) (package-name package))
+      package
+      (or (find-package "COMMON-LISP-USER") (find-package "KEYWORD"))))
+
+(sb-ext:defglobal **pretty-printers** (copy-pprint-dispatch nil)
+  "The pretty printers of a fresh SBCL: those of the session can fail or never end.")
+
+(defun report-text (limit condition)
+  "Return what CONDITION reports in at most LIMIT characters, without references to
+manuals: on one line where only the pretty printer broke it into several."
+  (let ((*package* (usable-package *package*))
+        (*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
+        (*print-case* :upcase) (*print-base* 10) (*print-radix* nil) (*print-array* t)
+        (*print-gensym* t) (*print-lines* nil) (*print-right-margin* nil)
+        (*print-pprint-dispatch* **pretty-printers**)
+        (references (internal-symbol "SB-INT" "*PRINT-CONDITION-REFERENCES*")))
+    (flet ((report (pretty)
+             (let ((*print-pretty* pretty))
+               (progv (and references (list references)) '(nil)
+                 (print-safely limit condition "~A")))))
+      (let ((plain (report nil)))
+        (if (find #\Newline plain) plain (on-one-line (report t)))))))

@@ -1,0 +1,90 @@
+;;;; Frames on file descriptor 3: four octets of length, most significant
+;;;; first, then that many octets of JSON. docs/wire-protocol.md has the messages.
+
+(in-package "LIVE-LISP.BASE")
+
+(defconstant +protocol-version+ 1 "Raised whenever a message changes its meaning.")
+
+(defconstant +frame-limit+ (* 64 1024 1024) "Octets; a longer frame means the peer is broken.")
+
+(defvar *frames-in* nil "The binary input stream of the channel.")
+(defvar *frames-out* nil "The binary output stream of the channel.")
+
+(defvar *reading* nil "True in the thread that reads messages, which must not wait for one.")
+
+(defun end-image (code)
+  "End the process with CODE, at once."
+  (internal-call ("SB-SYS" "OS-EXIT") (code :abort t) (sb-ext:exit :code code :abort t)))
+
+(sb-ext:defglobal **on-peer-gone** 'end-image
+  "What is called with an exit code when the server is gone; it ends the image.")
+
+(sb-ext:defglobal **send-lock** (sb-thread:make-mutex :name "live-lisp send")
+  "Held while a frame is written.")
+
+(defun open-channel (descriptor)
+  "Open the channel on the file DESCRIPTOR."
+  (flet ((open-stream (direction)
+           (sb-sys:make-fd-stream descriptor direction t :element-type '(unsigned-byte 8)
+                                                         :buffering :full)))
+    (setf *frames-in* (open-stream :input)
+          *frames-out* (open-stream :output))))
+
+(defun frame-octets (message)
+  "Return a buffer with the frame of MESSAGE, a JSON object."
+  (let ((buffer (make-buffer)))
+    (reserve buffer 4)
+    (setf (buffer-fill buffer) 4)
+    (write-json message buffer)
+    (let ((length (- (buffer-fill buffer) 4)))
+      (dotimes (i 4)
+        (setf (aref (buffer-octets buffer) i) (ldb (byte 8 (- 24 (* 8 i))) length))))
+    buffer))
+
+(defun send-frame (buffer)
+  "Send the frame in BUFFER. It is never torn: an interrupt that arrives meanwhile waits.
+When the peer is gone the image ends."
+  (sb-sys:without-interrupts
+    (sb-thread:with-mutex (**send-lock**)
+      (handler-case
+          (progn
+            (write-sequence (buffer-octets buffer) *frames-out* :end (buffer-fill buffer))
+            (finish-output *frames-out*))
+        (stream-error () (funcall **on-peer-gone** 3))))))
+
+(defun unread-octets ()
+  "Return how many octets the server has not read yet; 0 where that cannot be told."
+  #+linux
+  (let ((count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 0)))
+    (sb-sys:with-pinned-objects (count)
+      (if (sb-unix:unix-ioctl (sb-sys:fd-stream-fd *frames-out*) #x5411 (sb-sys:vector-sap count))
+          (sb-sys:sap-ref-32 (sb-sys:vector-sap count) 0)
+          0)))
+  #-linux 0)
+
+(defun wait-until-read ()
+  "Wait until the server has read what was sent, at most half a second: when the process ends before, and
+the server sends something meanwhile, it loses what it did not read."
+  (loop repeat 100
+        until (zerop (unread-octets))
+        do (sleep 0.005)))
+
+(defun send (message)
+  "Send MESSAGE, a JSON object."
+  (send-frame (frame-octets message)))
+
+(defun receive-octets (count)
+  "Return the next COUNT octets of the channel, or NIL when it ended before."
+  (let ((octets (make-array count :element-type '(unsigned-byte 8))))
+    (when (= count (read-sequence octets *frames-in*))
+      octets)))
+
+(defun receive ()
+  "Return the next message as an EQUAL hash table, or NIL when the channel ended."
+  (let ((head (receive-octets 4)))
+    (when head
+      (let ((length (reduce (lambda (sum octet) (+ (* 256 sum) octet)) head)))
+        (when (> length +frame-limit+)
+          (error "A frame of ~D octets is over the limit." length))
+        (let ((body (receive-octets length)))
+          (and body (parse-json body)))))))

@@ -1,0 +1,86 @@
+;;;; Compilation of forms as in a file, so that what counts at top level counts, and without
+;;;; running them. The compiler gets each form from a file that stands for all of them.
+
+(in-package "LIVE-LISP.EVALUATE")
+
+(defparameter *compiler-variables*
+  (remove nil (list '*package* '*readtable* (internal-symbol "SB-C" "*POLICY*")))
+  "What a form of a file can change for those after it, and COMPILE-FILE binds.")
+
+(defun compiler-values ()
+  "Return the values of *COMPILER-VARIABLES*."
+  (mapcar #'symbol-value *compiler-variables*))
+
+(defun readtable-for-form (form)
+  "Return a readtable that reads the only character of the file that stands for FORM as FORM, with
+the readtable of the user back in place."
+  (let ((users *readtable*) (readtable (copy-readtable nil)))
+    (set-macro-character #\! (lambda (stream character)
+                               (declare (ignore stream character))
+                               (setf *readtable* users)
+                               form)
+                         nil readtable)
+    readtable))
+
+(defun compile-one-form (form file)
+  "Compile FORM as one that stands in a file, by way of FILE, and return the values of
+*COMPILER-VARIABLES* after it."
+  (let* ((after (compiler-values))
+         (note `(eval-when (:compile-toplevel)
+                  (funcall ,(lambda () (setf after (compiler-values))))))
+         (fasl (make-pathname :type "fasl" :defaults file))
+         (*readtable* (readtable-for-form `(progn ,form ,note))))
+    (call-user-code (lambda () (compile-file file :output-file fasl)))
+    after))
+
+(defun compile-text (text file)
+  "Read and compile the forms of TEXT one by one, by way of FILE. Return the members of the
+answer that only tell how many there are or what could not be read. What they do to the
+readtable, they do to a copy."
+  (let* ((stream (make-string-input-stream text))
+         (packages (cons (find-package "KEYWORD") (packages-in text)))
+         (values (let ((*readtable* (copy-readtable))) (compiler-values)))
+         (unreadable
+           (catch 'unreadable
+             (loop for start = (skip-to-form stream)
+                   while start
+                   do (incf *form-number*)
+                      (progv *compiler-variables* values
+                        (let ((form (read-form stream text start packages)))
+                          (when (eq form stream) (decf *form-number*) (return))
+                          (note-form text start stream)
+                          (remember-symbols form)
+                          (setf values (compile-one-form form file))))))))
+    (prog1 (list "unreadable" unreadable "forms" (and (not unreadable) *form-number*))
+      ;; What is told at the end of the compilation unit is about no form in particular.
+      (setf *form-number* nil))))
+
+(defun make-form-file (file)
+  "Make FILE, which stands for one form, and return its true name."
+  (with-open-file (out file :direction :output :if-exists :supersede)
+    (write-char #\! out))
+  (truename file))
+
+(define-operation ("compile-forms" :members t) (code package file)
+  "Compile the forms of the text CODE in PACKAGE, or in the session's, as if they stood in a
+file, and take back what that defines. FILE is the native name of a file to make, with type lisp;
+beside it the fasl is made."
+  (let* ((package (and package (named-package package)))
+         (file (sb-ext:parse-native-namestring file))
+         (*form-file* nil)
+         (*form-number* 0)
+         (number nil)
+         (members (call-undoing-definitions
+                   (lambda ()
+                     (call-as-job-part
+                      package
+                      (lambda ()
+                        (call-in-folder-of
+                         file
+                         (lambda ()
+                           (setf *form-file* (make-form-file file))
+                           (let ((*compile-verbose* nil) (*compile-print* nil)
+                                 (*macroexpand-hook* #'expand-remembering))
+                             (unwind-protect (compile-text code *form-file*)
+                               (setf number *form-number*)))))))))))
+    (list* "formNumber" number members)))

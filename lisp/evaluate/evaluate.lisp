@@ -1,0 +1,190 @@
+;;;; Evaluation: forms are read and evaluated one by one, so that IN-PACKAGE counts
+;;;; for what follows.
+
+(in-package "LIVE-LISP.EVALUATE")
+
+(defparameter *value-limit* 10000 "Characters of one printed value.")
+
+;;; Reading
+
+(defun line-and-column (text offset)
+  "Return the line and the column, from 1, of OFFSET in TEXT."
+  (let ((newline (position #\Newline text :end offset :from-end t)))
+    (values (1+ (count #\Newline text :end offset))
+            (if newline (- offset newline) (1+ offset)))))
+
+(defun skip-to-form (stream)
+  "Step over white space and line comments and return where the next form begins, or
+NIL at the end."
+  (loop for char = (peek-char t stream nil nil)
+        while (eql char #\;) do (read-line stream nil)
+        finally (return (and char (file-position stream)))))
+
+(defun packages-in (text)
+  "Return the packages that TEXT names before two colons: what it reads can intern there."
+  (let ((packages '()))
+    (loop for colon = (search "::" text) then (search "::" text :start2 (+ colon 2))
+          while colon
+          do (let* ((start (position-if (lambda (char) (find char '(#\Space #\Newline #\Tab #\( #\) #\' #\` #\, #\@ #\")))
+                                        text :end colon :from-end t))
+                    (package (find-package (string-upcase (subseq text (if start (1+ start) 0) colon)))))
+               (when package (pushnew package packages))))
+    packages))
+
+(sb-ext:defglobal **snapshots** (make-hash-table :test 'eq :synchronized t :weakness :key)
+  "The copies of symbol vectors that were made last, by package.")
+
+(defun symbol-vectors (package)
+  "Return copies of the symbol vectors of PACKAGE, those made last when they are still true;
+NIL for a package whose vectors this SBCL does not show, or that are too large to look
+through for every form."
+  (let ((cells (package-cells package)) (copies (gethash package **snapshots**)))
+    (cond ((or (notevery #'simple-vector-p cells) (> (reduce #'+ cells :key #'length) 50000)) nil)
+          ((and copies (every #'same-cells-p cells copies)) copies)
+          (t (setf (gethash package **snapshots**) (mapcar #'copy-seq cells))))))
+
+(defun present-symbols (packages)
+  "Return, for each of PACKAGES, a list of it and its symbol vectors as they are now."
+  (loop for package in packages
+        for vectors = (and package (symbol-vectors package))
+        when vectors collect (cons package vectors)))
+
+(defun unintern-new (before form)
+  "Take out of their packages the symbols that are not in BEFORE, what PRESENT-SYMBOLS
+returned, and whose names stand in FORM, the text that interned them and then could not be
+read. Other threads intern symbols meanwhile, which stay."
+  (loop for (package . vectors) in before
+        do (let ((known (make-hash-table :test 'eq)))
+             (dolist (cells vectors)
+               (loop for cell across cells do (setf (gethash cell known) t)))
+             (with-package-iterator (next package :internal :external)
+               (loop
+                 (multiple-value-bind (more symbol) (next)
+                   (unless more (return))
+                   (unless (or (gethash symbol known) (fboundp symbol) (find-class symbol nil)
+                               (and (boundp symbol) (not (keywordp symbol)))
+                               (not (search (symbol-name symbol) form :test #'char-equal)))
+                     (unintern symbol package))))))))
+
+(defun read-form (stream text start packages)
+  "Read the next form of STREAM, which begins at START in TEXT and can intern symbols in
+PACKAGES too. A form that cannot be
+read ends the call with a text that says what is wrong and where (S2.16); the symbols it
+interned are taken out again."
+  (let ((before (present-symbols (adjoin *package* packages))))
+    (handler-bind
+        ((error
+           (lambda (condition)
+             (multiple-value-bind (line column) (line-and-column text start)
+               (multiple-value-bind (at-line at-column) (line-and-column text (min (length text) (file-position stream)))
+                 (unintern-new before (subseq text start (min (length text) (file-position stream))))
+                 (throw 'unreadable
+                   (object "text" (reader-text condition)
+                           "number" *form-number* "line" line "column" column
+                           "atLine" at-line "atColumn" at-column)))))))
+      (call-user-code (lambda () (read stream nil stream))))))
+
+;;; Evaluating
+
+(defmacro printing-values (&body body)
+  "Evaluate BODY with the printer as the user set it, and bounds where it has none: one
+careless value does not fill an answer. User code never runs with them."
+  `(let ((*print-length* (or *print-length* 1000))
+         (*print-level* (or *print-level* 50))
+         (*print-circle* t)
+         (*package* (usable-package *package*)))
+     ,@body))
+
+(defun hidden-length (value)
+  "Return the length of VALUE, a list or a vector, when *PRINT-LENGTH* hides a part of it."
+  (let ((length (typecase value
+                  (list (ignore-errors (list-length value)))
+                  (string nil)
+                  (vector (length value)))))
+    (and length *print-length* (> length *print-length*) length)))
+
+(defvar *value-budget* 0 "How many characters the printed values of this call may still take.")
+
+(defun value-data (value)
+  "Return VALUE printed as by ~S, bounded, and its true length where only a part is shown."
+  (multiple-value-bind (text cut)
+      (bounded-string (min *value-limit* *value-budget*) (lambda (stream) (prin1 value stream)))
+    (decf *value-budget* (length text))
+    (object "text" text "cut" cut "length" (hidden-length value))))
+
+(defun values-data (values)
+  "Return VALUES, a list, printed, or :EMPTY; those for which the call has no more room are
+only counted."
+  (loop for rest on values
+        for index from 0
+        while (and (plusp *value-budget*) (< index 100))
+        collect (value-data (first rest)) into printed
+        finally (return (cond (rest (append printed (list (object "omitted" (length rest)))))
+                              (printed)
+                              (t :empty)))))
+
+(defun evaluate-form (form text)
+  "Evaluate FORM as a REPL does, and return the list of its values printed. TEXT is a function that
+returns it as it stood."
+  (setf - form)
+  (let* ((*expansions* '()) (*expansion-room* 1000)
+         (values (call-telling form text
+                               (lambda () (multiple-value-list (call-user-code (lambda () (eval form))))))))
+    (setf /// // // / / values
+          *** ** ** * * (first values)
+          +++ ++ ++ + + form)
+    (printing-values
+      (call-user-code (lambda () (values-data values))))))
+
+(defvar *done* nil "The printed values of the forms that were evaluated, newest first.")
+
+(defun note-form (text start stream)
+  "Note in *FORM-TEXT* the form that begins at START in TEXT and that STREAM has just read."
+  (let ((end (min (length text) (file-position stream) (+ start 2000))))
+    (setf *form-text* (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
+
+(defun form-reader (text start stream)
+  "Return a function that returns the form that begins at START in TEXT and that STREAM has just read,
+as it stands."
+  (let ((end (min (length text) (file-position stream))))
+    (lambda () (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
+
+(defun evaluate-text (text)
+  "Read and evaluate the forms of TEXT one by one, adding the values of each to *DONE*.
+Return the members of the answer that only tell what could not be read."
+  (let ((stream (make-string-input-stream text))
+        (packages (cons (find-package "KEYWORD") (packages-in text)))
+        (*macroexpand-hook* #'expand-noting))
+    (list "unreadable"
+          (catch 'unreadable
+            (loop for start = (skip-to-form stream)
+                  while start
+                  do (incf *form-number*)
+                     (let ((form (read-form stream text start packages)))
+                       (when (eq form stream) (decf *form-number*) (return))
+                       (note-form text start stream)
+                       (push (evaluate-form form (form-reader text start stream)) *done*)))))))
+
+(defun call-as-job-part (package function)
+  "Call FUNCTION, which returns members, in the session in PACKAGE with warnings kept;
+return its members, or those that tell why it was left, with the warnings."
+  (let ((*warnings* '()) (*warning-count* 0) (*warning-keys* '()) (*redefined* '()) (members '())
+        (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil))
+    (call-in-session package
+                     (lambda ()
+                       (setf members (job-result *job* (lambda () (call-collecting-warnings function)))
+                             members (list* "package" (package-name (usable-package *package*)) members))))
+    (append members (warning-members) (and *fresh-readtable* (list "freshReadtable" t)))))
+
+(define-operation ("evaluate" :members t) (code package)
+  "Evaluate the forms of the text CODE in PACKAGE, or in the session's. The answer has
+the values of each form that was evaluated, also when a later one signals."
+  (let* ((package (and package (named-package package)))
+         (*form-number* 0)
+         (*value-budget* (* 3 *value-limit*))
+         (*done* '())
+         (members (call-as-job-part package (lambda () (evaluate-text code)))))
+    (list* "formNumber" *form-number*
+           "values" (loop for values in (reverse *done*)
+                          collect (if (eq values :empty) #() values))
+           members)))

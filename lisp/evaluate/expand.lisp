@@ -1,0 +1,84 @@
+;;;; Macro expansion. It runs the macro functions of the user, so it is done in the session,
+;;;; as an evaluation is.
+
+(in-package "LIVE-LISP.EVALUATE")
+
+(defun code-walker ()
+  "Return the function that expands all macros in a form, or NIL: SBCL has it built in, or in
+its contrib SB-CLTL2."
+  (or (internal-function "SB-WALKER" "MACROEXPAND-ALL")
+      (internal-function "SB-CLTL2" "MACROEXPAND-ALL")))
+
+(defun expand-form (form mode)
+  "Return FORM expanded as MODE says, and whether there was anything to expand."
+  (cond ((string= mode "one") (macroexpand-1 form))
+        ((string= mode "full") (macroexpand form))
+        (t (let ((expansion (funcall (code-walker) form)))
+             (values expansion (not (eq expansion form)))))))
+
+(defun printed-expansion (circle form)
+  "Return FORM pretty-printed, with *PRINT-CIRCLE* being CIRCLE, and whether that was too long.
+When a print method of an object in it fails, objects are shown by their class."
+  (let ((*print-pretty* t) (*print-circle* circle) (*print-readably* nil) (*print-escape* t)
+        (*print-gensym* t) (*print-lines* nil) (*print-right-margin* 100)
+        (*print-length* nil) (*print-level* 100)
+        (*package* (usable-package *package*)))
+    (flet ((print-form ()
+             (bounded-string *value-limit* (lambda (stream) (prin1 form stream)))))
+      (handler-case (print-form)
+        (error ()
+          (let ((*print-pprint-dispatch* (code-printers)))
+            (print-form)))))))
+
+(defun expansion-data (form)
+  "Return FORM printed. Shared structure is marked only where it does not fit otherwise, as
+what is circular never does: marks on every symbol that a macro made are hard to read."
+  (multiple-value-bind (text cut) (printed-expansion nil form)
+    (multiple-value-bind (marked too-long) (if cut (printed-expansion t form) (values text nil))
+      (object "text" (if too-long text marked) "cut" too-long))))
+
+(defun operator-data (form)
+  "Return what FORM, which is no macro form, begins with, or NIL."
+  (let ((operator (if (consp form) (car form) form)))
+    (and operator (symbolp operator) (not (keywordp operator))
+         (object "name" (symbol-text operator)
+                 "place" (if (consp form) "function" "variable")
+                 "natures" (if (and (consp form) (special-operator-p operator))
+                               '("SPECIAL OPERATOR")
+                               (natures operator))))))
+
+(defun only-form (text)
+  "Return the form of TEXT, or throw to UNREADABLE what is wrong with it."
+  (let* ((stream (make-string-input-stream text))
+         (packages (cons (find-package "KEYWORD") (packages-in text)))
+         (start (skip-to-form stream))
+         (form (if start (read-form stream text start packages) stream)))
+    (when (eq form stream)
+      (throw 'unreadable (object "forms" 0)))
+    ;; Suppressed, reading interns nothing and still passes over comments of either kind.
+    (unless (eq stream (let ((*read-suppress* t)) (ignore-errors (read stream nil stream))))
+      (throw 'unreadable (object "forms" 2)))
+    (setf *form-text* text)
+    form))
+
+(defun expand-text (text mode)
+  "Read the form of TEXT and expand it as MODE says. Return the members of the answer."
+  (let* ((data '())
+         (unreadable
+           (catch 'unreadable
+             (let ((form (only-form text)))
+               (multiple-value-bind (expansion expanded) (call-user-code (lambda () (expand-form form mode)))
+                 (setf data (list "expansion" (call-user-code (lambda () (expansion-data expansion)))
+                                  "expanded" (json-boolean expanded)
+                                  "operator" (and (not expanded) (operator-data form))))))
+             nil)))
+    (list* "unreadable" unreadable data)))
+
+(define-operation ("macroexpand" :members t) (code package mode)
+  "Expand the one form of the text CODE, read in PACKAGE or in the session's: once, until it is
+no macro form, or with all forms in it, as MODE says: one, full or all."
+  (let ((package (and package (named-package package)))
+        (*form-number* 1))
+    (if (and (string= mode "all") (null (code-walker)))
+        (list "withoutWalker" t)
+        (call-as-job-part package (lambda () (expand-text code mode))))))

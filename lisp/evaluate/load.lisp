@@ -1,0 +1,182 @@
+;;;; Loading files and systems.
+
+(in-package "LIVE-LISP.EVALUATE")
+
+(defun call-with-quiet-compiler (function)
+  "Call FUNCTION with the chatter of COMPILE-FILE and LOAD off and without compiler notes."
+  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
+    (handler-bind ((sb-ext:compiler-note #'muffle-warning))
+      (funcall function))))
+
+(defun load-compiled (fasl source)
+  "Load the file FASL with *LOAD-TRUENAME* being SOURCE, from which it was made."
+  (with-open-file (stream fasl :element-type '(unsigned-byte 8))
+    (let ((*package* *package*) (*readtable* *readtable*)
+          (*load-pathname* (pathname source)) (*load-truename* (truename source)))
+      (internal-call ("SB-FASL" "LOAD-AS-FASL") (stream nil nil) (load stream)))))
+
+(defun readtable-for (source)
+  "Return the readtable for the file SOURCE: the current one, or, when the file begins
+with a byte order mark, a copy that takes the mark for white space."
+  (with-open-file (stream source :element-type '(unsigned-byte 8))
+    (if (equal '(#xef #xbb #xbf) (loop repeat 3 collect (read-byte stream nil)))
+        (let ((readtable (copy-readtable)))
+          (set-syntax-from-char (code-char #xfeff) #\Space readtable)
+          readtable)
+        *readtable*)))
+
+(defun call-in-folder-of (file function)
+  "Call FUNCTION while the directory of FILE, a pathname, is there: the server makes it, where the
+image sees what the server makes, and removes it. Else it is made here, and goes with what is in it."
+  (multiple-value-bind (name made) (ensure-directories-exist file)
+    (declare (ignore name))
+    (unwind-protect (funcall function)
+      (when made
+        (ignore-errors
+         (sb-ext:delete-directory (make-pathname :name nil :type nil :version nil :defaults file) :recursive t))))))
+
+(defvar *phase* nil "What LOAD-FILE is at: \"compile\" or \"load\".")
+
+(defun compile-and-load (source fasl)
+  "Compile the file SOURCE into FASL, load that, and return the members of the answer."
+  (multiple-value-bind (made warnings failed)
+      (let ((*readtable* (readtable-for source)))
+        (call-user-code (lambda () (compile-file source :output-file fasl))))
+    (declare (ignore warnings))
+    (setf *phase* "load")
+    (when made
+      (call-user-code (lambda () (load-compiled made source))))
+    (list "value" (object "file" (sb-ext:native-namestring (truename source))
+                          "failed" (and made failed t)
+                          "notLoaded" (null made)))))
+
+(defun copy-beside (fasl source content)
+  "Write CONTENT, a string with a character for each octet, to a file beside FASL that is named like
+SOURCE, and return its pathname."
+  (let ((copy (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
+                             :defaults fasl)))
+    (with-open-file (stream copy :direction :output :if-exists :supersede :external-format :latin-1)
+      (write-string content stream))
+    copy))
+
+(define-operation ("load-file" :members t) (file fasl content)
+  "Compile FILE into FASL, both native names, and load it; with CONTENT, a string with a character for
+each octet, that in its place."
+  (let* ((source (sb-ext:parse-native-namestring file))
+         (fasl (sb-ext:parse-native-namestring fasl))
+         (*phase* "compile"))
+    (flet ((compile-it ()
+             (compile-and-load (if content (copy-beside fasl source content) source) fasl)))
+      (let ((members (call-as-job-part nil (lambda ()
+                                             (call-with-quiet-compiler
+                                              (lambda () (call-in-folder-of fasl #'compile-it)))))))
+        (list* "phase" *phase* members)))))
+
+(define-operation ("load-source" :members t) (file)
+  "Load FILE, a native name, as a person's own start file."
+  (call-as-job-part nil
+                    (lambda ()
+                      (call-with-quiet-compiler
+                       (lambda ()
+                         (call-user-code (lambda () (load (sb-ext:parse-native-namestring file))))
+                         (list "value" (object "file" file)))))))
+
+;;; Systems. ASDF is loaded on first use, so its functions are looked up by name.
+
+(defun asdf-call (name &rest arguments)
+  "Call the function NAME of ASDF with ARGUMENTS."
+  (apply (internal-function "ASDF" name) arguments))
+
+(defun loaded-systems ()
+  "Return the names of the systems that are loaded."
+  (asdf-call "ALREADY-LOADED-SYSTEMS"))
+
+(defun known-systems ()
+  "Return names of systems that ASDF can find, at most 5000."
+  (let ((registry (internal-symbol "ASDF" "*SOURCE-REGISTRY*")))
+    (when (and registry (hash-table-p (symbol-value registry)))
+      (page (sort (loop for name being the hash-keys of (symbol-value registry) collect name) #'string<)
+            0 5000))))
+
+(defun find-system (name)
+  "Return the system NAME, or NIL when there is none; ASDF looks again for one that was
+written after it first looked."
+  (or (asdf-call "FIND-SYSTEM" name nil)
+      (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+             (asdf-call "FIND-SYSTEM" name nil))))
+
+(sb-ext:defglobal **load-lock** (sb-thread:make-mutex :name "live-lisp load")
+  "Held while a system is loaded: ASDF is not made for two threads.")
+
+(defun operate (name force)
+  "Load the system NAME, once more after a new look for systems when one that it depends on
+was not found."
+  (flet ((operate ()
+           (if force
+               (asdf-call "LOAD-SYSTEM" name :force t)
+               (asdf-call "LOAD-SYSTEM" name))))
+    (let ((missing (internal-symbol "ASDF" "MISSING-COMPONENT")))
+      (when (eq (catch 'look-again
+                  (handler-bind ((error (lambda (condition)
+                                          (when (and missing (typep condition missing))
+                                            (throw 'look-again 'missing)))))
+                    (operate)
+                    nil))
+                'missing)
+        (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+        (operate)))))
+
+(defun system-members (name force)
+  "Load the system NAME, again when FORCE is true, and return the members of the answer."
+  (require "ASDF")
+  (asdf-call "ENSURE-SOURCE-REGISTRY")
+  (let ((system (call-user-code (lambda () (find-system name)))))
+    (if (null system)
+        (list "value" (object "missing" name "known" (known-systems)))
+        (let ((before (loaded-systems)))
+          (call-user-code (lambda () (operate name force)))
+          (list "value" (object "system" name
+                                "already" (and (member name before :test #'string-equal) (not force))
+                                "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)))))))
+
+(define-operation ("load-system" :members t) (name force)
+  "Load the system NAME and what it depends on with ASDF."
+  (call-as-job-part nil
+                    (lambda ()
+                      (call-with-quiet-compiler
+                       (lambda ()
+                         (sb-thread:with-mutex (**load-lock**)
+                           (system-members (string-downcase (string-left-trim "#:" name)) force)))))))
+
+(defun source-directories (name)
+  "Return the native names of the directories in which ASDF has the definition and the sources
+of the system NAME."
+  (let ((system (asdf-call "REGISTERED-SYSTEM" name)))
+    (loop for place in '("SYSTEM-SOURCE-DIRECTORY" "COMPONENT-PATHNAME")
+          for name = (ignore-errors
+                      (let ((directory (translate-logical-pathname (asdf-call place system))))
+                        (and (null (pathname-name directory)) (sb-ext:native-namestring directory))))
+          when name collect name)))
+
+(define-operation "system-sources" ()
+  "List the directories with the sources of the systems that are loaded; none before the first is."
+  (and (internal-function "ASDF" "REGISTERED-SYSTEM")
+       (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
+                          :test #'string=)))
+
+(defun component-files (component)
+  "Return the native names of the files of COMPONENT, of a system, and of those within it."
+  (let ((parent (internal-symbol "ASDF" "PARENT-COMPONENT")))
+    (if (and parent (typep component parent))
+        (loop for child in (asdf-call "COMPONENT-CHILDREN" component) append (component-files child))
+        (let ((path (ignore-errors (translate-logical-pathname (asdf-call "COMPONENT-PATHNAME" component)))))
+          (and path (pathname-name path) (list (sb-ext:native-namestring path)))))))
+
+(define-operation "system-files" (names)
+  "List the source files of the systems NAMES that are loaded, and those that define them; at most 5000."
+  (page (loop for name in (and (internal-function "ASDF" "REGISTERED-SYSTEM") names)
+              for system = (asdf-call "REGISTERED-SYSTEM" name)
+              for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
+              when definition collect (sb-ext:native-namestring definition)
+              append (and system (ignore-errors (component-files system))))
+        0 5000))

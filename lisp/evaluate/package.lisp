@@ -1,0 +1,12 @@
+;;;; Evaluation, loading, compilation and expansion.
+
+(defpackage "LIVE-LISP.EVALUATE"
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL")
+  (:export "PRINTING-VALUES" "CALL-AS-JOB-PART"
+           "**LOAD-LOCK**"
+           "KNOWN-INFO"
+           "CODE-WALKER"))
+
+(in-package "LIVE-LISP.EVALUATE")
+
+(claim-package)

@@ -1,0 +1,290 @@
+;;;; What compiling leaves behind is taken back: a file that is compiled defines its macros,
+;;;; types and constants in the image, and tells the compiler of its functions. What was defined
+;;;; meanwhile from elsewhere, by an evaluation or by a file that the code loads, stays.
+
+(in-package "LIVE-LISP.EVALUATE")
+
+(defvar *form-file* nil "The true name of the file that stands for the forms of this compilation.")
+
+(defvar *remembered* nil
+  "What the forms of this compilation can define was before: by symbol, from ASPECTS, and by the
+name of a package that there was not, a symbol without a home, NIL.")
+
+;;; Where a definition is from
+
+(defun location-file (location)
+  "Return the name of the file in which LOCATION, of the compiler, is; NIL when it is in none, and
+:UNKNOWN when it is no location."
+  (typecase location
+    (#.(or (internal-symbol "SB-C" "DEFINITION-SOURCE-LOCATION") nil)
+     (internal-call ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING") (location)))
+    ;; What DEFSETF leaves.
+    ((cons t cons) (location-file (cddr location)))
+    (t :unknown)))
+
+(defun function-file (function)
+  "Return the name of the file in which FUNCTION is, NIL when it is in none, and :UNKNOWN for one of
+the system, such as the closure that stands for a trivial type or macro."
+  (let ((file (introspect "DEFINITION-SOURCE-PATHNAME" (introspect "FIND-DEFINITION-SOURCE" function))))
+    (if (typep file 'logical-pathname) :unknown file)))
+
+(defun from-elsewhere-p (object)
+  "True when OBJECT, a function or a location, is known to be from elsewhere than *FORM-FILE*."
+  (let ((file (if (functionp object) (function-file object) (location-file object))))
+    (not (or (eq file :unknown) (and file (equal (pathname file) *form-file*))))))
+
+(defun defined-elsewhere-p (before now)
+  "True when NOW, what tells where a thing is from, has something from elsewhere that BEFORE has not."
+  (some (lambda (object) (and (not (member object before :test #'eq)) (from-elsewhere-p object))) now))
+
+;;; What SBCL knows about a name
+
+(defparameter *variable-categories* '(:variable :source-location) "Those of known info that are about variables.")
+(defparameter *class-categories* '(:type :typed-structure) "Those that are about types.")
+
+(defun other-categories ()
+  "Return the categories of known info that are about neither functions, nor variables, nor types."
+  (set-difference (loop for kind across (internal-value ("SB-IMPL" "*INFO-TYPES*") #())
+                        for category = (and kind (internal-call ("SB-IMPL" "META-INFO-CATEGORY") (kind)))
+                        when category collect category)
+                  (list* :function (append *variable-categories* *class-categories*))))
+
+(defun info-numbers (categories)
+  "Return the numbers of what SBCL can know of CATEGORIES about a name, without that of its
+function itself, which other functions refer to."
+  (loop for kind across (internal-value ("SB-IMPL" "*INFO-TYPES*") #())
+        for category = (and kind (internal-call ("SB-IMPL" "META-INFO-CATEGORY") (kind)))
+        when (and (member category categories)
+                  (not (and (eq category :function)
+                            (eq :definition (internal-call ("SB-IMPL" "META-INFO-KIND") (kind))))))
+          collect (internal-call ("SB-INT" "META-INFO-NUMBER") (kind))))
+
+(defun known-info (name categories)
+  "Return what SBCL knows of CATEGORIES about NAME, a symbol or (SETF symbol): pairs of number
+and value."
+  (loop for number in (info-numbers categories)
+        for (value known) = (multiple-value-list
+                             (internal-call ("SB-IMPL" "GET-INFO-VALUE") (name number)))
+        when known collect (cons number value)))
+
+(defun restore-info (name categories before)
+  "Make what SBCL knows of CATEGORIES about NAME be BEFORE, from KNOWN-INFO."
+  (loop for (number . value) in (known-info name categories)
+        for old = (assoc number before)
+        do (cond ((null old) (internal-call ("SB-INT" "CLEAR-INFO-VALUES") (name (list number))))
+                 ((not (eql value (cdr old))) (set-info name number (cdr old)))))
+  (loop for (number . value) in (set-difference before (known-info name categories) :key #'car)
+        do (set-info name number value)))
+
+(defun set-info (name number value)
+  "Make VALUE what SBCL knows under NUMBER about NAME."
+  (internal-call ("SB-INT" "SET-INFO-VALUE") (name number value)))
+
+;;; The aspects of a symbol. Each is a function of the symbol that returns what tells where that
+;;; aspect is from, a list, and a function that makes it be so again.
+
+(defun plain-function (name)
+  "Return the function that NAME names, or NIL for none or what stands in the place of a macro."
+  (let ((function (and (fboundp name) (fdefinition name))))
+    (and function (not (typep (sb-kernel:%fun-name function) '(cons (eql :macro)))) function)))
+
+(defun function-aspect (name)
+  "The aspect of what the function name NAME names."
+  (let* ((info (known-info name '(:function)))
+         (macro (and (symbolp name) (macro-function name)))
+         (function (plain-function name)))
+    (values (list* macro function (mapcar #'cdr info))
+            (lambda ()
+              ;; FMAKUNBOUND, which compiling does not do, leaves no kind.
+              (unless (and (or macro function) (not (fboundp name))
+                           (not (internal-call ("SB-INT" "INFO") (:function :kind name))))
+                (cond ((and macro (not (eq macro (macro-function name)))) (setf (macro-function name) macro))
+                      ((and function (not (eq function (plain-function name)))) (setf (fdefinition name) function))
+                      ((and (fboundp name) (not macro) (not function)) (fmakunbound name)))
+                (restore-info name '(:function) info))))))
+
+(defun setf-function-aspect (symbol)
+  "The aspect of the function (SETF SYMBOL)."
+  (function-aspect (list 'setf symbol)))
+
+(defun variable-aspect (symbol)
+  "The aspect of SYMBOL as a variable. Its value is left as it is, but one that it has as a
+constant or a global variable and had not."
+  (let ((bound (boundp symbol)) (info (known-info symbol *variable-categories*)))
+    (values (mapcar #'cdr info)
+            (lambda ()
+              (let ((unbind (and (not bound) (boundp symbol)
+                                 (member (internal-call ("SB-INT" "INFO") (:variable :kind symbol))
+                                         '(:constant :global)))))
+                (restore-info symbol *variable-categories* info)
+                (when unbind (makunbound symbol)))))))
+
+(defun other-aspect (symbol)
+  "The aspect of all else that SBCL knows about SYMBOL, such as how to SETF its places."
+  (let* ((categories (other-categories)) (info (known-info symbol categories)))
+    (values (mapcar #'cdr info)
+            (lambda () (restore-info symbol categories info)))))
+
+(defmacro set-internal-slot (package name object value)
+  "Set the slot of OBJECT that NAME of PACKAGE reads to VALUE, where this SBCL has such a slot."
+  (let ((reader (internal-function package name)))
+    (and reader `(setf (,reader ,object) ,value))))
+
+(defun classoid-of (symbol)
+  "Return what the compiler has for the class SYMBOL, or NIL, and its class, or NIL."
+  (let ((cell (internal-call ("SB-KERNEL" "FIND-CLASSOID-CELL") (symbol))))
+    (if cell
+        (values (internal-call ("SB-KERNEL" "CLASSOID-CELL-CLASSOID") (cell))
+                (internal-call ("SB-KERNEL" "CLASSOID-CELL-PCL-CLASS") (cell)))
+        (values nil nil))))
+
+(defun class-locations (symbol)
+  "Return where the class SYMBOL is from, a list: evaluating a definition notes it, compiling not."
+  (multiple-value-bind (classoid class) (classoid-of symbol)
+    (list (and classoid (internal-call ("SB-KERNEL" "CLASSOID-SOURCE-LOCATION") (classoid)))
+          (and class (ignore-errors (internal-call ("SB-PCL" "DEFINITION-SOURCE") (class)))))))
+
+(defun layouts (symbol classoid)
+  "Return the layouts of instances that CLASSOID, of the class SYMBOL, has: that in force, and that
+of a definition that was only compiled."
+  (remove nil (list (internal-call ("SB-KERNEL" "CLASSOID-WRAPPER") (classoid))
+                    (internal-call ("SB-INT" "INFO") (:type :compiler-layout symbol)))))
+
+(defun superclassoids (symbol)
+  "Return what the compiler has for the superclasses of the class SYMBOL."
+  (let ((classoid (classoid-of symbol)))
+    (and classoid
+         (loop for layout in (layouts symbol classoid)
+               append (map 'list (lambda (layout) (internal-call ("SB-KERNEL" "WRAPPER-CLASSOID") (layout)))
+                           (internal-call ("SB-KERNEL" "WRAPPER-INHERITS") (layout)))))))
+
+(defun restore-class (symbol old class layout state supers)
+  "Make SYMBOL name CLASS, which the compiler has as OLD, in that STATE and below SUPERS; or none
+without OLD. A definition of another kind of class gives LAYOUT to that, which is taken back too."
+  (let ((cell (internal-call ("SB-KERNEL" "FIND-CLASSOID-CELL") (symbol))) (new (classoid-of symbol)))
+    (when new
+      (dolist (super (set-difference (superclassoids symbol) (and (eq new old) supers)))
+        (internal-call ("SB-KERNEL" "REMOVE-SUBCLASSOID") (new super))))
+    (cond ((eq new old))
+          (old (set-internal-slot "SB-KERNEL" "CLASSOID-CELL-CLASSOID" cell old)
+               (set-internal-slot "SB-KERNEL" "CLASSOID-CELL-PCL-CLASS" cell class))
+          (t (setf (find-class symbol) nil)))
+    (when old
+      (set-internal-slot "SB-KERNEL" "CLASSOID-STATE" old state))
+    (when layout
+      (set-internal-slot "SB-KERNEL" "CLASSOID-WRAPPER" old layout)
+      (set-internal-slot "SB-KERNEL" "WRAPPER-CLASSOID" layout old))))
+
+(defun class-aspect (symbol)
+  "The aspect of SYMBOL as a class or another type."
+  (multiple-value-bind (old class) (classoid-of symbol)
+    (let ((info (known-info symbol *class-categories*))
+          (layout (and old (internal-call ("SB-KERNEL" "CLASSOID-WRAPPER") (old))))
+          (state (and old (internal-call ("SB-KERNEL" "CLASSOID-STATE") (old))))
+          (supers (superclassoids symbol)))
+      (values (append (class-locations symbol) (mapcar #'cdr info))
+              (lambda ()
+                ;; So does (SETF (FIND-CLASS ...) NIL).
+                (unless (and info (not (internal-call ("SB-INT" "INFO") (:type :kind symbol))))
+                  (restore-class symbol old class layout state supers)
+                  (restore-info symbol *class-categories* info)))))))
+
+(defparameter *aspects*
+  '(function-aspect setf-function-aspect class-aspect variable-aspect other-aspect)
+  "What a symbol can name, each apart from the others.")
+
+;;; Remembering
+
+(defun remember-symbol (symbol)
+  "Keep what SYMBOL is, unless no program may define it. What was kept before gives way to what
+was defined from elsewhere since."
+  (let ((package (symbol-package symbol)))
+    (unless (or (null package) (keywordp symbol) (sb-ext:package-locked-p package))
+      (setf (gethash symbol *remembered*)
+            (loop with kept = (gethash symbol *remembered*)
+                  for aspect in *aspects*
+                  for old = (pop kept)
+                  collect (multiple-value-bind (now restore) (funcall aspect symbol)
+                            (if (and old (not (defined-elsewhere-p (car old) now)))
+                                old
+                                (cons now restore))))))))
+
+(defun remember-symbols (form)
+  "Keep what the symbols in FORM, which may be circular, are."
+  (let ((seen (make-hash-table :test 'eq)) (left (list form)))
+    (loop while left
+          do (let ((part (pop left)))
+               (cond ((consp part)
+                      (unless (gethash part seen)
+                        (setf (gethash part seen) t)
+                        (push (cdr part) left)
+                        (push (car part) left)))
+                     ((symbolp part) (remember-symbol part)))))))
+
+(defun remember-package (name)
+  "Keep that there is no package NAME, a string designator, when there is none."
+  (let ((name (and (typep name '(or string symbol character)) (string name))))
+    (unless (or (null name) (find-package name))
+      (setf (gethash (make-symbol name) *remembered*) nil))))
+
+(defun defines-p (form)
+  "True when FORM is of a macro of the system that defines or declares something."
+  (let* ((operator (and (consp form) (car form)))
+         (package (and operator (symbolp operator) (symbol-package operator))))
+    (and package
+         (or (eq operator 'declaim) (eql 0 (search "DEF" (symbol-name operator))))
+         (sb-ext:package-locked-p package))))
+
+(defun expand-remembering (function form environment)
+  "The *MACROEXPAND-HOOK* of a compilation: keep what the expansion of FORM can define, unless it
+stands in another file, which code of the forms compiles or loads."
+  (let ((own (and (null *load-truename*) (equal *compile-file-truename* *form-file*))))
+    (when (and own (consp form) (eq (car form) 'defpackage))
+      (remember-package (second form)))
+    (let ((expansion (funcall function form environment)))
+      (when (and own (defines-p form))
+        (remember-symbols form)
+        (remember-symbols expansion))
+      expansion)))
+
+(note-frame 'expand-remembering :between)
+
+;;; Taking back
+
+(defun restore-symbol (symbol kept)
+  "Make SYMBOL be as KEPT says, but what was defined from elsewhere since."
+  (loop for aspect in *aspects*
+        for (before . restore) in kept
+        unless (defined-elsewhere-p before (funcall aspect symbol))
+          do (ignore-errors (funcall restore))))
+
+(defun restore-package (name)
+  "Delete the package NAME, unless another uses it or something is defined in it."
+  (let ((package (find-package name)))
+    (when (and package
+               (null (package-used-by-list package))
+               (not (from-elsewhere-p (internal-call ("SB-IMPL" "PACKAGE-SOURCE-LOCATION") (package))))
+               (do-symbols (symbol package t)
+                 (when (and (eq (symbol-package symbol) package) (or (natures symbol) (symbol-plist symbol)))
+                   (return nil))))
+      (ignore-errors (delete-package package)))))
+
+(defun restore-remembered ()
+  "Make all that is remembered be as it was; packages last, because symbols are in them."
+  (let ((names '()))
+    (maphash (lambda (symbol kept)
+               (if (symbol-package symbol)
+                   (restore-symbol symbol kept)
+                   (push (symbol-name symbol) names)))
+             *remembered*)
+    (mapc #'restore-package names))
+  ;; The compiler remembers what types meant.
+  (internal-call ("SB-INT" "DROP-ALL-HASH-CACHES") ()))
+
+(defun call-undoing-definitions (function)
+  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and take back what that
+defines. The server has one compilation at a time, so that none takes for what was there before
+what another has just defined."
+  (let ((*remembered* (make-hash-table :test 'eq)))
+    (unwind-protect (funcall function)
+      (restore-remembered))))

@@ -1,0 +1,66 @@
+;;;; The end of the image: what the jobs had written is told, and no process that it started stays.
+
+(in-package "LIVE-LISP.GUARD")
+
+(defun tell-written ()
+  "Send what each job has written so far, because the image is about to end."
+  (loop for id being the hash-keys of **jobs**
+        for written = (job-written id)
+        when written do (send (object "id" id "written" written))))
+
+(defun tell-before-exit ()
+  "Have every exit that user code asks for tell what was written before."
+  (internal-call ("SB-INT" "ENCAPSULATE")
+                 ('sb-ext:exit 'live-lisp
+                  (lambda (exit &rest options)
+                    (ignore-errors (tell-written) (wait-until-read))
+                    (apply exit options)))))
+
+;;; Exit hooks do not tell of every exit: user code can remove them, and a signal can reach a thread that has hardly
+;;; begun, which then runs none.
+(defun note-exits ()
+  "Have each exit be known before it ends the other threads."
+  (let ((end (internal-function "SB-THREAD" "%EXIT-OTHER-THREADS")))
+    (when end
+      (internal-call ("SB-INT" "ENCAPSULATE")
+                     (end 'live-lisp
+                      (lambda (function)
+                        (setf **exiting** t)
+                        (funcall function)))))))
+
+(defun environment-of (process)
+  "Return the environment of PROCESS, the name of a folder in /proc, as octets, or NIL."
+  (ignore-errors
+   (with-open-file (in (format nil "/proc/~A/environ" process) :element-type '(unsigned-byte 8))
+     (let* ((octets (make-array 100000 :element-type '(unsigned-byte 8)))
+            (length (read-sequence octets in)))
+       (subseq octets 0 length)))))
+
+(defun processes-with (mark)
+  "Return the processes whose environment has the string MARK, without this one."
+  (let ((mark (map 'vector #'char-code mark)) (found '()))
+    (internal-call ("SB-IMPL" "MAP-DIRECTORY")
+                   ((lambda (folder)
+                      (let* ((name (car (last (pathname-directory folder))))
+                             (process (ignore-errors (parse-integer name)))
+                             (environment (and process (/= process (sb-unix:unix-getpid)) (environment-of name))))
+                        (when (and environment (search mark environment))
+                          (push process found))))
+                    "/proc/" :files nil :classify-symlinks nil :errorp nil))
+    found))
+
+(defun end-descendants ()
+  "End the processes that this image started, which the server does for an image that ends before it."
+  (let ((mark (sb-ext:posix-getenv "LIVE_LISP_IMAGE")))
+    (when mark
+      (loop repeat 3
+            for left = (ignore-errors (processes-with (concatenate 'string "LIVE_LISP_IMAGE=" mark)))
+            while left
+            do (dolist (process left) (sb-unix:unix-kill process sb-unix:sigkill))))))
+
+(defun leave (code)
+  "End the image with CODE because the server has gone."
+  (ignore-errors (end-descendants))
+  (end-image code))
+
+(setf **on-peer-gone** #'leave)

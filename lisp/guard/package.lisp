@@ -1,0 +1,12 @@
+;;;; Guards: what keeps code of the user from taking the image down.
+
+(defpackage "LIVE-LISP.GUARD"
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")
+  (:export "**LIMITED**" "BOUND-MEMORY"
+           "GUARD-THREADS" "GUARD-OWN-THREADS"
+           "WATCH-MEMORY"
+           "TELL-BEFORE-EXIT" "NOTE-EXITS" "LEAVE"))
+
+(in-package "LIVE-LISP.GUARD")
+
+(claim-package)

@@ -1,0 +1,43 @@
+;;;; What the agent does about threads that user code makes.
+
+(in-package "LIVE-LISP.GUARD")
+
+(defun guarded (function)
+  "Return a function for a new thread that does what FUNCTION does. A condition that nobody
+handles ends the thread whatever the global hook is by then, and the guard page of its stack
+is put back for the next thread that gets it, once the stack is unwound."
+  (lambda (&rest arguments)
+    (guard-stacks)
+    (let* ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
+           (*thread-end* (list 'ended))
+           (values (catch *thread-end* (multiple-value-list (apply function arguments)))))
+      (protect-stack-again)
+      (if (eq values *thread-end*)
+          (sb-thread:abort-thread)
+          (values-list values)))))
+
+(defun guard-threads ()
+  "Make each thread that is made from now on a guarded one."
+  (internal-call ("SB-INT" "ENCAPSULATE")
+                 ('sb-thread:make-thread 'live-lisp
+                  (lambda (make function &rest options)
+                    (apply make (guarded function) options)))))
+
+(sb-ext:defglobal **own-threads** '()
+  "The threads that the agent cannot do without.")
+
+(defun refusing-for-own (function thread arguments)
+  "Call FUNCTION, which does something to THREAD, with ARGUMENTS, unless it is one of the agent's own:
+killing all threads is a common thing to do. An exit ends those too."
+  (cond ((or (not (member thread **own-threads**)) (exiting-p)) (apply function thread arguments))
+        ;; SBCL itself interrupts the main thread for some signals.
+        (*job* (warn "The thread ~A answers the server, so it is left alone." (sb-thread:thread-name thread)))))
+
+(defun guard-own-threads (reader)
+  "Keep user code from ending or interrupting READER and this thread."
+  (setf **own-threads** (list reader sb-thread:*current-thread*))
+  (dolist (name '(sb-thread:terminate-thread sb-thread:interrupt-thread))
+    (internal-call ("SB-INT" "ENCAPSULATE")
+                   (name 'live-lisp
+                    (lambda (function thread &rest arguments)
+                      (refusing-for-own function thread arguments))))))

@@ -1,0 +1,128 @@
+;;;; The calls of user code on the stack, without those of the system and the agent around them.
+
+(in-package "LIVE-LISP.JOBS")
+
+(defparameter *frame-limit* 15 "How many frames an answer shows at most.")
+
+(defun frame-name (frame)
+  "Return the name of the function of FRAME."
+  (sb-di:debug-fun-name (sb-di:frame-debug-fun frame)))
+
+(defun frame-arguments (frame)
+  "Return the arguments of FRAME, as far as they are known."
+  (let ((function (internal-function "SB-DEBUG" "FRAME-ARGS-AS-LIST")))
+    (cond ((null function) '())
+          ;; Newer ones want to know how many.
+          ((rest (sb-kernel:%fun-lambda-list (fdefinition function))) (funcall function frame 20))
+          (t (funcall function frame)))))
+
+(defun frame-call (frame)
+  "Return FRAME as a list: the function's name and its arguments."
+  (cons (frame-name frame)
+        (handler-case (frame-arguments frame)
+          (error () '()))))
+
+(defparameter *signalling*
+  '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
+    "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
+    "WITH-SIMPLE-CONDITION-RESTARTS")
+  "Functions of the system between user code and the agent.")
+
+(defun name-symbols (name)
+  "Return the symbols in NAME, which may be a list such as (FLET X :IN Y)."
+  (cond ((consp name) (append (name-symbols (car name)) (name-symbols (cdr name))))
+        ((and name (symbolp name)) (list name))))
+
+(defun named-p (name names)
+  "True when a symbol of the system in NAME is called one of NAMES."
+  (loop for symbol in (name-symbols name)
+        for package = (symbol-package symbol)
+          thereis (and package
+                       (member (symbol-name symbol) names :test #'string=)
+                       (or (eq package (find-package "COMMON-LISP"))
+                           (eql 0 (search "SB-" (package-name package)))))))
+
+(defun ours-p (name)
+  "True when NAME is of a function of the agent."
+  (some (lambda (symbol) (own-package-p (symbol-package symbol))) (name-symbols name)))
+
+(defun machinery-p (name)
+  "True when NAME belongs to the part of the system that signals and evaluates, which
+tells a reader nothing about their program."
+  (or (stringp name) (ours-p name) (named-p name *signalling*)))
+
+(defparameter *entries*
+  '("INVOKE-INTERRUPTION" "RUN-HANDLER" "INTERNAL-ERROR" "CONTROL-STACK-EXHAUSTED-ERROR"
+    "HEAP-EXHAUSTED-ERROR" "CALL-HOOKS")
+  "Functions through which a signal, a trap or the collector enters Lisp.")
+
+(defun entry-p (name)
+  "True when the frames above one of NAME are the system's or the agent's."
+  (or (named-p name *entries*)
+      (member 'capture (name-symbols name))))
+
+(defun form-p (name)
+  "True when NAME is how SBCL names the function that it makes of a form to evaluate."
+  (equal name '(lambda ())))
+
+(defun loader-p (name)
+  "True when NAME is of the compiler or the loader, as all that is between the agent and a
+top-level form of a file, or begins a thread."
+  (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
+    (or (null symbols)
+        (named-p name '("LOAD" "COMPILE-FILE" "CALL-WITH-LOAD-BINDINGS" "LOAD-AS-SOURCE" "EVAL-TLF"
+                            "SUB-COMPILE-FILE" "CALL-WITH-LOADER-PACKAGE-NAMES"))
+        (every (lambda (symbol)
+                 (member (package-name (symbol-package symbol)) '("SB-C" "SB-FASL" "SB-THREAD" "SB-UNIX")
+                         :test #'string=))
+               symbols))))
+
+(defun without-machinery (frames &key loader)
+  "Return FRAMES from the first that is of user code; with LOADER, those of the compiler and
+the loader count as machinery too."
+  (member-if-not (lambda (frame)
+                   (let ((name (frame-name frame)))
+                     (or (machinery-p name) (form-p name) (and loader (loader-p name)))))
+                 frames))
+
+(defun below-entry (frames)
+  "Return FRAMES without those above the oldest entry of a signal, a trap or the collector,
+nor the foreign ones through which it came, which can be a few frames down."
+  (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
+         (below (if entry (nthcdr (1+ entry) frames) frames))
+         (foreign (and entry
+                       (position-if (lambda (frame) (stringp (frame-name frame)))
+                                    below :end (min 6 (length below)) :from-end t))))
+    (if foreign (nthcdr (1+ foreign) below) below)))
+
+(defun below-wait (frames)
+  "Return FRAMES without those in which the agent only waits, as LIVE-LISP:CALL-TOOL does for its answer."
+  (let ((wait (position :wait frames :key (lambda (frame) (frame-role (frame-name frame))))))
+    (if wait (nthcdr (1+ wait) frames) frames)))
+
+(defun user-frames ()
+  "Return the frames of this thread from the newest down to where the agent called
+user code, without the machinery at both ends."
+  (let ((frames (loop for frame = (sb-di:top-frame) then (sb-di:frame-down frame)
+                      for depth from 0 below 2000
+                      for role = (and frame (frame-role (frame-name frame)))
+                      while (and frame (not (eq role :user-code)))
+                      unless (eq role :between) collect frame)))
+    (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t))))
+
+(defun calls-on-stack ()
+  "Return the newest calls of user code on the stack as lists, at most *FRAME-LIMIT*."
+  (handler-case
+      (loop for frame in (user-frames)
+            repeat *frame-limit*
+            collect (frame-call frame))
+    (error () '())))
+
+(defun frames-data (&optional (calls (calls-on-stack)))
+  "Return CALLS, from CALLS-ON-STACK, as strings."
+  (printing-plainly
+    (loop for call in calls collect (print-safely 240 call))))
+
+(defun names-data ()
+  "Return the same as FRAMES-DATA without the arguments, whose print methods can never end."
+  (frames-data (loop for (name) in (calls-on-stack) collect (list name))))

@@ -1,0 +1,280 @@
+;;;; A thread for every request that can run user code. It can be interrupted at
+;;;; any time by a throw, which no handler can swallow.
+
+(in-package "LIVE-LISP.JOBS")
+
+(defun collected-milliseconds ()
+  "Return for how long garbage was collected since the image began."
+  (let ((time sb-ext:*gc-run-time*))
+    (if (realp time) (floor (* 1000 time) internal-time-units-per-second) 0)))
+
+(defstruct (job (:constructor make-job (id operation)))
+  "One request that runs in a thread of its own."
+  id
+  operation
+  thread
+  (output (make-capture 6000 6000))
+  (collected-before (collected-milliseconds))
+  (interruptible nil)
+  (frames nil)
+  (looking nil)
+  (glance nil)
+  (throws 0)
+  (waiting nil)
+  (terminating nil)
+  (answered nil))
+
+(sb-ext:defglobal **exiting** nil
+  "True once the program asked for an exit; what SBCL knows of it is local to that thread.")
+
+(sb-ext:defglobal **crowded** '()
+  "The threads that ended because of the heap: what they left is collected before the next job, which needs the room.")
+
+(sb-ext:defglobal **before-jobs** '()
+  "Functions that each job calls in its thread before anything else, the last of them first.")
+
+(sb-ext:defglobal **make-thread** 'sb-thread:make-thread
+  "What makes the thread of a job: a function that is called as SB-THREAD:MAKE-THREAD is.")
+
+(defvar *job* nil "The job that this thread works for, or NIL.")
+
+(sb-ext:defglobal **jobs** (make-hash-table :synchronized t)
+  "The jobs that run, by the id of their request.")
+
+(sb-ext:defglobal **background** (make-capture 4000 4000)
+  "What threads that no job waits for have written since the last answer.")
+
+(defun send-answer (id members)
+  "Send MEMBERS as the answer of the request ID, or why not when they are too long for a frame."
+  (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
+         (length (buffer-fill frame)))
+    (if (> length +frame-limit+)
+        (send (object "id" id
+                      "condition" (object "type" "COMMON-LISP::ERROR"
+                                          "text" (format nil "The answer takes ~D octets on the wire, of ~D at most; ask for less at once."
+                                                         length +frame-limit+))))
+        (send-frame frame))))
+
+(defun answer (job members)
+  "Send the answer of JOB, once: MEMBERS is a property list. What its threads write later
+goes with the next answer."
+  (unless (shiftf (job-answered job) t)
+    (send-answer (job-id job)
+                 (list* "output" (captured (job-output job))
+                        "background" (captured **background** :reset t)
+                        members))
+    (setf (capture-successor (job-output job)) **background**)))
+
+(defun job-collected (job)
+  "Return for how many milliseconds garbage was collected since JOB began, or NIL."
+  (let ((milliseconds (- (collected-milliseconds) (job-collected-before job))))
+    (and (plusp milliseconds) milliseconds)))
+
+(defun exiting-p ()
+  "True when the program asked for an exit, in this thread or another."
+  (or **exiting** (internal-value ("SB-IMPL" "*EXIT-IN-PROGRESS*"))))
+
+(defun interruption (job reason)
+  "Return the members of the answer that tells that JOB was interrupted for REASON, and
+whether its cleanup forms were cut short. When those ran because of an exit, that goes on."
+  (if (exiting-p)
+      (list "exiting" t)
+      (list "interrupted" (object "reason" reason
+                                  "cutShort" (> (job-throws job) 1)
+                                  "collectedMilliseconds" (job-collected job)
+                                  "frames" (job-frames job)))))
+
+(defun call-user-code (function)
+  "Call FUNCTION. The frames of user code end here, so this must stay a real call."
+  (values-list (multiple-value-list (funcall function))))
+
+(note-frame 'call-user-code :user-code)
+
+(defmacro looking ((job) &body body)
+  "Evaluate BODY, which looks at what is on the stack of JOB and can run user code."
+  `(let ((*print-pprint-dispatch* **pretty-printers**))
+     (setf (job-looking ,job) t)
+     (unwind-protect (progn ,@body)
+       (setf (job-looking ,job) nil))))
+
+(defun leave-job (job reason)
+  "Runs in the thread of JOB: note where it is and throw to its end. Showing the
+frames can itself run user code that never ends, so a second interrupt shows only their names.
+A job that has not come so far yet is left as soon as it has."
+  (cond ((job-interruptible job)
+         (cond ((job-frames job))
+               ((job-looking job) (setf (job-frames job) (names-data)))
+               (t (looking (job)
+                    (setf (job-frames job) (sb-sys:with-interrupts (frames-data))))))
+         (incf (job-throws job))
+         (throw job (interruption job reason)))
+        (t (setf (job-waiting job) reason))))
+
+(defun end-if-dead (job)
+  "End JOB when its thread ended without doing so: it can be ended before it has begun."
+  (let ((thread (job-thread job)))
+    (when (and thread (not (sb-thread:thread-alive-p thread)))
+      (end-job job))))
+
+(defun interrupt-job (id reason)
+  "Interrupt the job ID, if it still runs."
+  (let ((job (gethash id **jobs**)))
+    (when job
+      (ignore-errors
+       (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason))))
+      (end-if-dead job))))
+
+(defun terminate-job (id)
+  "End the thread of the job ID, which ignored being interrupted."
+  (let ((job (gethash id **jobs**)))
+    (when job
+      (setf (job-terminating job) t)
+      (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
+
+(defvar *error-keeper* nil
+  "What keeps the errors of this call, or NIL: a function that takes a condition and whether its
+frames are on the stack, and returns a function that takes what CONDITION-DATA returns for it.")
+
+(sb-ext:defglobal **thread-error-keeper** nil
+  "What keeps the errors that end threads which are no jobs, as *ERROR-KEEPER* those of a call.")
+
+(defun described (condition keeper calls on-stack)
+  "Return CONDITION, signalled below CALLS, as data, which KEEPER, a value of *ERROR-KEEPER*, keeps."
+  (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
+         (data (condition-data condition calls)))
+    (when keep (funcall keep data))
+    data))
+
+(defun condition-members (condition &rest calls)
+  "Return the members of the answer that tells of CONDITION, which is kept first. CALLS is a list
+of the calls below it, when they are not on the stack any more."
+  (list "condition" (if calls
+                        (described condition *error-keeper* (first calls) nil)
+                        (described condition *error-keeper* (calls-on-stack) t))))
+
+(defun leave-by-condition (job condition)
+  "Throw to the end of JOB with what tells of CONDITION. When the stack or the heap is
+exhausted there is no room here to describe anything, so that is done after the throw."
+  (throw job
+    (cond ((job-looking job)
+           (list "condition" (object "type" (class-text (class-of condition))
+                                     "text" "It was signalled while another condition was described.")))
+          ((and (typep condition 'storage-condition) (not (typep condition 'sb-kernel::heap-exhausted-error)))
+           (let ((calls (calls-on-stack)))
+             (lambda () (looking (job) (condition-members condition calls)))))
+          (t
+           (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook))
+             (looking (job) (condition-members condition)))))))
+
+(defun current-thread-name ()
+  "Return the name of this thread, as text."
+  (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
+
+(defvar *thread-end* nil "A tag to throw to in order to end this thread, or NIL.")
+
+(defun end-thread (condition)
+  "Keep and print CONDITION, which nobody handled in a thread that is no job, and end the thread."
+  (let ((name (current-thread-name)))
+    (ignore-errors
+     (unless (typep condition 'storage-condition)
+       (described condition **thread-error-keeper** (calls-on-stack) t)))
+    (format **background** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
+            name
+            (print-safely 100 (type-of condition))
+            (report-text 1000 condition)))
+  (if *thread-end*
+      (throw *thread-end* *thread-end*)
+      (sb-thread:abort-thread)))
+
+(defun fail-job (job condition)
+  "Answer JOB, whose own part signalled CONDITION, and end its thread. The agent is broken then, and
+the server replaces the image."
+  (unless (shiftf (job-answered job) t)
+    (send (object "id" (job-id job) "fault" (print-safely 500 condition "~A"))))
+  (sb-thread:abort-thread))
+
+(defun debugger-hook (condition hook)
+  "The global *INVOKE-DEBUGGER-HOOK*: in a job the CONDITION becomes its answer, any other
+thread prints it and ends, and the image lives on. A debugger hook that user code bound is
+asked first."
+  (declare (ignore hook))
+  (let ((user *debugger-hook*))
+    (when (and user *job*)
+      (let ((*debugger-hook* nil)
+            (sb-ext:*invoke-debugger-hook* #'debugger-hook))
+        (funcall user condition user)))
+    (when (typep condition 'sb-kernel::heap-exhausted-error)
+      (push sb-thread:*current-thread* **crowded**))
+    ;; FORMAT prints even strings by the session's pretty printers.
+    (let ((*print-pprint-dispatch* **pretty-printers**))
+      (cond ((null *job*) (end-thread condition))
+            ((job-interruptible *job*) (leave-by-condition *job* condition))
+            (t (fail-job *job* condition))))))
+
+(defmacro with-job-streams ((capture) &body body)
+  "Evaluate BODY with output going to CAPTURE and every input stream at its end."
+  (let ((input (gensym "INPUT")) (terminal (gensym "TERMINAL")))
+    `(let* ((,input (make-concatenated-stream))
+            (,terminal (make-two-way-stream ,input ,capture))
+            (*standard-input* ,input) (*standard-output* ,capture)
+            (*error-output* ,capture) (*trace-output* ,capture)
+            (*query-io* ,terminal) (*debug-io* ,terminal) (*terminal-io* ,terminal))
+       ,@body)))
+
+(defun job-result (job function)
+  "Call FUNCTION, which returns the members of the answer, and return them, or those
+that tell why it was left."
+  (let ((members
+          (catch job
+            (unwind-protect
+                 (progn
+                   (setf (job-interruptible job) t)
+                   (when (job-waiting job) (throw job (interruption job (job-waiting job))))
+                   (restart-case (let ((*end-call* (find-restart 'abort)))
+                                   (funcall function))
+                     (abort () :report "End this call." (list "aborted" t))))
+              (setf (job-interruptible job) nil)))))
+    (protect-stack-again)
+    (if (functionp members) (job-result job members) members)))
+
+(defun end-job (job)
+  "Runs when the thread of JOB ends, however: it is answered in any case."
+  (answer job (interruption job (if (job-terminating job) "terminated" "ended")))
+  (when (exiting-p) (ignore-errors (wait-until-read)))
+  (remhash (job-id job) **jobs**))
+
+(defun run-job (job function)
+  "The life of the thread of JOB."
+  (mapc #'funcall **before-jobs**)
+  (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
+        ;; A call of a generic function can compile, also in a lookup. What an evaluation sets does not last:
+        ;; no later one could set it back.
+        (*macroexpand-hook* 'funcall))
+    (unwind-protect
+         (with-job-streams ((job-output job))
+           (answer job (job-result job function)))
+      (end-job job))))
+
+(defun start-job (id operation function)
+  "Start a job for the request ID that calls FUNCTION, which returns the members of
+its answer."
+  (let ((job (make-job id operation)))
+    (setf (gethash id **jobs**) job)
+    (handler-case
+        (setf (job-thread job)
+              (funcall **make-thread** #'run-job :name (concatenate 'string "live-lisp " operation)
+                                                 :arguments (list job function)))
+      (error (condition)
+        (remhash id **jobs**)
+        (let ((why (report-text 500 condition)))
+          ;; Anything else is a failure of the agent, which costs the image.
+          (unless (search "OS thread" why) (error condition))
+          (send (object "id" id
+                        "condition" (object "type" (class-text (class-of condition))
+                                            "text" (format nil "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
+                                                           why)))))))))
+
+(defun job-written (id)
+  "Return what the job ID has written so far as a JSON object, or NIL."
+  (let ((job (gethash id **jobs**)))
+    (and job (captured (job-output job) :wait nil))))

@@ -1,0 +1,186 @@
+;;;; Frames with their locals, for an error that is told later. Locals are printed when it
+;;;; happens, and without code of the user: a print method could fail or never end.
+
+(in-package "LIVE-LISP.JOBS")
+
+(defparameter *local-limit* 20 "How many locals of one frame are kept.")
+(defparameter *local-length* 1000 "Characters of one printed local.")
+(defparameter *locals-milliseconds* 50 "For how long locals are printed; those after that are left out.")
+
+(defun standard-slots (object)
+  "Return the slots of OBJECT, of a STANDARD-CLASS and up to date, as pairs of name and value."
+  (unless (internal-call ("SB-PCL" "INVALID-WRAPPER-P") ((internal-call ("SB-KERNEL" "WRAPPER-OF") (object))))
+    (loop for slot in (sb-mop:class-slots (class-of object))
+          for location = (sb-mop:slot-definition-location slot)
+          for value = (typecase location
+                        (fixnum (sb-mop:standard-instance-access object location))
+                        (cons (cdr location)))
+          unless (eq value sb-pcl:+slot-unbound+)
+            collect (cons (sb-mop:slot-definition-name slot) value))))
+
+(defun structure-slots (object)
+  "Return the slots of OBJECT, a structure, as pairs of name and value."
+  (loop for slot in (sb-mop:class-slots (class-of object))
+        for name = (sb-mop:slot-definition-name slot)
+        collect (cons name (slot-value object name))))
+
+(defun condition-slots (condition)
+  "Return the slots of CONDITION that were given or set, as pairs of name and value: an initform
+would be code of the user."
+  (let* ((start (1+ (internal-call ("SB-KERNEL" "GET-DSD-INDEX")
+                                   (condition #.(internal-symbol "SB-KERNEL" "ASSIGNED-SLOTS"))
+                                   most-positive-fixnum)))
+         (given (loop for index from start below (1- (sb-kernel:%instance-length condition)) by 2
+                      append (list (sb-kernel:%instance-ref condition index)
+                                   (sb-kernel:%instance-ref condition (1+ index)))))
+         (assigned (internal-call ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS") (condition))))
+    (loop for slot in (sb-mop:class-slots (class-of condition))
+          for name = (sb-mop:slot-definition-name slot)
+          for (nil value found) = (multiple-value-list (get-properties assigned (list name)))
+          for (nil other also) = (multiple-value-list
+                                  (get-properties given (sb-mop:slot-definition-initargs slot)))
+          when (or found also) collect (cons name (if found value other)))))
+
+(defun inner-slots (object)
+  "Return the slots of OBJECT that can be had without code of the user, as pairs."
+  (let ((type (type-of object)))
+    (cond ((typep object 'condition) (condition-slots object))
+          ((or (not (symbolp type)) (null (symbol-package type))
+               (sb-ext:package-locked-p (symbol-package type)))
+           '())
+          ((eq (class-of (class-of object)) (find-class 'standard-class)) (standard-slots object))
+          ((typep object 'structure-object) (structure-slots object)))))
+
+(defun print-inside (stream object)
+  "Print OBJECT on STREAM as its class and its slots."
+  (pprint-logical-block (stream nil :prefix "#<" :suffix ">")
+    (prin1 (type-of object) stream)
+    (typecase object
+      (hash-table (format stream " of ~D" (hash-table-count object)))
+      (generic-function (format stream " ~S" (sb-kernel:%fun-name object)))
+      (sb-thread:thread (format stream "~@[ ~S~]" (sb-thread:thread-name object)))
+      (class (when (eq (symbol-package (type-of (class-of object))) (find-package "COMMON-LISP"))
+               (format stream " ~S" (class-name object)))))
+    (loop for (name . value) in (inner-slots object)
+          for count from 0
+          do (when (>= count *print-length*) (write-string " ..." stream) (return))
+             (format stream " ~A " name)
+             (prin1 value stream))))
+
+(defun print-long (stream object)
+  "Print OBJECT, which *PRINT-LENGTH* does not bound, on STREAM, or its size when it is large."
+  (let ((size (etypecase object
+                (rational (+ (integer-length (numerator object)) (integer-length (denominator object))))
+                (vector (length object))))
+        (*print-pretty* nil))
+    (cond ((<= size *local-length*) (prin1 object stream))
+          ((stringp object) (prin1 (subseq object 0 *local-length*) stream) (write-string "..." stream))
+          (t (format stream "#<~A of ~D bits>" (if (vectorp object) 'bit-vector 'number) size)))))
+
+(sb-ext:defglobal **local-printers** nil "A pprint dispatch table for locals, made when it is first used.")
+
+(defun local-printers ()
+  "Return the table by which locals print without code of the user and within bounds."
+  (or **local-printers**
+      (let ((table (copy-pprint-dispatch nil))
+            (plain (remove nil (list 'pathname 'package (internal-symbol "SB-IMPL" "COMMA")
+                                     (internal-symbol "SB-DEBUG" "UNPRINTABLE-OBJECT")))))
+        (set-pprint-dispatch `(or standard-object condition (and structure-object (not (or ,@plain))))
+                             #'print-inside -100 table)
+        (set-pprint-dispatch '(or bignum ratio string bit-vector) #'print-long -100 table)
+        (setf **local-printers** table))))
+
+(defmacro printing-locals (&body body)
+  "Evaluate BODY with printer settings for values that stand on one line."
+  `(let ((printers (local-printers)))
+     (printing-plainly
+       (let ((*print-pprint-dispatch* printers) (*print-pretty* t)
+             (*print-right-margin* most-positive-fixnum))
+         ,@body))))
+
+(defun local-text (value)
+  "Return VALUE printed."
+  (if (typep value '(or symbol fixnum character))
+      (printing-plainly (print-safely *local-length* value))
+      (let ((text (printing-locals
+                    (let ((*print-length* 8))
+                      (print-safely *local-length* value)))))
+        (if (stringp value) text (on-one-line text)))))
+
+(defun frame-variables (frame)
+  "Return the variables of FRAME that a program named."
+  (remove-if-not (lambda (variable)
+                   (let* ((symbol (sb-di:debug-var-symbol variable)) (package (and symbol (symbol-package symbol))))
+                     (and package (not (eql 0 (search "SB-" (package-name package)))))))
+                 (coerce (internal-call ("SB-DI" "DEBUG-FUN-DEBUG-VARS") ((sb-di:frame-debug-fun frame)) #())
+                         'list)))
+
+(defun frame-locals (frame)
+  "Return the locals of FRAME as JSON objects, without a value those that are not kept there."
+  (handler-case
+      (loop with place = (sb-di:frame-code-location frame)
+            for variable in (frame-variables frame)
+            repeat *local-limit*
+            collect (object "name" (symbol-name (sb-di:debug-var-symbol variable))
+                            "value" (and (eq :valid (sb-di:debug-var-validity variable place))
+                                         (local-text (sb-di:debug-var-value variable frame)))))
+    (error () '())))
+
+(defun frames-with-locals (frames)
+  "Return FRAMES as JSON objects with the call and the locals of each; those for which the time
+did not suffice have only the name."
+  (let ((end (+ (get-internal-real-time)
+                (floor (* *locals-milliseconds* internal-time-units-per-second) 1000))))
+    (loop for frame in frames
+          for timely = (< (get-internal-real-time) end)
+          for call = (if timely (frame-call frame) (list (frame-name frame)))
+          collect (object "call" (on-one-line (printing-locals (print-safely 240 call)))
+                          "locals" (and timely (frame-locals frame))))))
+
+;;; What is kept
+
+(defun unix-time ()
+  "Return the seconds since 1970."
+  (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0)))
+
+(defparameter *error-limit* 10 "How many errors are kept.")
+
+(sb-ext:defglobal **errors** '() "The last errors as property lists, newest first.")
+
+(defvar *began* (unix-time) "When this image began.")
+
+(sb-ext:defglobal **errors-lock** (sb-thread:make-mutex :name "live-lisp errors")
+  "Held while **ERRORS** changes.")
+
+(defvar *form-text* nil "The text of the form that this call evaluates, when it came as text.")
+
+(defun keep-error (condition on-stack)
+  "Begin to keep CONDITION, with the locals of its frames when those are ON-STACK. Return a
+function that takes what CONDITION-DATA returned: making that can take for ever."
+  (let* (;; It can be signalled while a value is printed, by a printer that looks for circles.
+         (*print-circle* nil)
+         (kept (list "time" (unix-time)
+                    "operation" (and *job* (job-operation *job*))
+                    "thread" (and (null *job*) (current-thread-name))
+                    "form" *form-text*
+                    "formNumber" *form-number*
+                    "file" (compiling-file)
+                    "package" (package-name (usable-package *package*))
+                    "type" (class-text (class-of condition))
+                    "frames" (and on-stack (frames-with-locals (page (user-frames) 0 *frame-limit*))))))
+    (sb-thread:with-mutex (**errors-lock**)
+      (setf **errors** (page (cons kept **errors**) 0 *error-limit*)))
+    (lambda (data)
+      (nconc kept (list "condition" data)))))
+
+(setf **thread-error-keeper** #'keep-error)
+
+(define-operation ("last-error" :inline t) (index)
+  "Return the error that is INDEX errors old, with the types and times of all that are kept."
+  (let ((errors **errors**))
+    (object "began" *began*
+            "total" (length errors)
+            "error" (let ((kept (first (page errors index 1))))
+                      (and kept (make-json-object (copy-list kept))))
+            "others" (loop for kept in errors
+                           collect (object "time" (second (member "time" kept :test #'equal)) "type" (second (member "type" kept :test #'equal)))))))

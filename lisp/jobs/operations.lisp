@@ -1,0 +1,100 @@
+;;;; What the server can ask for. An operation is an ordinary function with keyword
+;;;; parameters; the table says which one a message means.
+
+(in-package "LIVE-LISP.JOBS")
+
+(define-condition lookup-failure (error)
+  ((members :initarg :members :reader lookup-failure-members))
+  (:documentation "A package or symbol that is not there: MEMBERS is the answer that says so."))
+
+(defun fail-lookup (&rest members)
+  "Leave the operation with MEMBERS as its value."
+  (error 'lookup-failure :members members))
+
+(defstruct (operation (:constructor make-operation (name function parameters inline)))
+  "NAME is what messages call it, PARAMETERS are pairs of a JSON key and a keyword,
+INLINE means that the reader runs it itself because it is short and runs no user code."
+  name function parameters inline)
+
+(defvar *operations* (make-hash-table :test 'equal) "Operations by name.")
+
+(defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
+  "Define the operation NAME as a function of the same name, with PARAMETERS as keyword
+parameters. The value of BODY is the value of the answer, unless the option :MEMBERS
+says that it is a property list of the answer's own members."
+  (destructuring-bind (name &key inline members) (if (consp name-and-options) name-and-options (list name-and-options))
+    (let ((function (intern (format nil "OPERATION/~:@(~A~)" name))))
+      `(progn
+         (defun ,function (&key ,@parameters)
+           ,documentation
+           ,(if members `(progn ,@body) `(list "value" (progn ,@body))))
+         (setf (gethash ,name *operations*)
+               (make-operation ,name #',function
+                               ',(loop for parameter in parameters
+                                       collect (cons (json-key parameter) (intern (symbol-name parameter) "KEYWORD")))
+                               ,inline))))))
+
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defun json-key (symbol)
+    "Return the JSON key of the parameter SYMBOL: FORM-NUMBER is formNumber."
+    (let ((words (string-capitalize (symbol-name symbol))))
+      (setf (char words 0) (char-downcase (char words 0)))
+      (remove #\- words))))
+
+(defun whole (value)
+  "Return VALUE, the integer that it stands for when it is a float without a fraction: the server writes large
+integers with an exponent."
+  (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
+
+(defun call-operation (operation arguments)
+  "Call OPERATION with ARGUMENTS, a hash table from a message, and return the members
+of the answer."
+  (handler-case
+      (apply (operation-function operation)
+             (loop for (key . keyword) in (operation-parameters operation)
+                   ;; The data of a tool is what it is.
+                   for value = (if (eq keyword :value) (gethash key arguments) (whole (gethash key arguments)))
+                   when value collect keyword and collect value))
+    (lookup-failure (failure)
+      (list "value" (make-json-object (lookup-failure-members failure))))))
+
+(defun perform (message)
+  "Do what MESSAGE asks for: at once when it is short, else in a job. A failure to
+start is its answer."
+  (let* ((id (gethash "id" message))
+         (operation (gethash (gethash "op" message) *operations*))
+         (arguments (or (gethash "args" message) (make-hash-table))))
+    (handler-case
+        (cond ((null operation)
+               (error "There is no operation ~A." (gethash "op" message)))
+              ((operation-inline operation)
+               (send (make-json-object (list* "id" id (call-operation operation arguments)))))
+              (t
+               (start-job id (operation-name operation)
+                          (lambda () (call-operation operation arguments)))))
+      (error (failure)
+        (send (object "id" id "fault" (print-safely 500 failure "~A")))))))
+
+(defun page (list offset limit)
+  "Return the part of LIST from OFFSET on (NIL: from the beginning), at most LIMIT long."
+  (let ((offset (or offset 0)))
+    (when (< offset (length list))
+      (loop for element in (nthcdr offset list) repeat limit collect element))))
+
+(define-operation ("ping" :inline t) ()
+  "Tell that the reader lives."
+  t)
+
+(define-operation ("interrupt" :inline t) (job reason)
+  "Interrupt JOB, a request's id."
+  (interrupt-job job reason)
+  t)
+
+(define-operation ("terminate" :inline t) (job)
+  "End the thread of JOB."
+  (terminate-job job)
+  t)
+
+(define-operation ("written" :inline t) (job)
+  "Return what JOB has written so far; null when it has ended, wrote nothing, or is writing."
+  (job-written job))

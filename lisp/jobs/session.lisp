@@ -1,0 +1,86 @@
+;;;; The variables that last between calls, as in a REPL. Each evaluation binds
+;;;; its own copies and puts back what it changed, so evaluations that run side
+;;;; by side do not disturb each other.
+
+(in-package "LIVE-LISP.JOBS")
+
+(defparameter *session-variables*
+  '(*package* *readtable* *read-base* *read-default-float-format* *read-eval*
+    *print-array* *print-base* *print-case* *print-circle* *print-escape* *print-gensym*
+    *print-length* *print-level* *print-lines* *print-miser-width* *print-pprint-dispatch*
+    *print-pretty* *print-radix* *print-readably* *print-right-margin*
+    *break-on-signals* *random-state*
+    * ** *** + ++ +++ / // /// -)
+  "What an evaluation binds and what lasts until the next one.")
+
+(sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
+  "Held while **SESSION** is read or changed.")
+
+(sb-ext:defglobal **session** nil "The values of *SESSION-VARIABLES*, in that order.")
+
+(defun start-session ()
+  "Set the session to the values that a fresh SBCL has."
+  (setf **session**
+        (progv '(*package*) (list (find-package "COMMON-LISP-USER"))
+          (progv '(* ** *** + ++ +++ / // /// -) '(nil nil nil nil nil nil nil nil nil nil)
+            (mapcar #'symbol-value *session-variables*)))))
+
+(defun session-value (symbol)
+  "Return the value that SYMBOL has in the session."
+  (nth (position symbol *session-variables*) **session**))
+
+(defun (setf session-value) (value symbol)
+  "Make VALUE the value that SYMBOL has in the session."
+  (setf (nth (position symbol *session-variables*) **session**) value))
+
+(defun reads-p (text)
+  "True when TEXT, a list of two symbols of CL that are quoted, is read as that."
+  (equal (ignore-errors (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text))) '(quote t)))
+
+(defun readable-p (readtable)
+  "True when forms can be read with READTABLE, so that a wrong one can be set right by evaluation. No
+code of the user runs here: no character of the test has another macro than in a fresh readtable."
+  (and (loop for char across "()"
+             always (eq (get-macro-character char readtable) (get-macro-character char nil)))
+       (loop for code from (char-code #\A) to (char-code #\Z)
+             never (or (get-macro-character (code-char code) readtable)
+                       (get-macro-character (char-downcase (code-char code)) readtable)))
+       (not (get-macro-character #\: readtable))
+       (let ((*readtable* readtable))
+         (or (reads-p "(CL:QUOTE CL:T)") (reads-p "(cl:quote cl:t)")))))
+
+(defvar *fresh-readtable* nil "True when this call got a fresh readtable in place of the session's.")
+
+(defun usable-readtable (readtable)
+  "Return READTABLE, or a fresh one when no form could be read with it. That takes its place everywhere."
+  (cond ((readable-p readtable) readtable)
+        (t (let ((fresh (copy-readtable nil)))
+             (when (eq readtable (sb-ext:symbol-global-value '*readtable*))
+               (setf (sb-ext:symbol-global-value '*readtable*) fresh))
+             (setf *fresh-readtable* t)
+             fresh))))
+
+(defun session-package ()
+  "Return the current package of the session."
+  (usable-package (session-value '*package*)))
+
+(defun call-in-session (package function)
+  "Call FUNCTION with the session's variables bound, in PACKAGE unless it is NIL,
+and keep in the session those that it changed, also when it is left by a throw."
+  (let* ((before (sb-thread:with-mutex (**session-lock**) (copy-list **session**)))
+         (cell (nthcdr (position '*package* *session-variables*) before))
+         (readtable (nthcdr (position '*readtable* *session-variables*) before)))
+    (setf (car cell) (or package (usable-package (car cell)))
+          (car readtable) (usable-readtable (car readtable)))
+    (progv *session-variables* before
+      ;; This does not last: with it set, no later call could set it back.
+      (unwind-protect (let ((*read-suppress* nil))
+                        (funcall function))
+        (let ((after (mapcar #'symbol-value *session-variables*)))
+          (sb-thread:with-mutex (**session-lock**)
+            (loop for old in before
+                  for new in after
+                  for place on **session**
+                  unless (eq old new) do (setf (car place) new))
+            (when *fresh-readtable*
+              (setf (session-value '*readtable*) (nth (position '*readtable* *session-variables*) after)))))))))

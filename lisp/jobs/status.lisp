@@ -1,0 +1,136 @@
+;;;; How the image and its jobs are doing. All of it is told by the thread that reads, so it
+;;;; must wait for nobody and run no code of the user: what cannot be had at once is left out.
+
+(in-package "LIVE-LISP.JOBS")
+
+;;; Jobs
+
+(defparameter *glance-frames* 5 "How many frames a look at a running job takes.")
+(defparameter *glance-seconds* 0.03 "For how long the reader waits until jobs have looked at their frames.")
+
+(defun job-file (job)
+  "Return the native name of the file that JOB compiles or loads, or NIL."
+  (flet ((value (symbol)
+           (ignore-errors (sb-thread:symbol-value-in-thread symbol (job-thread job)))))
+    (let ((file (or (value '*compile-file-truename*) (value '*load-truename*))))
+      (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file))))))
+
+(defun last-line (capture)
+  "Return the end of the last line in CAPTURE that is not blank, or NIL. Where a program writes
+a carriage return, it means the next line to take the place of this one."
+  (let* ((breaks '(#\Newline #\Return))
+         (kept (sb-thread:with-recursive-lock ((capture-lock capture) :timeout 0.01)
+                 (let ((tail (tail-string capture)))
+                   (if (string= tail "") (subseq (capture-head capture) 0 (head-fill capture)) tail))))
+         (text (string-right-trim '(#\Space #\Tab #\Newline #\Return) (or kept "")))
+         (break (position-if (lambda (char) (member char breaks)) text :from-end t))
+         (line (subseq text (if break (1+ break) 0))))
+    (cond ((string= line "") nil)
+          ((<= (length line) 100) line)
+          (t (concatenate 'string "..." (subseq line (- (length line) 100)))))))
+
+(defun job-state (job)
+  "Return how JOB is doing as a property list of members."
+  (let ((total (capture-total (job-output job))))
+    (list "characters" total
+          "lastLine" (and (plusp total) (last-line (job-output job)))
+          "collectedMilliseconds" (job-collected job)
+          "file" (job-file job))))
+
+(define-operation ("progress" :inline t) (job)
+  "Tell how JOB is doing; null when it has ended."
+  (let ((job (gethash job **jobs**)))
+    (and job (make-json-object (job-state job)))))
+
+;;; Frames of running jobs
+
+(defparameter *glance-stack* 200000
+  "Octets of stack that there must be for a look at the frames, half of them pages that guard its end.")
+
+(defun room-on-stack-p ()
+  "True when this thread has enough stack left for a look at its frames: where that is exhausted,
+SBCL must not meet the end of the stack again before it is unwound."
+  (let ((slot (internal-value ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))))
+    (or (null slot)
+        (let ((start (internal-call ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (slot) (sb-sys:int-sap 0)))
+              (here (internal-call ("SB-KERNEL" "CURRENT-SP") () (sb-sys:int-sap most-positive-fixnum))))
+          (> (- (sb-sys:sap-int here) (sb-sys:sap-int start)) *glance-stack*)))))
+
+(defun glance-data ()
+  "Return the newest calls of user code on the stack of this thread as strings, printed without
+code of the user."
+  (loop for call in (page (calls-on-stack) 0 *glance-frames*)
+        collect (on-one-line (printing-locals (print-safely 200 call)))))
+
+(defun glance (job done)
+  "Runs in the thread of JOB: note its frames and signal DONE, a semaphore. An interrupt can
+throw out of it."
+  (let ((frames '()))
+    (unwind-protect
+         (unless (or (job-looking job) (not (room-on-stack-p)))
+           (setf frames (ignore-errors (sb-sys:with-interrupts (glance-data)))))
+      (setf (job-glance job) frames)
+      (sb-thread:signal-semaphore done))))
+
+(defun glance-at (jobs)
+  "Have each of JOBS note its frames and wait for that a moment. One that does not react is not
+asked again before it has."
+  (let ((done (sb-thread:make-semaphore :name "live-lisp glance")) (asked 0))
+    (dolist (job jobs)
+      (when (and (job-interruptible job) (not (eq (job-glance job) :asked)))
+        (setf (job-glance job) :asked)
+        (handler-case
+            (progn (sb-thread:interrupt-thread (job-thread job) (let ((job job)) (lambda () (glance job done))))
+                   (incf asked))
+          (error () (setf (job-glance job) nil)))))
+    (when (plusp asked)
+      (sb-thread:wait-on-semaphore done :n asked :timeout *glance-seconds*))))
+
+;;; The image
+
+(defun jobs-under-way ()
+  "Return the jobs that run."
+  (sb-ext:with-locked-hash-table (**jobs**)
+    (loop for job being the hash-values of **jobs** collect job)))
+
+(defun collections ()
+  "Return how many garbage collections there were, or NIL where SBCL does not count them."
+  (when (sb-sys:find-foreign-symbol-address "n_gcs")
+    (sb-alien:extern-alien "n_gcs" sb-alien:unsigned-int)))
+
+(defun short-thread-name (thread)
+  "Return the name of THREAD in at most 60 characters."
+  (let ((name (sb-thread:thread-name thread)))
+    (cond ((not (stringp name)) "(no name)")
+          ((> (length name) 60) (concatenate 'string (on-one-line (subseq name 0 60)) "..."))
+          (t (on-one-line name)))))
+
+(defun program-threads (threads)
+  "Return those of THREADS that the program made."
+  (remove-if (lambda (thread)
+               (let ((name (sb-thread:thread-name thread)))
+                 (or (eq thread (sb-thread:main-thread))
+                     (and (stringp name)
+                          (or (eql 0 (search "live-lisp " name)) (string= name "finalizer"))))))
+             threads))
+
+(define-operation ("status" :inline t) ()
+  "Tell how the image is: memory, threads, package, and the jobs that run with their frames."
+  (let ((jobs (jobs-under-way)) (threads (sb-thread:list-all-threads)))
+    (glance-at jobs)
+    (let ((own (program-threads threads)))
+      (object "version" (lisp-implementation-version)
+              "package" (package-name (session-package))
+              "heapUsed" (sb-kernel:dynamic-usage)
+              "heapSize" (sb-ext:dynamic-space-size)
+              "collections" (collections)
+              "collectedMilliseconds" (collected-milliseconds)
+              "threads" (length threads)
+              "programThreads" (length own)
+              "threadNames" (mapcar #'short-thread-name (page own 0 10))
+              "jobs" (loop for job in jobs
+                           for glance = (job-glance job)
+                           collect (make-json-object
+                                    (list* "id" (job-id job)
+                                           "frames" (and (listp glance) glance)
+                                           (job-state job))))))))

@@ -1,0 +1,143 @@
+;;;; What is warned about while code of the user is compiled and run: kept as data, each
+;;;; with the form it is about, and not printed.
+
+(in-package "LIVE-LISP.JOBS")
+
+(defparameter *warning-limit* 40 "Warnings of each severity that are kept; the rest is counted.")
+
+(defvar *warnings* nil "The warnings of this call, newest first.")
+(defvar *warning-count* 0 "How many there were.")
+(defvar *warning-keys* nil "What tells those that were kept apart.")
+(defvar *redefined* nil "The texts of the redefinitions of this call, newest first.")
+(defvar *form-number* nil "The number of the form that is evaluated, from 1.")
+
+(defun severity (condition)
+  "Return how CONDITION is classed: warning, undefined (a style warning about something
+that is used and not defined), style-warning or note."
+  (typecase condition
+    (style-warning (if (eql 0 (search "undefined " (warning-text condition))) "undefined" "style-warning"))
+    (warning "warning")
+    (t "note")))
+
+(defun compiling-file ()
+  "Return the native name of the file that is compiled or loaded, or NIL."
+  (let ((path (or *compile-file-truename* *load-truename*)))
+    (and path (ignore-errors (sb-ext:native-namestring path)))))
+
+(defun error-context ()
+  "Return what the compiler is about, as far as it is known: the form, the names of the
+definitions around it, the offset in the file of the top-level form, and the file."
+  (let ((context (ignore-errors (internal-call ("SB-C" "FIND-ERROR-CONTEXT") (nil)))))
+    (when context
+      (let ((file (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-NAME") (context))))
+        (values (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-ORIGINAL-FORM") (context))
+                (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-CONTEXT") (context))
+                (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION") (context))
+                (and (pathnamep file) (ignore-errors (sb-ext:native-namestring (truename file)))))))))
+
+(defun definition-text (context)
+  "Return the innermost definition that the compiler's CONTEXT names, or NIL; PROGN names none."
+  (let ((form (first (last context))))
+    (when (and (consp form) (not (string= "PROGN" (princ-to-string (first form)))))
+      (printing-plainly (print-safely 120 form "~{~A~^ ~}")))))
+
+(defun reader-text (condition)
+  "Return what the reader's CONDITION says without the stream it names."
+  (typecase condition
+    (end-of-file "the text ends inside this form")
+    (simple-condition
+     (print-safely 500 (handler-case (apply #'format nil (simple-condition-format-control condition)
+                                            (simple-condition-format-arguments condition))
+                         (error () (princ-to-string condition)))
+                   "~A"))
+    (t (print-safely 500 condition "~A"))))
+
+(defun whole-definition-p (form context)
+  "True when FORM is all of the definition that CONTEXT names, so that showing it too says
+nothing new."
+  (let ((operator (and (consp form) (car form))) (definition (first (last context))))
+    (and (symbolp operator)
+         (or (eq operator 'sb-int:named-lambda)
+             (and (consp definition)
+                  (string= (symbol-name operator) (princ-to-string (first definition))))))))
+
+(defun unreadable-place (condition)
+  "Return where the form begins that CONDITION, of a file that cannot be read, is about, or
+where reading stopped, as far as SBCL knows; NIL when it knows neither."
+  (destructuring-bind (&optional line . column)
+      (internal-call ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE-LINE/COL") (condition))
+    (if line
+        (format nil "the form begins at line ~D, column ~D" line (1+ column))
+        (let ((info (ignore-errors (internal-call ("SB-KERNEL" "STREAM-ERROR-POSITION-INFO")
+                                                  ((stream-error-stream condition))))))
+          (when (assoc :line info)
+            (format nil "reading stopped at line ~D" (second (assoc :line info))))))))
+
+(defun warning-text (condition)
+  "Return what CONDITION says; of a file that cannot be read, what the reader says and
+where."
+  (if (typep condition (internal-symbol "SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
+      (format nil "cannot be read: ~A~@[ (~A)~]"
+              (reader-text (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition))
+              (unreadable-place condition))
+      (report-text 1000 condition)))
+
+(defun keep-warning (severity condition)
+  "Keep CONDITION, of SEVERITY, with the form that it is about. The compiler signals some
+more than once; those count once."
+  (multiple-value-bind (form context offset file) (error-context)
+    (let* ((text (warning-text condition))
+           (form (and form
+                      (not (whole-definition-p form context))
+                      (printing-plainly (print-safely 200 form))))
+           (definition (definition-text context))
+           (key (list severity text form definition *form-number*)))
+      (unless (member key *warning-keys* :test #'equal)
+        (incf *warning-count*)
+        (when (< (count severity *warning-keys* :key #'first :test #'string=) *warning-limit*)
+          (push key *warning-keys*)
+          (push (object "severity" severity
+                        "text" text
+                        "form" form
+                        "definition" definition
+                        "formNumber" *form-number*
+                        "file" (or file (compiling-file))
+                        "offset" offset)
+                *warnings*))))))
+
+(defun uninteresting-p (redefinition)
+  "True when the warning REDEFINITION is about a definition that comes from where the
+new one comes from, as when a file is loaded again."
+  (let ((type (internal-symbol "SB-KERNEL" "UNINTERESTING-REDEFINITION")))
+    (and type (ignore-errors (typep redefinition type)))))
+
+(defun note-warning (condition)
+  "Handle a WARNING or a compiler note: keep it and go on. Redefinitions are told
+apart, because replacing a definition is what a redefining form is for."
+  (cond ((not (typep condition 'sb-kernel:redefinition-warning))
+         (keep-warning (severity condition) condition))
+        ((and (not (uninteresting-p condition)) (< (length *redefined*) *warning-limit*))
+         (pushnew (report-text 200 condition) *redefined* :test #'string=)))
+  (let ((restart (find-restart 'muffle-warning condition)))
+    (when restart (invoke-restart restart))))
+
+(defun note-compiler-error (condition)
+  "Keep CONDITION, an error that the compiler will turn into one at run time, and go on."
+  (keep-warning "error" (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition)))
+
+(defun call-collecting-warnings (function)
+  "Call FUNCTION in one compilation unit with warnings kept and not printed."
+  (handler-bind ((warning #'note-warning)
+                 (sb-ext:compiler-note #'note-warning)
+                 (sb-c:compiler-error #'note-compiler-error))
+    (let ((output *error-output*)
+          (*error-output* (make-broadcast-stream)))
+      (with-compilation-unit ()
+        (let ((*error-output* output))
+          (funcall function))))))
+
+(defun warning-members ()
+  "Return the members of an answer that tell what was warned about."
+  (list "warnings" (reverse *warnings*)
+        "warningCount" (and (plusp *warning-count*) *warning-count*)
+        "redefined" (reverse *redefined*)))

@@ -1,0 +1,10 @@
+;;;; The journal: what built the image, and how it is built again.
+
+(defpackage "LIVE-LISP.JOURNAL"
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")
+  (:export "*EXPANSIONS*" "*EXPANSION-ROOM*" "EXPAND-NOTING"
+           "CALL-TELLING"))
+
+(in-package "LIVE-LISP.JOURNAL")
+
+(claim-package)

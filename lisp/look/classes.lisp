@@ -1,0 +1,201 @@
+;;;; The slots of a class: its own, and those that it inherits. Nothing here finalizes a
+;;;; class: of one that is not, what its definition says is told.
+
+(in-package "LIVE-LISP.LOOK")
+
+(defun no-class (symbol)
+  "Leave the operation because SYMBOL names no class, with what it names instead."
+  (fail-lookup "failure" "no-class"
+               "class" (symbol-text symbol)
+               "natures" (append (natures symbol)
+                                 (cond ((internal-call ("SB-INT" "INFO") (:typed-structure :info symbol))
+                                        '("TYPED STRUCTURE"))
+                                       ((internal-call ("SB-EXT" "VALID-TYPE-SPECIFIER-P") (symbol))
+                                        '("TYPE"))))))
+
+(defun named-class (text package-name)
+  "Return the class that TEXT names, in PACKAGE-NAME unless it has a prefix. Leaves the
+operation when there is none."
+  (let ((symbol (named-symbol text package-name)))
+    (or (find-class symbol nil) (no-class symbol))))
+
+(defun forward-referenced-p (class)
+  "True when CLASS is only mentioned as a superclass and not defined."
+  (typep class 'sb-mop:forward-referenced-class))
+
+(defun class-head (class symbol)
+  "Return the members of an answer that tell what CLASS, which SYMBOL finds, is."
+  (list "name" (symbol-text symbol)
+        "properName" (let ((name (class-text class)))
+                       (and (string/= name (symbol-text symbol)) name))
+        "kind" (class-nature class)
+        "finalized" (json-boolean (sb-mop:class-finalized-p class))))
+
+(defun ancestors (class)
+  "Return CLASS and all its superclasses: the precedence list, or without one, every class
+before those that it names as its superclasses."
+  (if (sb-mop:class-finalized-p class)
+      (sb-mop:class-precedence-list class)
+      (let ((found '()))
+        (labels ((visit (class)
+                   (unless (member class found)
+                     (mapc #'visit (reverse (sb-mop:class-direct-superclasses class)))
+                     (push class found))))
+          (visit class))
+        found)))
+
+;;; Structures keep their accessors, and conditions their documentation and types, elsewhere
+
+(defun structure-description (class)
+  "Return what DEFSTRUCT left for CLASS, or NIL."
+  (and (typep class 'structure-class)
+       (ignore-errors (internal-call ("SB-KERNEL" "FIND-DEFSTRUCT-DESCRIPTION") ((class-name class) nil)))))
+
+(defun structure-accessor (class name)
+  "Return the accessor that DEFSTRUCT made for the slot NAME of CLASS, or NIL, and whether it
+only reads."
+  (let* ((description (structure-description class))
+         (slot (and description
+                    (find name (internal-call ("SB-KERNEL" "DD-SLOTS") (description))
+                          :key (lambda (slot) (internal-call ("SB-KERNEL" "DSD-NAME") (slot)))))))
+    (when slot
+      (values (internal-call ("SB-KERNEL" "DSD-ACCESSOR-NAME") (slot))
+              (internal-call ("SB-KERNEL" "DSD-READ-ONLY") (slot))))))
+
+(defun condition-slot-documentation (class name)
+  "Return the documentation of the slot NAME that the condition CLASS defines, or NIL."
+  (let ((slot (find name (internal-call ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS")
+                             ((internal-call ("SB-KERNEL" "FIND-CLASSOID") ((class-name class)))))
+                    :key (lambda (slot) (internal-call ("SB-KERNEL" "CONDITION-SLOT-NAME") (slot))))))
+    (and slot (internal-call ("SB-KERNEL" "CONDITION-SLOT-DOCUMENTATION") (slot)))))
+
+(defun slot-documentation (class slot)
+  "Return the documentation of SLOT, a direct slot of CLASS, or NIL."
+  (let ((text (ignore-errors
+               (cond ((condition-class-p class)
+                      (condition-slot-documentation class (sb-mop:slot-definition-name slot)))
+                     ((typep class 'structure-class) nil)
+                     (t (documentation slot t))))))
+    (and (stringp text) (print-safely 1000 text "~A"))))
+
+(defun slot-functions (classes name)
+  "Return the readers and the writers of the slot NAME that CLASSES define, most specific
+first, each once."
+  (let ((readers '()) (writers '()))
+    (dolist (class classes)
+      (multiple-value-bind (accessor read-only) (structure-accessor class name)
+        (when accessor
+          (push accessor readers)
+          (unless read-only (push (list 'setf accessor) writers))))
+      (unless (typep class 'structure-class)
+        (dolist (slot (remove name (sb-mop:class-direct-slots class)
+                              :key #'sb-mop:slot-definition-name :test-not #'eq))
+          (setf readers (revappend (sb-mop:slot-definition-readers slot) readers)
+                writers (revappend (sb-mop:slot-definition-writers slot) writers)))))
+    (values (remove-duplicates (nreverse readers) :from-end t)
+            (remove-duplicates (nreverse writers) :test #'equal :from-end t))))
+
+;;; Slots
+
+(defun definers (name classes)
+  "Return those of CLASSES that define a slot NAME, each with its direct slot definition."
+  (loop for class in classes
+        for slot = (find name (sb-mop:class-direct-slots class) :key #'sb-mop:slot-definition-name)
+        when slot collect (cons class slot)))
+
+(defun initform-text (initform)
+  "Return INITFORM on one line. DEFINE-CONDITION quotes also what needs no quote."
+  (let ((form (if (typep initform '(cons (eql quote) (cons (or boolean keyword number string character) null)))
+                  (second initform)
+                  initform)))
+    (printing-code
+      (let ((*print-length* 20) (*print-level* 6))
+        (code-text 300 (lambda (form) (copied-code #'identity form)) form)))))
+
+(defun function-names (names)
+  "Return NAMES, function names, as strings."
+  (mapcar #'name-text names))
+
+(defun slot-initform (slots)
+  "Return the initform that the first of SLOTS with one has, and whether there is one."
+  (let ((slot (find-if #'sb-mop:slot-definition-initfunction slots)))
+    (values (and slot (sb-mop:slot-definition-initform slot)) (and slot t))))
+
+(defun slot-data (name effective class classes)
+  "Return the slot NAME of CLASS, whose ancestors are CLASSES, as a JSON object. EFFECTIVE is
+its effective definition; in a class that is not finalized it is NIL, and what that would be
+is made of the definitions that are known."
+  (let* ((definers (definers name classes))
+         (slots (if effective (list effective) (mapcar #'cdr definers)))
+         (type (find t (mapcar #'sb-mop:slot-definition-type slots) :test-not #'eq))
+         (initargs (remove-duplicates (mapcan (lambda (slot) (copy-list (sb-mop:slot-definition-initargs slot))) slots)))
+         (allocation (sb-mop:slot-definition-allocation (first slots))))
+    (multiple-value-bind (initform given) (slot-initform slots)
+      (multiple-value-bind (readers writers) (slot-functions classes name)
+        (object "name" (symbol-text name)
+                "direct" (eq class (car (first definers)))
+                "definers" (loop for (definer) in definers collect (class-text definer))
+                "initargs" (loop for initarg in initargs collect (plain-text 100 initarg))
+                "initform" (and given (initform-text initform))
+                "type" (and type (plain-text 300 type))
+                "readers" (function-names readers)
+                "writers" (function-names writers)
+                "allocation" (and (not (eq allocation :instance)) (plain-text 100 allocation))
+                "documentation" (loop for (definer . direct) in definers
+                                      thereis (slot-documentation definer direct)))))))
+
+(defun effective-slots (class)
+  "Return the effective slots of CLASS, none when it is not finalized."
+  (and (sb-mop:class-finalized-p class) (sb-mop:class-slots class)))
+
+(defun slots-data (class classes)
+  "Return all slots of CLASS, whose ancestors are CLASSES, as JSON objects: its own and those
+that it inherits, two lists."
+  (let* ((effective (effective-slots class))
+         (names (remove-duplicates
+                 (append (mapcar #'sb-mop:slot-definition-name effective)
+                         (loop for each in classes
+                               append (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots each))))
+                 :from-end t))
+         (own (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
+    (flet ((data (names)
+             (loop for name in names
+                   for slot = (find name effective :key #'sb-mop:slot-definition-name)
+                   collect (slot-data name slot class classes))))
+      (values (data (remove-if-not (lambda (name) (member name own)) names))
+              (data (remove-if (lambda (name) (member name own)) names))))))
+
+(defun default-initargs (classes)
+  "Return the default initargs that CLASSES define, most specific first, as pairs of strings."
+  (remove-duplicates
+   (loop for class in classes
+         append (loop for (key form) in (ignore-errors (sb-mop:class-direct-default-initargs class))
+                      collect (list (plain-text 100 key) (initform-text form))))
+   :key #'first :test #'string= :from-end t))
+
+(defun constructors (class)
+  "Return the constructors of CLASS, a structure, as strings with their argument lists."
+  (let ((description (structure-description class)))
+    (when description
+      ;; When the definition failed half-way they are not there.
+      (loop for (name) in (internal-call ("SB-KERNEL" "DD-CONSTRUCTORS") (description))
+            when (fboundp name)
+              collect (format nil "~A ~A" (name-text name) (name-arglist name))))))
+
+(define-operation "class-slots" (name package offset limit)
+  "Tell the slots of the class NAME of PACKAGE: its own first, then those that it inherits; at
+most LIMIT from OFFSET on."
+  (let* ((class (named-class name package)) (symbol (named-symbol name package)))
+    (call-user-code
+     (lambda ()
+       (let ((classes (if (forward-referenced-p class) '() (remove-if #'forward-referenced-p (ancestors class)))))
+         (multiple-value-bind (own inherited) (and classes (slots-data class classes))
+           (make-json-object
+            (append (class-head class symbol)
+                    (list "missing" (mapcar #'class-text (remove-if-not #'forward-referenced-p (rest (ancestors class))))
+                          "documentation" (doc-text symbol 'type)
+                          "defaultInitargs" (default-initargs classes)
+                          "constructors" (constructors class)
+                          "direct" (length own)
+                          "inherited" (length inherited)
+                          "slots" (page (append own inherited) offset limit))))))))))

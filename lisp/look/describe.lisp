@@ -1,0 +1,158 @@
+;;;; All that a symbol names, as data.
+
+(in-package "LIVE-LISP.LOOK")
+
+(defun place-data (source &optional description)
+  "Return where SOURCE, a definition source of SB-INTROSPECT, is as a JSON object with
+DESCRIPTION, or NIL without a file."
+  (let ((path (introspect "DEFINITION-SOURCE-PATHNAME" source)))
+    (when path
+      (object "file" (translated (namestring path))
+              "offset" (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
+              "form" (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
+              "number" (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
+              "changed" (changed-p (translated (namestring path))
+                                   (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source))
+              "description" description))))
+
+(defun source-data (name type)
+  "Return where NAME is defined as a TYPE of SB-INTROSPECT, a list of JSON objects."
+  (remove nil (mapcar #'place-data (page (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type) 0 10))))
+
+(defun method-data (method)
+  "Return where METHOD is defined as a JSON object with its qualifiers and specializers."
+  (let ((description (format nil "~{~S ~}(~{~A~^ ~})" (method-qualifiers method)
+                             (loop for specializer in (sb-mop:method-specializers method)
+                                   collect (specializer-text specializer)))))
+    (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description)
+        (object "description" description))))
+
+(defun specializer-text (specializer)
+  "Return SPECIALIZER as in a DEFMETHOD form, with packages. Of an object with a print method
+of its own, which can fail or never end, only the class is told."
+  (if (typep specializer 'class)
+      (class-text specializer)
+      (let ((object (sb-mop:eql-specializer-object specializer)))
+        (if (typep object '(or symbol number character string))
+            (plain-text 100 (list 'eql object))
+            (format nil "(EQL #<~A>)" (class-text (class-of object)))))))
+
+(defun doc-text (name type)
+  "Return the documentation of NAME as TYPE, at most 4000 characters, or NIL."
+  (let ((text (ignore-errors (documentation name type))))
+    (and (stringp text) (print-safely 4000 text "~A"))))
+
+(defun callable-data (symbol)
+  "Return what SYMBOL is as a function, macro or special operator, or NIL."
+  (when (fboundp symbol)
+    (let ((type (and (not (macro-function symbol)) (not (special-operator-p symbol))
+                     (introspect "FUNCTION-TYPE" symbol)))
+          (nature (callable-nature symbol))
+          (methods (and (equal (callable-nature symbol) "GENERIC-FUNCTION")
+                        (sb-mop:generic-function-methods (fdefinition symbol)))))
+      (object "nature" (if (special-operator-p symbol) "SPECIAL OPERATOR" nature)
+              "arglist" (arglist-text (introspect "FUNCTION-LAMBDA-LIST" symbol))
+              "type" (type-text 500 type)
+              "documentation" (doc-text symbol 'function)
+              "methodCount" (and methods (length methods))
+              "methods" (mapcar #'method-data (page methods 0 20))
+              "compilerMacro" (and (compiler-macro-function symbol) t)
+              "inline" (let ((inline (internal-call ("SB-INT" "INFO") (:function :inlinep symbol))))
+                         (and (member inline '(inline notinline)) (symbol-name inline)))
+              "sources" (loop for type in '(:function :generic-function :macro :special-operator)
+                              append (source-data symbol type))))))
+
+(defun setf-data (symbol)
+  "Return what (SETF SYMBOL) is, or NIL."
+  (let ((name (list 'setf symbol)))
+    (cond ((fboundp name)
+           (object "nature" "SETF FUNCTION"
+                   "arglist" (arglist-text (introspect "FUNCTION-LAMBDA-LIST" (fdefinition name)))
+                   "documentation" (doc-text name 'function)
+                   "sources" (append (source-data name :function) (source-data name :generic-function))))
+          ((internal-call ("SB-INT" "INFO") (:setf :expander symbol))
+           (object "nature" "SETF EXPANDER"
+                   "documentation" (doc-text symbol 'setf)
+                   "sources" (source-data symbol :setf-expander))))))
+
+(defun slot-text (slot)
+  "Return the name of SLOT, a slot definition."
+  (symbol-text (sb-mop:slot-definition-name slot)))
+
+(defun condition-class-p (class)
+  "True when CLASS is one that DEFINE-CONDITION makes."
+  (let ((type (internal-symbol "SB-PCL" "CONDITION-CLASS")))
+    (and type (typep class type))))
+
+(defun class-nature (class)
+  "Return what kind of class CLASS is."
+  (typecase class
+    (structure-class "STRUCTURE CLASS")
+    (built-in-class "BUILT-IN CLASS")
+    (sb-mop:forward-referenced-class "FORWARD-REFERENCED CLASS")
+    (t (if (condition-class-p class) "CONDITION CLASS" "CLASS"))))
+
+(defun class-data (symbol)
+  "Return what SYMBOL is as a class or another type, or NIL."
+  (let ((class (find-class symbol nil)))
+    (cond (class
+           (object "nature" (class-nature class)
+                   "supers" (loop for super in (sb-mop:class-direct-superclasses class)
+                                  collect (class-text super))
+                   "slots" (loop for slot in (sb-mop:class-direct-slots class) collect (slot-text slot))
+                   "documentation" (doc-text symbol 'type)
+                   "sources" (loop for type in '(:class :structure :condition)
+                                   append (source-data symbol type))))
+          ((internal-call ("SB-EXT" "VALID-TYPE-SPECIFIER-P") (symbol))
+           (object "nature" "TYPE"
+                   "documentation" (doc-text symbol 'type)
+                   "sources" (source-data symbol :type))))))
+
+(defun global-value-data (symbol kind)
+  "Return the value of SYMBOL, a variable of KIND, printed, with its type."
+  (cond ((eq kind :macro)
+         (object "text" (plain-text 1000 (macroexpand-1 symbol))))
+        ((boundp symbol)
+         (let ((value (symbol-value symbol)))
+           (object "text" (printing-plainly
+                            (let ((*print-length* 20) (*package* (session-package)))
+                              (print-safely 1000 value)))
+                   "type" (plain-text 200 (class-name (class-of value))))))))
+
+(defun variable-data (symbol)
+  "Return what SYMBOL is as a variable, or NIL."
+  (let ((kind (variable-kind symbol)))
+    (when kind
+      (object "nature" (ecase kind
+                         (:special "SPECIAL VARIABLE") (:constant "CONSTANT") (:macro "SYMBOL MACRO")
+                         ((:global :always-bound) "GLOBAL VARIABLE"))
+              "value" (global-value-data symbol kind)
+              "documentation" (doc-text symbol 'variable)
+              "sources" (loop for type in '(:variable :constant :symbol-macro)
+                              append (source-data symbol type))))))
+
+(defun named-package-data (symbol)
+  "Return the package that is named as SYMBOL is, or NIL."
+  (let ((package (find-package (symbol-name symbol))))
+    (when package
+      (object "nature" "PACKAGE" "documentation" (doc-text package t)))))
+
+(define-operation "describe" (name package)
+  "Tell all that the symbol NAME of PACKAGE names."
+  (multiple-value-bind (symbol status setf in) (named-symbol name package)
+    (declare (ignore setf))
+    (let ((home (symbol-package symbol)) (*package* (session-package)))
+      (call-user-code
+       (lambda ()
+         (object "symbol" (symbol-text symbol)
+                 "label" (label symbol)
+                 "status" (string-downcase (symbol-name status))
+                 "homeStatus" (and home (string-downcase (symbol-name (nth-value 1 (find-symbol (symbol-name symbol) home)))))
+                 "home" (and home (package-name home))
+                 "in" (package-name in)
+                 "natures" (natures symbol)
+                 "features" (feature-names)
+                 "things" (remove nil (list (callable-data symbol) (setf-data symbol) (class-data symbol)
+                                            (variable-data symbol) (named-package-data symbol)))
+                 "properties" (loop for (key) on (symbol-plist symbol) by #'cddr
+                                    repeat 20 collect (plain-text 100 key))))))))

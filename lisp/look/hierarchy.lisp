@@ -1,0 +1,75 @@
+;;;; The classes above and below a class.
+
+(in-package "LIVE-LISP.LOOK")
+
+(defun class-before-p (one other)
+  "The order of classes: by name, then by package (C10), those without a name last."
+  (let ((name-1 (class-name one)) (name-2 (class-name other)))
+    (cond ((not (and name-1 (symbolp name-1))) nil)
+          ((not (and name-2 (symbolp name-2))) t)
+          (t (symbol-before-p name-1 name-2)))))
+
+(defun subclasses (class)
+  "Return the direct subclasses of CLASS in order."
+  (sort (copy-list (sb-mop:class-direct-subclasses class)) #'class-before-p))
+
+(defun below (class)
+  "Return how many classes are below CLASS, each counted once."
+  (let ((seen (make-hash-table :test 'eq)))
+    (labels ((visit (class)
+               (dolist (subclass (sb-mop:class-direct-subclasses class))
+                 (unless (shiftf (gethash subclass seen) t)
+                   (visit subclass)))))
+      (visit class))
+    (hash-table-count seen)))
+
+(defun tree-rows (class depth)
+  "Return the classes below CLASS, DEPTH levels down (NIL: all), in the order of a tree: each a
+list of the class, its level from 0, and :AGAIN when what is below it stands further up, or
+:CUT when that is too deep."
+  (let ((shown (make-hash-table :test 'eq)) (rows '()))
+    (labels ((visit (class level)
+               (dolist (subclass (subclasses class))
+                 (let ((mark (cond ((null (sb-mop:class-direct-subclasses subclass)) nil)
+                                   ((gethash subclass shown) :again)
+                                   ((and depth (>= (1+ level) depth)) :cut)
+                                   (t (setf (gethash subclass shown) t) nil))))
+                   (push (list subclass level mark) rows)
+                   (unless mark
+                     (visit subclass (1+ level)))))))
+      (visit class 0))
+    (nreverse rows)))
+
+(defun row-data (row)
+  "Return ROW of TREE-ROWS as a JSON object."
+  (destructuring-bind (class level mark) row
+    (object "name" (class-text class)
+            "level" level
+            "again" (eq mark :again)
+            "below" (and (eq mark :cut) (below class)))))
+
+(defun up-members (class)
+  "Return the members of the answer that tell what is above CLASS. A class that is not
+finalized has no precedence list; then all that is known to be above it is told."
+  (flet ((texts (classes)
+           (loop for class in classes
+                 collect (format nil "~A~:[~; (not defined)~]" (class-text class) (forward-referenced-p class)))))
+    (list "supers" (texts (sb-mop:class-direct-superclasses class))
+          "ancestors" (texts (ancestors class)))))
+
+(define-operation "class-hierarchy" (name package up down depth offset limit)
+  "Tell where the class NAME of PACKAGE stands: with UP what is above it, with DOWN the tree of
+its subclasses, DEPTH levels of it, of which LIMIT rows from OFFSET on."
+  (let* ((class (named-class name package)) (symbol (named-symbol name package)))
+    (call-user-code
+     (lambda ()
+       (let ((rows (and down (tree-rows class depth))))
+         (make-json-object
+          (append (class-head class symbol)
+                  (list "metaclass" (class-text (class-of class)))
+                  (and up (up-members class))
+                  (and down
+                       (list "subclasses" (below class)
+                             "directSubclasses" (length (sb-mop:class-direct-subclasses class))
+                             "rowCount" (length rows)
+                             "rows" (mapcar #'row-data (page rows offset limit)))))))))))

@@ -1,0 +1,130 @@
+;;;; From the strings a model sends to packages and symbols, and what a symbol
+;;;; names. Nothing here interns.
+
+(in-package "LIVE-LISP.LOOK")
+
+(defun named-package (name)
+  "Return the package NAME: as typed, else in upper case, else without the #: or : of a
+designator; nicknames count, those local to the session's package too (S0.9)."
+  (let ((*package* (session-package)))
+    (or (find-package name)
+        (find-package (string-upcase name))
+        (find-package (string-upcase (string-trim " " (string-left-trim "#: " name))))
+        (fail-lookup "failure" "no-package" "package" name))))
+
+(defun token-end (text start)
+  "Return where the symbol name that begins at START in TEXT ends: bars and
+backslashes quote."
+  (loop with bar = nil
+        with i = start
+        while (< i (length text))
+        do (let ((char (char text i)))
+             (cond ((char= char #\\) (incf i))
+                   ((char= char #\|) (setf bar (not bar)))
+                   ((and (not bar) (find char '(#\Space #\( #\) #\Tab #\Newline))) (return i))))
+           (incf i)
+        finally (return (min i (length text)))))
+
+(defun token-name (token)
+  "Return the name that TOKEN stands for: upper case but for what bars or backslashes quote."
+  (with-output-to-string (name)
+    (loop with bar = nil
+          with i = 0
+          while (< i (length token))
+          do (let ((char (char token i)))
+               (cond ((and (char= char #\\) (< (1+ i) (length token)))
+                      (incf i)
+                      (write-char (char token i) name))
+                     ((char= char #\|) (setf bar (not bar)))
+                     (t (write-char (if bar char (char-upcase char)) name))))
+             (incf i))))
+
+(defun split-prefix (token)
+  "Return the package prefix of TOKEN (NIL without one, \"KEYWORD\" for a lone colon)
+and the rest."
+  (let ((colon (loop with bar = nil
+                     for i from 0 below (length token)
+                     do (case (char token i)
+                          (#\\ (incf i))
+                          (#\| (setf bar (not bar)))
+                          (#\: (unless bar (return i)))))))
+    (cond ((or (null colon) (= colon (1- (length token)))) (values nil token))
+          (t (let ((start (if (char= (char token (1+ colon)) #\:) (+ colon 2) (1+ colon))))
+               (values (if (zerop colon) "KEYWORD" (subseq token 0 colon))
+                       (subseq token start)))))))
+
+(defun strip-wrapping (text)
+  "Return TEXT without #' or ' in front, and whether it is of the form (SETF NAME)."
+  (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
+    (cond ((eql 0 (search "#'" text)) (setf text (subseq text 2)))
+          ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
+    (let ((inner (string-trim "()" text)))
+      (if (and (> (length text) 6)
+               (char= (char text 0) #\()
+               (string-equal "setf " (subseq inner 0 (min 5 (length inner)))))
+          (values (string-trim " " (subseq inner 5)) t)
+          (values text nil)))))
+
+(defun named-symbol (text package-name)
+  "Return the symbol that TEXT names, its status, whether TEXT was (SETF NAME), and the
+package in which it was looked up.
+A prefix in TEXT overrides PACKAGE-NAME, which defaults to CL-USER (S3.2, S3.3). Leaves
+the operation when there is no such package or symbol (S3.4, S3.5)."
+  (multiple-value-bind (token setf) (strip-wrapping text)
+    (multiple-value-bind (prefix rest) (split-prefix token)
+      (let* ((typed (or prefix package-name "CL-USER"))
+             (package (named-package typed))
+             (end (token-end rest 0))
+             (name (token-name (if (= end (length rest)) rest token))))
+        (multiple-value-bind (symbol status) (find-symbol name package)
+          (unless status
+            (fail-lookup "failure" "no-symbol" "symbol" name "package" typed))
+          (values symbol status setf package))))))
+
+(defun table-cells (table)
+  "Return the simple vector that holds the symbols of TABLE, one of a package's two."
+  (let ((cells (internal-call ("SB-IMPL" "PACKAGE-HASHTABLE-CELLS") (table)
+                              (internal-call ("SB-IMPL" "SYMTBL-CELLS") (table)))))
+    (typecase cells
+      (simple-vector cells)
+      ((cons simple-vector) (car cells))
+      ((cons t simple-vector) (cdr cells)))))
+
+(defun package-cells (package)
+  "Return the vectors that hold the internal and the external symbols of PACKAGE, each
+NIL where this SBCL keeps them in another way."
+  (let ((internal (internal-call ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS") (package)))
+        (external (internal-call ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS") (package))))
+    (list (and internal (table-cells internal)) (and external (table-cells external)))))
+
+;;; What a symbol names
+
+(defun callable-nature (symbol)
+  "Return \"MACRO\", \"GENERIC-FUNCTION\", \"FUNCTION\" or NIL; they exclude each other (C15)."
+  (cond ((not (fboundp symbol)) nil)
+        ((special-operator-p symbol) "FUNCTION")
+        ((macro-function symbol) "MACRO")
+        ((typep (fdefinition symbol) 'generic-function) "GENERIC-FUNCTION")
+        (t "FUNCTION")))
+
+(defun variable-kind (symbol)
+  "Return :SPECIAL, :CONSTANT, :GLOBAL, :MACRO (a symbol macro) or NIL."
+  (let ((kind (internal-call ("SB-INT" "INFO") (:variable :kind symbol)
+                             (and (boundp symbol) :special))))
+    (case kind
+      ((:special :constant :global :macro :always-bound) kind)
+      (t (and (boundp symbol) :special)))))
+
+(defun classp (symbol)
+  "True when SYMBOL names a class."
+  (and (find-class symbol nil) t))
+
+(defun natures (symbol)
+  "Return all that SYMBOL names, the label of S0 first (C15)."
+  (remove nil (list (callable-nature symbol)
+                    (and (classp symbol) "CLASS")
+                    (and (variable-kind symbol) "VARIABLE"))))
+
+(defun label (symbol)
+  "Return the one label of SYMBOL that lists show (C15)."
+  (or (first (natures symbol)) "SYMBOL"))

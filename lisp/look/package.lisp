@@ -1,0 +1,12 @@
+;;;; Look-ups: what there is in the image. Nothing here changes it.
+
+(defpackage "LIVE-LISP.LOOK"
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")
+  (:export "NAMED-PACKAGE" "PACKAGE-CELLS" "NATURES"
+           "EXTERNAL-CELLS" "SAME-CELLS-P"
+           "CODE-PRINTERS"
+           "INTROSPECT" "KEPT-P"))
+
+(in-package "LIVE-LISP.LOOK")
+
+(claim-package)

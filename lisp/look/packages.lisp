@@ -1,0 +1,77 @@
+;;;; What a package is and which symbols it has.
+
+(in-package "LIVE-LISP.LOOK")
+
+(defun package-names (packages)
+  "Return the names of PACKAGES in order, at most 100, and how many they are."
+  (let ((names (sort (remove nil (mapcar #'package-name packages)) #'string<)))
+    (object "count" (length names) "names" (page names 0 100))))
+
+(defun local-nicknames (package)
+  "Return the local nicknames of PACKAGE in order, each with the name of what it stands for."
+  (sort (loop for (nickname . actual) in (internal-call ("SB-EXT" "PACKAGE-LOCAL-NICKNAMES") (package))
+              collect (list nickname (or (package-name actual) "#")))
+        #'string< :key #'first))
+
+(defun symbols-by-status (package)
+  "Return three vectors of symbols: those that are external in PACKAGE, internal, inherited."
+  (let ((found (loop repeat 3 collect (make-array 100 :adjustable t :fill-pointer 0)))
+        (inherited (make-hash-table :test 'eq)))
+    (with-package-iterator (next package :external :internal :inherited)
+      (loop
+        (multiple-value-bind (more symbol status) (next)
+          (unless more (return found))
+          (case status
+            (:external (vector-push-extend symbol (first found)))
+            (:internal (vector-push-extend symbol (second found)))
+            ;; One that comes by two ways comes twice, and also when it is present.
+            (t (unless (or (shiftf (gethash symbol inherited) t)
+                           (not (eq :inherited (nth-value 1 (find-symbol (symbol-name symbol) package)))))
+                 (vector-push-extend symbol (third found))))))))))
+
+(defparameter *accesses*
+  '(("external" 0) ("internal" 1) ("inherited" 2) ("present" 0 1) ("accessible" 0 1 2))
+  "Which of the vectors of SYMBOLS-BY-STATUS each word for access means.")
+
+(defun listed-symbols (by-status access type)
+  "Return a list for each status that ACCESS means: its word, and the symbols of BY-STATUS,
+of TYPE, in order."
+  (loop for index in (rest (assoc access *accesses* :test #'string=))
+        for symbols = (elt by-status index)
+        collect (list (elt '("external" "internal" "inherited") index)
+                      (sort (if type
+                                (remove-if-not (lambda (symbol) (of-type-p symbol type)) symbols)
+                                symbols)
+                            #'symbol-before-p))))
+
+(defun symbol-rows (listed type offset limit)
+  "Return from LISTED, what LISTED-SYMBOLS returned, at most LIMIT rows from OFFSET on: status,
+home package, name and label."
+  (let ((start (or offset 0)) (left limit) (rows '()))
+    (loop for (status symbols) in listed
+          do (loop for index from start below (length symbols)
+                   while (plusp left)
+                   do (let ((symbol (aref symbols index)))
+                        (decf left)
+                        (push (list status (package-text symbol) (symbol-name symbol) (or type (label symbol))) rows)))
+             (setf start (max 0 (- start (length symbols)))))
+    (nreverse rows)))
+
+(define-operation "package-symbols" (package access type offset limit)
+  "Tell what PACKAGE is and how many symbols of each status it has; of those that ACCESS and
+TYPE mean also how many they are, and at most LIMIT rows from OFFSET on."
+  (let* ((package (named-package package))
+         (by-status (symbols-by-status package))
+         (listed (listed-symbols by-status access type)))
+    (object "name" (package-name package)
+            "nicknames" (sort (copy-list (package-nicknames package)) #'string<)
+            "localNicknames" (local-nicknames package)
+            "uses" (package-names (package-use-list package))
+            "usedBy" (package-names (package-used-by-list package))
+            "shadowing" (let ((symbols (sort (copy-list (package-shadowing-symbols package)) #'symbol-before-p)))
+                          (object "count" (length symbols) "names" (mapcar #'symbol-text (page symbols 0 100))))
+            "locked" (and (internal-call ("SB-EXT" "PACKAGE-LOCKED-P") (package)) t)
+            "documentation" (doc-text package t)
+            "counts" (mapcar #'length by-status)
+            "listed" (loop for (status symbols) in listed collect (list status (length symbols)))
+            "rows" (symbol-rows listed type offset limit))))

@@ -1,0 +1,117 @@
+;;;; Tools called by code. The server runs the call; the thread that made it waits until
+;;;; the reader thread brings the answer, and can be thrown out of that at any time.
+
+(in-package "LIVE-LISP.TOOLS")
+
+(defstruct (tool-call (:constructor make-tool-call (number)))
+  "One call of a tool that a thread waits for; the server knows it by NUMBER."
+  number
+  (answered (sb-thread:make-semaphore :name "live-lisp tool call"))
+  (value nil)
+  (failure nil)
+  (needs-approval nil))
+
+(sb-ext:defglobal **tool-calls** (make-hash-table :synchronized t)
+  "The calls that wait for an answer, by number.")
+
+(sb-ext:defglobal **last-call** (list 0) "A list of the number of the last call.")
+
+(defun designated-tool (designator)
+  "Return how the server writes the name of the tool that DESIGNATOR, a string or a symbol, means."
+  (typecase designator
+    ((or string symbol) (substitute #\_ #\- (string-downcase (string designator))))
+    (t (let ((*tool* "(no name)"))
+         (fail-call "The name of a tool must be a string or a symbol, not a value of type ~A."
+                    (symbol-text (class-name (class-of designator))))))))
+
+(defun call-frame (call members)
+  "Return the frame that asks the server for CALL, which MEMBERS, a property list, tell."
+  (let ((frame (frame-octets (make-json-object (list* "call" (tool-call-number call)
+                                                      "job" (and *job* (job-id *job*))
+                                                      members)))))
+    (when (> (buffer-fill frame) +frame-limit+)
+      (fail-call "The arguments are too large: they take ~D octets on the wire to the server, of ~D at most."
+                 (buffer-fill frame) +frame-limit+))
+    frame))
+
+(defun call-letting-load (function)
+  "Call FUNCTION, which waits for *TOOL*. When a system that is being loaded loads another by
+load_system, the lock of those that load is free meanwhile; else it is kept, because ASDF is
+not made for two threads. The lock is taken again without interrupts, so that a throw cannot
+come between."
+  (if (and (string-equal (substitute #\_ #\- *tool*) "load_system")
+           (sb-thread:holding-mutex-p **load-lock**))
+      (sb-sys:without-interrupts
+        (sb-thread:release-mutex **load-lock**)
+        (unwind-protect (sb-sys:with-local-interrupts (funcall function))
+          (sb-sys:allow-with-interrupts (sb-thread:grab-mutex **load-lock**))))
+      (funcall function)))
+
+(defun wait-for-tool (call frame)
+  "Send FRAME, which asks for CALL, and wait for the answer. When this is left before, the
+server is told that nobody waits any more."
+  (let ((number (tool-call-number call)))
+    (unwind-protect
+         (progn (setf (gethash number **tool-calls**) call)
+                (send-frame frame)
+                (sb-thread:wait-on-semaphore (tool-call-answered call)))
+      (when (remhash number **tool-calls**)
+        (send (object "call" number "left" t))))))
+
+(note-frame 'wait-for-tool :wait)
+
+(defun check-can-wait ()
+  "Signal a TOOL-ERROR when this thread cannot wait for an answer without harm."
+  (cond (*reading*
+         (fail-call "The thread that reads messages cannot wait for a tool."))
+        ;; No other thread could collect garbage meanwhile, so all would soon stand still.
+        (sb-kernel:*gc-inhibit*
+         (fail-call "Code within WITHOUT-GCING cannot wait for a tool; call it outside."))
+        ;; Nobody could end the wait.
+        ((not sb-sys:*interrupts-enabled*)
+         (fail-call "Code that runs without interrupts, such as within WITHOUT-INTERRUPTS or ~
+                     a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside."))))
+
+(defun require-approval (text)
+  "Signal that *TOOL* needs an approval, as TEXT says; the value of USE-VALUE is returned."
+  (restart-case (error 'live-lisp:approval-required :tool *tool* :message text)
+    (use-value (value)
+      :report (lambda (stream) (format stream "Return a value instead of calling ~A." *tool*))
+      :interactive (lambda ()
+                     (format *query-io* "~&A form for the value: ")
+                     (list (eval (read *query-io*))))
+      value)))
+
+(defun ask-server (&rest members)
+  "Ask the server for what MEMBERS, a property list, tell of *TOOL*, wait for the answer and
+return it; signal a TOOL-ERROR when it is a failure."
+  (let* ((call (make-tool-call (1+ (sb-ext:atomic-incf (car **last-call**)))))
+         (frame (call-frame call members)))
+    (check-can-wait)
+    (call-letting-load (lambda () (wait-for-tool call frame)))
+    (cond ((tool-call-needs-approval call) (require-approval (tool-call-failure call)))
+          ((tool-call-failure call) (fail-call "~A" (tool-call-failure call)))
+          (t (tool-call-value call)))))
+
+(defun live-lisp:call-tool (name &rest arguments)
+  "Call the tool NAME, a string or symbol, and return its data. ARGUMENTS are its parameters
+as keywords, each with its value: (call-tool \"who_calls\" :name \"foo\" :limit 5).
+Neither case nor - and _ matter in names. Strings, numbers and T are themselves, lists and
+vectors are arrays, EQUAL hash tables with strings as keys are objects, other symbols are
+their names in lower case, and NIL is false, an empty array or absent, as the parameter
+wants it. Data comes back in the same way, and without a limit it is all there is. Signals a
+TOOL-ERROR when the tool fails or what it was asked about is not there, and the TOOL-ERROR
+APPROVAL-REQUIRED when a human has to allow it."
+  (let ((*tool* (designated-tool name)))
+    (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments)))))
+
+(define-operation ("called" :inline t) (call value failure needs-approval)
+  "Bring what became of CALL, a number, to the thread that waits for it: VALUE or the text
+FAILURE, and whether it NEEDS-APPROVAL. When nobody waits any more it is dropped."
+  (let ((waiting (gethash call **tool-calls**)))
+    (when (and waiting (remhash call **tool-calls**))
+      (setf (tool-call-value waiting) value
+            (tool-call-failure waiting) failure
+            (tool-call-needs-approval waiting) needs-approval)
+      (sb-thread:signal-semaphore (tool-call-answered waiting))))
+  t)

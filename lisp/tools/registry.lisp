@@ -1,0 +1,183 @@
+;;;; Which tools there are, for code in the image. The server is told of each that is registered;
+;;;; the tools of the server itself are there as proxies, whose handlers call it.
+
+(in-package "LIVE-LISP.TOOLS")
+
+(defvar live-lisp:*agent-q-registry* (make-hash-table :test 'equal :synchronized t)
+  "The tools of this image by name.")
+
+(sb-ext:defglobal **built-ins** '() "The proxies of the server's tools, in its order.")
+
+(defstruct (offer (:constructor make-offer (tool registration client-name before
+                                            &aux (handler (live-lisp:tool-handler tool))
+                                                 (parameters (live-lisp:tool-parameters tool)))))
+  "A tool that the server was told of, as it was then: its HANDLER and PARAMETERS, the number of its
+REGISTRATION, and how clients call it. BEFORE is the one of its name that it replaces, which calls can
+still mean."
+  tool handler parameters registration client-name before)
+
+(sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
+  "The offers by the names that the tools had then.")
+
+(sb-ext:defglobal **offer-lock** (sb-thread:make-mutex :name "live-lisp offer")
+  "Held while the server is told of a tool, so that it hears of them in the order of the table.")
+
+(sb-ext:defglobal **registrations** (list 0) "A list of how many tools were registered.")
+
+(defun next-registration ()
+  "Return the number of a new registration."
+  (1+ (sb-ext:atomic-incf (car **registrations**))))
+
+(defun store-tool (registry tool)
+  "Put TOOL into REGISTRY, in the place of the one of its name when there is one."
+  (let ((old (gethash (live-lisp:tool-name tool) registry)))
+    (setf (tool-order tool) (or (and (typep old 'live-lisp:tool) (tool-order old)) (next-registration)))
+    (setf (gethash (live-lisp:tool-name tool) registry) tool)))
+
+(defun parameter-json (parameter)
+  "Return PARAMETER, a valid property list, as a JSON object."
+  (flet ((value (key)
+           (let ((value (getf parameter key)) (buffer (make-buffer 100)) (*parameter* (getf parameter :name)))
+             (when value
+               (write-argument value buffer 1)
+               buffer))))
+    (object "name" (getf parameter :name)
+            "type" (string-downcase (getf parameter :type))
+            "description" (getf parameter :description "")
+            "enum" (value :enum)
+            "default" (value :default)
+            "items" (let ((type (items-type parameter))) (and type (object "type" (string-downcase type))))
+            "minimum" (value :minimum)
+            "maximum" (value :maximum))))
+
+(defun definition-json (tool)
+  "Return what the server is told of TOOL, a valid one, as a JSON object."
+  (object "name" (live-lisp:tool-name tool)
+          "description" (live-lisp:tool-description tool)
+          "parameters" (map 'vector #'parameter-json (live-lisp:tool-parameters tool))
+          "required" (coerce (live-lisp:tool-required tool) 'vector)
+          "safetyLevel" (string-downcase (live-lisp:tool-safety-level tool))
+          "categories" (map 'vector #'string-downcase (live-lisp:tool-categories tool))))
+
+(defun make-offered (tool)
+  "Tell the server of TOOL and return NIL, or why it refuses the tool: then the one of that name that
+it was told of before stays."
+  (let* ((name (live-lisp:tool-name tool)) (*tool* name)
+         (before (gethash name **offered**))
+         (offer (make-offer tool (next-registration) (if before (offer-client-name before) name) before)))
+    (when before (setf (offer-before before) nil))
+    ;; It can be called before the answer is here, and when nobody waits for that any more.
+    (setf (gethash name **offered**) offer)
+    (handler-case (progn (setf (offer-client-name offer)
+                               (ask-server "register" (definition-json tool)
+                                           "registration" (offer-registration offer)))
+                         nil)
+      (live-lisp:tool-error (failure)
+        (if before
+            (setf (gethash name **offered**) before)
+            (remhash name **offered**))
+        (live-lisp:tool-error-message failure)))))
+
+(defun offered (name registration)
+  "Return the offer of the tool NAME at that REGISTRATION, or NIL when it is not the last or the one
+before; without REGISTRATION the last."
+  (loop for offer = (gethash name **offered**) then (offer-before offer)
+        while offer
+        when (member registration (list nil (offer-registration offer)))
+          return offer))
+
+(defun live-lisp:register-tool (registry tool)
+  "Put TOOL into REGISTRY, an EQUAL hash table, under its name and return it; a tool of that
+name is replaced. When REGISTRY is *AGENT-Q-REGISTRY*, clients can call it from then on; they
+see it as lisp_NAME when the server has a tool of that NAME itself. Signals an INVALID-TOOL."
+  (check-tool tool)
+  (unless (and (hash-table-p registry) (member (hash-table-test registry) '(equal equalp)))
+    (refuse-tool (live-lisp:tool-name tool)
+                 "can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*."))
+  (if (eq registry (sb-ext:symbol-global-value 'live-lisp:*agent-q-registry*))
+      ;; Signalled without the lock, so that no frames of it are shown.
+      (let ((refusal nil))
+        (sb-thread:with-mutex (**offer-lock**)
+          ;; Also when it is interrupted: the server was told.
+          (unwind-protect (setf refusal (make-offered tool))
+            (unless refusal (store-tool registry tool))))
+        (when refusal
+          (error 'live-lisp:invalid-tool :tool (live-lisp:tool-name tool) :message refusal)))
+      (store-tool registry tool))
+  tool)
+
+(defun live-lisp:get-tool (name)
+  "Return the tool of exactly that NAME, a string, in *AGENT-Q-REGISTRY*, or NIL."
+  (values (gethash name live-lisp:*agent-q-registry*)))
+
+(defun registered-tools ()
+  "Return the tools in *AGENT-Q-REGISTRY* in the order of registration."
+  (let ((tools (loop for tool being the hash-values of live-lisp:*agent-q-registry*
+                     when (typep tool 'live-lisp:tool) collect tool)))
+    (sort tools #'< :key (lambda (tool) (or (tool-order tool) most-positive-fixnum)))))
+
+(defun live-lisp:list-registered-tools ()
+  "Return the names of the tools in *AGENT-Q-REGISTRY* in the order of registration."
+  (mapcar #'live-lisp:tool-name (registered-tools)))
+
+(defun live-lisp:get-agent-q-tools (&key max-safety-level categories)
+  "Return the tools in *AGENT-Q-REGISTRY* up to MAX-SAFETY-LEVEL that have one of CATEGORIES; what
+is NIL lets all pass."
+  (unless (member max-safety-level (cons nil *levels*))
+    (error "Unknown safety level ~S; valid are ~A." max-safety-level (keyword-text *levels*)))
+  (loop with levels = (if max-safety-level
+                          (ldiff *levels* (rest (member max-safety-level *levels*)))
+                          *levels*)
+        for tool in (registered-tools)
+        when (and (member (live-lisp:tool-safety-level tool) levels)
+                  (or (null categories) (intersection categories (live-lisp:tool-categories tool))))
+          collect tool))
+
+;;; The tools of the server
+
+(defun call-for-text (name arguments)
+  "Call the tool that clients call NAME with ARGUMENTS, a hash table, and return the text that a
+model would read."
+  (let ((*tool* name) (*parameter* "arguments"))
+    (unless (hash-table-p arguments)
+      (fail-call "It takes one EQUAL hash table with the arguments by name, not a value of type ~A."
+                 (symbol-text (class-name (class-of arguments)))))
+    (ask-server "tool" name "text" t "args" (arguments-json (table-pairs arguments)))))
+
+(defun keyword-named (text)
+  "Return the keyword for TEXT, a word of the server."
+  (intern (string-upcase text) "KEYWORD"))
+
+(defun parameter-from (table)
+  "Return the property list of the parameter that TABLE, from a message, tells."
+  (loop for key in *parameter-keys*
+        for value = (gethash (string-downcase key) table)
+        when (or value (eq key :description))
+          append (list key (case key
+                             (:type (keyword-named value))
+                             (:items (list :type (keyword-named (gethash "type" value))))
+                             (t value)))))
+
+(defun proxy (table)
+  "Return the tool that stands for the one of the server that TABLE, from a message, tells."
+  (let ((name (gethash "name" table)) (class (find-class 'live-lisp:tool)))
+    (apply #'make-instance class
+           (list :name name
+                 :description (gethash "description" table)
+                 :parameters (mapcar #'parameter-from (gethash "parameters" table))
+                 :required (gethash "required" table)
+                 :safety-level (keyword-named (gethash "safetyLevel" table))
+                 :categories (mapcar #'keyword-named (gethash "categories" table))
+                 :handler (lambda (arguments) (call-for-text name arguments))))))
+
+(defun live-lisp:register-agent-q-tools ()
+  "Put the tools of the server into *AGENT-Q-REGISTRY*, again where others took their names, and
+return how many tools there are."
+  (dolist (tool **built-ins**)
+    (store-tool live-lisp:*agent-q-registry* tool))
+  (hash-table-count live-lisp:*agent-q-registry*))
+
+(define-operation ("offer-tools" :inline t) (tools)
+  "Put the server's own TOOLS, a list of hash tables, into the registry."
+  (setf **built-ins** (mapcar #'proxy tools))
+  (live-lisp:register-agent-q-tools))

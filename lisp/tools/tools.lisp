@@ -1,0 +1,132 @@
+;;;; What a tool is, for code in the image: an object of seven parts, and when it is valid.
+
+(in-package "LIVE-LISP.TOOLS")
+
+(defclass live-lisp:tool ()
+  ((name :initarg :name :initform nil :accessor live-lisp:tool-name)
+   (description :initarg :description :initform nil :accessor live-lisp:tool-description)
+   (parameters :initarg :parameters :accessor live-lisp:tool-parameters)
+   (required :initarg :required :initform '() :accessor live-lisp:tool-required)
+   (safety-level :initarg :safety-level :initform :safe :accessor live-lisp:tool-safety-level)
+   (categories :initarg :categories :initform '() :accessor live-lisp:tool-categories)
+   (handler :initarg :handler :initform nil :accessor live-lisp:tool-handler)
+   (order :initform nil :accessor tool-order
+          :documentation "A number that grows with registration, or NIL."))
+  (:documentation "Something that a client or code can call by its name: TOOL-HANDLER is a function of
+one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAMETERS."))
+
+(defmethod print-object ((tool live-lisp:tool) stream)
+  (print-unreadable-object (tool stream :type t)
+    (let ((*print-circle* nil))
+      (princ (live-lisp:tool-name tool) stream))))
+
+(define-condition live-lisp:invalid-tool (live-lisp:tool-error) ()
+  (:report (lambda (condition stream) (write-string (live-lisp:tool-error-message condition) stream)))
+  (:documentation "A tool cannot be registered: TOOL-ERROR-TOOL is its name, TOOL-ERROR-MESSAGE says why."))
+
+(defun refuse-tool (name control &rest arguments)
+  "Signal that the tool of NAME is not valid, for the reason that CONTROL and ARGUMENTS give."
+  (error 'live-lisp:invalid-tool
+         :tool (print-safely 80 name "~A")
+         :message (format nil "Tool ~A ~?" (printing-plainly (print-safely 80 name)) control arguments)))
+
+;;; What is valid. The texts are those of the server, with names as Lisp writes them.
+
+(defparameter *levels* '(:safe :cautious :dangerous) "The safety levels, the lowest first.")
+
+(defparameter *types* '(:string :boolean :number :integer :object :array) "The types of parameters.")
+
+(defparameter *parameter-keys* '(:name :type :description :enum :default :items :minimum :maximum)
+  "What the property list of a parameter can have.")
+
+(defun snake-case-p (name)
+  "True when NAME is a string of a to z, 0 to 9 and _ that begins with a letter."
+  (and (stringp name)
+       (plusp (length name))
+       (char<= #\a (char name 0) #\z)
+       (every (lambda (char) (or (char<= #\a char #\z) (char<= #\0 char #\9) (char= char #\_))) name)))
+
+(defun proper-list-p (object)
+  "True when OBJECT is a list that ends."
+  (and (listp object) (ignore-errors (list-length object)) t))
+
+(defun items-type (parameter)
+  "Return the type of the items of PARAMETER, which says it as a keyword or as (:type KEYWORD)."
+  (let ((items (getf parameter :items)))
+    (if (consp items) (and (proper-list-p items) (evenp (length items)) (getf items :type)) items)))
+
+(defun keyword-text (keywords)
+  "Return KEYWORDS as a text for a sentence."
+  (format nil "~{:~A~^, ~}" keywords))
+
+(defun check-parameter (parameter known refuse)
+  "Call REFUSE with a text when PARAMETER is not valid beside those of the names KNOWN."
+  (unless (and (proper-list-p parameter) (evenp (length parameter)) (stringp (getf parameter :name))
+               (plusp (length (getf parameter :name))))
+    (funcall refuse "has a parameter without a name; a parameter is a list such as (:name \"symbol\" :type :string :description \"...\")."))
+  (let ((name (getf parameter :name)) (type (getf parameter :type)) (text (getf parameter :description "")))
+    (when (member name known :test #'string=)
+      (funcall refuse "has two parameters named '~A'." name))
+    (unless (member type *types*)
+      (funcall refuse "has a parameter '~A' of type ~A; valid are ~A."
+               name (printing-plainly (print-safely 80 type)) (keyword-text *types*)))
+    (when (and (getf parameter :items) (not (member (items-type parameter) *types*)))
+      (funcall refuse "has a parameter '~A' whose items have no type; valid are ~A." name (keyword-text *types*)))
+    (unless (stringp text)
+      (funcall refuse "has a parameter '~A' whose description is no string." name))
+    (loop for (key) on parameter by #'cddr
+          unless (member key *parameter-keys*)
+            do (funcall refuse "has a parameter '~A' with ~A; a parameter can have ~A."
+                        name (printing-plainly (print-safely 80 key)) (keyword-text *parameter-keys*)))))
+
+(defun check-parameters (parameters required refuse)
+  "Call REFUSE with a text when PARAMETERS are not valid or REQUIRED names others."
+  (let ((names '()))
+    (dolist (parameter parameters)
+      (check-parameter parameter names refuse)
+      (push (getf parameter :name) names))
+    (unless (and (proper-list-p required) (every #'stringp required))
+      (funcall refuse "must have a list of the names of required parameters."))
+    (let ((stray (find-if-not (lambda (name) (member name names :test #'string=)) required)))
+      (when stray (funcall refuse "requires '~A', which is not one of its parameters." stray)))))
+
+(defun check-tool (tool)
+  "Return TOOL when it is valid; signal an INVALID-TOOL that names what is wrong when it is not."
+  (unless (typep tool 'live-lisp:tool)
+    (refuse-tool tool "is no tool; DEFINE-TOOL and (make-instance 'live-lisp:tool ...) make tools."))
+  (let ((name (live-lisp:tool-name tool)) (text (live-lisp:tool-description tool))
+        (level (live-lisp:tool-safety-level tool)) (categories (live-lisp:tool-categories tool)))
+    (flet ((refuse (control &rest arguments) (apply #'refuse-tool name control arguments)))
+      (unless (snake-case-p name)
+        (refuse "must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _."))
+      (unless (and (stringp text) (plusp (length text))) (refuse "must have a description."))
+      (unless (and (slot-boundp tool 'parameters) (proper-list-p (live-lisp:tool-parameters tool)))
+        (refuse "must have a list of parameters."))
+      (unless (typep (live-lisp:tool-handler tool) '(or function (and symbol (not (member nil t)))))
+        (refuse "must have a handler: a function of one hash table, or the symbol that names one."))
+      (unless (member level *levels*)
+        (refuse "has the safety level ~A; valid are ~A."
+                (printing-plainly (print-safely 80 level)) (keyword-text *levels*)))
+      (unless (and (proper-list-p categories) (every #'symbolp categories))
+        (refuse "must have a list of keywords as categories."))
+      (check-parameters (live-lisp:tool-parameters tool) (live-lisp:tool-required tool) #'refuse)))
+  tool)
+
+;;; Making one
+
+(defun make-tool (name description parameters &rest options)
+  "Return a new valid tool; OPTIONS are the initargs of its other parts."
+  ;; Not with the class as a constant, for which SBCL would compile a constructor at the first call.
+  (let ((class (find-class 'live-lisp:tool)))
+    (check-tool (apply #'make-instance class :name name :description description :parameters parameters
+                       options))))
+
+(defmacro live-lisp:define-tool (name description parameters
+                                 &rest options &key required safety-level categories handler)
+  "Return a new tool; REGISTER-TOOL makes it callable. All arguments are evaluated. NAME and
+DESCRIPTION are strings, PARAMETERS is a list of lists (:name \"symbol\" :type :string
+:description \"...\"), REQUIRED a list of names of parameters, SAFETY-LEVEL :SAFE (the
+default), :CAUTIOUS or :DANGEROUS, CATEGORIES a list of keywords, and HANDLER a function of an
+EQUAL hash table with the arguments by name. Signals an INVALID-TOOL when something is wrong."
+  (declare (ignore required safety-level categories handler))
+  `(make-tool ,name ,description ,parameters ,@options))
