@@ -7,7 +7,7 @@
 (in-package "LIVE-LISP.BOOT")
 
 (defparameter *rooms*
-  '(("base" "package" "sbcl" "own" "json" "capture" "stack" "printing" "wire")
+  '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-system" "own" "json" "capture" "stack" "printing" "wire")
     ("jobs" "package" "session" "frames" "conditions" "jobs" "operations" "warnings" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "xref" "describe" "arglist" "packages" "classes" "hierarchy")

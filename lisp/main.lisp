@@ -9,36 +9,16 @@
 
 (claim-package)
 
-(defun works-p (function)
-  "True when FUNCTION returns true without an error."
-  (and (ignore-errors (funcall function)) t))
-
-(defun self-check ()
-  "Return the names of those abilities that this SBCL does not have, for the greeting.
-The agent answers without them, only slower or with less."
-  (loop for (name check)
-          in (list (list "symbol-tables" (lambda () (external-cells (find-package "COMMON-LISP"))))
-                   (list "cross-references" (lambda () (and (internal-function "SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME")
-                                                            (internal-function "SB-C" "MAP-PACKED-XREF-DATA")
-                                                            (internal-function "SB-KERNEL" "%SIMPLE-FUN-XREFS"))))
-                   (list "cross-references to CL" (lambda () (kept-p 'mapcar)))
-                   (list "frames" (lambda () (frame-name (sb-di:top-frame))))
-                   (list "error-contexts" (lambda () (internal-function "SB-C" "FIND-ERROR-CONTEXT")))
-                   (list "macroexpand-all" #'code-walker)
-                   (list "address-space limits" (lambda () **limited**))
-                   (list "compiler definitions" (lambda () (known-info 'car '(:function)))))
-        unless (works-p check) collect name))
-
 (defun collector-addresses ()
   "Return where the runtime tells that garbage is being collected, when nothing of Lisp can answer, and how
 often it was, or NIL."
-  (let ((active (sb-sys:find-foreign-symbol-address "gc_active_p"))
-        (count (sb-sys:find-foreign-symbol-address "n_gcs")))
+  (let ((active (runtime-address "gc_active_p"))
+        (count (runtime-address "n_gcs")))
     (and active count (object "active" active "count" count))))
 
 (defun greeting ()
   "Return the first message."
-  (object "hello" +protocol-version+ "without" (self-check)
+  (object "hello" +protocol-version+ "without" (lacking-abilities) "fallbacks" (fallbacks-in-use)
           "collector" (collector-addresses)))
 
 (defun read-messages ()
@@ -58,7 +38,7 @@ debugger, and what stray threads write is kept."
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook
         sb-ext:*evaluator-mode* :compile
         sb-ext:*exit-timeout* 1)
-  (internal-call ("SB-EXT" "DISABLE-DEBUGGER") ())
+  (sb-ext:disable-debugger)
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook)
   (watch-memory)
   (bound-memory)
@@ -72,7 +52,7 @@ debugger, and what stray threads write is kept."
 to the agent. Left by a throw, the handler of a fault leaves the others blocked, and an exit would not be heard."
   `(handler-case (progn ,@body)
      ((or sb-sys:interactive-interrupt serious-condition) ()
-       (internal-call ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS") ()))))
+       (allow-signals))))
 
 (defun main ()
   "Run the agent on file descriptor 3. Returns never. An exit that the program asked for

@@ -24,6 +24,7 @@ import { JournalFiles } from './records/journal-files.ts';
 import { historyFile, ReplHistory } from './records/repl-history.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
+import { noticeText } from './tools/notice-text.ts';
 
 /** The package's own folder: this file is part of dist/live-lisp.js and dist/index.js. */
 export const HOME = join(import.meta.dirname, '..');
@@ -129,7 +130,7 @@ export function assembleParts(config: Config, registry: ToolRegistry): Assembly 
     ask: config.ask,
     standing,
     audit: log,
-    takeNotices: () => image.takeNotices(),
+    takeNotices: () => image.takeNotices().map(noticeText),
   });
   const workspace = new Workspace({
     roots: config.roots,
@@ -139,7 +140,14 @@ export function assembleParts(config: Config, registry: ToolRegistry): Assembly 
     sources: async () => (await systemSources(image)).filter((folder) => !isTooWide(folder)),
   });
   const questions = new OpenQuestions(config.answerSeconds);
-  const grounds = { image, workspace, log, history, pendingEdits: (file: string) => questions.about(file) };
+  const grounds = {
+    image,
+    replaceable: image,
+    workspace,
+    log,
+    history,
+    pendingEdits: (file: string) => questions.about(file),
+  };
   return { image, registry, executor, grounds, questions };
 }
 

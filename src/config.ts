@@ -1,10 +1,10 @@
 // Decides what the command line and the environment mean: one frozen object.
 
 import { statSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { UsageError } from './errors.ts';
-import { realPath } from './paths.ts';
+import { homeFolder, realPath } from './paths.ts';
 
 export const COMMANDS = ['serve', 'call', 'tools', 'doctor'] as const;
 export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
@@ -154,14 +154,6 @@ function stateFolder(environment: NodeJS.ProcessEnv): string {
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
   const home = homeFolder();
   return home === undefined ? join(tmpdir(), 'live-lisp') : join(home, '.local', 'state', 'live-lisp');
-}
-
-function homeFolder(): string | undefined {
-  try {
-    return isAbsolute(homedir()) ? homedir() : undefined;
-  } catch {
-    return undefined; // Neither HOME nor an entry in the system's list of users.
-  }
 }
 
 function splitArguments(argv: readonly string[]): { flags: Map<string, string[]>; operands: string[] } {

@@ -1,13 +1,12 @@
 // Decides what the doctor checks and what it prints.
 
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { type Config, searchesTree } from './config.ts';
 import { messageOf } from './errors.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { besidesHeapMb, cacheUsable } from './image/process/agent.ts';
 import { libraryManagers } from './image/process/libraries.ts';
-import { findSbcl } from './image/process/sbcl.ts';
+import { findSbcl, sbclVersion } from './image/process/sbcl.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 
 type Check = { ok: boolean; text: string };
@@ -93,14 +92,6 @@ function abilityChecks(without: string[]): Check[] {
     },
     ...others.map((name) => ({ ok: true, text: `this SBCL lacks ${name}; answers are slower or have less` })),
   ];
-}
-
-function sbclVersion(sbcl: string): string {
-  try {
-    return execFileSync(sbcl, ['--version'], { encoding: 'utf8', timeout: 10_000 }).trim();
-  } catch (error) {
-    return `--version failed (${messageOf(error)})`;
-  }
 }
 
 function checkCache({ cacheFolder }: SbclOptions): Check {

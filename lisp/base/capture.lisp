@@ -66,9 +66,11 @@
   character)
 
 (defmethod sb-gray:stream-write-string ((stream capture) string &optional (start 0) end)
-  (sb-kernel:with-array-data ((simple string) (start start) (end end))
+  (let ((end (or end (length string))))
     (when (< start end)
-      (keep stream simple start end)))
+      (with-string-data (simple offset rest) string
+        (declare (ignore rest))
+        (keep stream simple (+ offset start) (+ offset end)))))
   string)
 
 (defmethod sb-gray:stream-line-column ((stream capture))

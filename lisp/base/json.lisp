@@ -67,7 +67,7 @@ members whose value is NIL are left out when it is written."
 (defun write-json-string (string buffer)
   "Append STRING to BUFFER as a JSON string."
   (declare (optimize speed) (type buffer buffer) (type string string))
-  (sb-kernel:with-array-data ((string string) (start) (end) :check-fill-pointer t)
+  (with-string-data (string start end) string
     (reserve buffer (+ 2 (- end start)))
     (put 34 buffer)
     (macrolet ((copy (type)

@@ -9,8 +9,7 @@
          (*print-escape* t) (*print-gensym* t) (*print-array* t) (*print-lines* nil)
          (*package* (or (find-package "COMMON-LISP") *package*))
          ;; It can be done while something else is printed.
-         ,@(let ((level (internal-symbol "SB-KERNEL" "*CURRENT-LEVEL-IN-PRINT*")))
-             (and level `((,level 0)))))
+         ,@(and +print-depth+ `((,+print-depth+ 0))))
      ,@body))
 
 (defun print-safely (limit object &optional (format "~S"))
@@ -71,11 +70,10 @@ manuals: on one line where only the pretty printer broke it into several."
         (*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)
         (*print-case* :upcase) (*print-base* 10) (*print-radix* nil) (*print-array* t)
         (*print-gensym* t) (*print-lines* nil) (*print-right-margin* nil)
-        (*print-pprint-dispatch* **pretty-printers**)
-        (references (internal-symbol "SB-INT" "*PRINT-CONDITION-REFERENCES*")))
+        (*print-pprint-dispatch* **pretty-printers**))
     (flet ((report (pretty)
              (let ((*print-pretty* pretty))
-               (progv (and references (list references)) '(nil)
+               (progv (and +print-references+ (list +print-references+)) '(nil)
                  (print-safely limit condition "~A")))))
       (let ((plain (report nil)))
         (if (find #\Newline plain) plain (on-one-line (report t)))))))

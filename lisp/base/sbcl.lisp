@@ -1,8 +1,59 @@
-;;;; The one door to what SBCL does not export. The agent is compiled by the very
-;;;; SBCL that runs it, so a name is looked up when a form is expanded: a version
-;;;; without it gets the fallback instead of an error.
+;;;; The one door to what SBCL does not document. The files sbcl-*.lisp declare each internal name that the agent
+;;;; touches: what it is for, where it is, and what stands in for it. Other files use only our names for them, and
+;;;; what SB-EXT, SB-THREAD, SB-GRAY, SB-MOP, SB-ALIEN and SB-SYS export, which SBCL's manual describes.
+;;;; The agent is compiled by the SBCL that runs it, so a name is looked up when its declaration is expanded: a
+;;;; version without it gets the fallback, and a call costs nothing more than one of SBCL's own operator.
 
 (in-package "LIVE-LISP.BASE")
+
+;;; Abilities
+
+(defstruct (ability (:constructor make-ability (name instead)))
+  "Something that the agent does by internals of SBCL. INSTEAD says what it does without them. CHECK is a function that
+returns true when the ability is there. MISSING has the internals that this SBCL lacks."
+  name instead (check nil) (missing '()))
+
+(sb-ext:defglobal **abilities** '() "The abilities, those that were declared last first.")
+
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defvar *ability* "" "The name of the ability that was declared last: what is declared next is for that."))
+
+(defmacro define-ability (name instead)
+  "Declare the ability NAME, without which the agent does what the text INSTEAD says. What is declared next is for it."
+  (setf *ability* name)
+  `(push (make-ability ,name ,instead) **abilities**))
+
+(defun named-ability (name)
+  "Return the ability NAME."
+  (find name **abilities** :key #'ability-name :test #'string=))
+
+(defmacro define-check (form)
+  "Have the last ability be there when FORM is true. Without a check it is there when no internal of it is missing."
+  `(setf (ability-check (named-ability ,*ability*)) (lambda () ,form)))
+
+(defun note-missing (ability name)
+  "Note that this SBCL lacks the internal NAME, which is for ABILITY."
+  (push name (ability-missing (named-ability ability))))
+
+(defun lacking-p (ability)
+  "True when ABILITY is not there."
+  (if (ability-check ability)
+      (not (ignore-errors (funcall (ability-check ability))))
+      (and (ability-missing ability) t)))
+
+(defun lacking-abilities ()
+  "Return the names of the abilities that this SBCL does not have, in the order of their declarations."
+  (loop for ability in (reverse **abilities**)
+        when (lacking-p ability) collect (ability-name ability)))
+
+(defun fallbacks-in-use ()
+  "Return a text for each ability of which something is missing: what the agent does instead, and what it misses."
+  (loop for ability in (reverse **abilities**)
+        for missing = (reverse (ability-missing ability))
+        when (or missing (lacking-p ability))
+          collect (format nil "~A: ~A~@[ (~{~A~^, ~})~]" (ability-name ability) (ability-instead ability) missing)))
+
+;;; Names
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defun internal-symbol (package name)
@@ -10,20 +61,145 @@
     (let ((package (find-package package)))
       (and package (find-symbol name package))))
 
-  (defun internal-function (package name)
-    "Return the symbol NAME of PACKAGE when it names a function, a macro or a special
-operator, else NIL."
-    (let ((symbol (internal-symbol package name)))
-      (and symbol (fboundp symbol) symbol))))
+  (defun operator-p (symbol)
+    "True when SYMBOL names a function, a macro or a special operator."
+    (and symbol (fboundp symbol)))
 
-(defmacro internal-call ((package name) (&rest arguments) &optional fallback)
-  "Expand into a call of the operator NAME of PACKAGE with ARGUMENTS, or into
-FALLBACK where this SBCL has no such operator."
-  (let ((operator (internal-function package name)))
-    (if operator `(,operator ,@arguments) fallback)))
+  (defun type-p (symbol)
+    "True when SYMBOL names a type."
+    (and symbol (sb-ext:valid-type-specifier-p symbol)))
 
-(defmacro internal-value ((package name) &optional fallback)
-  "Expand into the value of the variable NAME of PACKAGE, or into FALLBACK where this
-SBCL has no such variable or it is unbound."
+  (defun first-internal (place test)
+    "Return the first symbol of PLACE for which TEST, a function of a symbol, is true. PLACE is a list of packages and
+names in turn: those after the first are what other versions of SBCL call it."
+    (loop for (package name) on place by #'cddr
+          for symbol = (internal-symbol package name)
+          when (funcall test symbol) return symbol))
+
+  (defun missing-form (symbol place)
+    "Return a list of the form that notes that PLACE is missing, or NIL when it is there as SYMBOL."
+    (unless symbol
+      `((note-missing ,*ability* ,(format nil "~A:~A" (first place) (second place))))))
+
+  (defun fallback-expansion (parameters arguments fallback)
+    "Return a form that evaluates ARGUMENTS and then FALLBACK, in which PARAMETERS stand for their values."
+    (if (null fallback)
+        `(nothing ,@arguments)
+        `(let ,(loop for parameter in parameters for argument in arguments collect (list parameter argument))
+           (declare (ignorable ,@parameters))
+           ,fallback))))
+
+(defmacro exporting (name)
+  "Export NAME from the current package, at compile time too."
+  `(eval-when (:compile-toplevel :load-toplevel :execute) (export ',name)))
+
+(declaim (inline nothing (setf nothing)))
+(defun nothing (&rest arguments)
+  "Take ARGUMENTS and return NIL: the fallback of what is left out where SBCL lacks it."
+  (declare (ignore arguments))
+  nil)
+
+(defun (setf nothing) (value &rest arguments)
+  "Return VALUE and set nothing, in the place of what ARGUMENTS would have been about."
+  (declare (ignore arguments))
+  value)
+
+;;; Declarations. Each says what an internal is for and in which PLACE it is, and exports our name for it.
+
+(defmacro define-internal (name parameters what (&rest place) &optional fallback)
+  "Define NAME as a macro of PARAMETERS that calls the operator at PLACE with them, or is the form FALLBACK. WHAT says
+what it returns or does. A parameter after &REST stands for all other arguments, which a fallback cannot use."
+  (let ((operator (first-internal place #'operator-p))
+        (required (ldiff parameters (member '&rest parameters)))
+        (rest (second (member '&rest parameters))))
+    `(progn
+       (exporting ,name)
+       (defmacro ,name ,parameters
+         ,what
+         ,(if operator
+              `(list* ',operator ,@required ,rest)
+              `(fallback-expansion ',required (list ,@required) ',fallback)))
+       ,@(missing-form operator place))))
+
+(defmacro define-internal-variable (name what (&rest place) &optional fallback)
+  "Define NAME as a symbol macro for the value of the variable or constant at PLACE, or for the form FALLBACK where
+there is none or it is unbound. WHAT says what the value is."
+  (let ((symbol (first-internal place #'identity)))
+    `(progn
+       (exporting ,name)
+       (define-symbol-macro ,name ,(cond ((null symbol) fallback)
+                                         ((constantp symbol) symbol)
+                                         (t `(if (boundp ',symbol) (symbol-value ',symbol) ,fallback))))
+       (setf (documentation ',name 'variable) ,what)
+       ,@(missing-form symbol place))))
+
+(defmacro define-internal-place (name what (&rest place) &optional fallback)
+  "Define NAME as a symbol macro for what stands at PLACE, a symbol macro or an alien variable, or for the form
+FALLBACK. WHAT says what the value is."
+  (let ((symbol (first-internal place #'identity)))
+    `(progn
+       (exporting ,name)
+       (define-symbol-macro ,name ,(or symbol fallback))
+       (setf (documentation ',name 'variable) ,what)
+       ,@(missing-form symbol place))))
+
+(defmacro define-internal-type (name what (&rest place))
+  "Define NAME as the type at PLACE, or as the empty type. WHAT says what is of it."
+  (let ((symbol (first-internal place #'type-p)))
+    `(progn
+       (exporting ,name)
+       (deftype ,name () ,what ',symbol)
+       ,@(missing-form symbol place))))
+
+(defmacro define-internal-name (name what (&rest place))
+  "Define NAME as a constant whose value is the symbol at PLACE, or NIL. WHAT says what the symbol names."
+  (let ((symbol (first-internal place #'identity)))
+    `(progn
+       (exporting ,name)
+       (defconstant ,name ',symbol ,what)
+       ,@(missing-form symbol place))))
+
+;;; What the runtime, which is written in C, has
+
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defun runtime-name (name)
+    "Return NAME when the runtime has a function or a variable of that name, else NIL."
+    (and (sb-sys:find-foreign-symbol-address name) name)))
+
+(defmacro define-runtime-variable (name type what variable)
+  "Define NAME as a symbol macro for the VARIABLE of the runtime, of an alien TYPE. Where there is none it is NIL, and
+setting it does nothing. WHAT says what the value is."
+  (let ((there (runtime-name variable)))
+    `(progn
+       (exporting ,name)
+       (define-symbol-macro ,name ,(if there `(sb-alien:extern-alien ,variable ,type) '(nothing)))
+       (setf (documentation ',name 'variable) ,what)
+       ,@(missing-form there (list "runtime" variable)))))
+
+(defmacro define-runtime-function (name (&rest parameters) what function)
+  "Define NAME as a macro that calls the FUNCTION of the runtime, which returns nothing, or does nothing. PARAMETERS are
+lists of a name and an alien type. WHAT says what it does."
+  (let ((there (runtime-name function)) (names (mapcar #'first parameters)))
+    `(progn
+       (exporting ,name)
+       (defmacro ,name ,names
+         ,what
+         ,(if there
+              `(list 'sb-alien:alien-funcall
+                     '(sb-alien:sap-alien
+                       (sb-sys:int-sap (load-time-value (sb-sys:find-foreign-symbol-address ,function) t))
+                       (function sb-alien:void ,@(mapcar #'second parameters)))
+                     ,@names)
+              `(list 'nothing ,@names)))
+       ,@(missing-form there (list "runtime" function)))))
+
+;;; Libraries that come with SBCL and are loaded later, so their names are looked up when they are used
+
+(defun contrib-symbol (package name)
+  "Return the symbol NAME of PACKAGE (both strings), or NIL while there is none."
+  (internal-symbol package name))
+
+(defun contrib-function (package name)
+  "Return the symbol NAME of PACKAGE (both strings) when it names a function, else NIL."
   (let ((symbol (internal-symbol package name)))
-    (if symbol `(if (boundp ',symbol) (symbol-value ',symbol) ,fallback) fallback)))
+    (and (operator-p symbol) symbol)))

@@ -14,7 +14,7 @@
 
 (defun end-image (code)
   "End the process with CODE, at once."
-  (internal-call ("SB-SYS" "OS-EXIT") (code :abort t) (sb-ext:exit :code code :abort t)))
+  (end-process code :abort t))
 
 (sb-ext:defglobal **on-peer-gone** 'end-image
   "What is called with an exit code when the server is gone; it ends the image.")
@@ -57,7 +57,7 @@ When the peer is gone the image ends."
   #+linux
   (let ((count (make-array 4 :element-type '(unsigned-byte 8) :initial-element 0)))
     (sb-sys:with-pinned-objects (count)
-      (if (sb-unix:unix-ioctl (sb-sys:fd-stream-fd *frames-out*) #x5411 (sb-sys:vector-sap count))
+      (if (control-device (sb-sys:fd-stream-fd *frames-out*) #x5411 (sb-sys:vector-sap count))
           (sb-sys:sap-ref-32 (sb-sys:vector-sap count) 0)
           0)))
   #-linux 0)

@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defparameter *compiler-variables*
-  (remove nil (list '*package* '*readtable* (internal-symbol "SB-C" "*POLICY*")))
+  (remove nil (list '*package* '*readtable* +policy+))
   "What a form of a file can change for those after it, and COMPILE-FILE binds.")
 
 (defun compiler-values ()

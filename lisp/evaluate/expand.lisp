@@ -3,12 +3,6 @@
 
 (in-package "LIVE-LISP.EVALUATE")
 
-(defun code-walker ()
-  "Return the function that expands all macros in a form, or NIL: SBCL has it built in, or in
-its contrib SB-CLTL2."
-  (or (internal-function "SB-WALKER" "MACROEXPAND-ALL")
-      (internal-function "SB-CLTL2" "MACROEXPAND-ALL")))
-
 (defun expand-form (form mode)
   "Return FORM expanded as MODE says, and whether there was anything to expand."
   (cond ((string= mode "one") (macroexpand-1 form))

@@ -13,7 +13,7 @@
   (with-open-file (stream fasl :element-type '(unsigned-byte 8))
     (let ((*package* *package*) (*readtable* *readtable*)
           (*load-pathname* (pathname source)) (*load-truename* (truename source)))
-      (internal-call ("SB-FASL" "LOAD-AS-FASL") (stream nil nil) (load stream)))))
+      (load-fasl stream nil nil))))
 
 (defun readtable-for (source)
   "Return the readtable for the file SOURCE: the current one, or, when the file begins
@@ -85,7 +85,7 @@ each octet, that in its place."
 
 (defun asdf-call (name &rest arguments)
   "Call the function NAME of ASDF with ARGUMENTS."
-  (apply (internal-function "ASDF" name) arguments))
+  (apply (contrib-function "ASDF" name) arguments))
 
 (defun loaded-systems ()
   "Return the names of the systems that are loaded."
@@ -93,7 +93,7 @@ each octet, that in its place."
 
 (defun known-systems ()
   "Return names of systems that ASDF can find, at most 5000."
-  (let ((registry (internal-symbol "ASDF" "*SOURCE-REGISTRY*")))
+  (let ((registry (contrib-symbol "ASDF" "*SOURCE-REGISTRY*")))
     (when (and registry (hash-table-p (symbol-value registry)))
       (page (sort (loop for name being the hash-keys of (symbol-value registry) collect name) #'string<)
             0 5000))))
@@ -115,7 +115,7 @@ was not found."
            (if force
                (asdf-call "LOAD-SYSTEM" name :force t)
                (asdf-call "LOAD-SYSTEM" name))))
-    (let ((missing (internal-symbol "ASDF" "MISSING-COMPONENT")))
+    (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
       (when (eq (catch 'look-again
                   (handler-bind ((error (lambda (condition)
                                           (when (and missing (typep condition missing))
@@ -160,13 +160,13 @@ of the system NAME."
 
 (define-operation "system-sources" ()
   "List the directories with the sources of the systems that are loaded; none before the first is."
-  (and (internal-function "ASDF" "REGISTERED-SYSTEM")
+  (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
        (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
                           :test #'string=)))
 
 (defun component-files (component)
   "Return the native names of the files of COMPONENT, of a system, and of those within it."
-  (let ((parent (internal-symbol "ASDF" "PARENT-COMPONENT")))
+  (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
     (if (and parent (typep component parent))
         (loop for child in (asdf-call "COMPONENT-CHILDREN" component) append (component-files child))
         (let ((path (ignore-errors (translate-logical-pathname (asdf-call "COMPONENT-PATHNAME" component)))))
@@ -174,7 +174,7 @@ of the system NAME."
 
 (define-operation "system-files" (names)
   "List the source files of the systems NAMES that are loaded, and those that define them; at most 5000."
-  (page (loop for name in (and (internal-function "ASDF" "REGISTERED-SYSTEM") names)
+  (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
               for system = (asdf-call "REGISTERED-SYSTEM" name)
               for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
               when definition collect (sb-ext:native-namestring definition)

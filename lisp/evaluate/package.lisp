@@ -3,9 +3,7 @@
 (defpackage "LIVE-LISP.EVALUATE"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL")
   (:export "PRINTING-VALUES" "CALL-AS-JOB-PART"
-           "**LOAD-LOCK**"
-           "KNOWN-INFO"
-           "CODE-WALKER"))
+           "**LOAD-LOCK**"))
 
 (in-package "LIVE-LISP.EVALUATE")
 

@@ -16,8 +16,7 @@ name of a package that there was not, a symbol without a home, NIL.")
   "Return the name of the file in which LOCATION, of the compiler, is; NIL when it is in none, and
 :UNKNOWN when it is no location."
   (typecase location
-    (#.(or (internal-symbol "SB-C" "DEFINITION-SOURCE-LOCATION") nil)
-     (internal-call ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING") (location)))
+    (source-location (location-name location))
     ;; What DEFSETF leaves.
     ((cons t cons) (location-file (cddr location)))
     (t :unknown)))
@@ -44,41 +43,36 @@ the system, such as the closure that stands for a trivial type or macro."
 
 (defun other-categories ()
   "Return the categories of known info that are about neither functions, nor variables, nor types."
-  (set-difference (loop for kind across (internal-value ("SB-IMPL" "*INFO-TYPES*") #())
-                        for category = (and kind (internal-call ("SB-IMPL" "META-INFO-CATEGORY") (kind)))
+  (set-difference (loop for kind across known-kinds
+                        for category = (and kind (kind-category kind))
                         when category collect category)
                   (list* :function (append *variable-categories* *class-categories*))))
 
 (defun info-numbers (categories)
   "Return the numbers of what SBCL can know of CATEGORIES about a name, without that of its
 function itself, which other functions refer to."
-  (loop for kind across (internal-value ("SB-IMPL" "*INFO-TYPES*") #())
-        for category = (and kind (internal-call ("SB-IMPL" "META-INFO-CATEGORY") (kind)))
+  (loop for kind across known-kinds
+        for category = (and kind (kind-category kind))
         when (and (member category categories)
                   (not (and (eq category :function)
-                            (eq :definition (internal-call ("SB-IMPL" "META-INFO-KIND") (kind))))))
-          collect (internal-call ("SB-INT" "META-INFO-NUMBER") (kind))))
+                            (eq :definition (kind-name kind)))))
+          collect (kind-number kind)))
 
 (defun known-info (name categories)
   "Return what SBCL knows of CATEGORIES about NAME, a symbol or (SETF symbol): pairs of number
 and value."
   (loop for number in (info-numbers categories)
-        for (value known) = (multiple-value-list
-                             (internal-call ("SB-IMPL" "GET-INFO-VALUE") (name number)))
+        for (value known) = (multiple-value-list (known-value name number))
         when known collect (cons number value)))
 
 (defun restore-info (name categories before)
   "Make what SBCL knows of CATEGORIES about NAME be BEFORE, from KNOWN-INFO."
   (loop for (number . value) in (known-info name categories)
         for old = (assoc number before)
-        do (cond ((null old) (internal-call ("SB-INT" "CLEAR-INFO-VALUES") (name (list number))))
-                 ((not (eql value (cdr old))) (set-info name number (cdr old)))))
+        do (cond ((null old) (forget-values name (list number)))
+                 ((not (eql value (cdr old))) (know-value name number (cdr old)))))
   (loop for (number . value) in (set-difference before (known-info name categories) :key #'car)
-        do (set-info name number value)))
-
-(defun set-info (name number value)
-  "Make VALUE what SBCL knows under NUMBER about NAME."
-  (internal-call ("SB-INT" "SET-INFO-VALUE") (name number value)))
+        do (know-value name number value)))
 
 ;;; The aspects of a symbol. Each is a function of the symbol that returns what tells where that
 ;;; aspect is from, a list, and a function that makes it be so again.
@@ -86,7 +80,7 @@ and value."
 (defun plain-function (name)
   "Return the function that NAME names, or NIL for none or what stands in the place of a macro."
   (let ((function (and (fboundp name) (fdefinition name))))
-    (and function (not (typep (sb-kernel:%fun-name function) '(cons (eql :macro)))) function)))
+    (and function (not (typep (plain-function-name function) '(cons (eql :macro)))) function)))
 
 (defun function-aspect (name)
   "The aspect of what the function name NAME names."
@@ -97,7 +91,7 @@ and value."
             (lambda ()
               ;; FMAKUNBOUND, which compiling does not do, leaves no kind.
               (unless (and (or macro function) (not (fboundp name))
-                           (not (internal-call ("SB-INT" "INFO") (:function :kind name))))
+                           (not (known :function :kind name)))
                 (cond ((and macro (not (eq macro (macro-function name)))) (setf (macro-function name) macro))
                       ((and function (not (eq function (plain-function name)))) (setf (fdefinition name) function))
                       ((and (fboundp name) (not macro) (not function)) (fmakunbound name)))
@@ -114,7 +108,7 @@ constant or a global variable and had not."
     (values (mapcar #'cdr info)
             (lambda ()
               (let ((unbind (and (not bound) (boundp symbol)
-                                 (member (internal-call ("SB-INT" "INFO") (:variable :kind symbol))
+                                 (member (known :variable :kind symbol)
                                          '(:constant :global)))))
                 (restore-info symbol *variable-categories* info)
                 (when unbind (makunbound symbol)))))))
@@ -125,67 +119,62 @@ constant or a global variable and had not."
     (values (mapcar #'cdr info)
             (lambda () (restore-info symbol categories info)))))
 
-(defmacro set-internal-slot (package name object value)
-  "Set the slot of OBJECT that NAME of PACKAGE reads to VALUE, where this SBCL has such a slot."
-  (let ((reader (internal-function package name)))
-    (and reader `(setf (,reader ,object) ,value))))
-
 (defun classoid-of (symbol)
   "Return what the compiler has for the class SYMBOL, or NIL, and its class, or NIL."
-  (let ((cell (internal-call ("SB-KERNEL" "FIND-CLASSOID-CELL") (symbol))))
+  (let ((cell (class-cell symbol)))
     (if cell
-        (values (internal-call ("SB-KERNEL" "CLASSOID-CELL-CLASSOID") (cell))
-                (internal-call ("SB-KERNEL" "CLASSOID-CELL-PCL-CLASS") (cell)))
+        (values (cell-classoid cell)
+                (cell-class cell))
         (values nil nil))))
 
 (defun class-locations (symbol)
   "Return where the class SYMBOL is from, a list: evaluating a definition notes it, compiling not."
   (multiple-value-bind (classoid class) (classoid-of symbol)
-    (list (and classoid (internal-call ("SB-KERNEL" "CLASSOID-SOURCE-LOCATION") (classoid)))
-          (and class (ignore-errors (internal-call ("SB-PCL" "DEFINITION-SOURCE") (class)))))))
+    (list (and classoid (classoid-location classoid))
+          (and class (ignore-errors (class-location class))))))
 
 (defun layouts (symbol classoid)
   "Return the layouts of instances that CLASSOID, of the class SYMBOL, has: that in force, and that
 of a definition that was only compiled."
-  (remove nil (list (internal-call ("SB-KERNEL" "CLASSOID-WRAPPER") (classoid))
-                    (internal-call ("SB-INT" "INFO") (:type :compiler-layout symbol)))))
+  (remove nil (list (classoid-layout classoid)
+                    (known :type :compiler-layout symbol))))
 
 (defun superclassoids (symbol)
   "Return what the compiler has for the superclasses of the class SYMBOL."
   (let ((classoid (classoid-of symbol)))
     (and classoid
          (loop for layout in (layouts symbol classoid)
-               append (map 'list (lambda (layout) (internal-call ("SB-KERNEL" "WRAPPER-CLASSOID") (layout)))
-                           (internal-call ("SB-KERNEL" "WRAPPER-INHERITS") (layout)))))))
+               append (map 'list (lambda (layout) (layout-classoid layout))
+                           (layout-inherits layout))))))
 
 (defun restore-class (symbol old class layout state supers)
   "Make SYMBOL name CLASS, which the compiler has as OLD, in that STATE and below SUPERS; or none
 without OLD. A definition of another kind of class gives LAYOUT to that, which is taken back too."
-  (let ((cell (internal-call ("SB-KERNEL" "FIND-CLASSOID-CELL") (symbol))) (new (classoid-of symbol)))
+  (let ((cell (class-cell symbol)) (new (classoid-of symbol)))
     (when new
       (dolist (super (set-difference (superclassoids symbol) (and (eq new old) supers)))
-        (internal-call ("SB-KERNEL" "REMOVE-SUBCLASSOID") (new super))))
+        (remove-subclassoid new super)))
     (cond ((eq new old))
-          (old (set-internal-slot "SB-KERNEL" "CLASSOID-CELL-CLASSOID" cell old)
-               (set-internal-slot "SB-KERNEL" "CLASSOID-CELL-PCL-CLASS" cell class))
+          (old (setf (cell-classoid cell) old)
+               (setf (cell-class cell) class))
           (t (setf (find-class symbol) nil)))
     (when old
-      (set-internal-slot "SB-KERNEL" "CLASSOID-STATE" old state))
+      (setf (classoid-state old) state))
     (when layout
-      (set-internal-slot "SB-KERNEL" "CLASSOID-WRAPPER" old layout)
-      (set-internal-slot "SB-KERNEL" "WRAPPER-CLASSOID" layout old))))
+      (setf (classoid-layout old) layout)
+      (setf (layout-classoid layout) old))))
 
 (defun class-aspect (symbol)
   "The aspect of SYMBOL as a class or another type."
   (multiple-value-bind (old class) (classoid-of symbol)
     (let ((info (known-info symbol *class-categories*))
-          (layout (and old (internal-call ("SB-KERNEL" "CLASSOID-WRAPPER") (old))))
-          (state (and old (internal-call ("SB-KERNEL" "CLASSOID-STATE") (old))))
+          (layout (and old (classoid-layout old)))
+          (state (and old (classoid-state old)))
           (supers (superclassoids symbol)))
       (values (append (class-locations symbol) (mapcar #'cdr info))
               (lambda ()
                 ;; So does (SETF (FIND-CLASS ...) NIL).
-                (unless (and info (not (internal-call ("SB-INT" "INFO") (:type :kind symbol))))
+                (unless (and info (not (known :type :kind symbol)))
                   (restore-class symbol old class layout state supers)
                   (restore-info symbol *class-categories* info)))))))
 
@@ -263,7 +252,7 @@ stands in another file, which code of the forms compiles or loads."
   (let ((package (find-package name)))
     (when (and package
                (null (package-used-by-list package))
-               (not (from-elsewhere-p (internal-call ("SB-IMPL" "PACKAGE-SOURCE-LOCATION") (package))))
+               (not (from-elsewhere-p (package-location package)))
                (do-symbols (symbol package t)
                  (when (and (eq (symbol-package symbol) package) (or (natures symbol) (symbol-plist symbol)))
                    (return nil))))
@@ -279,7 +268,7 @@ stands in another file, which code of the forms compiles or loads."
              *remembered*)
     (mapc #'restore-package names))
   ;; The compiler remembers what types meant.
-  (internal-call ("SB-INT" "DROP-ALL-HASH-CACHES") ()))
+  (forget-types))
 
 (defun call-undoing-definitions (function)
   "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and take back what that

@@ -34,11 +34,11 @@ when it set none.")
 (defun address-space ()
   "Return how many octets of address space this process uses, or NIL when that cannot be told."
   (let ((octets (make-array 24 :element-type '(unsigned-byte 8) :initial-element 32))
-        (file (sb-unix:unix-open "/proc/self/statm" sb-unix:o_rdonly 0)))
+        (file (open-file "/proc/self/statm" 0 0)))
     (when file
       (sb-sys:with-pinned-objects (octets)
-        (sb-unix:unix-read file (sb-sys:vector-sap octets) (length octets)))
-      (sb-unix:unix-close file)
+        (read-file file (sb-sys:vector-sap octets) (length octets)))
+      (close-file file)
       (let ((pages (parse-integer (map 'string #'code-char octets) :junk-allowed t)))
         (and pages (* pages (sb-alien:alien-funcall (sb-alien:extern-alien "getpagesize" (function sb-alien:int)))))))))
 
@@ -82,5 +82,8 @@ calls that fail is bounded by how often that can be."
 java, reserve more than they ever use."
   (ignore-errors
    (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "") :junk-allowed t)))
-  (when (internal-function "SB-IMPL" "SPAWN")
-    (sb-int:encapsulate (internal-symbol "SB-IMPL" "SPAWN") 'live-lisp #'call-unlimited)))
+  (when +spawn+
+    (encapsulate +spawn+ 'live-lisp #'call-unlimited)))
+
+(define-ability "address-space limits" "foreign code can use up the memory")
+(define-check **limited**)

@@ -18,50 +18,39 @@ older, and how much is made between two collections.")
 
 (sb-ext:defglobal **large-pages-known** nil "True when this SBCL marks pages as LARGE-PAGE-P takes it.")
 
-(defmacro page-slot (page slot)
-  "Return SLOT, the name of one, of the page number PAGE; NIL where this SBCL's table of pages is another."
-  (let ((table (internal-symbol "SB-VM" "PAGE-TABLE")) (slot (internal-symbol "SB-VM" slot)))
-    (and table slot (internal-symbol "SB-VM" "WORDS-USED*")
-         `(sb-alien:slot (sb-alien:deref ,table ,page) ',slot))))
-
-(defmacro page-count ()
-  "Return how many pages are in use, or 0 where this SBCL does not tell."
-  (or (internal-symbol "SB-VM" "NEXT-FREE-PAGE") 0))
-
 (defun large-page-p (page)
   "True when the page number PAGE is of one large object only."
-  (logtest 16 (or (page-slot page "FLAGS") 0)))
+  (logtest 16 (or (page-slot page +page-flags+) 0)))
 
 (defun large-pages-known-p ()
   "True when LARGE-PAGE-P is right about a large vector and a small one."
   (flet ((large-p (object)
            (sb-sys:with-pinned-objects (object)
-             (large-page-p (internal-call ("SB-VM" "FIND-PAGE-INDEX")
-                                          ((sb-kernel:get-lisp-obj-address object)) 0)))))
-    (and (large-p (make-array (* 8 sb-vm:gencgc-page-bytes) :element-type '(unsigned-byte 8)))
+             (large-page-p (page-index (object-address object))))))
+    (and (large-p (make-array (* 8 page-octets) :element-type '(unsigned-byte 8)))
          (not (large-p (make-array 8 :element-type '(unsigned-byte 8)))))))
 
 (defun page-used-p (page)
-  "True when there is anything on the page number PAGE. The lowest bit of the slot says something else."
-  (< 1 (or (page-slot page "WORDS-USED*") 0)))
+  "True when there is anything on the page number PAGE."
+  (< 1 (or (page-slot page +page-words+) 0)))
 
 (defun count-pages ()
   "Return how many octets the pages in use have, and a vector with how many of each generation a collection would have
 to copy. An object that leaves the rest of a page empty does so again where it is copied to, so pages count."
   (let ((used 0) (octets (make-array +generations+ :initial-element 0)))
     (declare (type (unsigned-byte 62) used))
-    (dotimes (page (page-count))
+    (dotimes (page pages-in-use)
       (when (page-used-p page)
-        (incf used sb-vm:gencgc-page-bytes)
-        (let ((generation (page-slot page "GEN")))
+        (incf used page-octets)
+        (let ((generation (page-slot page +page-generation+)))
           (unless (or (large-page-p page) (not (< -1 generation +generations+)))
-            (incf (aref octets generation) sb-vm:gencgc-page-bytes)))))
+            (incf (aref octets generation) page-octets)))))
     (values used octets)))
 
 (defun heap-use ()
   "Return how many octets of the heap are in use and, unless that is little, a vector with how many of each generation a
 collection would have to copy."
-  (let ((usage (sb-kernel:dynamic-usage)))
+  (let ((usage (heap-usage)))
     (cond ((<= usage (floor (sb-ext:dynamic-space-size) 6)) usage)
           (**large-pages-known** (count-pages))
           (t (let ((octets (make-array +generations+)))
@@ -97,9 +86,7 @@ be copied again and again."
           do (setf (sb-ext:generation-minimum-age-before-gc generation)
                    (if (<= generation oldest) 0.75d0 most-positive-double-float)))
     (setf **collectable** oldest))
-  (when (sb-sys:find-foreign-symbol-address "gencgc_oldest_gen_to_gc")
-    (setf (sb-alien:extern-alien "gencgc_oldest_gen_to_gc" (sb-alien:signed 8))
-          (if **settling** (1- +generations+) (max 1 oldest)))))
+  (setf oldest-collected (if **settling** (1- +generations+) (max 1 oldest))))
 
 (sb-ext:defglobal **largest** 0 "The octets of the last object that was large for this heap.")
 (sb-ext:defglobal **extends** nil
@@ -116,11 +103,10 @@ be copied again and again."
   (handler-case
       (let ((oldest (collectable-now)))
         (set-oldest-collected oldest)
-        (when (sb-sys:find-foreign-symbol-address "large_allocation")
-          (note-largest (sb-alien:extern-alien "large_allocation" sb-alien:unsigned-long))
-          ;; After a large vector was made the collector takes one generation more, whatever its age.
-          (when (zerop oldest)
-            (setf (sb-alien:extern-alien "large_allocation" sb-alien:unsigned-long) 0))))
+        (note-largest (or large-object-octets 0))
+        ;; After a large vector was made the collector takes one generation more, whatever its age.
+        (when (zerop oldest)
+          (setf large-object-octets 0)))
     (serious-condition () nil)))
 
 (defun set-pace (age nursery)
@@ -129,9 +115,7 @@ octets were made."
   (setf (sb-ext:generation-number-of-gcs-before-promotion 0) age
         (sb-ext:bytes-consed-between-gcs) nursery)
   ;; Else that would count from the next collection on only.
-  (when (sb-sys:find-foreign-symbol-address "auto_gc_trigger")
-    (setf (sb-alien:extern-alien "auto_gc_trigger" sb-alien:unsigned-long)
-          (+ (sb-kernel:dynamic-usage) nursery))))
+  (setf collection-trigger (+ (heap-usage) nursery)))
 
 (defun tighten (room)
   "Have the young generation copied only once, and before it is large, as there is little ROOM: each thread can make as

@@ -10,23 +10,20 @@
 
 (defun tell-before-exit ()
   "Have every exit that user code asks for tell what was written before."
-  (internal-call ("SB-INT" "ENCAPSULATE")
-                 ('sb-ext:exit 'live-lisp
-                  (lambda (exit &rest options)
-                    (ignore-errors (tell-written) (wait-until-read))
-                    (apply exit options)))))
+  (encapsulate 'sb-ext:exit 'live-lisp
+               (lambda (exit &rest options)
+                 (ignore-errors (tell-written) (wait-until-read))
+                 (apply exit options))))
 
 ;;; Exit hooks do not tell of every exit: user code can remove them, and a signal can reach a thread that has hardly
 ;;; begun, which then runs none.
 (defun note-exits ()
   "Have each exit be known before it ends the other threads."
-  (let ((end (internal-function "SB-THREAD" "%EXIT-OTHER-THREADS")))
-    (when end
-      (internal-call ("SB-INT" "ENCAPSULATE")
-                     (end 'live-lisp
-                      (lambda (function)
-                        (setf **exiting** t)
-                        (funcall function)))))))
+  (when +end-other-threads+
+    (encapsulate +end-other-threads+ 'live-lisp
+                 (lambda (function)
+                   (setf **exiting** t)
+                   (funcall function)))))
 
 (defun environment-of (process)
   "Return the environment of PROCESS, the name of a folder in /proc, as octets, or NIL."
@@ -39,15 +36,16 @@
 (defun processes-with (mark)
   "Return the processes whose environment has the string MARK, without this one."
   (let ((mark (map 'vector #'char-code mark)) (found '()))
-    (internal-call ("SB-IMPL" "MAP-DIRECTORY")
-                   ((lambda (folder)
-                      (let* ((name (car (last (pathname-directory folder))))
-                             (process (ignore-errors (parse-integer name)))
-                             (environment (and process (/= process (sb-unix:unix-getpid)) (environment-of name))))
-                        (when (and environment (search mark environment))
-                          (push process found))))
-                    "/proc/" :files nil :classify-symlinks nil :errorp nil))
+    (map-folder (lambda (folder)
+                  (let* ((name (car (last (pathname-directory folder))))
+                         (process (ignore-errors (parse-integer name)))
+                         (environment (and process (/= process (own-process)) (environment-of name))))
+                    (when (and environment (search mark environment))
+                      (push process found))))
+                "/proc/" :files nil :classify-symlinks nil :errorp nil)
     found))
+
+(defconstant +kill+ 9 "The signal SIGKILL.")
 
 (defun end-descendants ()
   "End the processes that this image started, which the server does for an image that ends before it."
@@ -56,7 +54,7 @@
       (loop repeat 3
             for left = (ignore-errors (processes-with (concatenate 'string "LIVE_LISP_IMAGE=" mark)))
             while left
-            do (dolist (process left) (sb-unix:unix-kill process sb-unix:sigkill))))))
+            do (dolist (process left) (signal-process process +kill+))))))
 
 (defun leave (code)
   "End the image with CODE because the server has gone."

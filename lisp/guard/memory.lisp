@@ -43,8 +43,8 @@ that such a thread makes is for the same job."
 (defun own-thread-p (thread)
   "True when THREAD is one of the agent's own or of SBCL's."
   (or *reading*
-      (internal-call ("SB-THREAD" "THREAD-EPHEMERAL-P") (thread))
-      (eq thread (internal-call ("SB-THREAD" "MAIN-THREAD") ()))))
+      (system-thread-p thread)
+      (eq thread (sb-thread:main-thread))))
 
 (defun growing-here ()
   "Return for what this thread works: a job, the thread itself, or NIL for one of the agent's own."
@@ -183,11 +183,11 @@ a thirty-second of the heap has been filled."
   (push #'prepare-heap **before-jobs**)
   (setf **large-pages-known** (ignore-errors (large-pages-known-p))
         **usage** (heap-use))
-  (sb-int:encapsulate 'sb-thread:make-thread 'live-lisp-memory #'start-thread-for-job)
-  (sb-int:encapsulate 'sb-ext:gc 'live-lisp #'collect-bounded)
-  (when (internal-function "SB-KERNEL" "SUB-GC")
-    (sb-int:encapsulate (internal-symbol "SB-KERNEL" "SUB-GC") 'live-lisp
-                        (lambda (collect generation)
-                          (bound-next-collection)
-                          (funcall collect generation))))
+  (encapsulate 'sb-thread:make-thread 'live-lisp-memory #'start-thread-for-job)
+  (encapsulate 'sb-ext:gc 'live-lisp #'collect-bounded)
+  (when +collect+
+    (encapsulate +collect+ 'live-lisp
+                 (lambda (collect generation)
+                   (bound-next-collection)
+                   (funcall collect generation))))
   (keep-guard))

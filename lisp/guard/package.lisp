@@ -2,7 +2,7 @@
 
 (defpackage "LIVE-LISP.GUARD"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")
-  (:export "**LIMITED**" "BOUND-MEMORY"
+  (:export "BOUND-MEMORY"
            "GUARD-THREADS" "GUARD-OWN-THREADS"
            "WATCH-MEMORY"
            "TELL-BEFORE-EXIT" "NOTE-EXITS" "LEAVE"))

@@ -18,10 +18,9 @@ is put back for the next thread that gets it, once the stack is unwound."
 
 (defun guard-threads ()
   "Make each thread that is made from now on a guarded one."
-  (internal-call ("SB-INT" "ENCAPSULATE")
-                 ('sb-thread:make-thread 'live-lisp
-                  (lambda (make function &rest options)
-                    (apply make (guarded function) options)))))
+  (encapsulate 'sb-thread:make-thread 'live-lisp
+               (lambda (make function &rest options)
+                 (apply make (guarded function) options))))
 
 (sb-ext:defglobal **own-threads** '()
   "The threads that the agent cannot do without.")
@@ -37,7 +36,6 @@ killing all threads is a common thing to do. An exit ends those too."
   "Keep user code from ending or interrupting READER and this thread."
   (setf **own-threads** (list reader sb-thread:*current-thread*))
   (dolist (name '(sb-thread:terminate-thread sb-thread:interrupt-thread))
-    (internal-call ("SB-INT" "ENCAPSULATE")
-                   (name 'live-lisp
-                    (lambda (function thread &rest arguments)
-                      (refusing-for-own function thread arguments))))))
+    (encapsulate name 'live-lisp
+                 (lambda (function thread &rest arguments)
+                   (refusing-for-own function thread arguments)))))

@@ -6,15 +6,14 @@
 
 (defun frame-name (frame)
   "Return the name of the function of FRAME."
-  (sb-di:debug-fun-name (sb-di:frame-debug-fun frame)))
+  (debug-name (frame-function frame)))
 
 (defun frame-arguments (frame)
   "Return the arguments of FRAME, as far as they are known."
-  (let ((function (internal-function "SB-DEBUG" "FRAME-ARGS-AS-LIST")))
-    (cond ((null function) '())
-          ;; Newer ones want to know how many.
-          ((rest (sb-kernel:%fun-lambda-list (fdefinition function))) (funcall function frame 20))
-          (t (funcall function frame)))))
+  (cond ((null +frame-arguments+) '())
+        ;; Newer ones want to know how many.
+        ((rest (plain-lambda-list (fdefinition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
+        (t (funcall +frame-arguments+ frame))))
 
 (defun frame-call (frame)
   "Return FRAME as a list: the function's name and its arguments."
@@ -103,7 +102,7 @@ nor the foreign ones through which it came, which can be a few frames down."
 (defun user-frames ()
   "Return the frames of this thread from the newest down to where the agent called
 user code, without the machinery at both ends."
-  (let ((frames (loop for frame = (sb-di:top-frame) then (sb-di:frame-down frame)
+  (let ((frames (loop for frame = (top-frame) then (frame-below frame)
                       for depth from 0 below 2000
                       for role = (and frame (frame-role (frame-name frame)))
                       while (and frame (not (eq role :user-code)))

@@ -72,7 +72,7 @@ goes with the next answer."
 
 (defun exiting-p ()
   "True when the program asked for an exit, in this thread or another."
-  (or **exiting** (internal-value ("SB-IMPL" "*EXIT-IN-PROGRESS*"))))
+  (or **exiting** exit-under-way))
 
 (defun interruption (job reason)
   "Return the members of the answer that tells that JOB was interrupted for REASON, and
@@ -159,7 +159,7 @@ exhausted there is no room here to describe anything, so that is done after the 
     (cond ((job-looking job)
            (list "condition" (object "type" (class-text (class-of condition))
                                      "text" "It was signalled while another condition was described.")))
-          ((and (typep condition 'storage-condition) (not (typep condition 'sb-kernel::heap-exhausted-error)))
+          ((and (typep condition 'storage-condition) (not (typep condition 'heap-exhausted)))
            (let ((calls (calls-on-stack)))
              (lambda () (looking (job) (condition-members condition calls)))))
           (t
@@ -203,7 +203,7 @@ asked first."
       (let ((*debugger-hook* nil)
             (sb-ext:*invoke-debugger-hook* #'debugger-hook))
         (funcall user condition user)))
-    (when (typep condition 'sb-kernel::heap-exhausted-error)
+    (when (typep condition 'heap-exhausted)
       (push sb-thread:*current-thread* **crowded**))
     ;; FORMAT prints even strings by the session's pretty printers.
     (let ((*print-pprint-dispatch* **pretty-printers**))

@@ -9,13 +9,13 @@
 
 (defun standard-slots (object)
   "Return the slots of OBJECT, of a STANDARD-CLASS and up to date, as pairs of name and value."
-  (unless (internal-call ("SB-PCL" "INVALID-WRAPPER-P") ((internal-call ("SB-KERNEL" "WRAPPER-OF") (object))))
+  (unless (outdated-layout-p (layout-of object))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for location = (sb-mop:slot-definition-location slot)
           for value = (typecase location
                         (fixnum (sb-mop:standard-instance-access object location))
                         (cons (cdr location)))
-          unless (eq value sb-pcl:+slot-unbound+)
+          unless (eq value unbound-marker)
             collect (cons (sb-mop:slot-definition-name slot) value))))
 
 (defun structure-slots (object)
@@ -27,13 +27,11 @@
 (defun condition-slots (condition)
   "Return the slots of CONDITION that were given or set, as pairs of name and value: an initform
 would be code of the user."
-  (let* ((start (1+ (internal-call ("SB-KERNEL" "GET-DSD-INDEX")
-                                   (condition #.(internal-symbol "SB-KERNEL" "ASSIGNED-SLOTS"))
-                                   most-positive-fixnum)))
-         (given (loop for index from start below (1- (sb-kernel:%instance-length condition)) by 2
-                      append (list (sb-kernel:%instance-ref condition index)
-                                   (sb-kernel:%instance-ref condition (1+ index)))))
-         (assigned (internal-call ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS") (condition))))
+  (let* ((start (first-condition-word))
+         (given (loop for index from start below (1- (instance-length condition)) by 2
+                      append (list (instance-word condition index)
+                                   (instance-word condition (1+ index)))))
+         (assigned (assigned-slots condition)))
     (loop for slot in (sb-mop:class-slots (class-of condition))
           for name = (sb-mop:slot-definition-name slot)
           for (nil value found) = (multiple-value-list (get-properties assigned (list name)))
@@ -57,7 +55,7 @@ would be code of the user."
     (prin1 (type-of object) stream)
     (typecase object
       (hash-table (format stream " of ~D" (hash-table-count object)))
-      (generic-function (format stream " ~S" (sb-kernel:%fun-name object)))
+      (generic-function (format stream " ~S" (plain-function-name object)))
       (sb-thread:thread (format stream "~@[ ~S~]" (sb-thread:thread-name object)))
       (class (when (eq (symbol-package (type-of (class-of object))) (find-package "COMMON-LISP"))
                (format stream " ~S" (class-name object)))))
@@ -82,10 +80,8 @@ would be code of the user."
 (defun local-printers ()
   "Return the table by which locals print without code of the user and within bounds."
   (or **local-printers**
-      (let ((table (copy-pprint-dispatch nil))
-            (plain (remove nil (list 'pathname 'package (internal-symbol "SB-IMPL" "COMMA")
-                                     (internal-symbol "SB-DEBUG" "UNPRINTABLE-OBJECT")))))
-        (set-pprint-dispatch `(or standard-object condition (and structure-object (not (or ,@plain))))
+      (let ((table (copy-pprint-dispatch nil)))
+        (set-pprint-dispatch '(or standard-object condition (and structure-object (not (or pathname package comma unprintable))))
                              #'print-inside -100 table)
         (set-pprint-dispatch '(or bignum ratio string bit-vector) #'print-long -100 table)
         (setf **local-printers** table))))
@@ -110,20 +106,20 @@ would be code of the user."
 (defun frame-variables (frame)
   "Return the variables of FRAME that a program named."
   (remove-if-not (lambda (variable)
-                   (let* ((symbol (sb-di:debug-var-symbol variable)) (package (and symbol (symbol-package symbol))))
+                   (let* ((symbol (variable-symbol variable)) (package (and symbol (symbol-package symbol))))
                      (and package (not (eql 0 (search "SB-" (package-name package)))))))
-                 (coerce (internal-call ("SB-DI" "DEBUG-FUN-DEBUG-VARS") ((sb-di:frame-debug-fun frame)) #())
+                 (coerce (debug-variables (frame-function frame))
                          'list)))
 
 (defun frame-locals (frame)
   "Return the locals of FRAME as JSON objects, without a value those that are not kept there."
   (handler-case
-      (loop with place = (sb-di:frame-code-location frame)
+      (loop with place = (frame-place frame)
             for variable in (frame-variables frame)
             repeat *local-limit*
-            collect (object "name" (symbol-name (sb-di:debug-var-symbol variable))
-                            "value" (and (eq :valid (sb-di:debug-var-validity variable place))
-                                         (local-text (sb-di:debug-var-value variable frame)))))
+            collect (object "name" (symbol-name (variable-symbol variable))
+                            "value" (and (eq :valid (variable-validity variable place))
+                                         (local-text (variable-value variable frame)))))
     (error () '())))
 
 (defun frames-with-locals (frames)

@@ -50,11 +50,8 @@ a carriage return, it means the next line to take the place of this one."
 (defun room-on-stack-p ()
   "True when this thread has enough stack left for a look at its frames: where that is exhausted,
 SBCL must not meet the end of the stack again before it is unwound."
-  (let ((slot (internal-value ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))))
-    (or (null slot)
-        (let ((start (internal-call ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (slot) (sb-sys:int-sap 0)))
-              (here (internal-call ("SB-KERNEL" "CURRENT-SP") () (sb-sys:int-sap most-positive-fixnum))))
-          (> (- (sb-sys:sap-int here) (sb-sys:sap-int start)) *glance-stack*)))))
+  (let ((left (stack-left)))
+    (or (null left) (> left *glance-stack*))))
 
 (defun glance-data ()
   "Return the newest calls of user code on the stack of this thread as strings, printed without
@@ -93,11 +90,6 @@ asked again before it has."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs** collect job)))
 
-(defun collections ()
-  "Return how many garbage collections there were, or NIL where SBCL does not count them."
-  (when (sb-sys:find-foreign-symbol-address "n_gcs")
-    (sb-alien:extern-alien "n_gcs" sb-alien:unsigned-int)))
-
 (defun short-thread-name (thread)
   "Return the name of THREAD in at most 60 characters."
   (let ((name (sb-thread:thread-name thread)))
@@ -121,9 +113,9 @@ asked again before it has."
     (let ((own (program-threads threads)))
       (object "version" (lisp-implementation-version)
               "package" (package-name (session-package))
-              "heapUsed" (sb-kernel:dynamic-usage)
+              "heapUsed" (heap-usage)
               "heapSize" (sb-ext:dynamic-space-size)
-              "collections" (collections)
+              "collections" collections
               "collectedMilliseconds" (collected-milliseconds)
               "threads" (length threads)
               "programThreads" (length own)

@@ -24,15 +24,15 @@ that is used and not defined), style-warning or note."
   (let ((path (or *compile-file-truename* *load-truename*)))
     (and path (ignore-errors (sb-ext:native-namestring path)))))
 
-(defun error-context ()
+(defun context-data ()
   "Return what the compiler is about, as far as it is known: the form, the names of the
 definitions around it, the offset in the file of the top-level form, and the file."
-  (let ((context (ignore-errors (internal-call ("SB-C" "FIND-ERROR-CONTEXT") (nil)))))
+  (let ((context (ignore-errors (error-context nil))))
     (when context
-      (let ((file (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-NAME") (context))))
-        (values (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-ORIGINAL-FORM") (context))
-                (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-CONTEXT") (context))
-                (internal-call ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION") (context))
+      (let ((file (context-file context)))
+        (values (context-form context)
+                (context-definitions context)
+                (context-offset context)
                 (and (pathnamep file) (ignore-errors (sb-ext:native-namestring (truename file)))))))))
 
 (defun definition-text (context)
@@ -57,7 +57,7 @@ definitions around it, the offset in the file of the top-level form, and the fil
 nothing new."
   (let ((operator (and (consp form) (car form))) (definition (first (last context))))
     (and (symbolp operator)
-         (or (eq operator 'sb-int:named-lambda)
+         (or (eq operator +named-lambda+)
              (and (consp definition)
                   (string= (symbol-name operator) (princ-to-string (first definition))))))))
 
@@ -65,27 +65,26 @@ nothing new."
   "Return where the form begins that CONDITION, of a file that cannot be read, is about, or
 where reading stopped, as far as SBCL knows; NIL when it knows neither."
   (destructuring-bind (&optional line . column)
-      (internal-call ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE-LINE/COL") (condition))
+      (unreadable-line condition)
     (if line
         (format nil "the form begins at line ~D, column ~D" line (1+ column))
-        (let ((info (ignore-errors (internal-call ("SB-KERNEL" "STREAM-ERROR-POSITION-INFO")
-                                                  ((stream-error-stream condition))))))
+        (let ((info (ignore-errors (stream-position (stream-error-stream condition)))))
           (when (assoc :line info)
             (format nil "reading stopped at line ~D" (second (assoc :line info))))))))
 
 (defun warning-text (condition)
   "Return what CONDITION says; of a file that cannot be read, what the reader says and
 where."
-  (if (typep condition (internal-symbol "SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
+  (if (typep condition 'unreadable-file)
       (format nil "cannot be read: ~A~@[ (~A)~]"
-              (reader-text (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition))
+              (reader-text (encapsulated-condition condition))
               (unreadable-place condition))
       (report-text 1000 condition)))
 
 (defun keep-warning (severity condition)
   "Keep CONDITION, of SEVERITY, with the form that it is about. The compiler signals some
 more than once; those count once."
-  (multiple-value-bind (form context offset file) (error-context)
+  (multiple-value-bind (form context offset file) (context-data)
     (let* ((text (warning-text condition))
            (form (and form
                       (not (whole-definition-p form context))
@@ -108,13 +107,12 @@ more than once; those count once."
 (defun uninteresting-p (redefinition)
   "True when the warning REDEFINITION is about a definition that comes from where the
 new one comes from, as when a file is loaded again."
-  (let ((type (internal-symbol "SB-KERNEL" "UNINTERESTING-REDEFINITION")))
-    (and type (ignore-errors (typep redefinition type)))))
+  (ignore-errors (typep redefinition 'uninteresting-redefinition)))
 
 (defun note-warning (condition)
   "Handle a WARNING or a compiler note: keep it and go on. Redefinitions are told
 apart, because replacing a definition is what a redefining form is for."
-  (cond ((not (typep condition 'sb-kernel:redefinition-warning))
+  (cond ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
         ((and (not (uninteresting-p condition)) (< (length *redefined*) *warning-limit*))
          (pushnew (report-text 200 condition) *redefined* :test #'string=)))
@@ -123,13 +121,13 @@ apart, because replacing a definition is what a redefining form is for."
 
 (defun note-compiler-error (condition)
   "Keep CONDITION, an error that the compiler will turn into one at run time, and go on."
-  (keep-warning "error" (internal-call ("SB-C" "ENCAPSULATED-CONDITION") (condition) condition)))
+  (keep-warning "error" (encapsulated-condition condition)))
 
 (defun call-collecting-warnings (function)
   "Call FUNCTION in one compilation unit with warnings kept and not printed."
   (handler-bind ((warning #'note-warning)
                  (sb-ext:compiler-note #'note-warning)
-                 (sb-c:compiler-error #'note-compiler-error))
+                 (compiler-error #'note-compiler-error))
     (let ((output *error-output*)
           (*error-output* (make-broadcast-stream)))
       (with-compilation-unit ()

@@ -126,7 +126,7 @@ use it is mostly about to call a function."
         ((and (consp form) (consp (cdr form)))
          (case (car form)
            (quote (builds-p (cadr form)))
-           (sb-int:quasiquote (let ((made (cadr form)))
+           (#.+quasiquote+ (let ((made (cadr form)))
                                 (and (consp made) (symbolp (car made)) (builds-p made))))
            (list (let ((operator (literal (cadr form))))
                    (and operator (symbolp operator) (definer-p operator))))))))

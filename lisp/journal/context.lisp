@@ -19,9 +19,9 @@
 
 (defun readtable-parts (readtable)
   "Return what READTABLE consists of as far as this SBCL shows it: two vectors, a count and a keyword."
-  (list (internal-call ("SB-IMPL" "BASE-CHAR-MACRO-ARRAY") (readtable) #())
-        (internal-call ("SB-IMPL" "BASE-CHAR-SYNTAX-ARRAY") (readtable) #())
-        (let ((extended (internal-call ("SB-IMPL" "EXTENDED-CHAR-TABLE") (readtable))))
+  (list (macro-characters readtable)
+        (character-syntax readtable)
+        (let ((extended (other-characters readtable)))
           (if (hash-table-p extended) (hash-table-count extended) 0))
         (readtable-case readtable)))
 
@@ -58,8 +58,8 @@ that behind # are."
 (defun dispatch-vector (macros)
   "Return the vector of what # dispatches to by MACROS, of a readtable, or NIL where it is not shown."
   (let ((function (and (= 128 (length macros)) (svref macros (char-code #\#)))))
-    (when (and function (sb-kernel:closurep function))
-      (let ((table (internal-call ("SB-IMPL" "%DISPATCH-MACRO-CHAR-TABLE") (function))))
+    (when (and function (closure-p function))
+      (let ((table (dispatch-table function)))
         (and (consp table) (simple-vector-p (car table)) (car table))))))
 
 (defun new-mark (readtable)
@@ -111,13 +111,13 @@ it was evaluated before that."
 
 ;;; The policy
 
-(sb-ext:defglobal **first-policy** (internal-value ("SB-C" "*POLICY*"))
+(sb-ext:defglobal **first-policy** compiler-policy
   "The policy of the compiler at the start.")
 
 (defun policy-list (policy)
   "Return POLICY, of the compiler, as a list of lists of the package and the name of a quality, and
 its number."
-  (loop for (quality value) in (internal-call ("SB-C" "POLICY-TO-DECL-SPEC") (policy))
+  (loop for (quality value) in (policy-qualities policy)
         when (and (symbolp quality) (symbol-package quality) (integerp value))
           collect (list (package-name (symbol-package quality)) (symbol-name quality) value)))
 
@@ -126,13 +126,9 @@ its number."
   (unless (or (null policy) (eq policy **first-policy**) (equalp policy **first-policy**))
     (set-difference (policy-list policy) (policy-list **first-policy**) :test #'equal)))
 
-(defun current-policy ()
-  "Return the policy of the compiler, or NIL where this SBCL does not show it."
-  (internal-value ("SB-C" "*POLICY*")))
-
 (defun proclaim-policy (data)
   "Make the policy be what DATA says, from POLICY-DATA."
-  (unless (and (null data) (eq (current-policy) **first-policy**))
+  (unless (and (null data) (eq compiler-policy **first-policy**))
     (proclaim (cons 'optimize
                     (loop for (package name value) in (append data (policy-list **first-policy**))
                           for home = (find-package package)

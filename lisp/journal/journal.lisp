@@ -41,7 +41,7 @@ end: that it would build the image, and what it can have set."
 (defun call-telling (form text function)
   "Call FUNCTION, which evaluates FORM, and return what it returns. Tell the server how that changed
 the image, or that FORM was left before its end. TEXT is a function that returns FORM as it stood."
-  (let ((package *package*) (mark (mark-before *readtable*)) (policy (current-policy)) (finished nil))
+  (let ((package *package*) (mark (mark-before *readtable*)) (policy compiler-policy) (finished nil))
     (flet ((tell (members)
              (when members
                (send (object "built" (make-json-object members) "job" (job-id *job*))))))

@@ -5,7 +5,7 @@
 
 (defun setf-expander (symbol)
   "Return what DEFSETF or DEFINE-SETF-EXPANDER left for SYMBOL, or NIL."
-  (internal-call ("SB-INT" "INFO") (:setf :expander symbol)))
+  (known :setf :expander symbol))
 
 (defun function-kind (name)
   "Return what the function name NAME stands for, or NIL when it is no function."
@@ -34,7 +34,7 @@ than required arguments."
 
 (defun declared-type-p (name)
   "True when the type of the function NAME was declaimed, and is not what the compiler found."
-  (eq :declared (internal-call ("SB-INT" "INFO") (:function :where-from name))))
+  (eq :declared (known :function :where-from name)))
 
 (defun function-type-text (name)
   "Return the type of the function NAME as text, or NIL when nothing is known. A type can be
@@ -43,12 +43,12 @@ declaimed before there is a function."
              (cond ((and (symbolp name) (or (macro-function name) (special-operator-p name))) nil)
                    ((fboundp name) (introspect "FUNCTION-TYPE" name))
                    ((declared-type-p name)
-                    (let ((type (internal-call ("SB-INT" "INFO") (:function :type name))))
-                      (internal-call ("SB-KERNEL" "TYPE-SPECIFIER") (type)))))))
+                    (let ((type (known :function :type name)))
+                      (type-specifier type))))))
 
 (defun declaimed (name)
   "Return what is declaimed of the function NAME, a list of strings."
-  (let ((inline (internal-call ("SB-INT" "INFO") (:function :inlinep name))))
+  (let ((inline (known :function :inlinep name)))
     (remove nil (list (and (declared-type-p name) "FTYPE")
                       (and (member inline '(inline notinline)) (symbol-name inline))))))
 
@@ -78,8 +78,8 @@ declaimed before there is a function."
 (defun combination-text (function)
   "Return how the generic FUNCTION combines its methods, when not as usual, else NIL."
   (let* ((combination (sb-mop:generic-function-method-combination function))
-         (type (internal-call ("SB-PCL" "METHOD-COMBINATION-TYPE-NAME") (combination)))
-         (options (internal-call ("SB-PCL" "METHOD-COMBINATION-OPTIONS") (combination))))
+         (type (combination-name combination))
+         (options (combination-options combination)))
     (and type (not (eq type 'standard))
          (format nil "~A~@[ ~A~]" (symbol-text type) (and options (plain-text 200 options))))))
 

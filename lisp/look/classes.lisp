@@ -8,9 +8,9 @@
   (fail-lookup "failure" "no-class"
                "class" (symbol-text symbol)
                "natures" (append (natures symbol)
-                                 (cond ((internal-call ("SB-INT" "INFO") (:typed-structure :info symbol))
+                                 (cond ((known :typed-structure :info symbol)
                                         '("TYPED STRUCTURE"))
-                                       ((internal-call ("SB-EXT" "VALID-TYPE-SPECIFIER-P") (symbol))
+                                       ((sb-ext:valid-type-specifier-p symbol)
                                         '("TYPE"))))))
 
 (defun named-class (text package-name)
@@ -49,25 +49,24 @@ before those that it names as its superclasses."
 (defun structure-description (class)
   "Return what DEFSTRUCT left for CLASS, or NIL."
   (and (typep class 'structure-class)
-       (ignore-errors (internal-call ("SB-KERNEL" "FIND-DEFSTRUCT-DESCRIPTION") ((class-name class) nil)))))
+       (ignore-errors (defstruct-description (class-name class)))))
 
 (defun structure-accessor (class name)
   "Return the accessor that DEFSTRUCT made for the slot NAME of CLASS, or NIL, and whether it
 only reads."
   (let* ((description (structure-description class))
          (slot (and description
-                    (find name (internal-call ("SB-KERNEL" "DD-SLOTS") (description))
-                          :key (lambda (slot) (internal-call ("SB-KERNEL" "DSD-NAME") (slot)))))))
+                    (find name (description-slots description)
+                          :key (lambda (slot) (structure-slot-name slot))))))
     (when slot
-      (values (internal-call ("SB-KERNEL" "DSD-ACCESSOR-NAME") (slot))
-              (internal-call ("SB-KERNEL" "DSD-READ-ONLY") (slot))))))
+      (values (structure-slot-accessor slot)
+              (structure-slot-read-only-p slot)))))
 
 (defun condition-slot-documentation (class name)
   "Return the documentation of the slot NAME that the condition CLASS defines, or NIL."
-  (let ((slot (find name (internal-call ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS")
-                             ((internal-call ("SB-KERNEL" "FIND-CLASSOID") ((class-name class)))))
-                    :key (lambda (slot) (internal-call ("SB-KERNEL" "CONDITION-SLOT-NAME") (slot))))))
-    (and slot (internal-call ("SB-KERNEL" "CONDITION-SLOT-DOCUMENTATION") (slot)))))
+  (let ((slot (find name (classoid-slots (classoid (class-name class)))
+                    :key (lambda (slot) (condition-slot-name slot)))))
+    (and slot (condition-slot-text slot))))
 
 (defun slot-documentation (class slot)
   "Return the documentation of SLOT, a direct slot of CLASS, or NIL."
@@ -178,7 +177,7 @@ that it inherits, two lists."
   (let ((description (structure-description class)))
     (when description
       ;; When the definition failed half-way they are not there.
-      (loop for (name) in (internal-call ("SB-KERNEL" "DD-CONSTRUCTORS") (description))
+      (loop for (name) in (description-constructors description)
             when (fboundp name)
               collect (format nil "~A ~A" (name-text name) (name-arglist name))))))
 

@@ -10,15 +10,13 @@
   "True when SYMBOL is told from others of its name also in an argument list; so is what a
 backquote is read as, which is printed as one."
   (or (member (symbol-package symbol) *plain-packages*)
-      (eq symbol (internal-symbol "SB-INT" "QUASIQUOTE"))))
+      (eq symbol +quasiquote+)))
 
 (defun map-comma (function tree)
   "Return TREE, an expression with a comma in a backquote, with FUNCTION applied to what follows
 the comma; or NIL when it is no such thing."
-  (and (internal-call ("SB-INT" "COMMA-P") (tree))
-       (internal-call ("SB-INT" "UNQUOTE")
-                      ((funcall function (internal-call ("SB-INT" "COMMA-EXPR") (tree)))
-                       (internal-call ("SB-INT" "COMMA-KIND") (tree))))))
+  (and (comma-p tree)
+       (make-comma (funcall function (comma-expression tree)) (comma-kind tree))))
 
 (defvar *conses-left* 0 "How many conses of code may still be copied.")
 
@@ -48,7 +46,7 @@ all of which the pretty printer would go through."
 (defun class-stub (object)
   "Return what prints as #< and the class of OBJECT; of a class, with its name."
   (let ((text (format nil "~A~@[ ~A~]" (class-text (class-of object)) (and (typep object 'class) (class-text object)))))
-    (internal-call ("SB-INT" "MAKE-UNPRINTABLE-OBJECT") (text) (make-symbol text))))
+    (make-unprintable text)))
 
 (defun without-printer (atom)
   "Return ATOM, or what stands for it when printing it would run code of the user."
@@ -116,10 +114,9 @@ say nothing. Only what stands where a default does is code."
   "Return the table by which code prints without code of the user: an object in it can have a
 print method that fails or never ends."
   (or **code-printers**
-      (let ((table (copy-pprint-dispatch nil))
-            (plain (remove nil (list 'pathname 'package (internal-symbol "SB-IMPL" "COMMA")))))
-        (set-pprint-dispatch `(or standard-object condition (and array (not vector))
-                                  (and structure-object (not (or ,@plain))))
+      (let ((table (copy-pprint-dispatch nil)))
+        (set-pprint-dispatch '(or standard-object condition (and array (not vector))
+                                  (and structure-object (not (or pathname package comma))))
                              #'print-class -100 table)
         (setf **code-printers** table))))
 

@@ -57,7 +57,7 @@ of its own, which can fail or never end, only the class is told."
               "methodCount" (and methods (length methods))
               "methods" (mapcar #'method-data (page methods 0 20))
               "compilerMacro" (and (compiler-macro-function symbol) t)
-              "inline" (let ((inline (internal-call ("SB-INT" "INFO") (:function :inlinep symbol))))
+              "inline" (let ((inline (known :function :inlinep symbol)))
                          (and (member inline '(inline notinline)) (symbol-name inline)))
               "sources" (loop for type in '(:function :generic-function :macro :special-operator)
                               append (source-data symbol type))))))
@@ -70,7 +70,7 @@ of its own, which can fail or never end, only the class is told."
                    "arglist" (arglist-text (introspect "FUNCTION-LAMBDA-LIST" (fdefinition name)))
                    "documentation" (doc-text name 'function)
                    "sources" (append (source-data name :function) (source-data name :generic-function))))
-          ((internal-call ("SB-INT" "INFO") (:setf :expander symbol))
+          ((known :setf :expander symbol)
            (object "nature" "SETF EXPANDER"
                    "documentation" (doc-text symbol 'setf)
                    "sources" (source-data symbol :setf-expander))))))
@@ -81,8 +81,7 @@ of its own, which can fail or never end, only the class is told."
 
 (defun condition-class-p (class)
   "True when CLASS is one that DEFINE-CONDITION makes."
-  (let ((type (internal-symbol "SB-PCL" "CONDITION-CLASS")))
-    (and type (typep class type))))
+  (typep class 'condition-class))
 
 (defun class-nature (class)
   "Return what kind of class CLASS is."
@@ -103,7 +102,7 @@ of its own, which can fail or never end, only the class is told."
                    "documentation" (doc-text symbol 'type)
                    "sources" (loop for type in '(:class :structure :condition)
                                    append (source-data symbol type))))
-          ((internal-call ("SB-EXT" "VALID-TYPE-SPECIFIER-P") (symbol))
+          ((sb-ext:valid-type-specifier-p symbol)
            (object "nature" "TYPE"
                    "documentation" (doc-text symbol 'type)
                    "sources" (source-data symbol :type))))))

@@ -81,22 +81,6 @@ the operation when there is no such package or symbol (S3.4, S3.5)."
             (fail-lookup "failure" "no-symbol" "symbol" name "package" typed))
           (values symbol status setf package))))))
 
-(defun table-cells (table)
-  "Return the simple vector that holds the symbols of TABLE, one of a package's two."
-  (let ((cells (internal-call ("SB-IMPL" "PACKAGE-HASHTABLE-CELLS") (table)
-                              (internal-call ("SB-IMPL" "SYMTBL-CELLS") (table)))))
-    (typecase cells
-      (simple-vector cells)
-      ((cons simple-vector) (car cells))
-      ((cons t simple-vector) (cdr cells)))))
-
-(defun package-cells (package)
-  "Return the vectors that hold the internal and the external symbols of PACKAGE, each
-NIL where this SBCL keeps them in another way."
-  (let ((internal (internal-call ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS") (package)))
-        (external (internal-call ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS") (package))))
-    (list (and internal (table-cells internal)) (and external (table-cells external)))))
-
 ;;; What a symbol names
 
 (defun callable-nature (symbol)
@@ -109,8 +93,7 @@ NIL where this SBCL keeps them in another way."
 
 (defun variable-kind (symbol)
   "Return :SPECIAL, :CONSTANT, :GLOBAL, :MACRO (a symbol macro) or NIL."
-  (let ((kind (internal-call ("SB-INT" "INFO") (:variable :kind symbol)
-                             (and (boundp symbol) :special))))
+  (let ((kind (known :variable :kind symbol)))
     (case kind
       ((:special :constant :global :macro :always-bound) kind)
       (t (and (boundp symbol) :special)))))

@@ -2,10 +2,10 @@
 
 (defpackage "LIVE-LISP.LOOK"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")
-  (:export "NAMED-PACKAGE" "PACKAGE-CELLS" "NATURES"
-           "EXTERNAL-CELLS" "SAME-CELLS-P"
+  (:export "NAMED-PACKAGE" "NATURES"
+           "SAME-CELLS-P"
            "CODE-PRINTERS"
-           "INTROSPECT" "KEPT-P"))
+           "INTROSPECT"))
 
 (in-package "LIVE-LISP.LOOK")
 

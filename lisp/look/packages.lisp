@@ -9,7 +9,7 @@
 
 (defun local-nicknames (package)
   "Return the local nicknames of PACKAGE in order, each with the name of what it stands for."
-  (sort (loop for (nickname . actual) in (internal-call ("SB-EXT" "PACKAGE-LOCAL-NICKNAMES") (package))
+  (sort (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
               collect (list nickname (or (package-name actual) "#")))
         #'string< :key #'first))
 
@@ -70,7 +70,7 @@ TYPE mean also how many they are, and at most LIMIT rows from OFFSET on."
             "usedBy" (package-names (package-used-by-list package))
             "shadowing" (let ((symbols (sort (copy-list (package-shadowing-symbols package)) #'symbol-before-p)))
                           (object "count" (length symbols) "names" (mapcar #'symbol-text (page symbols 0 100))))
-            "locked" (and (internal-call ("SB-EXT" "PACKAGE-LOCKED-P") (package)) t)
+            "locked" (and (sb-ext:package-locked-p package) t)
             "documentation" (doc-text package t)
             "counts" (mapcar #'length by-status)
             "listed" (loop for (status symbols) in listed collect (list status (length symbols)))

@@ -14,30 +14,12 @@ COMMON to all stand in the vector itself, so most functions are passed over unre
 
 (defun common-name-p (name)
   "True when SBCL keeps NAME in its table of most common names."
-  (let ((names (internal-value ("SB-C" "**MOST-COMMON-XREF-NAMES-BY-INDEX**") #())))
-    (and (find name names :test #'equal) t)))
+  (and (find name common-names :test #'equal) t))
 
 (defun packed-xrefs (function)
   "Return the packed cross references of the simple FUNCTION, or NIL."
-  (let ((xrefs (internal-call ("SB-KERNEL" "%SIMPLE-FUN-XREFS") (function))))
+  (let ((xrefs (function-xrefs function)))
     (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
-
-(defun map-named-functions (visit)
-  "Call VISIT with the name and the simple function of every global function, macro and
-method. Stands in for SB-C:MAP-SIMPLE-FUNS, which not every SBCL has; it leaves out SBCL's
-own transforms and templates."
-  (flet ((visit-function (name function)
-           (when (typep function '(and function (not generic-function)))
-             (funcall visit name (sb-kernel:%fun-fun function)))))
-    (internal-call ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME")
-        ((lambda (name)
-           (let ((function (or (and (symbolp name) (macro-function name))
-                               (and (plain-name-p name) (ignore-errors (fboundp name)) (fdefinition name)))))
-             (if (typep function 'generic-function)
-                 (dolist (method (sb-mop:generic-function-methods function))
-                   (let ((fast (internal-call ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION") (method))))
-                     (when fast (visit-function (sb-kernel:%fun-name fast) fast))))
-                 (visit-function name function))))))))
 
 (defun map-uses (visit name kinds)
   "Call VISIT with the caller, its function, the kind and the form number of every use
@@ -46,12 +28,11 @@ of NAME in one of KINDS. The caller is what SBCL calls it: a function name or an
          (look (lambda (caller function)
                  (let ((xrefs (packed-xrefs function)))
                    (when (and xrefs (references-p xrefs name common))
-                     (internal-call ("SB-C" "MAP-PACKED-XREF-DATA")
-                         ((lambda (kind used number)
-                            (when (and (equal used name) (member kind kinds))
-                              (funcall visit caller function kind number)))
-                          xrefs)))))))
-    (internal-call ("SB-C" "MAP-SIMPLE-FUNS") (look) (map-named-functions look))))
+                     (map-xrefs (lambda (kind used number)
+                                  (when (and (equal used name) (member kind kinds))
+                                    (funcall visit caller function kind number)))
+                                xrefs))))))
+    (map-functions look)))
 
 ;;; What a caller is called
 
@@ -100,7 +81,7 @@ templates and optimizers (S3.10)."
 
 (defun introspect (name &rest arguments)
   "Call the function NAME of SB-INTROSPECT with ARGUMENTS; NIL when it fails or is missing."
-  (let ((function (internal-function "SB-INTROSPECT" name)))
+  (let ((function (contrib-function "SB-INTROSPECT" name)))
     (and function (ignore-errors (apply function arguments)))))
 
 (defun translated (namestring)
@@ -176,7 +157,11 @@ the order of answers."
   "True when this SBCL keeps cross references to SYMBOL (S3.12)."
   ;; SBCL's predicate takes NIL for an empty list of names.
   (or (null symbol)
-      (not (internal-call ("SB-C" "INTERNAL-NAME-P") (symbol)))))
+      (not (without-xrefs-p symbol))))
+
+;; Not every SBCL is built to keep those.
+(define-ability "cross-references to CL" "who_calls finds no callers of mapcar and the like")
+(define-check (kept-p 'mapcar))
 
 (define-operation "who-calls" (name package sites internals offset limit)
   "Find the callers of NAME, of which LIMIT are told from OFFSET on: functions first,

@@ -65,7 +65,7 @@ server is told that nobody waits any more."
   (cond (*reading*
          (fail-call "The thread that reads messages cannot wait for a tool."))
         ;; No other thread could collect garbage meanwhile, so all would soon stand still.
-        (sb-kernel:*gc-inhibit*
+        (collection-inhibited
          (fail-call "Code within WITHOUT-GCING cannot wait for a tool; call it outside."))
         ;; Nobody could end the wait.
         ((not sb-sys:*interrupts-enabled*)

@@ -41,7 +41,11 @@ export function createServer(options: ServerOptions): Server {
   server.setRequestHandler('tools/list', async () => getToolListForMCP({ mode: options.list }));
   server.setRequestHandler('tools/call', async (request, context) => {
     const { name, arguments: args } = request.params;
-    const perform = (tool: string, given: unknown) => performCall(options, server, tool, given, context);
+    const perform = async (tool: string, given: unknown) => {
+      const result = await performCall(options, server, tool, given, context);
+      await changes.tellNow();
+      return result;
+    };
     if (isCallTool(name)) return throughCallTool(options, args, perform);
     const tool = await findTool(options, name);
     if (tool === undefined) {
@@ -49,27 +53,39 @@ export function createServer(options: ServerOptions): Server {
     }
     return perform(tool, args);
   });
-  tellChanges(options, server);
+  const changes = tellChanges(options, server);
   return server;
 }
 
 /** Milliseconds in which several changes of the list are told at once. */
 const CHANGES_MS = 20;
 
-/** Tells the client of SERVER when the list has changed, as long as it is connected. */
-function tellChanges({ registry, list }: ServerOptions, server: Server): void {
-  if (list === 'summary' || list === 'search') return; // These lists never change.
+/** Tells the client of SERVER when the list has changed, as long as it is connected. Returns what tells it at once of a
+ *  change that it has not heard of: a client that takes the list with an answer must not take the old one. */
+function tellChanges({ registry, list }: ServerOptions, server: Server): { tellNow: () => Promise<void> } {
   let timer: NodeJS.Timeout | undefined;
-  const tell = () => {
+  const tell = async () => {
     timer = undefined;
-    server.sendToolListChanged().catch(() => {}); // The client is gone.
+    await server.sendToolListChanged().catch(() => {}); // The client is gone.
   };
+  const takeBack = () => {
+    const waits = timer !== undefined;
+    clearTimeout(timer);
+    return waits;
+  };
+  // These lists never change.
+  const constant = list === 'summary' || list === 'search';
   const stop = registry.onChange(() => {
-    timer ??= setTimeout(tell, CHANGES_MS);
+    if (!constant) timer ??= setTimeout(() => void tell(), CHANGES_MS);
   });
   server.onclose = () => {
     stop();
-    clearTimeout(timer);
+    takeBack();
+  };
+  return {
+    tellNow: async () => {
+      if (takeBack()) await tell();
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 // Decides the parameters that many tools have in common, and how their arguments are read.
 
 import { CallError } from '../errors.ts';
-import type { CallOptions, Ending } from '../image/image.ts';
+import type { CallOptions } from '../image/wire/call.ts';
+import type { Ending } from '../image/wire/endings.ts';
 import type { Arguments, CallContext, Parameter } from '../kernel/tool.ts';
 import { progressText } from './progress.ts';
 

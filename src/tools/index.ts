@@ -1,7 +1,7 @@
 // Decides which tools are built in, in the order of the list.
 
 import type { Workspace } from '../files/workspace.ts';
-import type { Image } from '../image/image.ts';
+import type { Image, Replaceable } from '../image/image.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { AuditLog } from '../records/audit-log.ts';
 import type { ReplHistory } from '../records/repl-history.ts';
@@ -20,6 +20,8 @@ import { getAuditLog } from './settings/audit.ts';
 /** What the tools work on. */
 export interface Grounds {
   image: Image;
+  /** The same when the server runs it; undefined when somebody else does. */
+  replaceable: Replaceable | undefined;
   workspace: Workspace;
   log: AuditLog;
   history: ReplHistory;
@@ -39,14 +41,14 @@ export function agentQTools({ image, workspace, history, pendingEdits }: Grounds
 }
 
 /** Returns the built-in tools beside the eighteen, over GROUNDS. */
-export function furtherTools({ image, workspace, log }: Grounds): Tool[] {
+export function furtherTools({ image, replaceable, workspace, log }: Grounds): Tool[] {
   const places = new Places(workspace.root);
   return [
     loadSystem(image, places),
     loadFile(image, places, workspace.root),
-    imageStatus(image),
+    imageStatus(image, replaceable),
     interrupt(image),
-    restartImage(image),
+    ...(replaceable ? [restartImage(replaceable)] : []),
     getAuditLog(log),
   ];
 }

@@ -2,7 +2,9 @@
 // has registered.
 
 import { ImageError } from '../errors.ts';
-import type { Ending, Image, ImageTools, Reply } from '../image/image.ts';
+import type { Image, ImageTools } from '../image/image.ts';
+import type { Reply } from '../image/wire/call.ts';
+import type { Ending } from '../image/wire/endings.ts';
 import { type Definition, definitionOf, readDefinition } from '../kernel/definition.ts';
 import type { Mirror } from '../kernel/mirror.ts';
 import { joinSections } from '../kernel/reply.ts';

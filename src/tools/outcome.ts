@@ -1,8 +1,14 @@
 // Decides how the endings of a call in the image read: what signalled, what was cut short, what was lost.
 
 import { CallError, ImageError } from '../errors.ts';
-import { type Condition, type Ending, type Interruption, type Output, wholeText } from '../image/image.ts';
-import type { LookupFailure } from '../image/wire/operations.ts';
+import type { LookupFailure } from '../image/wire/data.ts';
+import {
+  type Condition,
+  type Ending,
+  type Interruption,
+  type Output,
+  wholeText,
+} from '../image/wire/endings.ts';
 import { indent, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
 import { isNot } from './natures.ts';

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { decode } from '../files/text.ts';
-import type { Place } from '../image/wire/operations.ts';
+import type { Place } from '../image/wire/data.ts';
 import {
   offsetOfByte,
   offsetOfTopLevelForm,

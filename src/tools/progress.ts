@@ -1,6 +1,6 @@
 // Decides how it reads how a call that is under way is doing.
 
-import type { Progress } from '../image/image.ts';
+import type { Progress } from '../image/wire/call.ts';
 import { printable } from '../kernel/schema.ts';
 import { secondsText } from './outcome.ts';
 

@@ -1,6 +1,6 @@
 // Decides how warnings and redefinitions read.
 
-import type { Remarks, Warning } from '../image/wire/operations.ts';
+import type { Remarks, Warning } from '../image/wire/data.ts';
 import { indent } from '../kernel/reply.ts';
 import type { Places } from './places.ts';
 

@@ -1,28 +1,21 @@
 // Random frames to the real agent: each request that has an id gets one answer, and no other harm comes of it.
 
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { agentCommand, cacheFolder } from '../../src/image/process/agent.ts';
-import { Child } from '../../src/image/process/child.ts';
-import { findSbcl } from '../../src/image/process/sbcl.ts';
-import { PROJECT } from '../harness.ts';
+import { afterAll, expect, test } from 'vitest';
+import { startRawAgent } from '../image/raw-agent.ts';
 import { cases, PATIENCE_MS } from '../long.ts';
 
-const OPTIONS = {
-  lispFolder: join(PROJECT, 'lisp'),
-  cacheFolder: cacheFolder(),
-  root: PROJECT,
-  heapMb: 512,
-  searchTree: false,
-};
+const agent = startRawAgent();
+afterAll(() => agent.end());
 
-let agent: Child;
-beforeAll(async () => {
-  agent = new Child(agentCommand(findSbcl(undefined), OPTIONS, true), PROJECT);
-  await agent.greeting;
-});
-afterAll(() => agent.kill('the test ended'));
+let lastId = 0;
+
+/** Sends the request for OP with ARGS and returns its answer. */
+function ask(op: string, args: object) {
+  const id = ++lastId;
+  agent.send(id, op, args);
+  return agent.take(`the answer of ${op}`, (message) => message['id'] === id);
+}
 
 const OPERATIONS =
   'ping apropos describe who-calls who-references arglist packages class-slots class-hierarchy last-error progress interrupt terminate called no-such-operation'.split(
@@ -51,9 +44,8 @@ test(
           { maxLength: 6 },
         ),
         async (requests) => {
-          const answers = requests.map(([op, args]) => agent.request(op, args).answer);
-          for (const answer of await Promise.all(answers)) expect(answer).not.toHaveProperty('lost');
-          expect(await agent.request('ping', {}).answer).toMatchObject({ value: true });
+          await Promise.all(requests.map(([op, args]) => ask(op, args)));
+          expect(await ask('ping', {})).toMatchObject({ value: true });
         },
       ),
       cases(120),

@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
-import { childrenOf, gone, marked, pause, until } from '../server/processes.ts';
+import { stretch } from '../load.ts';
+import { childrenOf, killChild, marked, pause, until } from '../server/processes.ts';
 import { type HostileCase, LIMIT_S } from './case.ts';
 
 /** What became of a case. */
@@ -36,6 +36,8 @@ export const LIMITS = {
   /** How long the first evaluation in a new image may take. */
   nextMs: 1000,
 };
+/** How soon nothing is left of a server that has ended. */
+const END_MS = 1000;
 /** What an image is asked for that has not been told its state. */
 const STATE = '(if (boundp (quote cl-user::*state*)) (symbol-value (quote cl-user::*state*)) :new)';
 const NEW_IMAGE = 'This is a new Lisp image; ';
@@ -44,11 +46,6 @@ const NEW_IMAGE = 'This is a new Lisp image; ';
 export function statusOf(pid: number, field: string): number {
   const match = new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
   return Number(match?.[1]);
-}
-
-/** Returns by which factor things may take longer than the bounds say, as more processes want to run than can. */
-function stretch(): number {
-  return Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 }
 
 export class Arena {
@@ -100,9 +97,9 @@ export class Arena {
    *  images started. */
   async leftAfterEnd(): Promise<string[]> {
     await this.session.close();
-    await pause(300);
-    return marked(this.mark).map((pid) =>
-      readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' '),
+    const left = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ');
+    return until('the end of all', END_MS, () => marked(this.mark).length === 0 && []).catch(() =>
+      marked(this.mark).map(left),
     );
   }
 
@@ -125,13 +122,11 @@ export class Arena {
     return Number(octets) / 1024;
   }
 
-  /** Ends the image from outside, and gives the server time to hear of it. */
+  /** Ends the image from outside. The server knows it then. */
   async kill(): Promise<void> {
     const image = this.image();
     if (image === undefined) return;
-    process.kill(image, 'SIGKILL');
-    await gone(image, 3000);
-    await pause(100);
+    await killChild(image);
   }
 
   /** Ends the image from outside, so that the next call gets a new one. */

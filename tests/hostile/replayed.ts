@@ -2,7 +2,6 @@
 // or it is said what did not; and there is always a way to an image without anything of it.
 
 import type { Answer } from '../harness.ts';
-import { pause } from '../server/processes.ts';
 import type { Arena } from './arena.ts';
 import { type HostileCase, LIMIT_S } from './case.ts';
 
@@ -58,7 +57,6 @@ async function suffer(arena: Arena, { form, tool, before, seconds = LIMIT_S }: H
     ? Object.fromEntries(Object.entries(tool.args).map(([key, value]) => [key, value === '$' ? form : value]))
     : { form, timeout: seconds };
   tell(await arena.session.call(tool?.name ?? 'eval_form', args));
-  await pause(50);
   return notices;
 }
 

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
-import { pause, until } from '../server/processes.ts';
+import { until } from '../server/processes.ts';
 
 const INTERRUPTED =
   /^Error: Interrupted after (\d+\.\d) s, the limit of this call; the image and what was done so far are kept\./;
@@ -180,6 +180,11 @@ describe('side by side', () => {
     return Number(/Value: (\d+)/.exec(text)?.[1]);
   }
 
+  /** Resolves once image_status tells what PATTERN matches. */
+  async function statusOnce(pattern: RegExp): Promise<void> {
+    await until(String(pattern), 10_000, async () => pattern.test(await session.text('image_status')));
+  }
+
   test('lookups answer while an evaluation runs', async () => {
     const { calls, free } = await occupy(1, 'one');
     expect(await session.text('who_calls', { name: 'helper' })).toContain('COMMON-LISP-USER::USER-OF-HELPER');
@@ -207,9 +212,8 @@ describe('side by side', () => {
       });
     await until('the progress', 5000, () => messages.length > 0);
     expect(messages[0]).toMatch(/^\d\.\d s, waiting behind 8 calls that run$/);
-    await pause(300);
-    expect(ninth).toBeUndefined();
     expect(await session.text('who_calls', { name: 'helper' })).toContain('COMMON-LISP-USER::USER-OF-HELPER');
+    expect(ninth).toBeUndefined();
     free();
     await waiting;
     expect(ninth?.text).toMatch(/^\(:NINTH\)/);
@@ -219,7 +223,7 @@ describe('side by side', () => {
   test('the time in the queue is not part of the limit', async () => {
     const { calls, free } = await occupy(8, 'limit');
     const waiting = session.call('eval_form', { form: '(list :in-time)', timeout: 0.2 });
-    await pause(600);
+    await statusOnce(/\(list :in-time\) \((?:0\.[4-9]|[1-9]\d*\.\d) s, waits /);
     free();
     expect((await waiting).text).toMatch(/^\(:IN-TIME\)/);
     await Promise.all(calls);
@@ -235,7 +239,7 @@ describe('side by side', () => {
     );
     const rejected = expect(cancelled).rejects.toThrow();
     const last = session.call('eval_form', { form: '(list :last)' });
-    await pause(100);
+    await statusOnce(/2 wait\./);
     controller.abort();
     await rejected;
     free();

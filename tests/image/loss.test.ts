@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
-import { childrenOf, gone, imageOf, pause, until } from '../server/processes.ts';
+import { childrenOf, imageOf, killChild, until } from '../server/processes.ts';
 
 const REPLAY_OFF = ['--replay', 'off'];
 
@@ -26,12 +26,9 @@ function evaluations(count: number): string {
   return `Lost with it: ${made}. Load or define again what you need.`;
 }
 
-/** Kills the image of SESSION from outside, and waits until the server can have seen it. */
+/** Kills the image of SESSION from outside. The server knows it then. */
 async function killImage(session: Session): Promise<void> {
-  const image = await imageOf(session.pid);
-  process.kill(image, 'SIGKILL');
-  await gone(image, 3000);
-  await pause(200);
+  await killChild(await imageOf(session.pid));
 }
 
 /** Starts a session, hands it to USE, and ends it. */

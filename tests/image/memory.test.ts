@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
-import { pause } from '../server/processes.ts';
+import { until } from '../server/processes.ts';
 
 const FULL =
   /^Error: Interrupted after \d+\.\d s because it was about to exhaust the heap; the image is kept\. Make less at once, or ask the user for a larger --heap\./;
@@ -68,11 +68,10 @@ describe('an image with little in it', () => {
 
   test('a thread that nobody waits for is ended, and told', async () => {
     await session.eval('(progn (sb-thread:make-thread #\'grow :name "greedy") 1)');
-    let told: string[] = [];
-    for (let round = 0; round < 100 && told.length === 0; round++) {
-      await pause(100);
-      told = (await session.call('eval_form', { form: '1' })).notices;
-    }
+    const told = await until('what is told of it', 10_000, async () => {
+      const { notices } = await session.call('eval_form', { form: '1' });
+      return notices.length > 0 && notices;
+    });
     expect(told.join('\n')).toContain(
       'The thread greedy was ended because it was about to exhaust the heap.',
     );

@@ -1,33 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
-import { agentCommand, cacheFolder } from '../../src/image/process/agent.ts';
-import { Child } from '../../src/image/process/child.ts';
-import { findSbcl } from '../../src/image/process/sbcl.ts';
+import { afterAll, expect, test } from 'vitest';
+import { collectorOf } from '../../src/image/process/collecting.ts';
 import { type Message, PROTOCOL_VERSION } from '../../src/image/wire/frames.ts';
-import { CodeCalls } from '../../src/image/wire/upcalls.ts';
+import { readMessage } from '../../src/image/wire/messages.ts';
 import { PROJECT } from '../harness.ts';
-import { until } from '../server/processes.ts';
+import { startRawAgent } from './raw-agent.ts';
 
 const DOCUMENT = readFileSync(join(PROJECT, 'docs', 'wire-protocol.md'), 'utf8');
-const OPTIONS = {
-  lispFolder: join(PROJECT, 'lisp'),
-  cacheFolder: cacheFolder(),
-  root: PROJECT,
-  heapMb: 1024,
-  searchTree: false,
-};
-/** What the agent said about tools that code calls; the examples answer instead of the server. */
-const calls: Message[] = [];
-vi.spyOn(CodeCalls.prototype, 'take').mockImplementation((message) => {
-  calls.push(message);
-});
-/** What it said about what built the image, and what it builds again. */
-const told: Message[] = [];
-const child = new Child(agentCommand(findSbcl(undefined), OPTIONS, true), PROJECT, () => ({
-  tell: (message) => told.push(message),
-}));
-afterAll(() => child.kill('the test ended'));
+const agent = startRawAgent();
+afterAll(() => agent.end());
 
 /** The examples: each request with what the agent says until the next one. */
 const EXAMPLES = [...DOCUMENT.matchAll(/^→ (.*)\n((?:← .*\n)+)/gm)].map(
@@ -58,33 +40,27 @@ test('the document has examples of every operation that the agent offers', async
 
 test('the agent greets as documented', async () => {
   const [, greeting = ''] = /^← (\{"hello".*)$/m.exec(DOCUMENT) ?? [];
-  const { without } = await child.greeting;
   expect(JSON.parse(greeting)).toEqual({ hello: PROTOCOL_VERSION, collector: '...' });
-  const collecting = child.collector();
+  const hello = readMessage(await agent.take('the greeting', (message) => 'hello' in message));
+  if (hello.kind !== 'hello') throw new Error(`It greeted as ${hello.kind}.`);
+  const collecting = collectorOf(agent.pid, hello.collector);
   expect([collecting(), collecting()]).toEqual([true, false]);
   // Not every SBCL is built to keep those.
-  expect(without.filter((ability) => ability !== 'cross-references to CL')).toEqual([]);
+  expect(hello.without.filter((ability) => ability !== 'cross-references to CL')).toEqual([]);
 });
 
-/** The answers of the requests, by id: one can come after later requests. */
-const answers = new Map<unknown, Promise<Message>>();
-
 test.each(EXAMPLES)('%s', async (request, lines) => {
-  await child.greeting;
-  const sent = JSON.parse(request) as { id: number; op: string; args: object };
-  const { id, answer } = child.request(sent.op, sent.args);
-  expect(id).toBe(sent.id);
-  answers.set(id, answer);
-  // What examples before this one built is shown by none of them.
-  told.splice(0);
+  const { id, op, args } = JSON.parse(request) as { id: number; op: string; args: object };
+  agent.send(id, op, args);
   for (const line of lines) {
     const expected = JSON.parse(line) as Message;
-    const said =
-      'call' in expected
-        ? await until('a call', 5000, () => calls.shift())
-        : 'job' in expected
-          ? await until('what it tells', 5000, () => told.shift())
-          : await answers.get(expected['id']);
+    // Messages of one kind come in the order of the document; an answer can come behind later requests.
+    const kind = ['call', 'built', 'replaying'].find((member) => member in expected);
+    const said = await agent.take(line, (message) =>
+      kind === undefined
+        ? message['id'] === expected['id']
+        : kind in message && message['job'] === expected['job'],
+    );
     expect(said).toEqual(filled(expected, said));
   }
 });

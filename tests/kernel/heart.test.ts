@@ -1,7 +1,7 @@
 // When an image counts as frozen.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { listenToHeart } from '../../src/image/wire/limits.ts';
+import { listenToHeart } from '../../src/image/process/heart.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

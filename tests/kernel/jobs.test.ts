@@ -1,12 +1,13 @@
 // What is known of calls under way, when they are told how they do, and since when an image is silent.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Progress } from '../../src/image/image.ts';
-import type { Child } from '../../src/image/process/child.ts';
 import { type JobEnd, Jobs } from '../../src/image/session/jobs.ts';
+import { tellProgress } from '../../src/image/session/progress.ts';
 import { Queue } from '../../src/image/session/queue.ts';
-import type { Message } from '../../src/image/wire/frames.ts';
-import { Stop, watch } from '../../src/image/wire/limits.ts';
+import type { Progress } from '../../src/image/wire/call.ts';
+import { watch } from '../../src/image/wire/ending-steps.ts';
+import { Stop } from '../../src/image/wire/endings.ts';
+import type { Peer } from '../../src/image/wire/peer.ts';
 import { Pulse } from '../../src/image/wire/pulse.ts';
 import { endingText } from '../../src/tools/outcome.ts';
 import { progressText } from '../../src/tools/progress.ts';
@@ -20,19 +21,21 @@ afterEach(() => {
 
 const DONE: JobEnd = { ending: { kind: 'done' } };
 
-/** A process that answers no request before it is told to. */
-function silentChild() {
-  const asked: { op: string; answer: (message: Message) => void }[] = [];
+/** A peer that answers no request before it is told to. */
+function silentPeer() {
+  const asked: { op: string; answer: (value: object) => void }[] = [];
   const request = (op: string) => {
-    const answer = new Promise<Message>((resolve) => asked.push({ op, answer: resolve }));
+    const answer = new Promise((resolve) => {
+      asked.push({ op, answer: (value) => resolve({ ending: DONE.ending, data: { value } }) });
+    });
     return { id: asked.length, answer };
   };
-  return { asked, child: { request } as unknown as Child };
+  return { asked, peer: { request } as unknown as Peer };
 }
 
 test('a job is about the first line of its code, bounded, or its file, or nothing', () => {
   const jobs = new Jobs();
-  const subjectOf = (args: object) => jobs.begin('evaluate', args, {}).subject;
+  const subjectOf = (args: object) => jobs.begin('evaluate', args, undefined).subject;
   expect(subjectOf({ code: '\n  (f)\n(g)' })).toBe('(f)');
   expect(subjectOf({ code: 'x'.repeat(101), file: '/f' })).toBe(`${'x'.repeat(100)}...`);
   expect(subjectOf({ file: '/a/b.lisp', fasl: '/c' })).toBe('/a/b.lisp');
@@ -41,24 +44,24 @@ test('a job is about the first line of its code, bounded, or its file, or nothin
 
 test('jobs are numbered on, and gone once they have ended', async () => {
   const jobs = new Jobs();
-  const [one, two] = [jobs.begin('evaluate', {}, {}), jobs.begin('describe', {}, {})];
+  const [one, two] = [jobs.begin('evaluate', {}, undefined), jobs.begin('describe', {}, undefined)];
   expect(jobs.list()).toEqual([one, two]);
   jobs.end(one, DONE);
   expect(await one.ended).toBe(DONE);
   expect(jobs.list()).toEqual([two]);
-  expect(jobs.begin('evaluate', {}, {}).number).toBe(3);
+  expect(jobs.begin('evaluate', {}, undefined).number).toBe(3);
   expect([0, 1, 3, 4].map((number) => jobs.wasThere(number))).toEqual([false, true, true, false]);
 });
 
 test('a job ends for the reason that came first', () => {
   const jobs = new Jobs();
   const client = new AbortController();
-  const job = jobs.begin('evaluate', {}, { signal: client.signal });
+  const job = jobs.begin('evaluate', {}, client.signal);
   job.interrupt('interrupt');
   client.abort('ending');
   expect([job.signal.aborted, job.reason]).toEqual([true, 'interrupt']);
   const other = new AbortController();
-  const cancelled = jobs.begin('evaluate', {}, { signal: other.signal });
+  const cancelled = jobs.begin('evaluate', {}, other.signal);
   other.abort('interrupt'); // What a client says is no reason of ours.
   expect(cancelled.reason).toBe('cancelled');
 });
@@ -79,7 +82,7 @@ test('the steps that end a call carry the reason', () => {
 
 test('when the server ends, all are ended, and not waited for longer than that', async () => {
   const jobs = new Jobs();
-  const job = jobs.begin('evaluate', {}, {});
+  const job = jobs.begin('evaluate', {}, undefined);
   const over = vi.fn();
   void jobs.endAll(150).then(over);
   expect(job.reason).toBe('ending');
@@ -108,7 +111,8 @@ test('a call that waits knows how many are before it', async () => {
 test('progress is told each second, in each phase, until the end', async () => {
   const jobs = new Jobs();
   const told: Progress[] = [];
-  const job = jobs.begin('evaluate', {}, { onProgress: (progress) => told.push(progress) });
+  const job = jobs.begin('evaluate', {}, undefined);
+  const stopTelling = tellProgress(job, (progress) => told.push(progress));
   const next = async () => {
     await vi.advanceTimersByTimeAsync(1000);
     return told.splice(0);
@@ -117,24 +121,24 @@ test('progress is told each second, in each phase, until the end', async () => {
   expect(await next()).toEqual([{ milliseconds: 1000, waiting: { running: 8, waiting: 2 } }]);
   job.phase = { kind: 'starting' };
   expect(await next()).toEqual([{ milliseconds: 2000, waiting: 'start' }]);
-  const { asked, child } = silentChild();
-  job.phase = { kind: 'running', child, id: 7 };
+  const { asked, peer } = silentPeer();
+  job.phase = { kind: 'running', peer, id: 7 };
   expect(await next()).toEqual([]);
   expect(await next()).toEqual([{ milliseconds: 4000, silentMs: 1000 }]);
   expect(asked).toHaveLength(1);
-  asked[0]?.answer({ id: 1, value: { characters: 3 } });
+  asked[0]?.answer({ characters: 3 });
   await vi.advanceTimersByTimeAsync(0);
   expect(told.splice(0)).toEqual([{ milliseconds: 4000, characters: 3 }]);
   await next();
-  jobs.end(job, DONE);
-  asked[1]?.answer({ id: 2, value: { characters: 4 } });
+  stopTelling();
+  asked[1]?.answer({ characters: 4 });
   expect(await next()).toEqual([]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test('a silent image is asked each question once, and it is known since when it is silent', async () => {
-  const { asked, child } = silentChild();
-  const pulse = new Pulse((op) => child.request(op, {}).answer);
+  const { asked, peer } = silentPeer();
+  const pulse = new Pulse(peer);
   void pulse.ping();
   void pulse.ping();
   await vi.advanceTimersByTimeAsync(500);
@@ -143,7 +147,7 @@ test('a silent image is asked each question once, and it is known since when it 
   expect(await first).toEqual({ silentMs: 570 });
   const second = pulse.status(70);
   expect(asked.map(({ op }) => op)).toEqual(['ping', 'status']);
-  asked[1]?.answer({ id: 2, value: { version: '2' } });
+  asked[1]?.answer({ version: '2' });
   expect(await second).toEqual({ said: { status: { version: '2' }, at: performance.now() }, silentMs: 0 });
 });
 

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Queue } from '../../src/image/session/queue.ts';
-import { watch } from '../../src/image/wire/limits.ts';
+import { watch } from '../../src/image/wire/ending-steps.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

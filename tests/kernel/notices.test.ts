@@ -1,27 +1,51 @@
 // What is kept until an answer tells it, and how many calls can wait.
 
 import { expect, test } from 'vitest';
+import type { Notice } from '../../src/image/image.ts';
 import { Notices } from '../../src/image/session/notices.ts';
 import { enterAll, Queue } from '../../src/image/session/queue.ts';
+import { OUTPUT_LIMIT, readOutput } from '../../src/image/wire/messages.ts';
+import { noticeText } from '../../src/tools/notice-text.ts';
+
+const raw = (text: string) => ({ kind: 'raw', text }) as const;
 
 test('notices are told once, in their order', () => {
   const notices = new Notices();
-  notices.add('one');
-  notices.add('two');
-  expect(notices.take()).toEqual(['one', 'two']);
+  notices.add(raw('one'));
+  notices.add(raw('two'));
+  expect(notices.take()).toEqual([raw('one'), raw('two')]);
   expect(notices.take()).toEqual([]);
 });
 
-test('of many notices the last are kept, each bounded, and the rest is counted', () => {
+test('of many notices the last are kept, and the rest is counted', () => {
   const notices = new Notices();
-  for (let count = 0; count < 1_000; count++) notices.add(`${count} ${'x'.repeat(100_000)}`);
+  for (let count = 0; count < 1_000; count++) notices.add(raw(`${count}`));
   const told = notices.take();
   expect(told).toHaveLength(21);
-  expect(told[0]).toBe('980 earlier notices were left out: no answer could tell them.');
-  expect(told[20]).toMatch(/^999 x{49000,}\n\[... cut here ...\]$/);
-  expect(told[20]?.length).toBeLessThan(50_100);
-  notices.add('next');
-  expect(notices.take()).toEqual(['next']);
+  expect(told[0]).toEqual({ kind: 'forgotten', count: 980 });
+  expect(told[20]).toEqual(raw('999'));
+  notices.add(raw('next'));
+  expect(notices.take()).toEqual([raw('next')]);
+});
+
+test('what the agent says was written is bounded', () => {
+  const long = readOutput({ text: 'x'.repeat(100_000), omitted: 1, tail: 'y'.repeat(100_000) });
+  expect([long?.text.length, long?.tail?.length]).toEqual([OUTPUT_LIMIT, OUTPUT_LIMIT]);
+  expect(readOutput({ text: 5 })).toBe(undefined);
+});
+
+test.each([
+  [{ kind: 'forgotten', count: 980 }, '980 earlier notices were left out: no answer could tell them.'],
+  [
+    { kind: 'cancelled', ending: { kind: 'done' }, afterMs: 1200, output: undefined },
+    'A call that the client cancelled had ended before it could be interrupted, after 1.2 s. It had written nothing.',
+  ],
+  [
+    { kind: 'connected again', how: 'the image ended' },
+    'The connection to the Lisp image was lost: the image ended. There is a new one; look whether the image still holds what you need.',
+  ],
+] satisfies [Notice, string][])('the notice %j reads %s', (notice, text) => {
+  expect(noticeText(notice)).toBe(text);
 });
 
 test('a thousand calls wait, one more is refused and takes no place', async () => {

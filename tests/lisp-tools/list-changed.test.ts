@@ -94,6 +94,24 @@ describe.each(ERAS)('in the %s era', (era) => {
   });
 });
 
+test('S2.20 a client hears of the change before the answer of the call that made it', async () => {
+  const server = await new RawServer({ era: 'legacy' }).connect();
+  try {
+    const { id, line } = server.request('tools/call', {
+      name: 'eval_form',
+      arguments: { form: definition('prompt_one', 'here') },
+    });
+    server.write(line);
+    await until('the answer', 20_000, () => server.messages.find((message) => message.id === id));
+    const order = server.messages.filter(
+      (message) => message.method === 'notifications/tools/list_changed' || message.id === id,
+    );
+    expect(order.map(({ method }) => method)).toEqual(['notifications/tools/list_changed', undefined]);
+  } finally {
+    await server.kill();
+  }
+});
+
 test('a modern client that did not ask hears nothing of changes', async () => {
   const server = await new RawServer({ era: 'modern' }).connect();
   try {

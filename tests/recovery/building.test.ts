@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { agentCommand, cacheFolder } from '../../src/image/process/agent.ts';
 import { Child } from '../../src/image/process/child.ts';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
-import type { Message } from '../../src/image/wire/frames.ts';
+import type { Built } from '../../src/image/wire/messages.ts';
 import { PROJECT } from '../harness.ts';
 
 const OPTIONS = {
@@ -15,17 +15,17 @@ const OPTIONS = {
   heapMb: 1024,
   searchTree: false,
 };
-let told: Message[] = [];
+let told: Built[] = [];
 const child = new Child(agentCommand(findSbcl(undefined), OPTIONS, true), PROJECT, () => ({
-  tell: (message) => told.push(message['built'] as Message),
+  tell: (each) => each.kind === 'built' && told.push(each.built),
 }));
 afterAll(() => child.kill('the test ended'));
 
-async function toldOf(code: string): Promise<Message[]> {
+async function toldOf(code: string): Promise<Built[]> {
   await child.greeting;
   told = [];
-  const answer = await child.request('evaluate', { code }).answer;
-  expect(answer, code).not.toHaveProperty('condition');
+  const { ending } = await child.request('evaluate', { code }).answer;
+  expect(ending.kind, code).not.toBe('condition');
   return told;
 }
 

@@ -2,7 +2,7 @@
 
 import { afterEach } from 'vitest';
 import { type Session, type StartOptions, startSession, temporaryFolder } from '../harness.ts';
-import { gone, imageOf, pause } from '../server/processes.ts';
+import { imageOf, killChild } from '../server/processes.ts';
 
 /** Returns a function that starts sessions which end with the test, with their own state folder unless OPTIONS name one. */
 export function sessions(): (options?: StartOptions) => Promise<Session> {
@@ -21,13 +21,9 @@ export function sessions(): (options?: StartOptions) => Promise<Session> {
   };
 }
 
-/** Kills the image of SESSION from outside. */
+/** Kills the image of SESSION from outside. The server knows it then. */
 export async function killImage(session: Session): Promise<void> {
-  const image = await imageOf(session.pid);
-  process.kill(image, 'SIGKILL');
-  await gone(image, 5000);
-  // The server hears of it a little later.
-  await pause(100);
+  await killChild(await imageOf(session.pid));
 }
 
 /** Evaluates FORM after a loss; returns its text and the notice of that loss, without the time it took. */

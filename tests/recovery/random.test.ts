@@ -4,7 +4,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { LONG } from '../long.ts';
-import { childrenOf, gone, imageOf, pause } from '../server/processes.ts';
+import { childrenOf, imageOf, killChild } from '../server/processes.ts';
 import { randomForm, randomNumbers, SHOW } from './random-forms.ts';
 
 const RUNS = LONG ? { seeds: 8, steps: 400 } : { seeds: 2, steps: 60 };
@@ -24,28 +24,23 @@ async function show(session: Session): Promise<{ shown: string; told: string }> 
   return { shown: text, told: notices.join('\n') };
 }
 
-async function kill(pid: number | undefined): Promise<void> {
-  if (pid === undefined) return;
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
-  }
-  await gone(pid, 5000);
+/** Resolves after some milliseconds, so that the kill that follows comes at another moment each time. */
+function anyMoment(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Kills the image of SESSION, sometimes while FORM is evaluated, sometimes while it is built again. */
 async function loseImage(session: Session, form: string | undefined, next: (limit: number) => number) {
   const image = await imageOf(session.pid);
   const call = form && session.call('eval_form', { form });
-  await pause(form ? next(20) : 0);
-  await kill(image);
+  await anyMoment(form ? next(20) : 0);
+  await killChild(image);
   const answer = call && (await call);
-  await pause(100);
   if (next(3) === 0) {
-    await pause(next(80));
-    await kill(childrenOf(session.pid)[0]);
-    await pause(100);
+    // The next one is started at once, unless there is nothing to build it from.
+    await anyMoment(100 + next(80));
+    const [rebuilt] = childrenOf(session.pid);
+    if (rebuilt !== undefined) await killChild(rebuilt);
   }
   return answer;
 }

@@ -1,9 +1,9 @@
 // When what is built again is suspected of ending the images that are built with it.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Child } from '../../src/image/process/child.ts';
 import type { JournalStore } from '../../src/image/recovery/entries.ts';
 import { Recovery } from '../../src/image/recovery/recovery.ts';
+import type { Peer } from '../../src/image/wire/peer.ts';
 
 const NOWHERE: JournalStore = {
   append: () => {},
@@ -14,7 +14,10 @@ const NOWHERE: JournalStore = {
 };
 const ALIVE = {
   dead: false,
-  request: () => ({ id: 1, answer: Promise.resolve({ value: true, failed: [] }) }),
+  request: () => ({
+    id: 1,
+    answer: Promise.resolve({ ending: { kind: 'done' }, data: { value: true, failed: [] } }),
+  }),
   job: () => ({
     interrupt: () => {},
     terminate: () => {},
@@ -22,7 +25,7 @@ const ALIVE = {
     collecting: () => false,
     kill: () => {},
   }),
-} as unknown as Child;
+} as unknown as Peer;
 
 let recovery: Recovery;
 beforeEach(() => {
@@ -39,7 +42,7 @@ afterEach(() => {
 /** Builds an image that lives for SECONDS; returns how many the report of its predecessors names. */
 async function life(seconds: number, used = true, worked = true): Promise<number | undefined> {
   await recovery.prepare(ALIVE);
-  recovery.takeText();
+  recovery.takeReport();
   if (used) recovery.used();
   if (used && worked) recovery.worked();
   vi.advanceTimersByTime(seconds * 1000);
@@ -71,7 +74,7 @@ test('not when one between was used for longer, or nobody used it for long', asy
 test('not when restart_image ended one', async () => {
   expect([await life(1), await life(1)]).toEqual([undefined, undefined]);
   await recovery.prepare(ALIVE);
-  recovery.takeText();
+  recovery.takeReport();
   recovery.choose('session');
   recovery.lost('restart_image ended it');
   expect([await life(1), await life(1), await life(1)]).toEqual([undefined, undefined, 2]);

@@ -39,9 +39,8 @@ export interface Hit {
   found: string;
 }
 
-/** Returns every match of PATTERN, which must be global, in the file at PATH. */
-export function hitsIn(path: string, pattern: RegExp): Hit[] {
-  const text = textOf(path);
+/** Returns every match of PATTERN, which must be global, in the file at PATH, whose text is TEXT. */
+export function hitsIn(path: string, pattern: RegExp, text = textOf(path)): Hit[] {
   return [...text.matchAll(pattern)].map((match) => ({
     path,
     line: text.slice(0, match.index).split('\n').length,

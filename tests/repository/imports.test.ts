@@ -3,12 +3,10 @@
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { filesOf, type Hit, hitLines, hitsIn, textOf } from './files.ts';
+import { importsOf, STATIC } from './source-imports.ts';
 
 const SOURCES = filesOf('src', '.ts');
 
-/** As Biome formats them, a static import ends its statement with the quoted name; a dynamic one opens with it. */
-const STATIC = /^(?:(?:(?:import|export) [^'\n]*|\}) from|import) '([^'\n]+)';$/gm;
-const DYNAMIC = /\bimport\(\s*'([^'\n]+)'/g;
 const UNREADABLE = /\b(?:import|require)\((?!\s*').*/g;
 
 /** Returns the cells of the table below the heading `Import directions`: what each folder may import. */
@@ -23,10 +21,14 @@ function readTable(): Map<string, string[]> {
   return new Map(rows.map(([, folder = '', cell = '']) => [folder, cell.replaceAll('`', '').split(', ')]));
 }
 
-/** Returns the part of src/ that the file at PATH belongs to: its folder, or its own name. */
-function partOf(path: string): string {
-  const [, first = ''] = path.split('/');
-  return first.replace(/\.ts$/, '');
+const table = readTable();
+
+/** Returns the part of src/ that the file at PATH belongs to: the room of a folder that has a row in ROWS, else the
+ *  folder, or its own name. */
+function partOf(path: string, rows: ReadonlyMap<string, string[]> = table): string {
+  const [, first = '', second = ''] = path.split('/');
+  const room = `${first}/${second}`;
+  return rows.has(room) ? room : first.replace(/\.ts$/, '');
 }
 
 /** Returns what the import FOUND in the file at PATH stands for in the table. */
@@ -37,12 +39,24 @@ function targetOf({ path, found }: Hit): string {
   return found.startsWith('@') ? `${scope}/${name}` : String(scope);
 }
 
-const table = readTable();
-
 test('every part of src/ has its row, and there is one for everything', () => {
-  const parts = new Set(SOURCES.map(partOf));
+  const parts = new Set(SOURCES.map((path) => partOf(path)));
   expect([...parts].filter((part) => !table.has(part))).toEqual([]);
   expect(table.get('main')).toEqual(['everything']);
+});
+
+test('every row is for files that are there', () => {
+  const parts = new Set(SOURCES.map((path) => partOf(path)));
+  expect([...table.keys()].filter((part) => !parts.has(part))).toEqual([]);
+});
+
+test('a room with a row of its own is a part, and any other belongs to its folder', () => {
+  const rows = new Map([
+    ['image', []],
+    ['image/wire', []],
+  ]);
+  const paths = ['src/image/wire/frames.ts', 'src/image/own/a/b.ts', 'src/image/image.ts', 'src/main.ts'];
+  expect(paths.map((path) => partOf(path, rows))).toEqual(['image/wire', 'image', 'image', 'main']);
 });
 
 test('every import is one that can be read', () => {
@@ -53,7 +67,7 @@ test('every import is one that can be read', () => {
 });
 
 test('every import goes in a direction that the table allows', () => {
-  const imports = SOURCES.flatMap((path) => [...hitsIn(path, STATIC), ...hitsIn(path, DYNAMIC)]);
+  const imports = SOURCES.flatMap((path) => importsOf(path));
   const wrong = imports.filter((hit) => {
     const part = partOf(hit.path);
     const target = targetOf(hit);

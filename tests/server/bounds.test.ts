@@ -1,15 +1,29 @@
 // What the server holds is bounded, whatever its client sends or leaves unread.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { LINE_LIMIT, LineReader } from '../../src/server/line-reader.ts';
 import { StdioTransport } from '../../src/server/transport.ts';
-import { pause, until } from './processes.ts';
+import { temporaryFolder } from '../harness.ts';
+import { until } from './processes.ts';
 import { RawServer, textOf } from './raw.ts';
 
 const MEGA = 1024 * 1024;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+/** Returns how much memory is in use in this process once its garbage is collected. */
+function octetsInUse(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
 
 describe('lines', () => {
   test('split at every octet are whole', () => {
@@ -37,9 +51,9 @@ describe('lines', () => {
 
   test('in pieces of one octet hold little more than their octets', () => {
     const reader = new LineReader();
-    const before = process.memoryUsage.rss();
+    const before = octetsInUse();
     for (let count = 0; count < 4 * MEGA; count++) reader.push(Buffer.from('x'));
-    expect(process.memoryUsage.rss() - before).toBeLessThan(200 * MEGA);
+    expect(octetsInUse() - before).toBeLessThan(20 * MEGA);
     const [line] = reader.push(Buffer.from('\n'));
     expect(line && 'octets' in line && line.octets.length).toBe(4 * MEGA);
   });
@@ -63,10 +77,12 @@ describe('a transport whose client does not read', () => {
     const read = async () => {
       while (stdout.writableLength > 0) {
         release();
-        await pause(0);
+        await new Promise((resolve) => setImmediate(resolve));
       }
     };
-    return { transport, stdin, stdout, received, read };
+    /** Resolves when no more is taken in: what stdin has waits. */
+    const full = () => until('that it takes no more', 10_000, () => stdin.isPaused());
+    return { transport, stdin, stdout, received, read, full };
   }
 
   function request(id: number, octets = 0): string {
@@ -77,29 +93,26 @@ describe('a transport whose client does not read', () => {
     ({ jsonrpc: '2.0', id, result: { x: 'x'.repeat(octets) } }) as JSONRPCMessage;
 
   test('takes no more requests while much waits to be read, and goes on once it was', async () => {
-    const { transport, stdin, received, read } = await started();
+    const { transport, stdin, received, read, full } = await started();
     stdin.write(request(1));
-    await pause(5);
+    await until('the first request', 1000, () => received.length === 1);
     void transport.send(answer(1, 130 * MEGA));
     stdin.write(request(2));
-    stdin.write(request(3));
-    await pause(20);
+    await full();
     const taken = received.length;
+    stdin.write(request(3));
     stdin.write(request(4));
-    await pause(20);
-    expect(received.length).toBe(taken);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([received.length, stdin.readableLength > 0]).toEqual([taken, true]);
     await read();
     await until('all requests', 1000, () => received.length === 4);
   });
 
   test('takes no more requests while much of them waits for an answer', async () => {
-    const { transport, stdin, received, read } = await started();
-    for (const id of [1, 2, 3, 4]) {
-      stdin.write(request(id, 60 * MEGA));
-      await pause(20);
-    }
-    await pause(200);
-    expect(received.length).toBe(3);
+    const { transport, stdin, received, read, full } = await started();
+    for (const id of [1, 2, 3, 4]) stdin.write(request(id, 60 * MEGA));
+    await full();
+    expect([received.length, stdin.readableLength > 0]).toEqual([3, true]);
     void transport.send(answer(1, 1));
     await read();
     await until('the fourth request', 5000, () => received.length === 4);
@@ -115,6 +128,8 @@ describe('a transport whose client does not read', () => {
 });
 
 describe('the built server', () => {
+  const folder = temporaryFolder();
+  afterAll(folder.remove);
   const servers: RawServer[] = [];
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.kill();
@@ -173,9 +188,11 @@ describe('the built server', () => {
     server.process.stdout.pause();
     const before = rss(server);
     const form = '(loop repeat 400 do (format t "~A~%" (make-string 100 :initial-element #\\x)))';
+    const done = join(folder.path, 'done');
     const calls = Array.from({ length: 300 }, () => server.callLine('eval_form', { form }));
+    calls.push(server.callLine('eval_form', { form: `(close (open "${done}" :direction :output))` }));
     server.write(calls.map(({ line }) => line).join(''));
-    await pause(3000);
+    await until('the last call', 30_000, () => existsSync(done));
     expect(rss(server) - before).toBeLessThan(150);
     server.process.stdout.resume();
     for (const { id } of calls) expect((await server.answer(id)).result?.isError).toBe(false);

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERAS, type Session, startSession } from '../harness.ts';
-import { pause, until } from './processes.ts';
+import { until } from './processes.ts';
 import { RawServer, textOf } from './raw.ts';
 
 /** Begins to evaluate FORM in SESSION, waits until that has set *BEGUN*, cancels the call, and waits for
@@ -115,7 +115,9 @@ describe('on the wire', () => {
   test('a cancelled call is not answered', async () => {
     const { id, line } = server.callLine('eval_form', { form: '(loop)' });
     server.write(line);
-    await pause(200);
+    await until('its beginning', 10_000, async () =>
+      textOf(await server.send(server.callLine('image_status', {}))).includes('1 call runs'),
+    );
     const params = { requestId: id, reason: 'enough' };
     server.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params })}\n`);
     await until('the notice', 5000, async () => {

@@ -5,8 +5,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ERAS, type Session, startSession, temporaryFolder } from '../harness.ts';
-import { gone, imageOf, pause, until } from './processes.ts';
-import { RawServer } from './raw.ts';
+import { gone, imageOf, until } from './processes.ts';
+import { RawServer, textOf } from './raw.ts';
 
 /** Runs until it is interrupted, and notes that it began and that its cleanup form ran. */
 const ENDLESS =
@@ -118,10 +118,12 @@ describe('a call that runs when the server ends', () => {
   test('by a signal is told so when the client still listens', async () => {
     const { id, line } = server.callLine('eval_form', { form: '(progn (princ "half") (sleep 100))' });
     server.write(line);
-    await pause(400);
+    await until('its output', 10_000, async () =>
+      textOf(await server.send(server.callLine('image_status', {}))).includes('4 characters of output'),
+    );
     server.process.kill('SIGTERM');
     await server.exited;
-    await pause(20);
+    await until('all that it wrote', 1000, () => server.process.stdout.readableEnded);
     const answer = server.messages.find((each) => each.id === id);
     expect(answer?.result?.isError).toBe(true);
     expect(answer?.result?.content?.[0]?.text).toMatch(

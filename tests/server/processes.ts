@@ -1,6 +1,7 @@
 // What /proc tells about processes: the tests of starts, ends and losses look at them from outside.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { stretch } from '../load.ts';
 
 /** Returns the parts of /proc/PID/stat after the name, or undefined when the process is gone. */
 function statOf(pid: number): string[] | undefined {
@@ -45,17 +46,17 @@ export function pause(ms: number): Promise<void> {
 }
 
 /** Resolves with what LOOK returns once that is neither undefined nor false. Throws, naming WHAT, when it
- *  still is after MS milliseconds. */
+ *  still is after MS milliseconds, stretched by the load. */
 export async function until<T>(
   what: string,
   ms: number,
   look: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
-  const end = performance.now() + ms;
+  const began = performance.now();
   for (;;) {
     const seen = await look();
     if (seen !== undefined && seen !== false) return seen;
-    if (performance.now() > end) throw new Error(`Not seen within ${ms} ms: ${what}.`);
+    if (performance.now() - began > ms * stretch()) throw new Error(`Not seen within ${ms} ms: ${what}.`);
     await pause(10);
   }
 }
@@ -65,7 +66,14 @@ export async function imageOf(pid: number): Promise<number> {
   return until(`an image of the server ${pid}`, 10_000, () => childrenOf(pid)[0]);
 }
 
-/** Resolves when the process PID is gone; throws after MS milliseconds. */
+/** Resolves when the process PID is gone; throws after MS milliseconds, stretched by the load. */
 export async function gone(pid: number, ms: number): Promise<void> {
   await until(`the end of the process ${pid}`, ms, () => !runs(pid));
+}
+
+/** Kills the process PID, unless it has ended by itself. Resolves when its parent knows: then the system has forgotten
+ *  it. */
+export async function killChild(pid: number): Promise<void> {
+  if (runs(pid)) process.kill(pid, 'SIGKILL');
+  await until(`the parent of ${pid} to know its end`, 5000, () => statOf(pid) === undefined);
 }

@@ -1,20 +1,18 @@
-// Decides how our own SBCL serves calls: which wait, when they are interrupted, what is told with their answers.
+// Decides how our own SBCL is an image: prepared with start files and tools, built again when it is lost, replaced when
+// somebody asks.
 
 import { ImageError } from '../../errors.ts';
-import type { CallOptions, Image, ImageTools, Output, Reason, RebuildFrom, Reply, Stake } from '../image.ts';
+import type { Image, ImageTools, Notice, RebuildFrom, Replaceable, Stake } from '../image.ts';
 import type { Child } from '../process/child.ts';
 import { Lifetime, type LifetimeOptions } from '../process/lifetime.ts';
 import type { JournalStore } from '../recovery/entries.ts';
-import { type LossReport, lossText } from '../recovery/loss-report.ts';
+import type { LossReport } from '../recovery/loss-report.ts';
 import { Recovery } from '../recovery/recovery.ts';
-import { type Job, Jobs } from '../session/jobs.ts';
+import { Calls } from '../session/calls.ts';
+import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
-import { enterAll, Queue } from '../session/queue.ts';
+import { Queue } from '../session/queue.ts';
 import { type ImageStatus, imageStatus } from '../session/status.ts';
-import { endingOf, notBegun } from '../wire/ending.ts';
-import { watch } from '../wire/limits.ts';
-import type { Operations } from '../wire/operations.ts';
-import { checkCanEnd, codeCaller, withinCompilation } from '../wire/origin.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
 export interface SbclOptions extends LifetimeOptions {
@@ -30,29 +28,18 @@ export interface SbclOptions extends LifetimeOptions {
   journal?: JournalStore;
 }
 
-/** Evaluations, and calls that only look, that run side by side. */
-const PLACES = 8;
-const LOOKING_PLACES = 32;
-/** Milliseconds for the user's own start files, and for any load. */
-const LOAD_LIMIT_MS = 600_000;
 /** Milliseconds that calls have to clean up when the server ends. */
 const LAST_CLEANUP_MS = 150;
 
-const RUNS_CODE: ReadonlySet<string> = new Set(
-  'evaluate macroexpand load-file load-source load-system run-tool'.split(' '),
-);
-
-export class SbclImage implements Image {
+export class SbclImage implements Image, Replaceable {
   readonly #options: SbclOptions;
-  readonly #queue = new Queue(PLACES);
-  readonly #lookers = new Queue(LOOKING_PLACES);
-  /** What one compilation takes back must not be what another has just defined. */
-  readonly #compilations = new Queue(1);
+  readonly #calls: Calls;
+  /** Performs the operation NAME with ARGS, as Image says. */
+  readonly call: Calls['call'];
   /** Each restart tells of its own image. */
   readonly #restarts = new Queue(1);
-  readonly jobs = new Jobs();
   readonly #recovery: Recovery;
-  readonly #notices = new Notices();
+  readonly #notices = new Notices<Notice>();
   /** The process that loads the start files, which are a person's own. */
   #startsFrom: Child | undefined;
   readonly #lifetime: Lifetime;
@@ -64,7 +51,7 @@ export class SbclImage implements Image {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
         registerTool: (definition, registration) => this.#register(child, definition, registration),
-        tell: (message) => this.#recovery.tell(message, this.#lifetime.isPrepared(child)),
+        tell: (told) => this.#recovery.tell(told, this.#lifetime.isPrepared(child)),
       }),
       prepare: (child) => this.#prepare(child),
       lost: (how) => {
@@ -72,6 +59,27 @@ export class SbclImage implements Image {
         if (this.#recovery.lost(how)) this.start();
       },
     });
+    this.#calls = new Calls({
+      limitMs: options.limitMs,
+      ready: () => this.#lifetime.ready(),
+      building: () => this.#recovery.progress,
+      begins: (peer) => {
+        // One that a start file has ended is no image to tell of.
+        if (peer.dead) return;
+        this.#tellLoss();
+        this.#recovery.used();
+      },
+      // What is done before calls use an image is done to every new one.
+      watch: (peer, name, args) =>
+        this.#lifetime.isPrepared(peer) ? this.#recovery.watch(peer, name, args) : undefined,
+      worked: () => this.#recovery.worked(),
+      notify: (notice) => this.#notices.add(notice),
+    });
+    this.call = this.#calls.call.bind(this.#calls);
+  }
+
+  get jobs(): Jobs {
+    return this.#calls.jobs;
   }
 
   get running(): boolean {
@@ -93,14 +101,13 @@ export class SbclImage implements Image {
     this.#lifetime.close();
   }
 
-  /** Interrupts what runs, so that its cleanup forms do, and ends the image soon. */
   async end(): Promise<void> {
     await this.jobs.endAll(LAST_CLEANUP_MS);
     this.close();
   }
 
   status(): Promise<ImageStatus> {
-    return imageStatus(this.#lifetime, this.jobs, this.#recovery);
+    return imageStatus(this.#lifetime, this.#recovery, this.jobs);
   }
 
   get lastLoss(): LossReport | undefined {
@@ -112,11 +119,11 @@ export class SbclImage implements Image {
     return { entries: entries.length, replay: on, values: held.variables, calls: this.jobs.list().length };
   }
 
-  async restart(rebuild: RebuildFrom): Promise<string> {
+  async restart(rebuild: RebuildFrom): Promise<LossReport | undefined> {
     return this.#restarts.within(() => this.#restart(rebuild));
   }
 
-  async #restart(rebuild: RebuildFrom): Promise<string> {
+  async #restart(rebuild: RebuildFrom): Promise<LossReport | undefined> {
     await this.#lifetime.settled();
     this.#recovery.choose(rebuild);
     const child = this.#lifetime.child;
@@ -133,7 +140,7 @@ export class SbclImage implements Image {
     // Else one that is restarted again and again would count as lost again and again.
     this.#recovery.used();
     // A call that waited can have been told before.
-    return this.#recovery.takeText() ?? (this.lastLoss ? lossText(this.lastLoss) : '');
+    return this.#recovery.takeReport() ?? this.lastLoss;
   }
 
   /** Returns the names of the abilities that this SBCL lacks; the agent does without them. */
@@ -141,110 +148,11 @@ export class SbclImage implements Image {
     return (await (await this.#lifetime.ready()).greeting).without;
   }
 
-  takeNotices(): string[] {
-    this.#notices.addRaw(this.#lifetime.child?.takeRaw().trim() ?? '');
-    for (const note of this.#recovery.journal.takeNotes()) this.#notices.add(note);
+  takeNotices(): Notice[] {
+    const raw = this.#lifetime.child?.takeRaw().trim() ?? '';
+    if (raw !== '') this.#notices.add({ kind: 'raw', text: raw });
+    for (const text of this.#recovery.journal.takeNotes()) this.#notices.add({ kind: 'journal', text });
     return this.#notices.take();
-  }
-
-  async call<Name extends keyof Operations>(
-    name: Name,
-    args: Operations[Name]['args'],
-    options: CallOptions = {},
-  ): Promise<Reply<Name>> {
-    checkCanEnd(name);
-    const job = this.jobs.begin(name, args, options);
-    let reply: Reply<Name> = notBegun(job);
-    try {
-      reply = await this.#callAs(job, name, args, options);
-      return reply;
-    } finally {
-      this.jobs.end(job, reply);
-    }
-  }
-
-  async #callAs<Name extends keyof Operations>(
-    job: Job,
-    name: Name,
-    args: Operations[Name]['args'],
-    options: CallOptions,
-  ): Promise<Reply<Name>> {
-    const caller = codeCaller();
-    const queues = this.#queuesOf(name, caller !== undefined);
-    const leave = await enterAll(queues, job.signal, (ahead) => {
-      job.phase = { kind: 'queued', ahead };
-    });
-    if (leave === undefined) return notBegun(job);
-    try {
-      // Not how long it took to get here: a busy server is no queue.
-      const waited = job.phase.kind === 'queued' && !queues.includes(this.#lookers);
-      const waitedMs = waited ? job.milliseconds : undefined;
-      job.phase = { kind: 'starting', building: () => this.#recovery.progress };
-      const child = caller ?? (await unlessAborted(this.#lifetime.ready(), job.signal));
-      if (child === undefined || job.signal.aborted) return notBegun(job);
-      // One that a start file has ended is no image to tell of.
-      if (caller === undefined && !child.dead) {
-        this.#tellLoss();
-        this.#recovery.used();
-      }
-      const reply = await this.#perform(child, job, name, args, options);
-      if (caller === undefined && reply.ending.kind !== 'lost') this.#recovery.worked();
-      return { ...reply, ...(waitedMs !== undefined && { waitedMs }) };
-    } finally {
-      leave();
-    }
-  }
-
-  #queuesOf(name: string, byCode: boolean): Queue[] {
-    // A compilation takes no place: one that had the turn could wait for those who wait for the turn.
-    if (name === 'compile-forms') return withinCompilation() ? [] : [this.#compilations];
-    // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
-    if (byCode) return [];
-    return [RUNS_CODE.has(name) ? this.#queue : this.#lookers];
-  }
-
-  async #perform<Name extends keyof Operations>(
-    child: Child,
-    job: Job,
-    name: Name,
-    args: object,
-    options: CallOptions,
-  ): Promise<Reply<Name>> {
-    const began = performance.now();
-    // What is done before calls use an image is done to every new one.
-    const answered =
-      this.#lifetime.isPrepared(child) &&
-      this.#recovery.journal.watch(
-        name,
-        args,
-        (entry, names) => void this.#recovery.note(child, entry, names),
-      );
-    const { id, answer } = child.request(name, args);
-    job.phase = { kind: 'running', child, id };
-    const message = await answer.finally(this.#watch(child, id, job, options.limitMs));
-    const afterMs = performance.now() - began;
-    const ending = endingOf(message, afterMs);
-    if ('fault' in message) await child.fail(message['fault']);
-    const output = message['output'] as Output | undefined;
-    this.#notices.addBackground(message);
-    if (options.signal?.aborted && codeCaller() === undefined)
-      this.#notices.addCancelled(ending, afterMs, output);
-    if (answered && ending.kind !== 'lost') answered(id, message, ending.kind === 'done');
-    return {
-      ending,
-      ...(output && { output }),
-      data: message as unknown as Operations[Name]['data'],
-    };
-  }
-
-  #watch(child: Child, id: number, job: Job, limitMs: number | undefined): () => void {
-    const limit = limitMs ?? (job.operation.startsWith('load-') ? LOAD_LIMIT_MS : this.#options.limitMs);
-    const endable = child.job(id);
-    const interrupt = (reason: Reason) => {
-      job.stopping ??= { reason, at: performance.now() };
-      endable.interrupt(reason);
-    };
-    return watch({ ...endable, interrupt }, limit, job.signal);
   }
 
   async #prepare(child: Child): Promise<boolean> {
@@ -258,42 +166,27 @@ export class SbclImage implements Image {
 
   async #loadStartFiles(child: Child): Promise<void> {
     for (const file of this.#options.startFiles()) {
-      const job = this.jobs.begin('load-source', { file }, {});
-      const reply = await this.#perform(child, job, 'load-source', { file }, {});
-      this.jobs.end(job, reply);
-      if (reply.ending.kind !== 'done') this.#notices.addStartFile(file, reply.ending, reply.output);
+      const { ending, output } = await this.#calls.prepare(child, 'load-source', { file });
+      if (ending.kind !== 'done') this.#notices.add({ kind: 'start file', file, ending, output });
     }
   }
 
   #register(child: Child, definition: unknown, registration: unknown): string {
     // What it registers once its start files are loaded is no longer what they do.
     const atStart = child === this.#startsFrom;
-    const { name } = Object(definition) as { name?: unknown };
-    const called = this.#options.tools?.register(definition, atStart, registration) ?? String(name);
+    const called = this.#options.tools?.register(definition, atStart, registration) ?? nameOf(definition);
     if (!atStart) this.#recovery.registeredTool(called, this.#lifetime.isPrepared(child));
     return called;
   }
 
   /** A loss is told with the first answer of the image that took its place. */
   #tellLoss(): void {
-    const text = this.#recovery.takeText();
-    if (text !== undefined) this.#notices.add(text);
+    const report = this.#recovery.takeReport();
+    if (report !== undefined) this.#notices.add({ kind: 'loss', report });
   }
 }
 
-/** Returns what PROMISE gives, or undefined when SIGNAL aborts before; then nobody waits for it any more. */
-async function unlessAborted<Value>(
-  promise: Promise<Value>,
-  signal: AbortSignal,
-): Promise<Value | undefined> {
-  if (signal.aborted) {
-    promise.catch(() => {});
-    return undefined;
-  }
-  let leave = () => {};
-  const aborted = new Promise<undefined>((resolve) => {
-    leave = () => resolve(undefined);
-    signal.addEventListener('abort', leave, { once: true });
-  });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', leave));
+/** Returns the name in DEFINITION, which can be anything. */
+function nameOf(definition: unknown): string {
+  return String(Object(definition).name);
 }

@@ -2,9 +2,10 @@
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { homedir, tmpdir, totalmem, userInfo } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import type { Command } from './child.ts';
+import { homeFolder } from '../../paths.ts';
+import type { Command } from './command.ts';
 
 export interface AgentOptions {
   /** The folder with the agent's Lisp source. */
@@ -24,14 +25,6 @@ export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): strin
   const base = environment['XDG_CACHE_HOME'];
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
   return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
-}
-
-function homeFolder(): string | undefined {
-  try {
-    return isAbsolute(homedir()) ? homedir() : userInfo().homedir;
-  } catch {
-    return undefined; // Neither HOME nor an entry in the system's list of users.
-  }
 }
 
 /** Returns whether compiled files can be kept in FOLDER, making it when needed. */

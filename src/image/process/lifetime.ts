@@ -1,19 +1,22 @@
 // Decides the life of our own SBCL: started when it is needed, watched, replaced when it died.
 
 import { messageOf, SetupError } from '../../errors.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import { frozenAfter, listenToHeart } from '../wire/limits.ts';
+import type { Outside } from '../wire/data.ts';
+import type { Peer } from '../wire/peer.ts';
 import { Pulse } from '../wire/pulse.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { type AgentOptions, agentCommand, cacheUsable, compilingCommand } from './agent.ts';
 import { Child } from './child.ts';
+import type { Cell } from './command.ts';
+import { frozenAfter, listenToHeart } from './heart.ts';
+import { seenFromOutside } from './outside.ts';
 import { findSbcl } from './sbcl.ts';
 
 export interface LifetimeOptions extends AgentOptions {
   /** The sbcl to start; the one on PATH when absent. */
   sbcl: string | undefined;
   /** Where the process is locked in, if it is. */
-  sandbox?: Sandbox | undefined;
+  sandbox?: Cell | undefined;
 }
 
 /** What whoever uses the image does at the turns of its life. */
@@ -71,9 +74,21 @@ export class Lifetime {
     return frozenAfter(this.#options.heapMb);
   }
 
-  /** Whether CHILD has been made ready for calls. */
-  isPrepared(child: Child): boolean {
-    return child === this.#prepared;
+  /** Whether PEER has been made ready for calls. */
+  isPrepared(peer: Peer): boolean {
+    return peer === this.#prepared;
+  }
+
+  /** Whether the process that was started last is ready for calls, or has been. */
+  get prepared(): boolean {
+    return this.#child !== undefined && this.#child === this.#prepared;
+  }
+
+  /** What the system tells of the process that runs; undefined when none does. */
+  get outside(): Outside | undefined {
+    const pid = this.running ? this.#child?.pid : undefined;
+    if (pid === undefined || this.#child === undefined) return undefined;
+    return { pid, uptimeMs: performance.now() - this.#child.startedAt, ...seenFromOutside(pid) };
   }
 
   /** Returns a process that is ready for calls, starting one when there is none. */
@@ -128,7 +143,7 @@ export class Lifetime {
       if (!cached) throw error;
       return this.#spawn(sbcl, false);
     });
-    const pulse = new Pulse((op) => child.request(op, {}).answer);
+    const pulse = new Pulse(child);
     this.#pulse = pulse;
     const collecting = child.collector();
     const stopListening = listenToHeart(
@@ -143,9 +158,9 @@ export class Lifetime {
       },
       this.frozenMs,
     );
-    void child.ended.then(({ lost }) => {
+    void child.ended.then((how) => {
       stopListening();
-      this.#lost(child, lost);
+      this.#lost(child, how);
     });
     return child;
   }

@@ -1,8 +1,9 @@
 // Decides which SBCL is started, and what to say when there is none.
 
+import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { SetupError } from '../../errors.ts';
+import { messageOf, SetupError } from '../../errors.ts';
 
 /** Returns the path of the sbcl to start: WANTED when given, else the first on PATH. Throws a SetupError
  *  that says how to get one. */
@@ -20,6 +21,15 @@ export function findSbcl(wanted: string | undefined, path: string = process.env[
     `There is no sbcl on this machine's PATH, so there is no Lisp image to ask. ${installHint()} ` +
       'Then call again; the server need not be restarted.',
   );
+}
+
+/** Returns what SBCL says of its version, or why it says nothing. */
+export function sbclVersion(sbcl: string): string {
+  try {
+    return execFileSync(sbcl, ['--version'], { encoding: 'utf8', timeout: 10_000 }).trim();
+  } catch (error) {
+    return `--version failed (${messageOf(error)})`;
+  }
 }
 
 function searchPath(name: string, path: string): string | undefined {

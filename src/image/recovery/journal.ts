@@ -1,7 +1,7 @@
 // Decides what is kept of what built the image, in order, so that a lost one can be built again.
 
 import { messageOf } from '../../errors.ts';
-import type { Message } from '../wire/frames.ts';
+import type { Answer, Built } from '../wire/messages.ts';
 import type { EvaluateData, LoadFileData, LoadSystemData } from '../wire/operations.ts';
 import { digestOf, readBounded } from './digests.ts';
 import { type Entry, type JournalStore, replaces, type SystemEntry, sizeOf } from './entries.ts';
@@ -31,10 +31,8 @@ const ENTRY_LIMIT = 20_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 const NAME_LIMIT = 1000;
 
-type Fields = { readonly [name: string]: unknown };
-
-/** Told of the answer of an operation: the id of its job, the message, and whether it ended well. */
-export type Answered = (job: number, message: Message, ended: boolean) => void;
+/** Told of the answer of an operation, with the id of its job. */
+export type Answered = (job: number, answer: Answer) => void;
 
 export class Journal {
   readonly #store: JournalStore | undefined;
@@ -121,12 +119,11 @@ export class Journal {
     for (const each of others) this.add(each);
   }
 
-  /** Takes MESSAGE of the agent, which tells how a form changed the image. */
-  built(message: Message): void {
-    const { text, inPackage, damages, unfinished, set, ...how } = Object(message['built']) as Fields;
-    const { job } = message;
+  /** Takes BUILT, how a form of JOB changed the image. */
+  built(job: number, built: Built): void {
+    const { text, inPackage, damages, unfinished, set, ...how } = built;
     const known = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
-    if (known && typeof job === 'number') this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
+    if (known && !Number.isNaN(job)) this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
     if (typeof text === 'string') this.add(formEntry(text, how));
     if (typeof inPackage === 'string') this.add({ kind: 'package', inPackage });
     if (typeof damages === 'string') addBeginning(this.#held.damages, damages);
@@ -139,16 +136,20 @@ export class Journal {
   /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS; LOADED is
    *  told of the systems that were loaded, with their entry. */
   watch(name: string, args: object, loaded: (entry: SystemEntry, names: string[]) => void): Answered {
-    if (name === 'evaluate') return (job, message) => this.#evaluated(job, message as EvaluateData);
+    if (name === 'evaluate') return (job, { data }) => this.#evaluated(job, data as EvaluateData);
     if (name === 'load-file') {
       const { file } = args as { file: string };
       const content = this.on ? readBounded(file) : undefined;
-      return (_, message, ended) => this.#loadedFile(file, message as LoadFileData, ended, content);
+      return (_, { data, ending }) =>
+        this.#loadedFile(file, data as LoadFileData, ending.kind === 'done', content);
     }
     if (name === 'load-system') {
-      return (_, message, ended) => {
-        const { value } = message as LoadSystemData;
-        const entry = ended && value?.system !== undefined && this.#loadedSystem(value.system, value.loaded);
+      return (_, { data, ending }) => {
+        const { value } = data as LoadSystemData;
+        const entry =
+          ending.kind === 'done' &&
+          value?.system !== undefined &&
+          this.#loadedSystem(value.system, value.loaded);
         if (entry) loaded(entry, value?.loaded?.length ? value.loaded : [entry.name]);
       };
     }
@@ -234,7 +235,7 @@ export class Journal {
 }
 
 /** Returns the entry of the form TEXT, with what the agent told besides. */
-function formEntry(text: string, { package: home, without, readtable, policy }: Fields): Entry {
+function formEntry(text: string, { package: home, without, readtable, policy }: Built): Entry {
   return {
     kind: 'form',
     text,

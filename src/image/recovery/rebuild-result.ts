@@ -1,7 +1,6 @@
 // Decides what is known of a rebuild, and in which words what was built again and what failed is named.
 
-import type { Ending } from '../image.ts';
-import type { Message } from '../wire/frames.ts';
+import type { Ending } from '../wire/endings.ts';
 import type { Entry } from './entries.ts';
 
 /** What was to be built again, and why it could not be or in which way it is another. */
@@ -40,10 +39,9 @@ export function nothingBuilt(): Rebuilt {
   };
 }
 
-/** Returns which forms failed, and why, as MESSAGE says. */
-export function failuresOf(message: Message): { index: number; why: string }[] {
-  const failed: unknown[] = Array.isArray(message['failed']) ? message['failed'] : [];
-  return failed.map((each) => {
+/** Returns which forms FAILED, as the agent tells, and why. */
+export function failuresOf(failed: unknown): { index: number; why: string }[] {
+  return (Array.isArray(failed) ? failed : []).map((each) => {
     const { index, why } = Object(each) as { index: unknown; why: unknown };
     return {
       index: Number.isInteger(index) ? Number(index) : -1,

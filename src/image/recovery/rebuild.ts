@@ -5,12 +5,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
-import type { Ending } from '../image.ts';
-import type { Child } from '../process/child.ts';
-import { endingOf } from '../wire/ending.ts';
-import type { Message } from '../wire/frames.ts';
-import { watch } from '../wire/limits.ts';
-import type { LoadFileData, LoadSystemData } from '../wire/operations.ts';
+import { watch } from '../wire/ending-steps.ts';
+import { type Ending, endingAfter } from '../wire/endings.ts';
+import type { Operations } from '../wire/operations.ts';
+import type { Peer } from '../wire/peer.ts';
 import { changedSince, digestOf, readBounded } from './digests.ts';
 import type { Entry, FormEntry } from './entries.ts';
 import type { Journal } from './journal.ts';
@@ -64,10 +62,9 @@ export class Rebuild {
     addNew(this.#result.tools, name);
   }
 
-  /** Takes MESSAGE, which tells the form that is evaluated now. */
-  reached(message: Message): void {
-    const { job, replaying } = message;
-    if (job === this.#mark?.job && typeof replaying === 'number') this.#mark?.reached(replaying);
+  /** Takes that JOB evaluates the form number INDEX now. */
+  reached(job: number, index: number): void {
+    if (job === this.#mark?.job) this.#mark.reached(index);
   }
 
   /** Leaves it at what failed, because the image is lost again and again. */
@@ -80,31 +77,31 @@ export class Rebuild {
     this.#abandoned = true;
   }
 
-  /** Builds CHILD. Returns whether it lives; what ended it is dropped from the journal. */
-  async run(child: Child): Promise<boolean> {
+  /** Builds PEER. Returns whether it lives; what ended it is dropped from the journal. */
+  async run(peer: Peer): Promise<boolean> {
     this.#result = nothingBuilt();
     this.#done = 0;
     const entries = [...this.#journal.entries];
     this.#total = entries.length;
     while (this.#done < entries.length && this.#left() > 0) {
-      if (!(await this.#next(child, entries))) return false;
+      if (!(await this.#next(peer, entries))) return false;
     }
     this.#result.unreached = entries.length - this.#done;
     return true;
   }
 
   /** Builds what comes next of ENTRIES. Returns whether the image lives. */
-  async #next(child: Child, entries: readonly Entry[]): Promise<boolean> {
+  async #next(peer: Peer, entries: readonly Entry[]): Promise<boolean> {
     const entry = entries[this.#done];
     try {
-      if (entry?.kind === 'file') return await this.#loadFile(child, entry);
-      if (entry?.kind === 'system') return await this.#loadSystem(child, entry);
-      return await this.#replay(child, nextBatch(entries, this.#done));
+      if (entry?.kind === 'file') return await this.#loadFile(peer, entry);
+      if (entry?.kind === 'system') return await this.#loadSystem(peer, entry);
+      return await this.#replay(peer, nextBatch(entries, this.#done));
     } catch (error) {
       // There is no room for a file, or what is to be sent is too long.
       this.#fail(labelOf(entry), messageOf(error));
       this.#done++;
-      return !child.dead;
+      return !peer.dead;
     }
   }
 
@@ -112,15 +109,15 @@ export class Rebuild {
     return this.#began + LIMIT_MS - performance.now();
   }
 
-  async #replay(child: Child, batch: Batch): Promise<boolean> {
+  async #replay(peer: Peer, batch: Batch): Promise<boolean> {
     const forms = batch.map(({ kind: _, ...form }) => form);
     let index = 0;
-    const { message, ending } = await this.#job(child, 'replay', { forms }, FORM_LIMIT_MS, (reached) => {
+    const { data, ending } = await this.#job(peer, 'replay', { forms }, FORM_LIMIT_MS, (reached) => {
       if (forms[reached] === undefined || reached < index) return;
       this.#done += reached - index;
       index = reached;
     });
-    const failed = failuresOf(message);
+    const failed = failuresOf(data.failed);
     for (const each of failed) this.#fail(labelOf(batch[each.index]), each.why);
     const ended = ending.kind === 'done';
     const built = batch.slice(0, ended ? batch.length : index).filter(({ kind }) => kind === 'form').length;
@@ -130,24 +127,24 @@ export class Rebuild {
     return true;
   }
 
-  async #loadFile(child: Child, entry: Entry & { kind: 'file' }): Promise<boolean> {
+  async #loadFile(peer: Peer, entry: Entry & { kind: 'file' }): Promise<boolean> {
     const folder = mkdtempSync(join(tmpdir(), 'live-lisp-'));
     try {
-      return await this.#loadFileBy(child, entry, folder);
+      return await this.#loadFileBy(peer, entry, folder);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   }
 
-  async #loadFileBy(child: Child, entry: Entry & { kind: 'file' }, folder: string): Promise<boolean> {
+  async #loadFileBy(peer: Peer, entry: Entry & { kind: 'file' }, folder: string): Promise<boolean> {
     const source = this.#sourceOf(entry);
     if (source === undefined) {
       this.#done++;
       return true;
     }
     const args = { ...source, fasl: join(folder, 'loaded.fasl') };
-    const { message, ending } = await this.#job(child, 'load-file', args, LOAD_LIMIT_MS);
-    const { value } = message as LoadFileData;
+    const { data, ending } = await this.#job(peer, 'load-file', args, LOAD_LIMIT_MS);
+    const { value } = data;
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
     this.#done++;
     if (ending.kind === 'done' && !value?.notLoaded) addNew(this.#result.files, entry.path);
@@ -177,14 +174,14 @@ export class Rebuild {
     return undefined;
   }
 
-  async #loadSystem(child: Child, entry: Entry & { kind: 'system' }): Promise<boolean> {
+  async #loadSystem(peer: Peer, entry: Entry & { kind: 'system' }): Promise<boolean> {
     const changed = await changedSince(entry.files ?? {});
     // ASDF compares times in seconds, so it can take what was compiled from a file for what that is now.
     const args = { name: entry.name, ...(changed.length > 0 && { force: true }) };
-    const { message, ending } = await this.#job(child, 'load-system', args, LOAD_LIMIT_MS);
+    const { data, ending } = await this.#job(peer, 'load-system', args, LOAD_LIMIT_MS);
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
     this.#done++;
-    const { value } = message as LoadSystemData;
+    const { value } = data;
     if (ending.kind !== 'done' || value?.missing !== undefined) {
       this.#fail(labelOf(entry), endingWords(ending, 'ASDF does not find it any more.'));
       return true;
@@ -200,18 +197,18 @@ export class Rebuild {
     return true;
   }
 
-  /** Performs OP with ARGS in a job that is interrupted after LIMIT_MS, which begin anew whenever REACHED is told of a
+  /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS, which begin anew whenever REACHED is told of a
    *  further part. */
-  async #job(
-    child: Child,
-    op: string,
-    args: object,
+  async #job<Name extends 'replay' | 'load-file' | 'load-system'>(
+    peer: Peer,
+    name: Name,
+    args: Operations[Name]['args'],
     limitMs: number,
     reached: (index: number) => void = () => {},
-  ): Promise<{ message: Message; ending: Ending }> {
+  ): Promise<{ data: Operations[Name]['data']; ending: Ending }> {
     let began = performance.now();
-    const { id, answer } = child.request(op, args);
-    const begin = () => watch(child.job(id), Math.max(1, Math.min(limitMs, this.#left())), undefined);
+    const { id, answer } = peer.request(name, args);
+    const begin = () => watch(peer.job(id), Math.max(1, Math.min(limitMs, this.#left())), undefined);
     let unwatch = begin();
     this.#mark = {
       job: id,
@@ -222,10 +219,9 @@ export class Rebuild {
         unwatch = begin();
       },
     };
-    const message = await answer.finally(() => unwatch());
-    if ('fault' in message) await child.fail(message['fault']);
+    const { data, ending } = await answer.finally(() => unwatch());
     this.#mark = undefined;
-    return { message, ending: endingOf(message, performance.now() - began) };
+    return { data, ending: endingAfter(ending, performance.now() - began) };
   }
 
   /** ENTRY did not end: it is left out from now on, but when only the time for all was over. Returns whether the image

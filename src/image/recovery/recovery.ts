@@ -1,13 +1,12 @@
 // Decides when a lost image is built again, and how often that is tried.
 
 import { CallError } from '../../errors.ts';
-import type { RebuildFrom } from '../image.ts';
-import type { Child } from '../process/child.ts';
-import type { Message } from '../wire/frames.ts';
+import type { Answer, Told } from '../wire/messages.ts';
+import type { Peer } from '../wire/peer.ts';
 import { digestsOf } from './digests.ts';
 import type { JournalStore, SystemEntry } from './entries.ts';
 import { combined, type Held, Journal, nothingHeld } from './journal.ts';
-import { type LossReport, lossText } from './loss-report.ts';
+import type { LossReport } from './loss-report.ts';
 import { Rebuild } from './rebuild.ts';
 
 /** How often a rebuild may end the new image, and how many images in a row may be lost before anybody used them. */
@@ -98,7 +97,7 @@ export class Recovery {
   }
 
   /** Makes REBUILD what the next image is built from. Throws a CallError when that is not there. */
-  choose(rebuild: RebuildFrom): void {
+  choose(rebuild: 'session' | 'none' | 'previous'): void {
     // What is ended on request proves nothing against what it was built with.
     this.#barren = 0;
     this.#builtAt = Number.NEGATIVE_INFINITY;
@@ -122,11 +121,11 @@ export class Recovery {
     this.#damaged = damaged;
   }
 
-  /** Builds CHILD, which nobody has used yet, as the one before was, when one was lost. Returns whether CHILD died of
-   *  it and another is to be tried. */
-  async prepare(child: Child): Promise<boolean> {
+  /** Builds PEER, which nobody has used yet, as the one before was, when one was lost. Returns whether it died of that
+   *  and another is to be tried. */
+  async prepare(peer: Peer): Promise<boolean> {
     // One that its start files have ended is nobody else's fault.
-    if (child.dead) return false;
+    if (peer.dead) return false;
     if (!this.wanted) {
       this.#barren = 0;
       return false;
@@ -138,7 +137,7 @@ export class Recovery {
       this.#barren = 0;
       return false;
     }
-    this.#built = await this.#rebuild.run(child);
+    this.#built = await this.#rebuild.run(peer);
     this.#builtAt = performance.now();
     return !this.#built;
   }
@@ -148,10 +147,15 @@ export class Recovery {
     this.#rebuild?.abandon();
   }
 
-  /** Takes MESSAGE of an image, with which code told something; READY says that calls use that image. */
-  tell(message: Message, ready: boolean): void {
-    if ('replaying' in message) this.#rebuild?.reached(message);
-    else if (ready) this.journal.built(message);
+  /** Takes TOLD, what code did; READY says that calls use the image that tells it. */
+  tell(told: Told, ready: boolean): void {
+    if (told.kind === 'reached') this.#rebuild?.reached(told.job, told.index);
+    else if (ready) this.journal.built(told.job, told.built);
+  }
+
+  /** Returns what to call with the answer of the operation NAME, which PEER is about to perform with ARGS. */
+  watch(peer: Peer, name: string, args: object): (job: number, answer: Answer) => void {
+    return this.journal.watch(name, args, (entry, names) => void this.#note(peer, entry, names));
   }
 
   /** Takes the tool that clients call NAME; READY says that calls use the image that registered it. */
@@ -160,15 +164,8 @@ export class Recovery {
     else this.#rebuild?.registeredTool(name);
   }
 
-  /** Finds out what the files of the systems NAMES, which CHILD has loaded, are, for ENTRY. */
-  async note(child: Child, entry: SystemEntry, names: string[]): Promise<void> {
-    if (!this.journal.on) return;
-    const { value } = await child.request('system-files', { names }).answer;
-    if (Array.isArray(value)) entry.files = await digestsOf(value.filter((each) => typeof each === 'string'));
-  }
-
   /** Returns, once, what is to be told of losses; the image that took the place is ready. */
-  takeText(): string | undefined {
+  takeReport(): LossReport | undefined {
     if (this.#losses.length === 0) return undefined;
     const rebuilt = this.#rebuild?.result;
     this.#last = {
@@ -187,6 +184,14 @@ export class Recovery {
     this.#held = nothingHeld();
     this.#rebuild = undefined;
     this.#attempts = 0;
-    return lossText(this.#last);
+    return this.#last;
+  }
+
+  /** Finds out what the files of the systems NAMES, which PEER has loaded, are, for ENTRY. */
+  async #note(peer: Peer, entry: SystemEntry, names: string[]): Promise<void> {
+    if (!this.journal.on) return;
+    const { data } = await peer.request('system-files', { names }).answer;
+    const files = Array.isArray(data.value) ? data.value : [];
+    entry.files = await digestsOf(files.filter((each) => typeof each === 'string'));
   }
 }

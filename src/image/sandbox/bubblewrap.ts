@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { realPath } from '../../paths.ts';
-import type { Command } from '../process/child.ts';
+import type { Command } from '../process/command.ts';
 import { installCommand, programsOf } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
 

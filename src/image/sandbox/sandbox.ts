@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { realPath } from '../../paths.ts';
 import { cacheUsable, outputTranslations } from '../process/agent.ts';
-import type { Command } from '../process/child.ts';
+import type { Cell, Command } from '../process/command.ts';
 import { findBubblewrap, missingBubblewrap, type Obstacle, obstacleOf } from './bubblewrap.ts';
 import { hiddenFolders, isIn, openSockets, outermost } from './mounts.ts';
 
@@ -40,15 +40,15 @@ const WITHHELD = ['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'
 
 const COMPILE_LIMIT_MS = 60_000;
 
-/** How a command is locked in. */
-interface Cell {
+/** What a command that is locked in can change. */
+interface Reach {
   /** Directories that are empty, and what is put there goes with the sandbox. */
   empty?: readonly string[];
   writable: readonly string[];
   network: boolean;
 }
 
-export class Sandbox {
+export class Sandbox implements Cell {
   readonly #options: SandboxOptions;
   /** Real paths, found before any image of ours could exchange what is on the way. */
   readonly #roots: readonly string[];
@@ -75,8 +75,8 @@ export class Sandbox {
    *  there is no bubblewrap. */
   async compileAgent(command: Command): Promise<void> {
     // No workspace: nothing that an image could have put there has a part in what other images trust.
-    const cell = { empty: this.#roots, writable: [realPath(this.#options.cacheFolder)], network: false };
-    const { program, args, env } = this.#lockIn(command, cell);
+    const reach = { empty: this.#roots, writable: [realPath(this.#options.cacheFolder)], network: false };
+    const { program, args, env } = this.#lockIn(command, reach);
     // When this fails the image loads the agent's source, which only takes longer.
     await new Promise<void>((resolve) =>
       execFile(program, args, { env, timeout: COMPILE_LIMIT_MS, killSignal: 'SIGKILL' }, () => resolve()),
@@ -111,7 +111,7 @@ export class Sandbox {
     return cacheUsable(folder) ? realPath(folder) : undefined;
   }
 
-  #lockIn(command: Command, { empty = [], writable, network }: Cell): Command {
+  #lockIn(command: Command, { empty = [], writable, network }: Reach): Command {
     const program = this.#bubblewrap();
     if (program === undefined) throw refusal(missingBubblewrap());
     const hidden = hiddenFolders();

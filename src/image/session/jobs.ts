@@ -1,18 +1,16 @@
 // Decides what is known of the calls of an image while they are under way, and how one is ended from outside.
 
-import type { CallOptions, Ending, Output, Reason } from '../image.ts';
-import type { Child } from '../process/child.ts';
-import { reasonOf, Stop } from '../wire/limits.ts';
+import { type Ending, type Output, type Reason, reasonOf, Stop } from '../wire/endings.ts';
 import { callingJob } from '../wire/origin.ts';
-import { tellProgress } from './progress.ts';
+import type { Peer } from '../wire/peer.ts';
 
 /** What a call is doing: waiting for a place, waiting for the image, which BUILDING says how far it is built again, or
- *  running in it as the request ID. AHEAD tells
- *  how many run in the places that it waits for, and how many wait before it. */
+ *  running in it as the request ID. AHEAD tells how many run in the places that it waits for, and how many wait before
+ *  it. */
 export type Phase =
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
   | { kind: 'starting'; building?: () => string | undefined }
-  | { kind: 'running'; child: Child; id: number };
+  | { kind: 'running'; peer: Peer; id: number };
 
 /** How a job ended, as far as whoever ended it wants to know. */
 export interface JobEnd {
@@ -38,25 +36,23 @@ export class Job {
   stopping: { reason: Reason; at: number } | undefined;
   readonly #controller = new AbortController();
   readonly #resolve: (end: JobEnd) => void;
-  readonly #stopTelling: (() => void) | undefined;
 
   constructor(
     number: number,
     operation: string,
     args: object,
     parent: Job | undefined,
-    options: CallOptions,
+    signal: AbortSignal | undefined,
   ) {
     this.number = number;
     this.operation = operation;
     this.subject = subjectOf(args);
     this.parent = parent;
     const own = this.#controller.signal;
-    this.signal = options.signal ? AbortSignal.any([options.signal, own]) : own;
+    this.signal = signal ? AbortSignal.any([signal, own]) : own;
     const { promise, resolve } = deferred<JobEnd>();
     this.ended = promise;
     this.#resolve = resolve;
-    this.#stopTelling = options.onProgress && tellProgress(this, options.onProgress);
   }
 
   /** Milliseconds since the call began. */
@@ -74,9 +70,8 @@ export class Job {
     this.#controller.abort(new Stop(reason));
   }
 
-  /** Says how it ended; nobody is told of its progress any more. */
+  /** Says how it ended. */
   end(end: JobEnd): void {
-    this.#stopTelling?.();
     this.#resolve(end);
   }
 }
@@ -107,10 +102,10 @@ export class Jobs {
   readonly #jobs = new Map<number, Job>();
   #last = 0;
 
-  /** Begins a job of OPERATION with ARGS, and tells how it does as OPTIONS ask. */
-  begin(operation: string, args: object, options: CallOptions): Job {
+  /** Begins a job of OPERATION with ARGS, which ends when SIGNAL aborts too. */
+  begin(operation: string, args: object, signal: AbortSignal | undefined): Job {
     this.#last += 1;
-    const job = new Job(this.#last, operation, args, this.caller(), options);
+    const job = new Job(this.#last, operation, args, this.caller(), signal);
     this.#jobs.set(job.number, job);
     return job;
   }
@@ -136,7 +131,7 @@ export class Jobs {
     const calling = callingJob();
     if (calling === undefined) return undefined;
     return this.list().find(
-      ({ phase }) => phase.kind === 'running' && phase.child === calling.child && phase.id === calling.job,
+      ({ phase }) => phase.kind === 'running' && phase.peer === calling.peer && phase.id === calling.job,
     );
   }
 

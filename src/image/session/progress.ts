@@ -1,17 +1,15 @@
 // Decides when whoever made a call is told how it is doing, and what.
 
-import type { Progress } from '../image.ts';
+import type { Progress } from '../wire/call.ts';
+import type { Doing } from '../wire/data.ts';
 import type { Job } from './jobs.ts';
 
 const PROGRESS_MS = 1000;
 
-/** What the agent tells of a job that runs. */
-type Told = Pick<Progress, 'characters' | 'lastLine' | 'file' | 'collectedMilliseconds'>;
-
 /** Tells REPORT each second how JOB is doing, until the function that this returns is called. An image that does not
  *  react is not asked again before it has: then the report says for how long. */
 export function tellProgress(job: Job, report: (progress: Progress) => void): () => void {
-  let told: Told = {};
+  let told: Doing = {};
   let askedAt: number | undefined;
   let ended = false;
   const tell = (more: Partial<Progress>) => {
@@ -26,9 +24,9 @@ export function tellProgress(job: Job, report: (progress: Progress) => void): ()
     }
     if (askedAt !== undefined) return tell({ ...told, silentMs: performance.now() - askedAt });
     askedAt = performance.now();
-    void phase.child.request('progress', { job: phase.id }).answer.then(({ value }) => {
+    void phase.peer.request('progress', { job: phase.id }).answer.then(({ data }) => {
       askedAt = undefined;
-      told = (value as Told | null | undefined) ?? told;
+      told = data.value ?? told;
       tell(told);
     });
   };

@@ -1,39 +1,11 @@
 // Decides what is told of an image at a moment, whatever it does: never waits for more than the agent's reader, and for
 // that not long.
 
-import { readFileSync } from 'node:fs';
-import type { Reason } from '../image.ts';
-import type { Lifetime } from '../process/lifetime.ts';
-import { type LossReport, lossText } from '../recovery/loss-report.ts';
-import type { Said } from '../wire/pulse.ts';
+import type { Outside } from '../wire/data.ts';
+import type { Reason } from '../wire/endings.ts';
+import type { AgentJob, AgentStatus } from '../wire/operations.ts';
+import type { Pulse, Said } from '../wire/pulse.ts';
 import type { Job, Jobs } from './jobs.ts';
-
-/** What the agent says of a job that runs. */
-interface AgentJob {
-  id: number;
-  frames?: string[];
-  characters: number;
-  lastLine?: string;
-  file?: string;
-  collectedMilliseconds?: number;
-}
-
-/** What the agent says of the image. */
-export interface AgentStatus {
-  version: string;
-  package: string;
-  /** Octets. */
-  heapUsed: number;
-  heapSize: number;
-  /** How often garbage was collected, where this SBCL counts that, and for how long. */
-  collections?: number;
-  collectedMilliseconds: number;
-  threads: number;
-  programThreads: number;
-  /** Of the program's threads, ten at most. */
-  threadNames?: string[];
-  jobs?: AgentJob[];
-}
 
 /** How a call is that is under way; what only the agent knows is absent when it did not say so in time. */
 export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
@@ -64,11 +36,8 @@ export interface ImageStatus {
   jobs: JobStatus[];
   /** Octets of memory that the server takes. */
   serverRss: number;
-  pid?: number;
-  uptimeMs?: number;
-  imageRss?: number;
-  /** Its process was stopped by a signal. */
-  stopped?: boolean;
+  /** What the system tells of its process, when that is ours and runs. */
+  outside?: Outside;
   /** For how long it has not reacted, and for how long it may. */
   silentMs?: number;
   frozenMs?: number;
@@ -79,52 +48,57 @@ export interface ImageStatus {
   why?: string;
   /** How far the lost image is built again. */
   building?: string;
-  /** What was lost with the image before, and what was rebuilt of it. */
-  lastLoss?: string;
+}
+
+/** What is known of the life of an image, at any moment. */
+export interface Life {
+  /** Whether it is there or being started, and whether it is ready for calls. */
+  readonly running: boolean;
+  readonly prepared: boolean;
+  /** What asks the agent how it is; undefined before it has greeted. */
+  readonly pulse: Pulse | undefined;
+  /** What the system tells of its process, when that is ours. */
+  readonly outside?: Outside | undefined;
+  /** Milliseconds after which it is replaced when it does not react, when it can be. */
+  readonly frozenMs?: number;
+  /** Why the last start failed, when it did. */
+  readonly failure: string | undefined;
 }
 
 /** What is known of lost images. */
 export interface Losses {
-  /** How the images were lost that no new one has replaced yet. */
+  /** How images were lost that no new one has replaced yet. */
   readonly untold: readonly string[];
-  readonly lastLoss: LossReport | undefined;
   /** How far the rebuild is that is under way, as a phrase. */
-  readonly progress: string | undefined;
+  readonly progress?: string | undefined;
 }
 
 /** Milliseconds that the agent has to answer. */
 const ANSWER_MS = 70;
 
-/** Returns how the image of LIFETIME is. */
-export async function imageStatus(lifetime: Lifetime, jobs: Jobs, losses: Losses): Promise<ImageStatus> {
-  const { said, silentMs = 0 } = (lifetime.running && (await lifetime.pulse?.status(ANSWER_MS))) || {};
-  const { child, running } = lifetime;
-  const pid = running ? child?.pid : undefined;
-  const state = stateOf(lifetime, jobs, losses, silentMs);
-  const why = losses.untold.length > 0 ? losses.untold.join('; then ') : lifetime.failure;
+/** Returns how the image of LIFE is, whose calls are JOBS. */
+export async function imageStatus(life: Life, losses: Losses, jobs: Jobs): Promise<ImageStatus> {
+  const { said, silentMs = 0 } = (life.running && (await life.pulse?.status(ANSWER_MS))) || {};
+  const { running, outside, frozenMs } = life;
+  const { untold, progress } = losses;
+  const state = stateOf(life, losses, jobs, silentMs);
+  const why = untold.length > 0 ? untold.join('; then ') : life.failure;
   return {
     state,
     jobs: jobs.list().map((job) => jobStatus(job, said)),
     serverRss: process.memoryUsage.rss(),
-    ...(pid !== undefined &&
-      child && { pid, uptimeMs: performance.now() - child.startedAt, ...seenFromOutside(pid) }),
-    ...(state === 'not reacting' && { silentMs, frozenMs: lifetime.frozenMs }),
+    ...(outside && { outside }),
+    ...(state === 'not reacting' && { silentMs, ...(frozenMs !== undefined && { frozenMs }) }),
     ...(running && said && { said: said.status, saidMsAgo: performance.now() - said.at }),
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
-    ...(state === 'rebuilding' && losses.progress !== undefined && { building: losses.progress }),
-    ...(losses.lastLoss !== undefined && {
-      lastLoss: lossText(losses.lastLoss).replace(/^This is a new Lisp image; the/, 'The'),
-    }),
+    ...(state === 'rebuilding' && progress !== undefined && { building: progress }),
   };
 }
 
-function stateOf(lifetime: Lifetime, jobs: Jobs, losses: Losses, silentMs: number): ImageState {
-  const { child } = lifetime;
-  if (!lifetime.running) return losses.untold.length > 0 ? 'lost' : 'not started';
+function stateOf({ running, prepared }: Life, { untold }: Losses, jobs: Jobs, silentMs: number): ImageState {
+  if (!running) return untold.length > 0 ? 'lost' : 'not started';
   if (silentMs > 0) return 'not reacting';
-  if (child === undefined || !lifetime.isPrepared(child)) {
-    return losses.untold.length > 0 ? 'rebuilding' : 'starting';
-  }
+  if (!prepared) return untold.length > 0 ? 'rebuilding' : 'starting';
   return jobs.list().length > 0 ? 'busy' : 'ready';
 }
 
@@ -143,18 +117,4 @@ function jobStatus(job: Job, said: Said | undefined): JobStatus {
     ...(stopping && { stopping: { reason: stopping.reason, milliseconds: performance.now() - stopping.at } }),
     ...told,
   };
-}
-
-/** What Linux tells of the process PID: its memory in octets, and whether a signal has stopped it. */
-function seenFromOutside(pid: number): Pick<ImageStatus, 'imageRss' | 'stopped'> {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-    const kilobytes = /^VmRSS:\s*(\d+) kB/m.exec(status)?.[1];
-    return {
-      ...(kilobytes !== undefined && { imageRss: 1024 * Number(kilobytes) }),
-      ...(/^State:\s*T/m.test(status) && { stopped: true }),
-    };
-  } catch {
-    return {}; // Not Linux, or the process is gone.
-  }
 }

@@ -13,11 +13,6 @@ export const PROTOCOL_VERSION = 1;
 
 export type Message = { [key: string]: unknown };
 
-/** Returns the number that MEMBER of a message is, or NaN: what the program writes to the channel can be anything. */
-export function numberIn(member: unknown): number {
-  return typeof member === 'number' ? member : Number.NaN;
-}
-
 /** Whether VALUE is nested more than LEVELS deep. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

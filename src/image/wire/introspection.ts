@@ -1,6 +1,6 @@
 // Decides what the operations give back that tell of functions, variables, packages, classes and macros.
 
-import type { Caller, EvaluateData, LookupFailure, PrintedValue, Remarks } from './operations.ts';
+import type { Caller, LookupFailure, PrintedValue, Remarks, Unreadable } from './data.ts';
 
 export interface ReferencesData {
   name: string;
@@ -109,7 +109,7 @@ export interface MacroexpandData extends Remarks {
   expanded?: boolean;
   /** What the form begins with, when it is no macro form. */
   operator?: { name: string; place: 'function' | 'variable'; natures?: string[] };
-  unreadable?: EvaluateData['unreadable'] | { forms: number };
+  unreadable?: Unreadable | { forms: number };
   withoutWalker?: boolean;
   value?: LookupFailure;
 }

@@ -1,6 +1,7 @@
 // Decides what each operation of the agent takes and gives back; docs/wire-protocol.md has examples.
 
-import type { Condition } from '../image.ts';
+import type { Caller, Doing, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
+import type { Condition, Output, Reason } from './endings.ts';
 import type {
   ArglistData,
   ClassHierarchyData,
@@ -10,36 +11,11 @@ import type {
   ReferencesData,
 } from './introspection.ts';
 
-/** A package or symbol that is not there, or a symbol that names no class. */
-export type LookupFailure =
-  | { failure: 'no-package'; package: string }
-  | { failure: 'no-symbol'; package: string; symbol: string }
-  | { failure: 'no-class'; class: string; natures?: string[] };
-
-/** A place in a source file: offset in octets and number of a top-level form, and of a form within it. */
-export interface Place {
-  file?: string;
-  offset?: number;
-  form?: number;
-  number?: number;
-  /** The file was written after it was compiled. */
-  changed?: boolean;
-  method?: string;
-  description?: string;
-}
-
 export interface AproposData {
   total: number;
   inherited: number;
   /** Home package, name, label. */
   rows?: [string, string, string][];
-}
-
-export interface Caller {
-  name: string;
-  /** Absent for a function; else what else it is (S3.17). */
-  kind?: string;
-  sites?: Place[];
 }
 
 export interface WhoCallsData {
@@ -85,48 +61,12 @@ export interface DescribeData {
   properties?: string[];
 }
 
-export interface Warning {
-  severity: 'error' | 'warning' | 'undefined' | 'style-warning' | 'note';
-  text: string;
-  form?: string;
-  definition?: string;
-  formNumber?: number;
-  file?: string;
-  offset?: number;
-}
-
-/** What every operation that runs code of the user tells besides its value. */
-export interface Remarks {
-  warnings?: Warning[];
-  warningCount?: number;
-  redefined?: string[];
-  package?: string;
-  /** Whether the readtable of the session was replaced because it read no form any more. */
-  freshReadtable?: boolean;
-}
-
-/** A value as ~S prints it; CUT when that was too long, LENGTH when *PRINT-LENGTH* hid a part. Or how many
- *  values there was no room for. */
-export interface PrintedValue {
-  text?: string;
-  omitted?: number;
-  cut?: boolean;
-  length?: number;
-}
-
 export interface EvaluateData extends Remarks {
   /** The printed values of each form that was evaluated. */
   values?: PrintedValue[][];
   /** The number of the form that was read or evaluated last, from 1. */
   formNumber?: number;
-  unreadable?: {
-    text: string;
-    number: number;
-    line: number;
-    column: number;
-    atLine: number;
-    atColumn: number;
-  };
+  unreadable?: Unreadable;
   value?: LookupFailure;
 }
 
@@ -260,4 +200,43 @@ export interface Operations {
     data: { value?: ClassHierarchyData | LookupFailure };
   };
   macroexpand: { args: { code: string; package?: string; mode: string }; data: MacroexpandData };
+}
+
+/** What the agent says of a job that runs. */
+export interface AgentJob extends Doing {
+  id: number;
+  frames?: string[];
+  characters: number;
+}
+
+/** What the agent says of the image. */
+export interface AgentStatus {
+  version: string;
+  package: string;
+  /** Octets. */
+  heapUsed: number;
+  heapSize: number;
+  /** How often garbage was collected, where this SBCL counts that, and for how long. */
+  collections?: number;
+  collectedMilliseconds: number;
+  threads: number;
+  programThreads: number;
+  /** Of the program's threads, ten at most. */
+  threadNames?: string[];
+  jobs?: AgentJob[];
+}
+
+/** What became of a tool that code called: its data, or the text of its failure, and whether a human could allow it. */
+export type ToolAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };
+
+/** What the server asks besides, for itself: how the image does, how a job does, and that one is to end. */
+export interface AgentOperations extends Operations {
+  ping: { args: object; data: { value?: boolean } };
+  status: { args: object; data: { value?: AgentStatus } };
+  progress: { args: { job: number }; data: { value?: Doing | null } };
+  written: { args: { job: number }; data: { value?: Output | null } };
+  interrupt: { args: { job: number; reason: Reason }; data: object };
+  terminate: { args: { job: number }; data: object };
+  'offer-tools': { args: { tools: object[] }; data: object };
+  called: { args: { call: number } & ToolAnswer; data: object };
 }

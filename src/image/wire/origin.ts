@@ -2,14 +2,14 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CallError } from '../../errors.ts';
-import type { Child } from '../process/child.ts';
+import type { Peer } from './peer.ts';
 
-/** Code that asks: of which process, and the operations within which it runs, the innermost last. Each but the last
+/** Code that asks: of which peer, and the operations within which it runs, the innermost last. Each but the last
  *  waits for the next. */
 interface Origin {
-  child: Child;
+  peer: Peer;
   operations: readonly string[];
-  /** The id of the innermost one in its process; a thread can work for none. */
+  /** The id of the innermost one there; a thread can work for none. */
   job: number | undefined;
 }
 
@@ -20,13 +20,13 @@ export function runFor<Value>(from: Origin, action: () => Value): Value {
   return origin.run(from, action);
 }
 
-/** Returns the process whose code asked for what runs now, or undefined when a client did. */
-export function codeCaller(): Child | undefined {
-  return origin.getStore()?.child;
+/** Returns the peer whose code asked for what runs now, or undefined when a client did. */
+export function codeCaller(): Peer | undefined {
+  return origin.getStore()?.peer;
 }
 
-/** Returns the process and the job whose code asked for what runs now, or undefined when a client did. */
-export function callingJob(): { child: Child; job: number | undefined } | undefined {
+/** Returns the peer and the job whose code asked for what runs now, or undefined when a client did. */
+export function callingJob(): { peer: Peer; job: number | undefined } | undefined {
   return origin.getStore();
 }
 

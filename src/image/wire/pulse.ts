@@ -1,7 +1,7 @@
 // Decides since when an image has not reacted, and what it said of itself last.
 
-import type { AgentStatus } from '../session/status.ts';
-import type { Message } from './frames.ts';
+import type { AgentStatus } from './operations.ts';
+import type { Peer } from './peer.ts';
 
 /** What the agent said of its image, and when. */
 export interface Said {
@@ -9,20 +9,20 @@ export interface Said {
   at: number;
 }
 
-/** Asks one process what its reader answers at once. While a question waits, the same is not asked again, so that an
+/** Asks one peer what its reader answers at once. While a question waits, the same is not asked again, so that an
  *  image that stands still is not sent more and more. */
 export class Pulse {
-  readonly #request: (op: string) => Promise<Message>;
-  readonly #asked = new Map<string, { at: number; answer: Promise<Message> }>();
+  readonly #peer: Pick<Peer, 'request'>;
+  readonly #asked = new Map<'ping' | 'status', { at: number; reaction: Promise<void> }>();
   #said: Said | undefined;
 
-  constructor(request: (op: string) => Promise<Message>) {
-    this.#request = request;
+  constructor(peer: Pick<Peer, 'request'>) {
+    this.#peer = peer;
   }
 
-  /** Resolves when the reader has reacted, or the process has ended. */
-  ping(): Promise<Message> {
-    return this.#ask('ping');
+  /** Resolves when the reader has reacted, or the peer has gone. */
+  ping(): Promise<void> {
+    return this.#ask('ping', async () => void (await this.#peer.request('ping', {}).answer));
   }
 
   /** Asks the agent how its image is and returns what it says within MS milliseconds, else what it said last, if
@@ -32,11 +32,8 @@ export class Pulse {
     const late = new Promise<boolean>((resolve) => {
       timer = setTimeout(() => resolve(true), ms);
     });
-    const heard = this.#ask('status').then(({ value }) => {
-      if (value) this.#said = { status: value as AgentStatus, at: performance.now() };
-      return false;
-    });
-    const isLate = await Promise.race([heard, late]).finally(() => clearTimeout(timer));
+    const heard = this.#ask('status', () => this.#askStatus());
+    const isLate = await Promise.race([heard.then(() => false), late]).finally(() => clearTimeout(timer));
     return { ...(this.#said && { said: this.#said }), silentMs: isLate ? this.#silentMs : 0 };
   }
 
@@ -46,11 +43,16 @@ export class Pulse {
     return oldest === undefined ? 0 : performance.now() - oldest;
   }
 
-  #ask(op: string): Promise<Message> {
-    const waiting = this.#asked.get(op);
-    if (waiting !== undefined) return waiting.answer;
-    const answer = this.#request(op).finally(() => this.#asked.delete(op));
-    this.#asked.set(op, { at: performance.now(), answer });
-    return answer;
+  async #askStatus(): Promise<void> {
+    const { data } = await this.#peer.request('status', {}).answer;
+    if (data.value) this.#said = { status: data.value, at: performance.now() };
+  }
+
+  #ask(question: 'ping' | 'status', ask: () => Promise<void>): Promise<void> {
+    const waiting = this.#asked.get(question);
+    if (waiting !== undefined) return waiting.reaction;
+    const reaction = ask().finally(() => this.#asked.delete(question));
+    this.#asked.set(question, { at: performance.now(), reaction });
+    return reaction;
   }
 }

@@ -2,12 +2,11 @@
 // once, and that what nobody waits for any more is ended.
 
 import { CallError, messageOf } from '../../errors.ts';
-import type { Child } from '../process/child.ts';
-import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper, type Message, numberIn } from './frames.ts';
+import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper } from './frames.ts';
+import type { Told, Upcall } from './messages.ts';
+import type { ToolAnswer } from './operations.ts';
 import { operationsAround, runFor } from './origin.ts';
-
-/** What became of a tool that code called: its data, or the text of its failure, and whether a human could allow it. */
-export type ToolAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };
+import type { Peer } from './peer.ts';
 
 /** What the image can ask of the server. */
 export interface Upcalls {
@@ -22,8 +21,8 @@ export interface Upcalls {
   /** Makes the tool that DEFINITION, not checked yet, describes one that can be called, and returns how clients call
    *  it; REGISTRATION is what the image knows its handler by. Throws a CallError that says why it refuses. */
   registerTool?: (definition: unknown, registration: unknown) => string;
-  /** Takes MESSAGE, which tells how a form changed the image, or which form is evaluated again. */
-  tell?: (message: Message) => void;
+  /** Takes TOLD, which tells how a form changed the image, or which form is evaluated again. */
+  tell?: (told: Told) => void;
 }
 
 /** How deep calls can be nested, so that code that calls itself for ever ends. */
@@ -35,36 +34,35 @@ const CALLS = 1000;
 /** Stands for the operation of a thread that works for none. */
 const THREAD = ['thread'];
 
-/** The tool calls of one process. */
+/** The tool calls of one peer. */
 export class CodeCalls {
-  readonly #child: Child;
+  readonly #peer: Peer;
   readonly #upcalls: Upcalls;
   /** The operations of which jobs are part, by their ids, the own one last. */
   readonly #jobs = new Map<number, readonly string[]>();
   readonly #running = new Map<number, { job: number | undefined; controller: AbortController }>();
 
-  constructor(child: Child, upcalls: Upcalls) {
-    this.#child = child;
+  constructor(peer: Peer, upcalls: Upcalls) {
+    this.#peer = peer;
     this.#upcalls = upcalls;
   }
 
-  /** Takes MESSAGE of the agent: a call, a tool to register, or that nobody waits for an answer any more. */
-  take(message: Message): void {
-    const number = numberIn(message['call']);
-    if (message['left'] === true) {
-      this.#running.get(number)?.controller.abort();
+  /** Takes UPCALL: a call, a tool to register, or that nobody waits for an answer any more. */
+  take(upcall: Upcall): void {
+    const { call } = upcall;
+    if (upcall.kind === 'left') {
+      this.#running.get(call)?.controller.abort();
       return;
     }
-    if ('register' in message) {
-      this.#answer(number, this.#register(message['register'], message['registration']));
+    if (upcall.kind === 'register') {
+      this.#answer(call, this.#register(upcall.definition, upcall.registration));
       return;
     }
-    const job = message['job'] as number | undefined;
     const controller = new AbortController();
-    this.#running.set(number, { job, controller });
-    void this.#perform(job, message, controller.signal).then((answer) => {
-      this.#running.delete(number);
-      if (!controller.signal.aborted) this.#answer(number, answer);
+    this.#running.set(call, { job: upcall.job, controller });
+    void this.#perform(upcall, controller.signal).then((answer) => {
+      this.#running.delete(call);
+      if (!controller.signal.aborted) this.#answer(call, answer);
     });
   }
 
@@ -94,12 +92,8 @@ export class CodeCalls {
     }
   }
 
-  async #perform(job: number | undefined, message: Message, signal: AbortSignal): Promise<ToolAnswer> {
-    const { tool, args, text } = message as {
-      tool: string;
-      args: { [name: string]: unknown };
-      text?: boolean;
-    };
+  async #perform(upcall: Upcall & { kind: 'call' }, signal: AbortSignal): Promise<ToolAnswer> {
+    const { job, tool, args, asText } = upcall;
     const operations = (job !== undefined && this.#jobs.get(job)) || THREAD;
     if (operations.length > LEVELS)
       return { failure: `Code can nest tool calls ${LEVELS} levels deep, not deeper.` };
@@ -113,9 +107,7 @@ export class CodeCalls {
     const { callTool } = this.#upcalls;
     if (callTool === undefined) return { failure: 'There are no tools to call.' };
     try {
-      return await runFor({ child: this.#child, operations, job }, () =>
-        callTool(tool, args, signal, text === true),
-      );
+      return await runFor({ peer: this.#peer, operations, job }, () => callTool(tool, args, signal, asText));
     } catch (error) {
       return { failure: messageOf(error) };
     }
@@ -123,9 +115,9 @@ export class CodeCalls {
 
   #answer(call: number, answer: ToolAnswer): void {
     const refuse = (why: string) =>
-      this.#child.tell('called', { call, failure: `Its data cannot be passed to the image: ${why}.` });
+      this.#peer.tell('called', { call, failure: `Its data cannot be passed to the image: ${why}.` });
     try {
-      this.#child.tell('called', { call, ...answer });
+      this.#peer.tell('called', { call, ...answer });
     } catch (error) {
       if (isDeeper(answer, DEPTH_LIMIT)) refuse(`they are nested more than ${DEPTH_LIMIT} levels deep`);
       else if (error instanceof CallError) refuse(`they take more than ${FRAME_LIMIT} octets on the wire`);

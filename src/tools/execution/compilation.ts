@@ -1,7 +1,8 @@
 // Decides the tool that compiles forms without running them.
 
 import { join } from 'node:path';
-import type { Image, Reply } from '../../image/image.ts';
+import type { Image } from '../../image/image.ts';
+import type { Reply } from '../../image/wire/call.ts';
 import type { CompileData } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';

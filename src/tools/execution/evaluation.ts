@@ -1,7 +1,10 @@
 // Decides the tool that evaluates.
 
-import type { Ending, Image, Reply } from '../../image/image.ts';
-import type { EvaluateData, PrintedValue } from '../../image/wire/operations.ts';
+import type { Image } from '../../image/image.ts';
+import type { Reply } from '../../image/wire/call.ts';
+import type { PrintedValue } from '../../image/wire/data.ts';
+import type { Ending } from '../../image/wire/endings.ts';
+import type { EvaluateData } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
   defineTool,

@@ -1,7 +1,7 @@
 // Decides the tool that reads the evaluations of this workspace, and what eval_form tells it.
 
-import type { Reply } from '../../image/image.ts';
-import { wholeText } from '../../image/image.ts';
+import type { Reply } from '../../image/wire/call.ts';
+import { wholeText } from '../../image/wire/endings.ts';
 import { fittingRows, indent, joinSections, listText, pageNote } from '../../kernel/reply.ts';
 import {
   type Arguments,

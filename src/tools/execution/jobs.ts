@@ -1,6 +1,6 @@
 // Decides what calls under way are called where a model reads of them.
 
-import type { Reason } from '../../image/image.ts';
+import type { Reason } from '../../image/wire/endings.ts';
 import { secondsText } from '../outcome.ts';
 
 /** The tools whose operations have other names. */

@@ -9,7 +9,8 @@ import { wholeContent } from '../../files/diff.ts';
 import { fileFailure } from '../../files/failure.ts';
 import { WHOLE } from '../../files/lines.ts';
 import { decode } from '../../files/text.ts';
-import type { Image, Reply } from '../../image/image.ts';
+import type { Image } from '../../image/image.ts';
+import type { Reply } from '../../image/wire/call.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {

@@ -1,6 +1,7 @@
 // Decides the tool that replaces the image.
 
-import type { Image, RebuildFrom } from '../../image/image.ts';
+import type { RebuildFrom, Replaceable } from '../../image/image.ts';
+import { lossText } from '../../image/recovery/loss-report.ts';
 import { defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
 
 const FROM: readonly RebuildFrom[] = ['session', 'none', 'previous'];
@@ -43,13 +44,13 @@ const RESTART_IMAGE: Omit<ToolDefinition, 'handler'> = {
 };
 
 /** Returns the tool that replaces IMAGE. */
-export function restartImage(image: Image) {
+export function restartImage(image: Replaceable) {
   return defineTool({
     ...RESTART_IMAGE,
     preview: async (args) => ({ text: whatIsLost(image, fromOf(args['rebuild'])), fingerprint: '' }),
     handler: async (args) => {
-      const text = await image.restart(fromOf(args['rebuild']));
-      return { data: image.lastLoss ?? null, text };
+      const report = await image.restart(fromOf(args['rebuild']));
+      return { data: report ?? null, text: report === undefined ? '' : lossText(report) };
     },
   });
 }
@@ -59,7 +60,7 @@ function fromOf(rebuild: unknown): RebuildFrom {
 }
 
 /** Returns what a human is shown before the image is ended. */
-function whatIsLost(image: Image, rebuild: RebuildFrom): string {
+function whatIsLost(image: Replaceable, rebuild: RebuildFrom): string {
   const { entries, replay, values, calls } = image.stake;
   const steps = `what this session defined and loaded (${entries} ${entries === 1 ? 'step' : 'steps'} of its journal)`;
   const again = {

@@ -1,7 +1,9 @@
 // Decides the tool that tells how the image is, and how that reads.
 
-import type { Image } from '../../image/image.ts';
-import type { AgentStatus, ImageStatus, JobStatus } from '../../image/session/status.ts';
+import type { Image, Replaceable } from '../../image/image.ts';
+import { lossText } from '../../image/recovery/loss-report.ts';
+import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
+import type { AgentStatus } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
@@ -37,13 +39,23 @@ const IMAGE_STATUS: Omit<ToolDefinition, 'handler'> = {
     hang, sample the stack, timeout reason`),
 };
 
-/** Returns the tool that tells how IMAGE is. */
-export function imageStatus(image: Image) {
-  return defineTool({ ...IMAGE_STATUS, handler: async () => statusResult(await image.status()) });
+/** Returns the tool that tells how IMAGE is, and what was lost with the one before when it is REPLACEABLE. */
+export function imageStatus(image: Image, replaceable: Replaceable | undefined) {
+  return defineTool({
+    ...IMAGE_STATUS,
+    handler: async () => {
+      const status = await image.status();
+      const report = replaceable?.lastLoss;
+      return statusResult(
+        status,
+        report && lossText(report).replace(/^This is a new Lisp image; the/, 'The'),
+      );
+    },
+  });
 }
 
-function statusResult(status: ImageStatus): Result {
-  return { data: statusData(status), text: statusText(status) };
+function statusResult(status: ImageStatus, lastLoss: string | undefined): Result {
+  return { data: statusData(status, lastLoss), text: statusText(status, lastLoss) };
 }
 
 const MEGABYTE = 1024 * 1024;
@@ -52,17 +64,16 @@ const megabytes = (octets: number) => `${Math.round(octets / MEGABYTE)} MB`;
 const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
 /** Returns STATUS as code reads it: octets and seconds; what is not known is absent. */
-function statusData({ said, ...status }: ImageStatus): object {
-  const { state, pid, stopped, why, building, lastLoss, uptimeMs, silentMs, saidMsAgo, serverRss, imageRss } =
-    status;
+function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefined): object {
+  const { state, outside, why, building, silentMs, saidMsAgo, serverRss } = status;
   const data = {
     state,
-    pid,
-    stopped,
+    pid: outside?.pid,
+    stopped: outside?.stopped,
     why,
     building,
     lastLoss,
-    uptime: uptimeMs && seconds(uptimeMs),
+    uptime: outside && seconds(outside.uptimeMs),
     silent: silentMs && seconds(silentMs),
     version: said?.version,
     package: said?.package,
@@ -71,7 +82,7 @@ function statusData({ said, ...status }: ImageStatus): object {
       heapSize: said?.heapSize,
       collections: said?.collections,
       collecting: said && said.collectedMilliseconds / 1000,
-      imageRss,
+      imageRss: outside?.residentOctets,
       serverRss,
     },
     threads: said && { count: said.threads, program: said.programThreads, names: said.threadNames ?? [] },
@@ -101,8 +112,8 @@ function jobData(job: JobStatus): object {
   };
 }
 
-function statusText(status: ImageStatus): string {
-  const { jobs, lastLoss } = status;
+function statusText(status: ImageStatus, lastLoss: string | undefined): string {
+  const { jobs } = status;
   return joinSections([
     [headline(status), imageLine(status), memoryLine(status), threadsLine(status)].filter(Boolean).join('\n'),
     jobs.length > 0 && `Calls:\n${callsText(jobs)}`,
@@ -112,7 +123,7 @@ function statusText(status: ImageStatus): string {
 }
 
 function headline(status: ImageStatus): string {
-  const { state, why, building, silentMs = 0, stopped, frozenMs = 0 } = status;
+  const { state, why, building, silentMs = 0, outside, frozenMs } = status;
   switch (state) {
     case 'not started':
       return `The Lisp image is not started; the next call that needs it starts it.${why === undefined ? '' : ` The last start failed: ${why}`}`;
@@ -127,9 +138,9 @@ function headline(status: ImageStatus): string {
     case 'busy':
       return `The Lisp image is busy: ${countsText(status.jobs)}.`;
     case 'not reacting':
-      return stopped
+      return outside?.stopped
         ? `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. It is let go on within 2 s.`
-        : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running. When it stands still for 6 s, or does not react for ${secondsText(frozenMs)}, it is replaced.`;
+        : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running.${frozenMs === undefined ? '' : ` When it stands still for 6 s, or does not react for ${secondsText(frozenMs)}, it is replaced.`}`;
   }
 }
 
@@ -141,11 +152,12 @@ function countsText(jobs: JobStatus[]): string {
   return [runs, waits].filter(Boolean).join(', ');
 }
 
-function imageLine({ said, pid, uptimeMs = 0 }: ImageStatus): string | false {
-  if (pid === undefined) return false;
+function imageLine({ said, outside }: ImageStatus): string | false {
+  if (outside === undefined && said === undefined) return false;
   const version = said === undefined ? 'SBCL' : `SBCL ${said.version}`;
   const inPackage = said === undefined ? '' : `; current package ${said.package}`;
-  return `${version}, pid ${pid}, up ${uptimeText(uptimeMs)}${inPackage}`;
+  const process = outside === undefined ? '' : `, pid ${outside.pid}, up ${uptimeText(outside.uptimeMs)}`;
+  return `${version}${process}${inPackage}`;
 }
 
 function uptimeText(milliseconds: number): string {
@@ -157,11 +169,11 @@ function uptimeText(milliseconds: number): string {
 /** Milliseconds from which on what the agent said counts as old. */
 const OLD_MS = 500;
 
-function memoryLine({ said, saidMsAgo = 0, imageRss, serverRss }: ImageStatus): string {
+function memoryLine({ said, saidMsAgo = 0, outside, serverRss }: ImageStatus): string {
   const parts = [
     said && `heap ${megabytes(said.heapUsed)} of ${megabytes(said.heapSize)}`,
     said && collectionsText(said),
-    imageRss !== undefined && `image ${megabytes(imageRss)} resident`,
+    outside?.residentOctets !== undefined && `image ${megabytes(outside.residentOctets)} resident`,
     `server ${megabytes(serverRss)} resident`,
   ];
   const old = said && saidMsAgo > OLD_MS ? ` (heap and collections ${secondsText(saidMsAgo)} ago)` : '';

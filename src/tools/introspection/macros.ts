@@ -1,6 +1,7 @@
 // Decides the tool that expands macros.
 
-import type { Image, Reply } from '../../image/image.ts';
+import type { Image } from '../../image/image.ts';
+import type { Reply } from '../../image/wire/call.ts';
 import type { MacroexpandData } from '../../image/wire/introspection.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';

@@ -1,7 +1,8 @@
 // Decides the tools that find and describe symbols.
 
 import type { Image } from '../../image/image.ts';
-import type { DescribeData, LookupFailure, Place, Thing } from '../../image/wire/operations.ts';
+import type { LookupFailure, Place } from '../../image/wire/data.ts';
+import type { DescribeData, Thing } from '../../image/wire/operations.ts';
 import { fittingRows, indent, joinSections, listText } from '../../kernel/reply.ts';
 import {
   type Arguments,

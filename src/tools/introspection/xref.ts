@@ -1,7 +1,8 @@
 // Decides the tools that answer from cross references.
 
 import type { Image } from '../../image/image.ts';
-import type { Caller, WhoCallsData } from '../../image/wire/operations.ts';
+import type { Caller } from '../../image/wire/data.ts';
+import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, keywordList, type Parameter, type ToolDefinition } from '../../kernel/tool.ts';
 import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';

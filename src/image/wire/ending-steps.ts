@@ -1,7 +1,6 @@
-// Decides how a running call is ended (interrupt, interrupt again, end its thread, replace the image), and when
-// an image counts as frozen.
+// Decides how a running call is ended: interrupt, interrupt again, end its thread, give its image up.
 
-import type { Reason } from '../image.ts';
+import { type Reason, reasonOf } from './endings.ts';
 
 /** What it takes to end a call. */
 export interface Endable {
@@ -12,21 +11,6 @@ export interface Endable {
   /** Whether garbage is being collected or was since the last look; undefined when that cannot be seen. */
   collecting(): boolean | undefined;
   kill(): void;
-}
-
-/** What a signal aborts with that says why. */
-export class Stop {
-  readonly why: Reason;
-
-  constructor(why: Reason) {
-    this.why = why;
-  }
-}
-
-/** Returns why SIGNAL aborted: the client cancelled, unless something else was said. */
-export function reasonOf(signal: AbortSignal | undefined): Reason {
-  const reason: unknown = signal?.reason;
-  return reason instanceof Stop ? reason.why : 'cancelled';
 }
 
 /** Milliseconds after the first interrupt at which the next step is taken, when the call still runs. */
@@ -82,51 +66,4 @@ export function watch(job: Endable, limitMs: number, signal: AbortSignal | undef
     for (const timer of timers) clearTimeout(timer);
     signal?.removeEventListener('abort', cancel);
   };
-}
-
-/** What can be asked whether it lives. */
-export interface Beating {
-  /** Whether calls wait for it. */
-  busy(): boolean;
-  ping(): Promise<unknown>;
-  /** Whether it collects garbage or did since the last look; undefined when that cannot be seen. */
-  collecting(): boolean | undefined;
-  kill(): void;
-}
-
-/** How long an image may be silent, a garbage collection stopping everything, and how much longer for each GB. */
-const FROZEN_MS = 15_000;
-const FROZEN_MS_PER_GB = 1_000;
-
-/** Returns how many milliseconds an image with HEAP_MB of heap may be silent. */
-export function frozenAfter(heapMb: number): number {
-  return FROZEN_MS + FROZEN_MS_PER_GB * (heapMb / 1024);
-}
-
-const BEAT_MS = 1000;
-/** How many beats in a row one that collects no garbage may be silent. */
-const SILENT_BEATS = 5;
-
-/** Pings HEART each second while calls wait for it, and kills it when a ping is not answered for SILENT_BEATS, or
- *  within FROZEN_MS. That is long, because a garbage collection of a large heap stops everything. Returns the
- *  function that ends this. */
-export function listenToHeart(heart: Beating, frozenMs: number): () => void {
-  let silentSince: number | undefined;
-  let silentBeats = 0;
-  const beat = () => {
-    if (silentSince !== undefined) {
-      silentBeats = heart.collecting() === false ? silentBeats + 1 : 0;
-      if (silentBeats >= SILENT_BEATS || performance.now() - silentSince > frozenMs) heart.kill();
-      return;
-    }
-    silentBeats = 0;
-    if (!heart.busy()) return;
-    silentSince = performance.now();
-    void heart.ping().then(() => {
-      silentSince = undefined;
-    });
-  };
-  const timer = setInterval(beat, BEAT_MS);
-  timer.unref();
-  return () => clearInterval(timer);
 }

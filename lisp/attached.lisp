@@ -1,0 +1,51 @@
+;;;; The agent in an image that somebody else runs: it serves the wire on a socket, and takes over nothing. Loaded by
+;;;; that image after the agent; no part of the agent of our own images.
+
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (require "SB-BSD-SOCKETS")
+  (require "SB-POSIX"))
+
+(in-package "LIVE-LISP.AGENT")
+
+(export '(serve))
+
+(defun listening-socket (path)
+  "Return a Unix socket that listens at PATH, which only this user can open. Signals an error when PATH exists."
+  (let ((socket (make-instance 'sb-bsd-sockets:local-socket :type :stream))
+        (mask (sb-posix:umask #o177)))
+    (unwind-protect (sb-bsd-sockets:socket-bind socket path)
+      (sb-posix:umask mask))
+    (sb-bsd-sockets:socket-listen socket 1)
+    socket))
+
+(defun end-jobs ()
+  "Interrupt the jobs that run, because their server has gone: nobody reads their answers."
+  (loop for id being the hash-keys of **jobs**
+        do (interrupt-job id "ending")))
+
+(defun serve-connection (connection)
+  "Talk with the server at the other end of CONNECTION until it goes, or what it says cannot be understood."
+  (unwind-protect
+       (progn
+         (open-channel (sb-bsd-sockets:socket-file-descriptor connection))
+         (send (greeting))
+         (handler-case
+             (loop with *reading* = t
+                   for message = (receive)
+                   while message do (perform message))
+           (error (failure)
+             (send (object "fault" (print-safely 500 failure "~A"))))))
+    (end-jobs)
+    (sb-bsd-sockets:socket-close connection)))
+
+(defun serve (path)
+  "Serve the wire on the Unix socket PATH, to one server after the other, and return the thread that does so. The image
+keeps its debugger, its streams and its threads, and goes on when a server goes. Signals an error when PATH exists."
+  (let ((socket (listening-socket path)))
+    (setf **on-peer-gone** (constantly nil))
+    (start-session)
+    (ignore-errors (require "SB-INTROSPECT"))
+    (unless (code-walker) (ignore-errors (require "SB-CLTL2")))
+    (sb-thread:make-thread
+     (lambda () (loop (serve-connection (sb-bsd-sockets:socket-accept socket))))
+     :name "live-lisp server")))

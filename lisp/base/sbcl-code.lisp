@@ -1,0 +1,148 @@
+;;;; Internals of SBCL: frames and their locals, what the compiler says, and how code is read and printed.
+
+(in-package "LIVE-LISP.BASE")
+
+;;; Frames
+
+(define-ability "frames" "errors and interrupted calls tell no frames")
+
+(define-internal top-frame () "Return the frame of this call." ("SB-DI" "TOP-FRAME"))
+(define-internal frame-below (frame) "Return the frame that called FRAME, or NIL." ("SB-DI" "FRAME-DOWN"))
+(define-internal frame-function (frame)
+  "Return what the debugger knows of the function of FRAME." ("SB-DI" "FRAME-DEBUG-FUN"))
+(define-internal debug-name (function)
+  "Return the name of FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-NAME"))
+(define-internal-name +frame-arguments+
+  "Names the function that returns a list of the arguments of a frame; newer ones also take how many."
+  ("SB-DEBUG" "FRAME-ARGS-AS-LIST"))
+(define-internal plain-lambda-list (function)
+  "Return the lambda list of FUNCTION, a plain one." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
+
+(define-check (debug-name (frame-function (top-frame))))
+
+;;; Locals of frames, and what is in them
+
+(define-ability "locals" "errors that are told later have no locals, or less of what is in them")
+
+(define-internal frame-place (frame) "Return where in its code FRAME is." ("SB-DI" "FRAME-CODE-LOCATION"))
+(define-internal debug-variables (function)
+  "Return a vector of the variables of FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-DEBUG-VARS") #())
+(define-internal variable-symbol (variable)
+  "Return the symbol that names VARIABLE, of a frame." ("SB-DI" "DEBUG-VAR-SYMBOL"))
+(define-internal variable-validity (variable place)
+  "Return :VALID when VARIABLE has its value at PLACE." ("SB-DI" "DEBUG-VAR-VALIDITY"))
+(define-internal variable-value (variable frame)
+  "Return the value that VARIABLE has in FRAME." ("SB-DI" "DEBUG-VAR-VALUE"))
+(define-internal layout-of (object)
+  "Return the layout of OBJECT." ("SB-KERNEL" "WRAPPER-OF" "SB-KERNEL" "LAYOUT-OF"))
+(define-internal outdated-layout-p (layout)
+  "True when instances of LAYOUT must be updated first." ("SB-PCL" "INVALID-WRAPPER-P") t)
+(define-internal-place unbound-marker
+  "What stands in a slot of an instance that is not bound." ("SB-PCL" "+SLOT-UNBOUND+"))
+(define-internal instance-length (object)
+  "Return how many words the structure or condition OBJECT has." ("SB-KERNEL" "%INSTANCE-LENGTH") 0)
+(define-internal instance-word (object index)
+  "Return the word of OBJECT at INDEX." ("SB-KERNEL" "%INSTANCE-REF"))
+(define-internal-name +assigned-slots+
+  "Names the slot of conditions that holds the slots that were set." ("SB-KERNEL" "ASSIGNED-SLOTS"))
+(define-internal slot-index (class slot)
+  "Return the index of SLOT in a structure or condition of CLASS; neither is evaluated."
+  ("SB-KERNEL" "GET-DSD-INDEX") nil)
+(define-internal assigned-slots (condition)
+  "Return a property list of the slots of CONDITION that were set." ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS"))
+(define-internal plain-function-name (function)
+  "Return the name of FUNCTION as SBCL has it." ("SB-KERNEL" "%FUN-NAME"))
+
+(defmacro first-condition-word ()
+  "Return the index of the word of a condition at which the initargs begin that it was made with."
+  (if (and +assigned-slots+ (internal-symbol "SB-KERNEL" "GET-DSD-INDEX"))
+      `(1+ (slot-index condition ,+assigned-slots+))
+      most-positive-fixnum))
+
+;;; What the compiler says
+
+(define-ability "error-contexts" "warnings do not tell which form they are about")
+
+(define-internal error-context (parts)
+  "Return what the compiler is about, with PARTS of its own, or NIL." ("SB-C" "FIND-ERROR-CONTEXT"))
+(define-internal context-form (context)
+  "Return the form that CONTEXT is about." ("SB-C" "COMPILER-ERROR-CONTEXT-ORIGINAL-FORM"))
+(define-internal context-definitions (context)
+  "Return the definitions around that form, a list of lists." ("SB-C" "COMPILER-ERROR-CONTEXT-CONTEXT"))
+(define-internal context-offset (context)
+  "Return the offset of its top-level form in the file." ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-POSITION"))
+(define-internal context-file (context)
+  "Return the pathname of the file, or another thing." ("SB-C" "COMPILER-ERROR-CONTEXT-FILE-NAME"))
+(define-internal encapsulated-condition (condition)
+  "Return what CONDITION, of the compiler, stands for." ("SB-C" "ENCAPSULATED-CONDITION") condition)
+(define-internal unreadable-line (condition)
+  "Return the line and column, a pair, of the form of a file that cannot be read, which CONDITION is about, or NIL."
+  ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE-LINE/COL"))
+(define-internal stream-position (stream)
+  "Return an association list with the :LINE at which STREAM is." ("SB-KERNEL" "STREAM-ERROR-POSITION-INFO"))
+(define-internal-type unreadable-file
+  "Conditions of COMPILE-FILE about a file that cannot be read." ("SB-C" "INPUT-ERROR-IN-COMPILE-FILE"))
+(define-internal-type compiler-error
+  "Errors of the compiler that it turns into errors at run time." ("SB-C" "COMPILER-ERROR"))
+(define-internal-type redefinition
+  "Warnings that something is defined again." ("SB-KERNEL" "REDEFINITION-WARNING"))
+(define-internal-type uninteresting-redefinition
+  "Those that are about a definition of the same place."
+  ("SB-KERNEL" "UNINTERESTING-REDEFINITION"))
+
+;;; How code is written
+
+(define-ability "code printing" "code and reports of conditions are printed as the user's printer does")
+
+(define-internal-name +print-depth+
+  "Names the variable that says how deep in an object printing is." ("SB-KERNEL" "*CURRENT-LEVEL-IN-PRINT*"))
+(define-internal-name +print-references+
+  "Names the variable that says whether a report tells of manuals."
+  ("SB-INT" "*PRINT-CONDITION-REFERENCES*"))
+(define-internal-name +quasiquote+ "Names the operator of a backquote." ("SB-INT" "QUASIQUOTE"))
+(define-internal-name +named-lambda+
+  "Names the operator of a function with a name." ("SB-INT" "NAMED-LAMBDA"))
+(define-internal-type comma "What a comma in a backquote is read as." ("SB-IMPL" "COMMA"))
+(define-internal comma-p (object) "True when OBJECT is a COMMA." ("SB-INT" "COMMA-P"))
+(define-internal comma-expression (comma) "Return what follows COMMA." ("SB-INT" "COMMA-EXPR"))
+(define-internal comma-kind (comma) "Return which kind of comma COMMA is." ("SB-INT" "COMMA-KIND"))
+(define-internal make-comma (expression kind)
+  "Return a comma of KIND before EXPRESSION." ("SB-INT" "UNQUOTE"))
+(define-internal-type unprintable
+  "Objects that print as #< and a text." ("SB-DEBUG" "UNPRINTABLE-OBJECT" "SB-INT" "UNPRINTABLE-OBJECT"))
+(define-internal make-unprintable (text)
+  "Return an object that prints as #<TEXT>." ("SB-INT" "MAKE-UNPRINTABLE-OBJECT") (make-symbol text))
+
+;;; What forms are read and compiled by
+
+(define-ability "readtable and policy" "a lost image is built again without what a form changed in its readtable or policy")
+
+(define-internal macro-characters (readtable)
+  "Return a vector of the macros of the characters below 128." ("SB-IMPL" "BASE-CHAR-MACRO-ARRAY") #())
+(define-internal character-syntax (readtable)
+  "Return a vector of the syntax of the characters below 128." ("SB-IMPL" "BASE-CHAR-SYNTAX-ARRAY") #())
+(define-internal other-characters (readtable)
+  "Return a table of the characters from 128 that are special." ("SB-IMPL" "EXTENDED-CHAR-TABLE"))
+(define-internal dispatch-table (function)
+  "Return what the macro FUNCTION of a character dispatches to." ("SB-IMPL" "%DISPATCH-MACRO-CHAR-TABLE"))
+(define-internal closure-p (function) "True when FUNCTION is a closure." ("SB-KERNEL" "CLOSUREP"))
+(define-internal-name +policy+ "Names the variable with the policy of the compiler." ("SB-C" "*POLICY*"))
+(define-internal-variable compiler-policy
+  "The policy of the compiler." ("SB-C" "*POLICY*"))
+(define-internal policy-qualities (policy)
+  "Return POLICY as a list of lists of a quality and its number." ("SB-C" "POLICY-TO-DECL-SPEC"))
+
+(define-ability "loading" "a file that is loaded finds its fasl in *LOAD-TRUENAME*")
+
+(define-internal load-fasl (stream verbose print)
+  "Load the fasl in STREAM; VERBOSE and PRINT are as for LOAD." ("SB-FASL" "LOAD-AS-FASL") (load stream))
+
+;;; The walker of all code, built in or in a contrib that can come later
+
+(define-ability "macroexpand-all" "macroexpand_form cannot expand all forms within a form")
+
+(defun code-walker ()
+  "Return the function that expands all macros in a form, or NIL: SBCL has it built in, or in its contrib SB-CLTL2."
+  (first-internal '("SB-WALKER" "MACROEXPAND-ALL" "SB-CLTL2" "MACROEXPAND-ALL") #'operator-p))
+
+(define-check (code-walker))

@@ -1,0 +1,165 @@
+;;;; Internals of SBCL: the tables of packages, cross references, and what is known of names and classes.
+
+(in-package "LIVE-LISP.BASE")
+
+;;; Packages
+
+(define-ability "symbol-tables" "each search goes through all packages, and what unreadable text interned stays")
+
+(define-internal internal-table (package)
+  "Return the table of the symbols that are internal in PACKAGE." ("SB-IMPL" "PACKAGE-INTERNAL-SYMBOLS"))
+(define-internal external-table (package)
+  "Return the table of those that are external." ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS"))
+(define-internal symbol-cells (table)
+  "Return the vector that holds the symbols of TABLE, or a pair with it."
+  ("SB-IMPL" "PACKAGE-HASHTABLE-CELLS" "SB-IMPL" "SYMTBL-CELLS"))
+
+(defun table-cells (table)
+  "Return the simple vector that holds the symbols of TABLE, one of a package's two, or NIL."
+  (let ((cells (and table (symbol-cells table))))
+    (typecase cells
+      (simple-vector cells)
+      ((cons simple-vector) (car cells))
+      ((cons t simple-vector) (cdr cells)))))
+
+(defun package-cells (package)
+  "Return the vectors that hold the internal and the external symbols of PACKAGE, each NIL where this SBCL keeps them
+in another way."
+  (list (table-cells (internal-table package)) (table-cells (external-table package))))
+
+(define-check (second (package-cells (find-package "COMMON-LISP"))))
+
+;;; Cross references
+
+(define-ability "cross-references" "who_calls and who_references find nobody")
+
+(define-internal-variable common-names
+  "The names that so many functions use that their cross references only count them."
+  ("SB-C" "**MOST-COMMON-XREF-NAMES-BY-INDEX**") #())
+(define-internal function-xrefs (function)
+  "Return the packed cross references of FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
+(define-internal map-xrefs (function xrefs)
+  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references."
+  ("SB-C" "MAP-PACKED-XREF-DATA"))
+(define-internal map-global-names (function)
+  "Call FUNCTION with each name of which SBCL knows anything." ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
+(define-internal simple-function (function)
+  "Return the simple function of FUNCTION, which can be a closure." ("SB-KERNEL" "%FUN-FUN") function)
+(define-internal method-function (method)
+  "Return the function of METHOD that is called most often, or NIL." ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION"))
+(define-internal without-xrefs-p (name)
+  "True when SBCL keeps no cross references to NAME." ("SB-C" "INTERNAL-NAME-P"))
+
+(defun map-named-functions (visit)
+  "Call VISIT with the name and the simple function of every global function, macro and method."
+  (flet ((visit-function (name function)
+           (when (typep function '(and function (not generic-function)))
+             (funcall visit name (simple-function function)))))
+    (map-global-names
+     (lambda (name)
+       (let ((function (or (and (symbolp name) (macro-function name))
+                           (and (typep name '(or symbol (cons symbol (cons symbol null))))
+                                (ignore-errors (fboundp name))
+                                (fdefinition name)))))
+         (if (typep function 'generic-function)
+             (dolist (method (sb-mop:generic-function-methods function))
+               (let ((fast (method-function method)))
+                 (when fast (visit-function (plain-function-name fast) fast))))
+             (visit-function name function)))))))
+
+(define-ability "all functions" "who_calls leaves out the transforms and templates of SBCL itself")
+
+(define-internal map-functions (visit)
+  "Call VISIT with the name and each simple function of the image."
+  ("SB-C" "MAP-SIMPLE-FUNS") (map-named-functions visit))
+
+;;; What SBCL knows about names
+
+(define-ability "compiler definitions" "compile_form takes back less, and less is told of functions, variables and types")
+
+(define-internal known (category kind name)
+  "Return what is known of KIND in CATEGORY, two keywords, about NAME, and whether anything is."
+  ("SB-INT" "INFO"))
+(define-internal-variable known-kinds
+  "A vector of all kinds of what can be known, with holes." ("SB-IMPL" "*INFO-TYPES*") #())
+(define-internal kind-category (kind)
+  "Return the category of KIND, one of KNOWN-KINDS." ("SB-IMPL" "META-INFO-CATEGORY"))
+(define-internal kind-name (kind) "Return the keyword of KIND." ("SB-IMPL" "META-INFO-KIND"))
+(define-internal kind-number (kind) "Return the number of KIND." ("SB-INT" "META-INFO-NUMBER"))
+(define-internal known-value (name number)
+  "Return what is known about NAME by the kind of NUMBER, and whether anything is."
+  ("SB-IMPL" "GET-INFO-VALUE") (values nil nil))
+(define-internal forget-values (name numbers)
+  "Forget what is known about NAME by the kinds of NUMBERS." ("SB-INT" "CLEAR-INFO-VALUES"))
+(define-internal know-value (name number value)
+  "Make VALUE what is known about NAME by the kind of NUMBER." ("SB-INT" "SET-INFO-VALUE"))
+(define-internal forget-types ()
+  "Forget what the compiler remembers of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))
+(define-internal-type source-location
+  "Where a definition is from." ("SB-C" "DEFINITION-SOURCE-LOCATION"))
+(define-internal location-name (location)
+  "Return the name of the file of LOCATION, or NIL." ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING"))
+(define-internal package-location (package)
+  "Return where PACKAGE is from." ("SB-IMPL" "PACKAGE-SOURCE-LOCATION"))
+(define-internal type-specifier (type)
+  "Return the specifier of TYPE, an object of the compiler." ("SB-KERNEL" "TYPE-SPECIFIER"))
+
+(define-check (known :function :kind 'car))
+
+;;; Classes as the compiler has them
+
+(define-ability "compiled classes" "compile_form leaves the classes that a form defines")
+
+(define-internal class-cell (name)
+  "Return the cell that holds what the compiler has for the class NAME, or NIL."
+  ("SB-KERNEL" "FIND-CLASSOID-CELL"))
+(define-internal cell-classoid (cell)
+  "Return what the compiler has in CELL; it can be set." ("SB-KERNEL" "CLASSOID-CELL-CLASSOID"))
+(define-internal cell-class (cell)
+  "Return the class in CELL; it can be set." ("SB-KERNEL" "CLASSOID-CELL-PCL-CLASS"))
+(define-internal classoid-location (classoid)
+  "Return where CLASSOID is from." ("SB-KERNEL" "CLASSOID-SOURCE-LOCATION"))
+(define-internal class-location (class) "Return where CLASS is from." ("SB-PCL" "DEFINITION-SOURCE"))
+(define-internal classoid-state (classoid)
+  "Return whether CLASSOID is sealed; it can be set." ("SB-KERNEL" "CLASSOID-STATE"))
+(define-internal classoid-layout (classoid)
+  "Return the layout of CLASSOID; it can be set."
+  ("SB-KERNEL" "CLASSOID-WRAPPER" "SB-KERNEL" "CLASSOID-LAYOUT"))
+(define-internal layout-classoid (layout)
+  "Return the classoid of LAYOUT; it can be set."
+  ("SB-KERNEL" "WRAPPER-CLASSOID" "SB-KERNEL" "LAYOUT-CLASSOID"))
+(define-internal layout-inherits (layout)
+  "Return a vector of the layouts above LAYOUT." ("SB-KERNEL" "WRAPPER-INHERITS" "SB-KERNEL" "LAYOUT-INHERITS") #())
+(define-internal remove-subclassoid (classoid super)
+  "Make SUPER no superclass of CLASSOID any more." ("SB-KERNEL" "REMOVE-SUBCLASSOID"))
+
+;;; Structures and conditions, whose accessors and documentation are elsewhere than those of other classes
+
+(define-ability "class descriptions" "class_slots tells no accessors of structures and no documentation of conditions")
+
+(define-internal defstruct-description (name)
+  "Return what DEFSTRUCT left for the structure NAME; signals when there is none."
+  ("SB-KERNEL" "FIND-DEFSTRUCT-DESCRIPTION"))
+(define-internal description-slots (description)
+  "Return the slots of DESCRIPTION." ("SB-KERNEL" "DD-SLOTS"))
+(define-internal description-constructors (description)
+  "Return the constructors of DESCRIPTION, lists that begin with a name."
+  ("SB-KERNEL" "DD-CONSTRUCTORS"))
+(define-internal structure-slot-name (slot) "Return the name of SLOT." ("SB-KERNEL" "DSD-NAME"))
+(define-internal structure-slot-accessor (slot)
+  "Return the name of the accessor of SLOT." ("SB-KERNEL" "DSD-ACCESSOR-NAME"))
+(define-internal structure-slot-read-only-p (slot)
+  "True when SLOT cannot be set." ("SB-KERNEL" "DSD-READ-ONLY"))
+(define-internal-type condition-class "Classes of conditions." ("SB-PCL" "CONDITION-CLASS"))
+(define-internal classoid (name)
+  "Return what the compiler has for the class NAME." ("SB-KERNEL" "FIND-CLASSOID"))
+(define-internal classoid-slots (classoid)
+  "Return the slots of CLASSOID, of conditions." ("SB-KERNEL" "CONDITION-CLASSOID-SLOTS"))
+(define-internal condition-slot-name (slot)
+  "Return the name of SLOT, of conditions." ("SB-KERNEL" "CONDITION-SLOT-NAME"))
+(define-internal condition-slot-text (slot)
+  "Return the documentation of SLOT." ("SB-KERNEL" "CONDITION-SLOT-DOCUMENTATION"))
+(define-internal combination-name (combination)
+  "Return the name of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-TYPE-NAME"))
+(define-internal combination-options (combination)
+  "Return the options of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))

@@ -1,0 +1,121 @@
+;;;; Internals of SBCL: strings, stacks, the heap, functions that are encapsulated, and the process.
+
+(in-package "LIVE-LISP.BASE")
+
+;;; Strings
+
+(define-ability "string data" "strings are copied before they are sent")
+
+(defmacro with-string-data ((data start end) string &body body)
+  "Evaluate BODY with DATA being the simple string that has the characters of STRING, from START to END."
+  (let ((operator (internal-symbol "SB-KERNEL" "WITH-ARRAY-DATA")))
+    (if operator
+        `(,operator ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
+        `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body))))
+
+(define-internal-name +with-array-data+
+  "Names the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
+
+;;; Stacks
+
+(define-ability "stack guards" "a stack that is exhausted twice ends the image, and running jobs tell frames at any depth")
+
+(define-internal stack-pointer ()
+  "Return the address of the end of this thread's stack." ("SB-VM" "CURRENT-SP") (sb-sys:int-sap 0))
+(define-internal thread-slot (index)
+  "Return the word at INDEX of this thread's own structure, as an address."
+  ("SB-VM" "CURRENT-THREAD-OFFSET-SAP") (sb-sys:int-sap 0))
+(define-internal-variable this-slot
+  "The index of the slot with the address of that structure." ("SB-VM" "THREAD-THIS-SLOT"))
+(define-internal-variable stack-start-slot
+  "The index of the slot with where the stack begins." ("SB-VM" "THREAD-CONTROL-STACK-START-SLOT"))
+(define-internal-variable state-slot
+  "The index of the slot whose lowest octet is 0 while the guard page is open."
+  ("SB-VM" "THREAD-STATE-WORD-SLOT"))
+(define-internal-variable word-octets "How many octets a word has." ("SB-VM" "N-WORD-BYTES") 8)
+(define-internal-variable guard-octets
+  "How many octets a page that guards has." ("SB-C" "+BACKEND-PAGE-BYTES+") 32768)
+(define-runtime-function protect-control-stack ((protect sb-alien:int) (thread sb-alien:unsigned-long))
+  "Protect the last page of the stack." "protect_control_stack_hard_guard_page")
+(define-runtime-function protect-binding-stack ((protect sb-alien:int) (thread sb-alien:unsigned-long))
+  "Protect the last page of the stack of bindings." "protect_binding_stack_hard_guard_page")
+(define-runtime-function protect-alien-stack ((protect sb-alien:int) (thread sb-alien:unsigned-long))
+  "Protect the last page of the stack of foreign data." "protect_alien_stack_hard_guard_page")
+(define-runtime-function reset-guard-page ((thread sb-sys:system-area-pointer))
+  "Protect the guard page of THREAD's stack again." "reset_thread_control_stack_guard_page")
+
+;;; The heap
+
+(define-ability "heap pages" "the heap is watched by what is in use, and collections go as far as SBCL lets them")
+
+(define-internal heap-usage () "Return how many octets of the heap are in use." ("SB-KERNEL" "DYNAMIC-USAGE") 0)
+(define-internal-variable page-octets "How many octets a page has." ("SB-VM" "GENCGC-PAGE-BYTES") 32768)
+(define-internal-place pages-in-use "How many pages are in use." ("SB-VM" "NEXT-FREE-PAGE") 0)
+(define-internal page-index (address) "Return the number of the page of ADDRESS." ("SB-VM" "FIND-PAGE-INDEX") 0)
+(define-internal object-address (object)
+  "Return the address of OBJECT." ("SB-KERNEL" "GET-LISP-OBJ-ADDRESS") 0)
+(define-internal-name +page-table+ "Names the table of pages." ("SB-VM" "PAGE-TABLE"))
+(define-internal-name +page-flags+ "Names the flags in it." ("SB-VM" "FLAGS"))
+(define-internal-name +page-generation+ "Names the generation in it." ("SB-VM" "GEN"))
+(define-internal-name +page-words+
+  "Names how many words are used in it; its lowest bit says something else." ("SB-VM" "WORDS-USED*"))
+
+(defmacro page-slot (page slot)
+  "Return what the table of pages has in SLOT, the value of a constant, for the page number PAGE, or NIL."
+  (let ((slot (symbol-value slot)))
+    (and +page-table+ +page-words+ slot
+         `(sb-alien:slot (sb-alien:deref ,+page-table+ ,page) ',slot))))
+
+(define-internal-name +collect+ "Names the function that collects garbage." ("SB-KERNEL" "SUB-GC"))
+(define-internal-type heap-exhausted "Errors for want of heap." ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
+(define-internal-variable collection-inhibited
+  "True while no garbage can be collected." ("SB-KERNEL" "*GC-INHIBIT*"))
+(define-runtime-variable oldest-collected (sb-alien:signed 8)
+  "The oldest generation that a collection takes." "gencgc_oldest_gen_to_gc")
+(define-runtime-variable large-object-octets sb-alien:unsigned-long
+  "The octets of the last object that had pages of its own." "large_allocation")
+(define-runtime-variable collection-trigger sb-alien:unsigned-long
+  "The usage of the heap at which the next collection begins." "auto_gc_trigger")
+(define-runtime-variable collections sb-alien:unsigned-int "How many collections there were." "n_gcs")
+
+(defun runtime-address (name)
+  "Return the address of NAME of the runtime, or NIL."
+  (sb-sys:find-foreign-symbol-address name))
+
+;;; Functions of SBCL that do more in this image
+
+(define-ability "encapsulation" "threads, collections, exits and child processes of code are not guarded")
+
+(define-internal encapsulate (name key function)
+  "Have calls of the function NAME call FUNCTION with what NAME named and the arguments. KEY names that."
+  ("SB-INT" "ENCAPSULATE"))
+(define-internal-name +spawn+ "Names the function that starts a process." ("SB-IMPL" "SPAWN"))
+(define-internal-name +end-other-threads+
+  "Names the function by which an exit ends the other threads." ("SB-THREAD" "%EXIT-OTHER-THREADS"))
+
+;;; Threads and the process
+
+(define-ability "process" "less is known of exits and threads of SBCL itself, and processes that the image started can stay")
+
+(define-internal system-thread-p (thread)
+  "True when THREAD is one of SBCL's own." ("SB-THREAD" "THREAD-EPHEMERAL-P"))
+(define-internal-variable exit-under-way
+  "True in a thread that ends because of an exit." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
+(define-internal allow-signals ()
+  "Let signals to the process reach this thread again." ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS"))
+(define-internal end-process (code &rest options)
+  "End the process with CODE; with :ABORT T at once." ("SB-SYS" "OS-EXIT") (sb-ext:exit :code code :abort t))
+(define-internal map-folder (function folder &rest options)
+  "Call FUNCTION with the pathname of each thing in FOLDER that OPTIONS mean." ("SB-IMPL" "MAP-DIRECTORY"))
+(define-internal own-process () "Return the number of this process." ("SB-UNIX" "UNIX-GETPID")
+  (parse-integer (first (last (pathname-directory (truename "/proc/self/"))))))
+(define-internal signal-process (process signal)
+  "Send SIGNAL, a number, to PROCESS." ("SB-UNIX" "UNIX-KILL"))
+(define-internal control-device (descriptor request place)
+  "Do the REQUEST of ioctl, a number, about DESCRIPTOR; what it tells goes to PLACE. True when that worked."
+  ("SB-UNIX" "UNIX-IOCTL"))
+(define-internal open-file (name flags mode)
+  "Return a descriptor of the file NAME, opened by FLAGS and MODE as open does, or NIL." ("SB-UNIX" "UNIX-OPEN"))
+(define-internal read-file (descriptor place count)
+  "Read at most COUNT octets from DESCRIPTOR to PLACE." ("SB-UNIX" "UNIX-READ"))
+(define-internal close-file (descriptor) "Close DESCRIPTOR." ("SB-UNIX" "UNIX-CLOSE"))

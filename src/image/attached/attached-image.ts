@@ -1,0 +1,143 @@
+// Decides how an image that somebody else runs is an image of ours: it is connected to when it is needed, and never
+// started, ended or built again.
+
+import { ImageError, messageOf } from '../../errors.ts';
+import type { Image, ImageTools, Notice } from '../image.ts';
+import { Calls } from '../session/calls.ts';
+import type { Jobs } from '../session/jobs.ts';
+import { Notices } from '../session/notices.ts';
+import { type ImageStatus, imageStatus } from '../session/status.ts';
+import { Pulse } from '../wire/pulse.ts';
+import type { Upcalls } from '../wire/upcalls.ts';
+import { AttachedPeer } from './attached-peer.ts';
+
+export interface AttachedOptions {
+  /** The Unix socket on which the agent of the image serves. */
+  socket: string;
+  /** Milliseconds that a call may take. */
+  limitMs: number;
+  /** Milliseconds within which the agent greets. */
+  greetingMs?: number;
+  /** Calls a tool for code in the image. */
+  callTool?: Upcalls['callTool'];
+  /** What is done about tools in the image. */
+  tools?: ImageTools;
+}
+
+const GREETING_MS = 10_000;
+/** Milliseconds that calls have to clean up when the server ends. */
+const LAST_CLEANUP_MS = 150;
+
+export class AttachedImage implements Image {
+  readonly #options: AttachedOptions;
+  readonly #calls: Calls;
+  /** Performs the operation NAME with ARGS, as Image says. */
+  readonly call: Calls['call'];
+  readonly #notices = new Notices<Notice>();
+  #connecting: Promise<AttachedPeer> | undefined;
+  #peer: AttachedPeer | undefined;
+  #pulse: Pulse | undefined;
+  #failure: string | undefined;
+  /** How connections ended since the last that calls could use. */
+  readonly #losses: string[] = [];
+
+  constructor(options: AttachedOptions) {
+    this.#options = options;
+    this.#calls = new Calls({
+      limitMs: options.limitMs,
+      ready: () => this.#ready(),
+      building: () => undefined,
+      begins: () => {
+        for (const how of this.#losses.splice(0)) this.#notices.add({ kind: 'connected again', how });
+      },
+      watch: () => undefined,
+      worked: () => {},
+      notify: (notice) => this.#notices.add(notice),
+    });
+    this.call = this.#calls.call.bind(this.#calls);
+  }
+
+  get jobs(): Jobs {
+    return this.#calls.jobs;
+  }
+
+  get running(): boolean {
+    return this.#connecting !== undefined;
+  }
+
+  start(): void {
+    this.#ready().catch(() => {});
+  }
+
+  async started(): Promise<void> {
+    await this.#connecting?.catch(() => {});
+  }
+
+  takeNotices(): Notice[] {
+    return this.#notices.take();
+  }
+
+  status(): Promise<ImageStatus> {
+    const life = {
+      running: this.running,
+      prepared: this.#peer !== undefined,
+      pulse: this.#pulse,
+      failure: this.#failure,
+    };
+    return imageStatus(life, { untold: this.#losses }, this.jobs);
+  }
+
+  close(): void {
+    this.#peer?.disconnect('the server ended');
+  }
+
+  async end(): Promise<void> {
+    await this.jobs.endAll(LAST_CLEANUP_MS);
+    this.close();
+  }
+
+  #ready(): Promise<AttachedPeer> {
+    this.#connecting ??= this.#connect().catch((error: unknown) => {
+      this.#connecting = undefined;
+      this.#failure = messageOf(error);
+      throw error;
+    });
+    return this.#connecting;
+  }
+
+  async #connect(): Promise<AttachedPeer> {
+    const { socket, callTool, tools } = this.#options;
+    const peer = new AttachedPeer(socket, {
+      ...(callTool && { callTool }),
+      ...(tools && {
+        registerTool: (definition, registration) => tools.register(definition, false, registration),
+      }),
+    });
+    const late = () =>
+      peer.disconnect('its agent did not greet in time; it serves one server at a time, so end the other');
+    const timer = setTimeout(late, this.#options.greetingMs ?? GREETING_MS);
+    try {
+      await peer.greeting;
+    } catch (error) {
+      throw new ImageError(
+        `No Lisp image can be reached at ${socket}: ${messageOf(error)}. Start its agent again there, then call again.`,
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+    if (tools !== undefined) peer.tell('offer-tools', { tools: tools.offered() });
+    this.#peer = peer;
+    this.#pulse = new Pulse(peer);
+    this.#failure = undefined;
+    void peer.ended.then((how) => this.#lost(how));
+    return peer;
+  }
+
+  #lost(how: string): void {
+    this.#connecting = undefined;
+    this.#peer = undefined;
+    this.#pulse = undefined;
+    this.#losses.push(how);
+    this.#options.tools?.clear();
+  }
+}

@@ -1,0 +1,76 @@
+// Decides what there is to an agent in an image that somebody else runs: a connection to its socket, and no process.
+
+import { connect, type Socket } from 'node:net';
+import { Channel } from '../wire/channel.ts';
+import type { Endable } from '../wire/ending-steps.ts';
+import type { Answer, Hello } from '../wire/messages.ts';
+import type { AgentOperations } from '../wire/operations.ts';
+import type { Peer } from '../wire/peer.ts';
+import type { Upcalls } from '../wire/upcalls.ts';
+
+export class AttachedPeer implements Peer {
+  readonly #socket: Socket;
+  readonly #channel: Channel;
+  #how = 'the image or its agent closed the connection';
+  #greet: (hello: Hello) => void = () => {};
+  /** Resolves when the agent has greeted; rejects with why when the connection ends before. */
+  readonly greeting: Promise<Hello>;
+  /** Resolves when the connection has ended, with how, as part of a sentence. */
+  readonly ended: Promise<string>;
+
+  /** Connects to the Unix SOCKET of an agent, whose code asks UPCALLS through. */
+  constructor(socket: string, upcalls: Upcalls) {
+    this.#socket = connect(socket);
+    this.#channel = new Channel(this.#socket, this, upcalls, {
+      hello: (hello) => this.#greet(hello),
+      exiting: () => {
+        this.#how = 'the image ended';
+      },
+      broken: (how) => this.disconnect(how),
+    });
+    this.#socket.on('error', ({ message }) => this.disconnect(message));
+    this.ended = new Promise((resolve) => {
+      this.#socket.on('close', () => {
+        this.#channel.close(this.#how);
+        resolve(this.#how);
+      });
+    });
+    this.greeting = new Promise((resolve, reject) => {
+      this.#greet = resolve;
+      void this.ended.then((how) => reject(new Error(how)));
+    });
+    this.greeting.catch(() => {});
+  }
+
+  get dead(): boolean {
+    return this.#channel.closed;
+  }
+
+  request<Name extends keyof AgentOperations>(
+    name: Name,
+    args: AgentOperations[Name]['args'],
+  ): { id: number; answer: Promise<Answer<Name>> } {
+    return this.#channel.request(name, args);
+  }
+
+  tell<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
+    this.#channel.tell(name, args);
+  }
+
+  job(id: number): Endable {
+    return {
+      interrupt: (reason) => this.tell('interrupt', { job: id, reason }),
+      terminate: () => this.tell('terminate', { job: id }),
+      reacts: () => this.#channel.askWritten(id),
+      collecting: () => undefined,
+      kill: () =>
+        this.disconnect('a call could not be interrupted, so the connection to its image was closed'),
+    };
+  }
+
+  /** Closes the connection, saying HOW in the answers of the calls that run. The image goes on. */
+  disconnect(how: string): void {
+    this.#how = how;
+    this.#socket.destroy();
+  }
+}

@@ -1,0 +1,19 @@
+// Decides what Linux tells of a process from outside, whatever that does.
+
+import { readFileSync } from 'node:fs';
+import type { Outside } from '../wire/data.ts';
+
+/** Returns the resident memory of the process PID, in octets, and whether a signal has stopped it; nothing where there
+ *  is no /proc, or no such process any more. */
+export function seenFromOutside(pid: number): Pick<Outside, 'residentOctets' | 'stopped'> {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    const kilobytes = /^VmRSS:\s*(\d+) kB/m.exec(status)?.[1];
+    return {
+      ...(kilobytes !== undefined && { residentOctets: 1024 * Number(kilobytes) }),
+      ...(/^State:\s*T/m.test(status) && { stopped: true }),
+    };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,189 @@
+// Decides how an image serves calls: which wait, when they are interrupted, what is told with their answers.
+
+import type { CallOptions, Reply } from '../wire/call.ts';
+import { watch } from '../wire/ending-steps.ts';
+import { endingAfter, type Reason } from '../wire/endings.ts';
+import type { Answer } from '../wire/messages.ts';
+import type { Operations } from '../wire/operations.ts';
+import { checkCanEnd, codeCaller, withinCompilation } from '../wire/origin.ts';
+import type { Peer } from '../wire/peer.ts';
+import { type Job, Jobs } from './jobs.ts';
+import type { CallNotice } from './notices.ts';
+import { tellProgress } from './progress.ts';
+import { enterAll, Queue } from './queue.ts';
+
+/** What the calls need of the image that they go to. */
+export interface Host {
+  /** Milliseconds that a call may take. */
+  readonly limitMs: number;
+  /** Returns a peer that is ready for calls. Throws a SetupError when none can be had. */
+  ready(): Promise<Peer>;
+  /** Returns how far the image is being built again, as a phrase, while it is. */
+  building(): string | undefined;
+  /** Takes that a call from outside of the image is about to use PEER. */
+  begins(peer: Peer): void;
+  /** Returns what is to be told the answer of the operation NAME, which PEER is about to perform with ARGS. */
+  watch(
+    peer: Peer,
+    name: keyof Operations,
+    args: object,
+  ): ((job: number, answer: Answer) => void) | undefined;
+  /** Takes that a call from outside has ended in the image, which lives. */
+  worked(): void;
+  /** Keeps NOTICE for the next answer. */
+  notify(notice: CallNotice): void;
+}
+
+/** Evaluations, and calls that only look, that run side by side. */
+const PLACES = 8;
+const LOOKING_PLACES = 32;
+/** Milliseconds for any load. */
+const LOAD_LIMIT_MS = 600_000;
+
+const RUNS_CODE: ReadonlySet<string> = new Set(
+  'evaluate macroexpand load-file load-source load-system run-tool'.split(' '),
+);
+
+export class Calls {
+  readonly jobs = new Jobs();
+  readonly #host: Host;
+  readonly #queue = new Queue(PLACES);
+  readonly #lookers = new Queue(LOOKING_PLACES);
+  /** What one compilation takes back must not be what another has just defined. */
+  readonly #compilations = new Queue(1);
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be had, and a CallError when too many
+   *  calls wait already. */
+  async call<Name extends keyof Operations>(
+    name: Name,
+    args: Operations[Name]['args'],
+    options: CallOptions = {},
+  ): Promise<Reply<Name>> {
+    checkCanEnd(name);
+    return this.#within(name, args, options, (job) => this.#callAs(job, name, args, options));
+  }
+
+  /** Performs the operation NAME with ARGS at PEER, which is not ready for calls yet. */
+  async prepare<Name extends keyof Operations>(
+    peer: Peer,
+    name: Name,
+    args: Operations[Name]['args'],
+  ): Promise<Reply<Name>> {
+    return this.#within(name, args, {}, (job) => this.#perform(peer, job, name, args, {}));
+  }
+
+  async #within<Name extends keyof Operations>(
+    name: Name,
+    args: object,
+    options: CallOptions,
+    perform: (job: Job) => Promise<Reply<Name>>,
+  ): Promise<Reply<Name>> {
+    const job = this.jobs.begin(name, args, options.signal);
+    const stopTelling = options.onProgress && tellProgress(job, options.onProgress);
+    let reply: Reply<Name> = notBegun(job);
+    try {
+      reply = await perform(job);
+      return reply;
+    } finally {
+      stopTelling?.();
+      this.jobs.end(job, reply);
+    }
+  }
+
+  async #callAs<Name extends keyof Operations>(
+    job: Job,
+    name: Name,
+    args: Operations[Name]['args'],
+    options: CallOptions,
+  ): Promise<Reply<Name>> {
+    const caller = codeCaller();
+    const queues = this.#queuesOf(name, caller !== undefined);
+    const leave = await enterAll(queues, job.signal, (ahead) => {
+      job.phase = { kind: 'queued', ahead };
+    });
+    if (leave === undefined) return notBegun(job);
+    try {
+      // Not how long it took to get here: a busy server is no queue.
+      const waited = job.phase.kind === 'queued' && !queues.includes(this.#lookers);
+      const waitedMs = waited ? job.milliseconds : undefined;
+      job.phase = { kind: 'starting', building: () => this.#host.building() };
+      const peer = caller ?? (await unlessAborted(this.#host.ready(), job.signal));
+      if (peer === undefined || job.signal.aborted) return notBegun(job);
+      if (caller === undefined) this.#host.begins(peer);
+      const reply = await this.#perform(peer, job, name, args, options);
+      if (caller === undefined && reply.ending.kind !== 'lost') this.#host.worked();
+      return { ...reply, ...(waitedMs !== undefined && { waitedMs }) };
+    } finally {
+      leave();
+    }
+  }
+
+  #queuesOf(name: string, byCode: boolean): Queue[] {
+    // A compilation takes no place: one that had the turn could wait for those who wait for the turn.
+    if (name === 'compile-forms') return withinCompilation() ? [] : [this.#compilations];
+    // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
+    if (byCode) return [];
+    return [RUNS_CODE.has(name) ? this.#queue : this.#lookers];
+  }
+
+  async #perform<Name extends keyof Operations>(
+    peer: Peer,
+    job: Job,
+    name: Name,
+    args: Operations[Name]['args'],
+    options: CallOptions,
+  ): Promise<Reply<Name>> {
+    const began = performance.now();
+    const answered = this.#host.watch(peer, name, args);
+    const { id, answer } = peer.request(name, args);
+    job.phase = { kind: 'running', peer, id };
+    const told = await answer.finally(this.#watch(peer, id, job, options.limitMs));
+    const afterMs = performance.now() - began;
+    const ending = endingAfter(told.ending, afterMs);
+    const { output, background, data } = told;
+    if (background) this.#host.notify({ kind: 'background', output: background });
+    if (options.signal?.aborted && codeCaller() === undefined)
+      this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
+    if (ending.kind !== 'lost') answered?.(id, told);
+    return { ending, ...(output && { output }), data };
+  }
+
+  #watch(peer: Peer, id: number, job: Job, limitMs: number | undefined): () => void {
+    const limit = limitMs ?? (job.operation.startsWith('load-') ? LOAD_LIMIT_MS : this.#host.limitMs);
+    const endable = peer.job(id);
+    const interrupt = (reason: Reason) => {
+      job.stopping ??= { reason, at: performance.now() };
+      endable.interrupt(reason);
+    };
+    return watch({ ...endable, interrupt }, limit, job.signal);
+  }
+}
+
+/** Returns the reply to the call of JOB, which was ended before it reached the image. */
+function notBegun<Name extends keyof Operations>({ reason, milliseconds }: Job): Reply<Name> {
+  return {
+    ending: { kind: 'interrupted', reason, frames: [], afterMs: milliseconds, notBegun: true },
+    data: {},
+  };
+}
+
+/** Returns what PROMISE gives, or undefined when SIGNAL aborts before; then nobody waits for it any more. */
+async function unlessAborted<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value | undefined> {
+  if (signal.aborted) {
+    promise.catch(() => {});
+    return undefined;
+  }
+  let leave = () => {};
+  const aborted = new Promise<undefined>((resolve) => {
+    leave = () => resolve(undefined);
+    signal.addEventListener('abort', leave, { once: true });
+  });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', leave));
+}

@@ -1,0 +1,153 @@
+// Decides how requests and their answers share one connection to an agent, and what becomes of those without an answer.
+
+import type { Duplex } from 'node:stream';
+import { messageOf } from '../../errors.ts';
+import type { Output } from './endings.ts';
+import { FrameReader, PROTOCOL_VERSION, requestFrame } from './frames.ts';
+import { type AgentMessage, type Answer, type Hello, readMessage, readOutput } from './messages.ts';
+import type { AgentOperations } from './operations.ts';
+import type { Peer } from './peer.ts';
+import { CodeCalls, type Upcalls } from './upcalls.ts';
+
+/** What whoever has the connection does at the turns of its life. */
+export interface Turns {
+  /** The agent has greeted. */
+  hello(hello: Hello): void;
+  /** The image is about to end by itself. */
+  exiting(): void;
+  /** The agent cannot be talked to any more: HOW is part of a sentence, after "the image was lost". */
+  broken(how: string): void;
+}
+
+export class Channel {
+  readonly #stream: Duplex;
+  readonly #turns: Turns;
+  readonly #upcalls: Upcalls;
+  readonly #codeCalls: CodeCalls;
+  readonly #reader = new FrameReader();
+  readonly #pending = new Map<number, (answer: Answer) => void>();
+  /** What the requests that are pending had written when that was last known. */
+  readonly #written = new Map<number, Output>();
+  #nextId = 1;
+  #lost: string | undefined;
+
+  /** Talks on STREAM with the agent of PEER, which code in it asks UPCALLS through. */
+  constructor(stream: Duplex, peer: Peer, upcalls: Upcalls, turns: Turns) {
+    this.#stream = stream;
+    this.#turns = turns;
+    this.#upcalls = upcalls;
+    this.#codeCalls = new CodeCalls(peer, upcalls);
+    stream.on('data', (chunk: Buffer) => this.#receive(chunk));
+    stream.on('error', () => {});
+  }
+
+  /** Whether it was closed. */
+  get closed(): boolean {
+    return this.#lost !== undefined;
+  }
+
+  /** Whether requests wait for an answer. */
+  get busy(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  /** Does what the same function of Peer says. */
+  request<Name extends keyof AgentOperations>(
+    name: Name,
+    args: AgentOperations[Name]['args'],
+  ): { id: number; answer: Promise<Answer<Name>> } {
+    const id = this.#nextId++;
+    const frame = requestFrame(id, name, args);
+    const answer = new Promise<Answer<Name>>((resolve) => {
+      // What comes back under this id has the data of this operation.
+      const answered = (told: Answer) => resolve(told as Answer<Name>);
+      if (this.#lost === undefined) this.#pending.set(id, answered);
+      else answered(lostAnswer(this.#lost));
+    });
+    if (this.#lost === undefined) {
+      this.#codeCalls.jobBegan(id, name);
+      this.#stream.write(frame);
+    }
+    return { id, answer };
+  }
+
+  /** Does what the same function of Peer says. */
+  tell<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
+    const frame = requestFrame(this.#nextId++, name, args);
+    if (this.#lost === undefined) this.#stream.write(frame);
+  }
+
+  /** Asks what the request ID has written so far, for its answer if the image ends first. Resolves when the agent has
+   *  reacted. */
+  async askWritten(id: number): Promise<void> {
+    const { data } = await this.request('written', { job: id }).answer;
+    this.#keepWritten(id, readOutput(data.value));
+  }
+
+  /** Answers all that wait with a loss; HOW is part of a sentence. */
+  close(how: string): void {
+    this.#lost ??= how;
+    for (const [id, resolve] of this.#pending) resolve(lostAnswer(this.#lost, this.#written.get(id)));
+    this.#pending.clear();
+    this.#written.clear();
+    this.#codeCalls.endAll();
+    this.#stream.destroy();
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      for (const message of this.#reader.push(chunk)) this.#dispatch(readMessage(message));
+    } catch (error) {
+      this.#turns.broken(`its answers could not be understood (${messageOf(error)})`);
+    }
+  }
+
+  #dispatch(message: AgentMessage): void {
+    switch (message.kind) {
+      case 'hello':
+        this.#greeted(message);
+        break;
+      case 'written':
+        this.#keepWritten(message.id, message.output);
+        break;
+      case 'exiting':
+        this.#keepWritten(message.id, message.output);
+        this.#turns.exiting();
+        break;
+      case 'built':
+      case 'reached':
+        this.#upcalls.tell?.(message);
+        break;
+      case 'fault':
+        this.#turns.broken(`its agent failed: ${message.fault.slice(0, 500).replace(/\.$/, '')}`);
+        break;
+      case 'answer':
+        this.#answered(message.id, message.answer);
+        break;
+      default:
+        this.#codeCalls.take(message);
+    }
+  }
+
+  #greeted(hello: Hello): void {
+    const version = String(hello.version);
+    if (hello.version === PROTOCOL_VERSION) this.#turns.hello(hello);
+    else this.#turns.broken(`its agent speaks version ${version} of the protocol, not ${PROTOCOL_VERSION}`);
+  }
+
+  #answered(id: number, answer: Answer): void {
+    this.#pending.get(id)?.(answer);
+    this.#pending.delete(id);
+    this.#written.delete(id);
+    this.#codeCalls.jobEnded(id);
+  }
+
+  #keepWritten(id: number, written: Output | undefined): void {
+    if (written !== undefined && this.#pending.has(id)) this.#written.set(id, written);
+  }
+}
+
+/** Returns the answer of a request whose peer went, as HOW says, after it had written OUTPUT. */
+function lostAnswer(how: string, output?: Output): Answer {
+  return { ending: { kind: 'lost', how }, ...(output && { output }), data: {} };
+}

@@ -1,0 +1,84 @@
+// Decides what several operations give back in the same shape.
+
+/** A package or symbol that is not there, or a symbol that names no class. */
+export type LookupFailure =
+  | { failure: 'no-package'; package: string }
+  | { failure: 'no-symbol'; package: string; symbol: string }
+  | { failure: 'no-class'; class: string; natures?: string[] };
+
+/** A place in a source file: offset in octets and number of a top-level form, and of a form within it. */
+export interface Place {
+  file?: string;
+  offset?: number;
+  form?: number;
+  number?: number;
+  /** The file was written after it was compiled. */
+  changed?: boolean;
+  method?: string;
+  description?: string;
+}
+
+export interface Caller {
+  name: string;
+  /** Absent for a function; else what else it is (S3.17). */
+  kind?: string;
+  sites?: Place[];
+}
+
+export interface Warning {
+  severity: 'error' | 'warning' | 'undefined' | 'style-warning' | 'note';
+  text: string;
+  form?: string;
+  definition?: string;
+  formNumber?: number;
+  file?: string;
+  offset?: number;
+}
+
+/** What every operation that runs code of the user tells besides its value. */
+export interface Remarks {
+  warnings?: Warning[];
+  warningCount?: number;
+  redefined?: string[];
+  package?: string;
+  /** Whether the readtable of the session was replaced because it read no form any more. */
+  freshReadtable?: boolean;
+}
+
+/** A value as ~S prints it; CUT when that was too long, LENGTH when *PRINT-LENGTH* hid a part. Or how many
+ *  values there was no room for. */
+export interface PrintedValue {
+  text?: string;
+  omitted?: number;
+  cut?: boolean;
+  length?: number;
+}
+
+/** Text that the reader could not read: why, which form, where that begins, and where the reader stopped. */
+export interface Unreadable {
+  text: string;
+  number: number;
+  line: number;
+  column: number;
+  atLine: number;
+  atColumn: number;
+}
+
+/** What the agent tells of a job that runs. */
+export interface Doing {
+  /** How much it has written, and the end of the last line of that. */
+  characters?: number;
+  lastLine?: string;
+  file?: string;
+  /** For how long garbage was collected meanwhile. */
+  collectedMilliseconds?: number;
+}
+
+/** What the system tells of the process of an image. */
+export interface Outside {
+  pid: number;
+  uptimeMs: number;
+  residentOctets?: number;
+  /** Whether a signal has stopped it. */
+  stopped?: boolean;
+}

@@ -1,0 +1,75 @@
+// Decides how a call can end, and why one is ended.
+
+/** Text that was written: whole, or its first part, how many characters were left out, and its last part. */
+export interface Output {
+  text: string;
+  omitted?: number;
+  tail?: string;
+}
+
+/** Returns OUTPUT as one text, saying how much was left out. */
+export function wholeText({ text, omitted, tail }: Output): string {
+  return omitted === undefined ? text : `${text}\n[... ${omitted} characters left out ...]\n${tail ?? ''}`;
+}
+
+/** A Lisp condition that nobody handled. */
+export interface Condition {
+  type: string;
+  text: string;
+  restarts?: { name: string; report: string }[];
+  frames?: string[];
+}
+
+/** Why a call was interrupted: its limit, the client, the tool interrupt, the end of the server, the heap, because its
+ *  thread was ended, or ended itself. */
+export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';
+
+/** What the agent tells of a call that it interrupted. */
+export interface Interrupted {
+  kind: 'interrupted';
+  reason: Reason;
+  frames: string[];
+  /** Whether its cleanup forms were left before their end. */
+  cutShort?: boolean;
+  /** For how long garbage was collected meanwhile. */
+  collectedMilliseconds?: number;
+}
+
+/** That a call was interrupted, AFTER_MS milliseconds after it began to run, or to wait when it was NOT_BEGUN. */
+export interface Interruption extends Interrupted {
+  afterMs: number;
+  notBegun?: boolean;
+}
+
+/** The ends of a call that need no clock to be told. */
+type Plain =
+  | { kind: 'done' }
+  | { kind: 'condition'; condition: Condition }
+  | { kind: 'aborted' }
+  | { kind: 'lost'; how: string };
+
+/** How a call ended, as the agent or the end of its image tells it. */
+export type ToldEnding = Plain | Interrupted;
+
+/** How a call ended. Whatever happens in the image is an ending, not an exception. */
+export type Ending = Plain | Interruption;
+
+/** Returns TOLD as the ending of a call that took AFTER_MS milliseconds. */
+export function endingAfter(told: ToldEnding, afterMs: number): Ending {
+  return told.kind === 'interrupted' ? { ...told, afterMs } : told;
+}
+
+/** What a signal aborts with that says why. */
+export class Stop {
+  readonly why: Reason;
+
+  constructor(why: Reason) {
+    this.why = why;
+  }
+}
+
+/** Returns why SIGNAL aborted: the client cancelled, unless something else was said. */
+export function reasonOf(signal: AbortSignal | undefined): Reason {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Stop ? reason.why : 'cancelled';
+}

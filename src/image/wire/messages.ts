@@ -1,0 +1,176 @@
+// Decides what the agent can say, and reads each message of it once: whatever a program writes to the channel, what
+// comes out of here has the types that it says.
+
+import type { Condition, Interrupted, Output, Reason, ToldEnding } from './endings.ts';
+import type { Message } from './frames.ts';
+import type { AgentOperations } from './operations.ts';
+
+/** The first message: the version of the protocol, what this SBCL lacks, and where its runtime tells of collections. */
+export interface Hello {
+  kind: 'hello';
+  version: unknown;
+  without: string[];
+  collector: { active: number; count: number } | undefined;
+}
+
+/** How a form changed the image, as the agent tells it. */
+export type Built = { readonly [name: string]: unknown };
+
+/** What a job did to the image, or which form of a replay it has reached. */
+export type Told =
+  | { kind: 'built'; job: number; built: Built }
+  | { kind: 'reached'; job: number; index: number };
+
+/** What code asks of the server: a tool to call or to register; or that it waits for the answer no more. */
+export type Upcall =
+  | {
+      kind: 'call';
+      call: number;
+      job: number | undefined;
+      tool: string;
+      args: { [name: string]: unknown };
+      asText: boolean;
+    }
+  | { kind: 'register'; call: number; definition: unknown; registration: unknown }
+  | { kind: 'left'; call: number };
+
+/** The answer of the request for the operation NAME: how it ended, what it and other threads wrote, and its data. */
+export interface Answer<Name extends keyof AgentOperations = keyof AgentOperations> {
+  ending: ToldEnding;
+  output?: Output;
+  background?: Output;
+  data: AgentOperations[Name]['data'];
+}
+
+/** One message of the agent. */
+export type AgentMessage =
+  | Hello
+  | { kind: 'written' | 'exiting'; id: number; output: Output | undefined }
+  | Told
+  | Upcall
+  | { kind: 'fault'; fault: string }
+  | { kind: 'answer'; id: number; answer: Answer };
+
+/** Returns what MESSAGE says. */
+export function readMessage(message: Message): AgentMessage {
+  const id = numberOf(message['id']);
+  if ('hello' in message) return readHello(message);
+  if ('fault' in message) return { kind: 'fault', fault: textOf(message['fault']) };
+  if ('written' in message) return { kind: 'written', id, output: readOutput(message['written']) };
+  if (message['exiting'] === true) return { kind: 'exiting', id, output: readOutput(message['output']) };
+  if ('built' in message) {
+    return { kind: 'built', job: numberOf(message['job']), built: membersOf(message['built']) };
+  }
+  if ('replaying' in message) {
+    return { kind: 'reached', job: numberOf(message['job']), index: numberOf(message['replaying']) };
+  }
+  return 'call' in message ? readUpcall(message) : { kind: 'answer', id, answer: readAnswer(message) };
+}
+
+function readHello({ hello, without, collector }: Message): Hello {
+  const { active, count } = membersOf(collector);
+  const known = typeof active === 'number' && typeof count === 'number';
+  return {
+    kind: 'hello',
+    version: hello,
+    without: textsOf(without),
+    collector: known ? { active, count } : undefined,
+  };
+}
+
+function readUpcall(message: Message): Upcall {
+  const call = numberOf(message['call']);
+  if (message['left'] === true) return { kind: 'left', call };
+  if ('register' in message) {
+    const { register: definition, registration } = message;
+    return { kind: 'register', call, definition, registration };
+  }
+  const { job, tool, args, text } = message;
+  return {
+    kind: 'call',
+    call,
+    job: typeof job === 'number' ? job : undefined,
+    tool: textOf(tool),
+    args: membersOf(args),
+    asText: text === true,
+  };
+}
+
+function readAnswer({ id: _, output, background, ...rest }: Message): Answer {
+  const [wrote, others] = [readOutput(output), readOutput(background)];
+  return {
+    ending: readEnding(rest),
+    ...(wrote && { output: wrote }),
+    ...(others && { background: others }),
+    // Each operation has data of its own, which docs/wire-protocol.md documents and its test compares.
+    data: rest,
+  };
+}
+
+function readEnding({ condition, interrupted, aborted }: Message): ToldEnding {
+  if (condition) return { kind: 'condition', condition: readCondition(condition) };
+  if (interrupted) return readInterrupted(membersOf(interrupted));
+  return { kind: aborted === true ? 'aborted' : 'done' };
+}
+
+/** Returns what the member CONDITION of a message tells of a condition. */
+export function readCondition(condition: unknown): Condition {
+  const { type, text, restarts, frames } = membersOf(condition);
+  const offered = Array.isArray(restarts) ? restarts.map(membersOf) : [];
+  return {
+    type: textOf(type),
+    text: textOf(text),
+    ...(offered.length > 0 && {
+      restarts: offered.map(({ name, report }) => ({ name: textOf(name), report: textOf(report) })),
+    }),
+    ...(Array.isArray(frames) && { frames: textsOf(frames) }),
+  };
+}
+
+const REASONS: readonly Reason[] = [
+  'timeout',
+  'cancelled',
+  'interrupt',
+  'ending',
+  'heap',
+  'terminated',
+  'ended',
+];
+
+function readInterrupted({ reason, frames, cutShort, collectedMilliseconds }: Message): Interrupted {
+  return {
+    kind: 'interrupted',
+    reason: REASONS.find((each) => each === reason) ?? 'ended',
+    frames: textsOf(frames),
+    ...(cutShort === true && { cutShort }),
+    ...(typeof collectedMilliseconds === 'number' && { collectedMilliseconds }),
+  };
+}
+
+/** Characters of each part of an output that are taken: more than the agent sends, which the program can outdo. */
+export const OUTPUT_LIMIT = 50_000;
+
+/** Returns what the member OUTPUT of a message tells that was written, if it does. */
+export function readOutput(output: unknown): Output | undefined {
+  const { text, omitted, tail } = membersOf(output);
+  if (typeof text !== 'string') return undefined;
+  const head = text.slice(0, OUTPUT_LIMIT);
+  if (typeof omitted !== 'number') return { text: head };
+  return { text: head, omitted, tail: textOf(tail ?? '').slice(-OUTPUT_LIMIT) };
+}
+
+function numberOf(member: unknown): number {
+  return typeof member === 'number' ? member : Number.NaN;
+}
+
+function textOf(member: unknown): string {
+  return typeof member === 'string' ? member : (JSON.stringify(member) ?? 'nothing');
+}
+
+function textsOf(member: unknown): string[] {
+  return Array.isArray(member) ? member.map(textOf) : [];
+}
+
+function membersOf(member: unknown): Message {
+  return typeof member === 'object' && member !== null ? { ...member } : {};
+}

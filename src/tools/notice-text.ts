@@ -1,0 +1,41 @@
+// Decides how it reads what happened besides the calls.
+
+import type { Notice } from '../image/image.ts';
+import { lossText } from '../image/recovery/loss-report.ts';
+import { type Ending, type Output, wholeText } from '../image/wire/endings.ts';
+import { secondsText } from './outcome.ts';
+
+/** Returns what a model reads of NOTICE. */
+export function noticeText(notice: Notice): string {
+  switch (notice.kind) {
+    case 'raw':
+      return `Written to the image's own stdout or stderr:\n${notice.text}`;
+    case 'background':
+      return `Written by other threads since the last answer:\n${wholeText(notice.output)}`;
+    case 'cancelled':
+      return cancelledText(notice.ending, notice.afterMs, notice.output);
+    case 'start file':
+      return startFileText(notice.file, notice.ending, notice.output);
+    case 'forgotten':
+      return `${notice.count} earlier notices were left out: no answer could tell them.`;
+    case 'loss':
+      return lossText(notice.report);
+    case 'connected again':
+      return `The connection to the Lisp image was lost: ${notice.how}. There is a new one; look whether the image still holds what you need.`;
+    case 'journal':
+      return notice.text;
+  }
+}
+
+function cancelledText(ending: Ending, afterMs: number, output: Output | undefined): string {
+  const stopped = ending.kind === 'interrupted';
+  const how = stopped ? 'was interrupted' : 'had ended before it could be interrupted,';
+  const where = stopped && ending.frames[0] ? ` It was at ${ending.frames[0]}.` : '';
+  const wrote = output ? ` It had written:\n${wholeText(output)}` : ' It had written nothing.';
+  return `A call that the client cancelled ${how} after ${secondsText(afterMs)}.${where}${wrote}`;
+}
+
+function startFileText(file: string, ending: Ending, output: Output | undefined): string {
+  const why = ending.kind === 'condition' ? ending.condition.text : ending.kind;
+  return `The start file ${file} was not loaded to its end: ${why}${output ? `\n${wholeText(output)}` : ''}`;
+}

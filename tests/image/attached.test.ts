@@ -1,0 +1,99 @@
+// An SBCL that somebody else runs, here the test, is an image: its agent serves the wire on a socket.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AttachedImage } from '../../src/image/attached/attached-image.ts';
+import { agentCommand, cacheFolder } from '../../src/image/process/agent.ts';
+import { findSbcl } from '../../src/image/process/sbcl.ts';
+import { PROJECT, temporaryFolder } from '../harness.ts';
+import { imageContract, LIMIT_MS } from '../image-contract.ts';
+import { until } from '../server/processes.ts';
+
+const folder = temporaryFolder();
+const socket = join(folder.path, 'agent');
+let sbcl: ChildProcess;
+
+/** Starts an SBCL that loads the agent and serves it on the socket, as a person would do it in a REPL. */
+async function startSbcl(): Promise<void> {
+  const options = {
+    lispFolder: join(PROJECT, 'lisp'),
+    cacheFolder: cacheFolder(),
+    root: PROJECT,
+    heapMb: 1024,
+    searchTree: false,
+  };
+  const { program, env } = agentCommand(findSbcl(undefined), options, true);
+  const forms = [
+    '(load (sb-ext:posix-getenv "LIVE_LISP_BOOT"))',
+    `(load "${join(PROJECT, 'lisp', 'attached.lisp')}")`,
+    `(live-lisp.agent:serve "${socket}")`,
+    '(loop (sleep 1))',
+  ];
+  const args = ['--noinform', '--no-sysinit', '--no-userinit', ...forms.flatMap((form) => ['--eval', form])];
+  sbcl = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  await until('the socket', 60_000, () => existsSync(socket));
+}
+
+beforeAll(startSbcl);
+afterAll(() => {
+  sbcl.kill('SIGKILL');
+  folder.remove();
+});
+
+imageContract(async (connections) => new AttachedImage({ socket, limitMs: LIMIT_MS, ...connections }));
+
+describe('besides', () => {
+  const attach = () => new AttachedImage({ socket, limitMs: 60_000 });
+
+  test('only its user can open the socket', () => {
+    expect(statSync(socket).mode & 0o777).toBe(0o600);
+  });
+
+  test('its process belongs to somebody else: nothing is told of that, and it outlives the server', async () => {
+    const [first, second] = [attach(), attach()];
+    await first.call('evaluate', { code: '(defvar *kept* 5)' });
+    expect((await first.status()).outside).toBe(undefined);
+    await first.end();
+    const { data } = await second.call('evaluate', { code: '*kept*' });
+    expect(data.values).toEqual([[{ text: '5' }]]);
+    await second.end();
+    expect(sbcl.exitCode).toBe(null);
+  });
+
+  test('a call that its server leaves is ended', async () => {
+    const [first, second] = [attach(), attach()];
+    const left = first.call('evaluate', { code: '(loop (sleep 0.01))' });
+    await until('its start', 10_000, () => first.jobs.list()[0]?.phase.kind === 'running');
+    first.close();
+    expect((await left).ending).toEqual({ kind: 'lost', how: 'the server ended' });
+    const gone = async () => (await second.status()).said?.jobs === undefined;
+    await second.call('evaluate', { code: '1' });
+    await until('its end', 10_000, gone);
+    await second.end();
+  });
+
+  test('a second server is told that the agent serves another', async () => {
+    const first = attach();
+    await first.call('evaluate', { code: '1' });
+    const second = new AttachedImage({ socket, limitMs: 60_000, greetingMs: 100 });
+    await expect(second.call('evaluate', { code: '1' })).rejects.toThrow(
+      `No Lisp image can be reached at ${socket}: its agent did not greet in time; it serves one server at a time, so end the other. Start its agent again there, then call again.`,
+    );
+    await first.end();
+  });
+
+  test('when the image ends the call is lost, and the next says that there is none', async () => {
+    const image = attach();
+    const { ending } = await image.call('evaluate', { code: '(sb-ext:exit :abort t)' });
+    expect(ending).toEqual({ kind: 'lost', how: 'the image or its agent closed the connection' });
+    expect(await image.status()).toMatchObject({
+      state: 'lost',
+      why: 'the image or its agent closed the connection',
+    });
+    await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(
+      `No Lisp image can be reached at ${socket}: connect ECONNREFUSED ${socket}. Start its agent again there, then call again.`,
+    );
+  });
+});

@@ -1,0 +1,22 @@
+// Our own SBCL is an image.
+
+import { join } from 'node:path';
+import { SbclImage } from '../../src/image/own/sbcl-image.ts';
+import { cacheFolder } from '../../src/image/process/agent.ts';
+import { PROJECT } from '../harness.ts';
+import { imageContract, LIMIT_MS } from '../image-contract.ts';
+
+imageContract(
+  async (connections) =>
+    new SbclImage({
+      sbcl: undefined,
+      lispFolder: join(PROJECT, 'lisp'),
+      cacheFolder: cacheFolder(),
+      root: PROJECT,
+      heapMb: 1024,
+      searchTree: false,
+      limitMs: LIMIT_MS,
+      startFiles: () => [],
+      ...connections,
+    }),
+);
