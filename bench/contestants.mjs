@@ -1,5 +1,5 @@
-// Decides what is measured: a copy of the built program, so that a run is about one state of it even when
-// it is changed meanwhile, and the floor, bundled with the same options.
+// Decides what is measured: a copy of the built program, and the floor, bundled with the same options. With a copy a
+// run is about one state of the program even when it is changed meanwhile.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -75,8 +75,8 @@
   (sb-introspect:who-calls 'mapcar))
 
 (defun caller-text (caller)
-  "Return CALLER as an answer of ours names it: methods by their generic function, and NIL
-for SBCL's own transforms and templates, which answers leave out."
+  "Return CALLER as an answer of ours names it: methods by their generic function.
+SBCL's own transforms and templates give NIL, since answers leave them out."
   (let ((name (if (and (consp caller) (member (first caller) '(sb-pcl::fast-method sb-pcl::slow-method method)))
                   (second caller)
                   caller)))

@@ -1,5 +1,5 @@
-// Decides what is measured within an image that holds libraries: our search and our callers beside the plain
-// way to the same answer, by the image's own clock.
+// Decides what is measured within an image that holds libraries, by the image's own clock. Our search and our callers
+// stand beside the plain way to the same answer.
 
 import { join } from 'node:path';
 import { connect } from './client.mjs';

@@ -157,7 +157,7 @@ export function shortList(sections) {
   const [full, summary, answer] = [find('full'), find('summary'), find('answer')];
   const [plain, code] = [find('plain.tokens'), find('image.tokens')];
   return [
-    `- From start to the first answer of the image: ${start.p50}, ${start.times} times what an empty server on the same SDK takes to its first answer.`,
+    `- From start to the first answer of the image: ${start.p50}, ${start.times} times what an empty server on the same SDK takes.`,
     `- One evaluation, there and back: ${evaluation.p50}, ${evaluation.times} times an echo.`,
     `- A search of all exported symbols: ${search.p50} in the image, ${Math.round(1 / (search.ratio ?? 1))} times as fast as a plain loop.`,
     `- The list of all tools: ${full.p50}; with \`--list summary\` ${summary.p50}. An answer of \`search_tools\`: ${answer.p50}.`,

@@ -1,5 +1,5 @@
-// Decides in which order contestants run: one after the other in every round, so that a noisy spell of the
-// machine meets all of them, and each second round backwards.
+// Decides in which order contestants run: one after the other in every round, and each second round backwards. So a
+// noisy spell of the machine meets all of them.
 
 /**
  * @typedef {() => Promise<Record<string, number[]>>} Turn

@@ -1,5 +1,5 @@
-// Decides how the search for tools is measured: how often the first answers have the right one, beside the
-// contract's scoring alone and MiniSearch as it comes, and how long it takes.
+// Decides how the search for tools is measured: how often the first answers have the right one, and how long it takes.
+// The contract's scoring alone and MiniSearch as it comes stand beside it.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

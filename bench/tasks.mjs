@@ -1,5 +1,5 @@
-// Decides how a whole task is measured: what a model would write and read when it calls tools one by one, and when it
-// sends one form that calls them as functions.
+// Decides how a whole task is measured: what a model would write and read when it calls tools one by one. Beside it
+// stands one form that calls them as functions.
 
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { connect } from './client.mjs';

@@ -1,5 +1,5 @@
-// Checks the package as a user gets it: packs it, installs the tarball in an empty folder, evaluates through the
-// live-lisp command that is there then, and compiles and runs a program that imports the library.
+// Checks the package as a user gets it: packs it, and installs the tarball in an empty folder. Then it evaluates
+// through the live-lisp command there, and compiles and runs a program that imports the library.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // Writes what the docs show of the running server: docs/tools.md, and the marked parts of README.md and
-// CONTRIBUTING.md; with --check writes nothing and fails when one of them is stale.
+// CONTRIBUTING.md. With --check it writes nothing, and fails when one of them is stale.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Writes src/catalog/token-costs.ts: the tokens of each tool's definition together with those of its smallest and
-// its largest typical answer, over the running server; with --check writes nothing and fails when it is stale.
+// Writes src/catalog/token-costs.ts over the running server. It has the tokens of each tool's definition together with
+// those of its smallest and its largest typical answer. With --check it writes nothing, and fails when that is stale.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// How two other MCP servers for Common Lisp did with hostile forms, measured in mid 2026 on Debian 12 with SBCL 2.2.9 and
-// two noisy cores: quasi/cl-mcp-server, rebuilt from its history, and cl-ai-project/cl-mcp v2.2.0 with its pool of workers.
-// CASE names the case of ours that the row stands beside.
+// How two other MCP servers for Common Lisp did with hostile forms, measured in mid 2026. They ran on Debian 12 with
+// SBCL 2.2.9 and two noisy cores. They are quasi/cl-mcp-server, rebuilt from its history, and cl-ai-project/cl-mcp
+// v2.2.0 with its pool of workers. CASE names the case of ours that the row stands beside.
 
 export const RIVALS = [
   {

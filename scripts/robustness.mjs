@@ -1,5 +1,5 @@
-// Writes docs/robustness.md from what the long run measured; with --check fails instead when it is stale, or when a case
-// of the suite is not in it.
+// Writes docs/robustness.md from what the long run measured. With --check it fails instead when that is stale, or when
+// a case of the suite is not in it.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

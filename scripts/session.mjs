@@ -37,9 +37,9 @@ export async function withServer({ command, args = [], folder, env = {} }, use) 
   }
 }
 
-/** Starts the built server in a temporary copy of fixtures/demo, which paths are then relative to, and calls
- *  USE with a client of it; nobody is asked before a file is written. What ASDF compiles stays in a temporary folder too. FILES of the fixtures are copied
- *  beside it. */
+/** Starts the built server in a temporary copy of fixtures/demo, which paths are then relative to, and calls USE with a
+ *  client of it. Nobody is asked before a file is written. What ASDF compiles stays in a temporary folder too. FILES of
+ *  the fixtures are copied beside it. */
 export async function withDemo(use, files = []) {
   return inTemporaryFolder(async (temporary) => {
     const folder = join(temporary, 'demo');

@@ -1,26 +1,45 @@
 // Decides the contract's registry as functions, for programs that use the tools without MCP: one registry and one
 // image per process.
 
-import { type Assembly, assembleParts, registerEighteen } from './assembly.ts';
+import { type Assembly, assemble, assembleParts, HOME, registerBuiltIns } from './assembly.ts';
+import { Catalog } from './catalog/catalog.ts';
 import { readConfig } from './config.ts';
 import { CallError } from './errors.ts';
+import * as calls from './kernel/model-call.ts';
 import { type ToolFilter, ToolRegistry } from './kernel/registry.ts';
 import type { Tool } from './kernel/tool.ts';
-import * as calls from './kernel/tool-call.ts';
 
 /** The registry of this process; it is empty until registerAgentQTools is called (S4.12). */
 export const AGENT_Q_REGISTRY = new ToolRegistry();
 
 let assembly: Assembly | undefined;
+let registered = false;
+let announced: readonly Tool[] | undefined;
+
+/** The catalog of AGENT_Q_REGISTRY. Until registerAgentQTools is called it has the tools that this will bring too, so
+ *  that a program can search without an image (C28, S1.18). */
+export const TOOL_CATALOG = new Catalog({
+  get revision() {
+    return AGENT_Q_REGISTRY.revision;
+  },
+  tools: () => [...AGENT_Q_REGISTRY.tools(), ...(registered ? [] : announcedTools())],
+});
+
+/** Returns the built-in tools that AGENT_Q_REGISTRY does not have yet. */
+function announcedTools(): Tool[] {
+  // None of them runs, so their root does not matter, but it must exist: the current directory may not.
+  announced ??= assemble(readConfig(['--root', HOME], process.env)).registry.tools();
+  return announced.filter(({ name }) => AGENT_Q_REGISTRY.getTool(name) === null);
+}
 
 /** Returns the image, executor and records of this process, made with FLAGS when there are none yet. */
 function assembled(flags: readonly string[]): Assembly {
-  assembly ??= assembleParts(readConfig(flags, process.env), AGENT_Q_REGISTRY);
+  assembly ??= assembleParts(readConfig(flags, process.env), AGENT_Q_REGISTRY, TOOL_CATALOG);
   return assembly;
 }
 
 /** Adds the eighteen tools to AGENT_Q_REGISTRY and returns how many tools it has: 18, unless it has other tools
- *  besides (S4.9). FLAGS are those of the command line, such as ['--root', 'src']. The image starts with the first
+ *  besides (S4.9). search_tools and the other built-in tools can be called from then on, and are not counted. FLAGS are those of the command line, such as ['--root', 'src']. The image starts with the first
  *  call that needs it. Throws a UsageError for wrong FLAGS, and a CallError for FLAGS in a later call: the tools
  *  stay over the first image. */
 export function registerAgentQTools(flags: readonly string[] = []): number {
@@ -29,7 +48,9 @@ export function registerAgentQTools(flags: readonly string[] = []): number {
       'This process has its image already, with other flags. Give the flags in the first call of registerAgentQTools, before any call of executeToolCall.',
     );
   }
-  registerEighteen(assembled(flags));
+  const parts = assembled(flags);
+  registered = true;
+  registerBuiltIns(parts);
   return AGENT_Q_REGISTRY.listRegisteredTools().length;
 }
 
@@ -53,8 +74,8 @@ export function getAgentQTools(filter: ToolFilter = {}): Tool[] {
   return AGENT_Q_REGISTRY.getAgentQTools(filter);
 }
 
-/** Returns the result of CALL, which a model made, through the registry of this process: validated, gated by its
- *  level, recorded when it is not safe. Never throws (S2.9, S2.11, S4.13). */
+/** Returns the result of CALL, which a model made, through the registry of this process. The executor
+ *  validates it, asks for an approval where its level needs one, and records it when it is not safe. Never throws (S2.9, S2.11, S4.13). */
 export function executeToolCall(
   call: calls.ToolCall,
   options: calls.ToolCallOptions = {},

@@ -3,11 +3,12 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
-import { contractSpelling, TOOL_CATALOG } from './catalog/catalog.ts';
-import { SEARCH_TOOLS } from './catalog/search-tools.ts';
+import { Catalog, contractSpelling } from './catalog/catalog.ts';
+import { searchToolsTool } from './catalog/search-tools.ts';
 import { type Config, isTooWide, searchesTree } from './config.ts';
 import { UsageError } from './errors.ts';
 import { Workspace } from './files/workspace.ts';
+import type { Image } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { cacheFolder } from './image/process/agent.ts';
 import { libraryManagers } from './image/process/libraries.ts';
@@ -68,7 +69,7 @@ function checkSandbox({ sandbox, roots, audit, histories, journals }: Config): v
     const exposed = trusted.find((path) => isInside(realPath(root), realPath(path)));
     if (exposed === undefined) continue;
     throw new UsageError(
-      `--sandbox cannot hold: ${exposed}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change; name a narrower --root, or keep it elsewhere.`,
+      `--sandbox cannot hold: ${exposed}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change. Name a narrower --root, or keep it elsewhere.`,
     );
   }
 }
@@ -83,19 +84,19 @@ function journalFolder({ journals, sandbox }: Config): string {
 export interface Assembly {
   image: SbclImage;
   registry: ToolRegistry;
+  /** The catalog of that registry. */
+  catalog: Catalog;
   executor: Executor;
   questions: OpenQuestions;
   grounds: Grounds;
 }
 
-/** Returns the parts that CONFIG asks for, the image not started yet, and makes TOOL_CATALOG the catalog of
- *  their tools. */
+/** Returns the parts that CONFIG asks for with all built-in tools, the image not started yet. */
 export function assemble(config: Config): Assembly {
-  const assembly = assembleParts(config, new ToolRegistry([CALL_TOOL.name]));
-  const { registry, grounds } = assembly;
-  registerEighteen(assembly);
-  for (const tool of [...furtherTools(grounds), SEARCH_TOOLS]) registry.register(tool);
-  TOOL_CATALOG.derive(registry, config.contractNames ? contractSpelling : undefined);
+  const registry = new ToolRegistry([CALL_TOOL.name]);
+  const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
+  const assembly = assembleParts(config, registry, catalog);
+  registerBuiltIns(assembly);
   for (const rule of config.allow.map(allowed)) {
     // What the start file registers is not known yet.
     if (config.init === undefined || registry.getTool(rule.tool) !== null) checkAllowed(rule, registry);
@@ -103,13 +104,14 @@ export function assemble(config: Config): Assembly {
   return assembly;
 }
 
-/** Adds the eighteen tools of the contract to the registry of ASSEMBLY (S4.9). */
-export function registerEighteen({ registry, grounds }: Assembly): void {
+/** Adds the eighteen tools of the contract to the registry of ASSEMBLY, and the other built-in ones apart (C5, S4.9). */
+export function registerBuiltIns({ registry, catalog, grounds }: Assembly): void {
   for (const tool of agentQTools(grounds)) registry.register(tool);
+  for (const tool of [...furtherTools(grounds), searchToolsTool(catalog)]) registry.registerApart(tool);
 }
 
-/** Returns the parts that CONFIG asks for over the tools of REGISTRY. */
-export function assembleParts(config: Config, registry: ToolRegistry): Assembly {
+/** Returns the parts that CONFIG asks for over the tools of REGISTRY, of which CATALOG is the catalog. */
+export function assembleParts(config: Config, registry: ToolRegistry, catalog: Catalog): Assembly {
   checkSandbox(config);
   const image: SbclImage = new SbclImage({
     ...imageOptions(config),
@@ -132,23 +134,27 @@ export function assembleParts(config: Config, registry: ToolRegistry): Assembly 
     audit: log,
     takeNotices: () => image.takeNotices().map(noticeText),
   });
-  const workspace = new Workspace({
-    roots: config.roots,
-    start: config.root,
-    readRoots: config.readRoots,
-    // Code in the image decides what it says, so it cannot make everything a source.
-    sources: async () => (await systemSources(image)).filter((folder) => !isTooWide(folder)),
-  });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds = {
     image,
     replaceable: image,
-    workspace,
+    workspace: workspaceOf(config, image),
     log,
     history,
     pendingEdits: (file: string) => questions.about(file),
   };
-  return { image, registry, executor, grounds, questions };
+  return { image, registry, catalog, executor, grounds, questions };
+}
+
+/** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. */
+function workspaceOf({ roots, root, readRoots }: Config, image: Image): Workspace {
+  return new Workspace({
+    roots,
+    start: root,
+    readRoots,
+    // Code in the image decides what it says, so it cannot make everything a source.
+    sources: async () => (await systemSources(image)).filter((folder) => !isTooWide(folder)),
+  });
 }
 
 /** Returns what --allow TEXT allows. Throws a UsageError when it means nothing. */

@@ -7,8 +7,8 @@ import type { ToolRegistry } from './kernel/registry.ts';
 
 type Print = (text: string) => void;
 
-/** Calls the tool and with the JSON arguments that OPERANDS name, prints its text, and returns the exit
- *  code: 0, or 1 when the call failed. Throws a UsageError when the words are off. */
+/** Calls the tool that OPERANDS name with the JSON arguments behind it, and prints its text. Returns the exit code: 0,
+ *  or 1 when the call failed. Throws a UsageError when the words are off. */
 export async function callTool(
   executor: Executor,
   registry: ToolRegistry,
@@ -40,9 +40,9 @@ function parseArguments(json: string): unknown {
 
 /** Returns the list of tools: name, level, and what it does in short. */
 export function toolList(registry: ToolRegistry): string {
-  const width = Math.max(...registry.listRegisteredTools().map((name) => name.length));
-  return registry
-    .tools()
+  const tools = registry.tools();
+  const width = Math.max(...tools.map(({ name }) => name.length));
+  return tools
     .map(
       ({ name, safetyLevel, shortDescription }) =>
         `${name.padEnd(width)}  ${safetyLevel.padEnd(9)}  ${shortDescription}`,

@@ -16,7 +16,7 @@ function version(): string {
 async function run(config: Config): Promise<number> {
   if (config.command === 'help') return print(helpText());
   if (config.command === 'version') return print(version());
-  const { image, registry, executor, questions } = assemble(config);
+  const { image, registry, catalog, executor, questions } = assemble(config);
   /** Resolves when the tools that the start file registers are there, also those that were lost with an image. */
   const withStartFile = () => {
     if (config.init !== undefined) image.start();
@@ -38,6 +38,7 @@ async function run(config: Config): Promise<number> {
       if (config.sandbox !== 'off') sandboxOf(config).check().catch(complain);
       serve({
         registry,
+        catalog,
         executor,
         approvals: new Approvals({ questions, session: true }),
         list: config.list,

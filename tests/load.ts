@@ -13,8 +13,8 @@ function wanting(): number {
   }
 }
 
-/** Returns by which factor things may take longer than on an idle machine: as more processes want to run than can, now
- *  or over the last minute. */
+/** Returns by which factor things may take longer than on an idle machine: as more processes want to run than can. It
+ *  counts those of now and of the last minute. */
 export function stretch(): number {
   return Math.max(1, Math.max(loadavg()[0] ?? 0, wanting()) / availableParallelism());
 }

@@ -152,8 +152,8 @@
 
 (define-ability "macroexpand-all" "macroexpand_form cannot expand all forms within a form")
 
-(defun code-walker ()
-  "Return the function that expands all macros in a form, or NIL: SBCL has it built in, or in its contrib SB-CLTL2."
-  (first-internal '("SB-WALKER" "MACROEXPAND-ALL" "SB-CLTL2" "MACROEXPAND-ALL") #'operator-p))
+(define-late-internal code-walker
+  "Return the function that expands all macros in a form, or NIL."
+  ("SB-WALKER" "MACROEXPAND-ALL" "SB-CLTL2" "MACROEXPAND-ALL"))
 
 (define-check (code-walker))

@@ -89,9 +89,11 @@ names in turn: those after the first are what other versions of SBCL call it."
            (declare (ignorable ,@parameters))
            ,fallback))))
 
-(defmacro exporting (name)
-  "Export NAME from the current package, at compile time too."
-  `(eval-when (:compile-toplevel :load-toplevel :execute) (export ',name)))
+(defmacro define-here (name &body definitions)
+  "Export NAME and evaluate DEFINITIONS of it where code is compiled. The fasl has nothing of them, so it loads faster."
+  `(eval-when (:compile-toplevel :execute)
+     (export ',name)
+     ,@definitions))
 
 (declaim (inline nothing (setf nothing)))
 (defun nothing (&rest arguments)
@@ -113,12 +115,12 @@ what it returns or does. A parameter after &REST stands for all other arguments,
         (required (ldiff parameters (member '&rest parameters)))
         (rest (second (member '&rest parameters))))
     `(progn
-       (exporting ,name)
-       (defmacro ,name ,parameters
-         ,what
-         ,(if operator
-              `(list* ',operator ,@required ,rest)
-              `(fallback-expansion ',required (list ,@required) ',fallback)))
+       (define-here ,name
+         (defmacro ,name ,parameters
+           ,what
+           ,(if operator
+                `(list* ',operator ,@required ,rest)
+                `(fallback-expansion ',required (list ,@required) ',fallback))))
        ,@(missing-form operator place))))
 
 (defmacro define-internal-variable (name what (&rest place) &optional fallback)
@@ -126,11 +128,11 @@ what it returns or does. A parameter after &REST stands for all other arguments,
 there is none or it is unbound. WHAT says what the value is."
   (let ((symbol (first-internal place #'identity)))
     `(progn
-       (exporting ,name)
-       (define-symbol-macro ,name ,(cond ((null symbol) fallback)
-                                         ((constantp symbol) symbol)
-                                         (t `(if (boundp ',symbol) (symbol-value ',symbol) ,fallback))))
-       (setf (documentation ',name 'variable) ,what)
+       (define-here ,name
+         (define-symbol-macro ,name ,(cond ((null symbol) fallback)
+                                           ((constantp symbol) symbol)
+                                           (t `(if (boundp ',symbol) (symbol-value ',symbol) ,fallback))))
+         (setf (documentation ',name 'variable) ,what))
        ,@(missing-form symbol place))))
 
 (defmacro define-internal-place (name what (&rest place) &optional fallback)
@@ -138,16 +140,16 @@ there is none or it is unbound. WHAT says what the value is."
 FALLBACK. WHAT says what the value is."
   (let ((symbol (first-internal place #'identity)))
     `(progn
-       (exporting ,name)
-       (define-symbol-macro ,name ,(or symbol fallback))
-       (setf (documentation ',name 'variable) ,what)
+       (define-here ,name
+         (define-symbol-macro ,name ,(or symbol fallback))
+         (setf (documentation ',name 'variable) ,what))
        ,@(missing-form symbol place))))
 
 (defmacro define-internal-type (name what (&rest place))
   "Define NAME as the type at PLACE, or as the empty type. WHAT says what is of it."
   (let ((symbol (first-internal place #'type-p)))
     `(progn
-       (exporting ,name)
+       (define-here ,name)
        (deftype ,name () ,what ',symbol)
        ,@(missing-form symbol place))))
 
@@ -155,8 +157,8 @@ FALLBACK. WHAT says what the value is."
   "Define NAME as a constant whose value is the symbol at PLACE, or NIL. WHAT says what the symbol names."
   (let ((symbol (first-internal place #'identity)))
     `(progn
-       (exporting ,name)
-       (defconstant ,name ',symbol ,what)
+       (define-here ,name
+         (defconstant ,name ',symbol ,what))
        ,@(missing-form symbol place))))
 
 ;;; What the runtime, which is written in C, has
@@ -171,9 +173,9 @@ FALLBACK. WHAT says what the value is."
 setting it does nothing. WHAT says what the value is."
   (let ((there (runtime-name variable)))
     `(progn
-       (exporting ,name)
-       (define-symbol-macro ,name ,(if there `(sb-alien:extern-alien ,variable ,type) '(nothing)))
-       (setf (documentation ',name 'variable) ,what)
+       (define-here ,name
+         (define-symbol-macro ,name ,(if there `(sb-alien:extern-alien ,variable ,type) '(nothing)))
+         (setf (documentation ',name 'variable) ,what))
        ,@(missing-form there (list "runtime" variable)))))
 
 (defmacro define-runtime-function (name (&rest parameters) what function)
@@ -181,19 +183,26 @@ setting it does nothing. WHAT says what the value is."
 lists of a name and an alien type. WHAT says what it does."
   (let ((there (runtime-name function)) (names (mapcar #'first parameters)))
     `(progn
-       (exporting ,name)
-       (defmacro ,name ,names
-         ,what
-         ,(if there
-              `(list 'sb-alien:alien-funcall
-                     '(sb-alien:sap-alien
-                       (sb-sys:int-sap (load-time-value (sb-sys:find-foreign-symbol-address ,function) t))
-                       (function sb-alien:void ,@(mapcar #'second parameters)))
-                     ,@names)
-              `(list 'nothing ,@names)))
+       (define-here ,name
+         (defmacro ,name ,names
+           ,what
+           ,(if there
+                `(list 'sb-alien:alien-funcall
+                       '(sb-alien:sap-alien
+                         (sb-sys:int-sap (load-time-value (sb-sys:find-foreign-symbol-address ,function) t))
+                         (function sb-alien:void ,@(mapcar #'second parameters)))
+                       ,@names)
+                `(list 'nothing ,@names))))
        ,@(missing-form there (list "runtime" function)))))
 
 ;;; Libraries that come with SBCL and are loaded later, so their names are looked up when they are used
+
+(defmacro define-late-internal (name what (&rest place))
+  "Define NAME as a function without arguments that returns the operator at PLACE, or NIL while there is none. WHAT says
+what that does."
+  `(progn
+     (defun ,name () ,what (first-internal ',place #'operator-p))
+     (eval-when (:compile-toplevel :load-toplevel :execute) (export ',name))))
 
 (defun contrib-symbol (package name)
   "Return the symbol NAME of PACKAGE (both strings), or NIL while there is none."

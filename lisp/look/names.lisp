@@ -3,10 +3,11 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-(defun named-package (name)
+(defun named-package (name &optional (within (session-package)))
   "Return the package NAME: as typed, else in upper case, else without the #: or : of a
-designator; nicknames count, those local to the session's package too (S0.9)."
-  (let ((*package* (session-package)))
+designator; nicknames count, those local to the package WITHIN too (S0.9). Leaves the
+operation when there is none (S3.4)."
+  (let ((*package* within))
     (or (find-package name)
         (find-package (string-upcase name))
         (find-package (string-upcase (string-trim " " (string-left-trim "#: " name))))
@@ -65,21 +66,40 @@ and the rest."
           (values (string-trim " " (subseq inner 5)) t)
           (values text nil)))))
 
-(defun named-symbol (text package-name)
+(defun current-package-text ()
+  "Return the name of the session's package as answers have it."
+  (let ((name (package-name (session-package))))
+    (if (string= name "COMMON-LISP-USER") "CL-USER" name)))
+
+(defun package-for (prefix package-name default)
+  "Return the package in which a symbol is looked up, and what answers call it. PREFIX, of
+the symbol's text, overrides PACKAGE-NAME, which must exist all the same and in which PREFIX
+is resolved (S3.2, C25). Without both it is DEFAULT, or with NIL the session's (C26)."
+  (let* ((given (and package-name (named-package package-name)))
+         (package (cond (prefix (named-package prefix (or given (session-package))))
+                        (given)
+                        (default (named-package default))
+                        (t (session-package)))))
+    (values package (or prefix package-name default (current-package-text)))))
+
+(defun named-symbol (text package-name &optional default)
   "Return the symbol that TEXT names, its status, whether TEXT was (SETF NAME), and the
-package in which it was looked up.
-A prefix in TEXT overrides PACKAGE-NAME, which defaults to CL-USER (S3.2, S3.3). Leaves
-the operation when there is no such package or symbol (S3.4, S3.5)."
+package in which it was looked up, which PACKAGE-FOR chooses with PACKAGE-NAME and DEFAULT.
+Leaves the operation when there is no such package or symbol (S3.4, S3.5). Where nobody
+named a package, the answer says when the session's has the symbol (C26)."
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
-      (let* ((typed (or prefix package-name "CL-USER"))
-             (package (named-package typed))
-             (end (token-end rest 0))
-             (name (token-name (if (= end (length rest)) rest token))))
-        (multiple-value-bind (symbol status) (find-symbol name package)
-          (unless status
-            (fail-lookup "failure" "no-symbol" "symbol" name "package" typed))
-          (values symbol status setf package))))))
+      (multiple-value-bind (package called) (package-for prefix package-name default)
+        (let* ((end (token-end rest 0))
+               (name (token-name (if (= end (length rest)) rest token))))
+          (multiple-value-bind (symbol status) (find-symbol name package)
+            (unless status
+              (fail-lookup "failure" "no-symbol" "symbol" name "package" called
+                           "current" (and (not prefix)
+                                          (not package-name)
+                                          (nth-value 1 (find-symbol name (session-package)))
+                                          (current-package-text))))
+            (values symbol status setf package)))))))
 
 ;;; What a symbol names
 

@@ -195,7 +195,8 @@ those that it inherits (C11)."
 
 (define-operation "apropos" (pattern package type inherited offset limit)
   "Search for PATTERN in the names of symbols. Gives the true total and the rows from
-OFFSET on, at most LIMIT, each a list of home package, name and label."
+OFFSET on, at most LIMIT, each a list of home package, name and label. When nobody named a
+PACKAGE and nothing is found, it gives how many symbols of the session's match (C26)."
   (multiple-value-bind (found inheritable)
       (if package
           (matching-symbols pattern (named-package package))
@@ -209,6 +210,10 @@ OFFSET on, at most LIMIT, each a list of home package, name and label."
                           (inherited (sort (append inheritable found) #'symbol-before-p))
                           (t (sort found #'symbol-before-p))))
         (object "total" (length found)
+                "current" (and (not package)
+                               (null found)
+                               (let ((here (typed (matching-symbols pattern (session-package)))))
+                                 (and here (object "package" (current-package-text) "count" (length here)))))
                 "inherited" (length inheritable)
                 "rows" (loop for symbol in (page found offset limit)
                              collect (list (package-text symbol) (symbol-name symbol) (or type (label symbol)))))))))

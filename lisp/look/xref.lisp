@@ -165,8 +165,9 @@ the order of answers."
 
 (define-operation "who-calls" (name package sites internals offset limit)
   "Find the callers of NAME, of which LIMIT are told from OFFSET on: functions first,
-then the users of a macro, then what SBCL has for itself, with INTERNALS."
-  (multiple-value-bind (symbol status setf) (named-symbol name package)
+then the users of a macro, then what SBCL has for itself, with INTERNALS. Without PACKAGE
+NAME is one of CL-USER (S3.3)."
+  (multiple-value-bind (symbol status setf) (named-symbol name package "CL-USER")
     (declare (ignore status))
     (let ((calls '()) (expansions '()) (target (if setf (list 'setf symbol) symbol)))
       (map-uses (lambda (caller function kind number)

@@ -1,21 +1,22 @@
 // Decides call_tool, the one entry by which a client that lists no others can call every tool.
 
 import { CallError } from '../errors.ts';
-import { inputSchema, validateArguments } from '../kernel/schema.ts';
-import type { Parameter } from '../kernel/tool.ts';
+import { inputSchema, readArguments } from '../kernel/schema.ts';
 import type { McpTool } from './mcp-tool.ts';
 
-const PARAMETERS: readonly Parameter[] = [
-  { name: 'name', type: 'string', description: 'The tool to call, as search_tools names it' },
-  {
-    name: 'arguments',
-    type: 'object',
-    description: "The tool's arguments; search_tools with includeSchema:true shows what it takes",
-  },
-];
-
 /** What call_tool takes. It is no tool of the registry: what it calls is validated, gated and answered as itself. */
-export const CALL_TOOL = { name: 'call_tool', parameters: PARAMETERS, required: ['name'] };
+export const CALL_TOOL = {
+  name: 'call_tool',
+  parameters: [
+    { name: 'name', type: 'string', description: 'The tool to call, as search_tools names it' },
+    {
+      name: 'arguments',
+      type: 'object',
+      description: "The tool's arguments; search_tools with includeSchema:true shows what it takes",
+    },
+  ],
+  required: ['name'],
+} as const;
 
 /** Returns the definition of call_tool as MCP lists it (S1.16). */
 export function callToolDefinition(): McpTool {
@@ -40,12 +41,11 @@ export function callToolDefinition(): McpTool {
 /** Returns the tool's name and arguments that ARGS, the arguments of call_tool, ask for. Throws a CallError when
  *  they are none, or name call_tool itself. */
 export function calledTool(args: unknown): { name: string; args: unknown } {
-  const { name, arguments: inner } = validateArguments(CALL_TOOL, args);
-  const called = String(name);
-  if (isCallTool(called)) {
+  const { name, arguments: inner } = readArguments(CALL_TOOL, args);
+  if (isCallTool(name)) {
     throw new CallError('call_tool cannot call itself; give the name of the tool to call.');
   }
-  return { name: called, args: inner };
+  return { name, args: inner };
 }
 
 /** Returns whether NAME, where - equals _ (C1), means call_tool. */

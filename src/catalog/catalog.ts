@@ -1,7 +1,11 @@
-// Decides which tools can be searched: always those of a registry, as it is now.
+// Decides which tools can be searched: those of one registry, as it is now.
 
-import { ToolRegistry } from '../kernel/registry.ts';
+import type { ToolRegistry } from '../kernel/registry.ts';
 import { metadataOf, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
+import { Ranking } from './ranking.ts';
+
+/** What a catalog derives from: tools, and a number that is another one once they changed. */
+type ToolSource = Pick<ToolRegistry, 'revision' | 'tools'>;
 
 /** Returns how a registered name is spelled for clients. */
 type Spelling = (name: string) => string;
@@ -16,28 +20,36 @@ const CONTRACT_NAMES: ReadonlyMap<string, string> = new Map([
 export const contractSpelling: Spelling = (name) => CONTRACT_NAMES.get(name) ?? name;
 
 /** The tools of a registry by the name that clients see, in the order of registration. */
-export class ToolCatalog implements ReadonlyMap<string, ToolMetadata> {
-  #registry = new ToolRegistry();
-  #spelling: Spelling = (name) => name;
-  #revision = -1;
+export class Catalog implements ReadonlyMap<string, ToolMetadata> {
+  readonly #registry: ToolSource;
+  readonly #spelling: Spelling;
+  #revision: number | undefined;
   #entries: ReadonlyMap<string, ToolMetadata> = new Map();
+  #ranking: Ranking | undefined;
 
-  /** Makes this the catalog of REGISTRY, its names written with SPELLING. Returns this. */
-  derive(registry: ToolRegistry, spelling: Spelling = (name) => name): this {
+  /** Derives from REGISTRY, as it is at each use; SPELLING says how clients see the names of its tools. */
+  constructor(registry: ToolSource, spelling: Spelling = (name) => name) {
     this.#registry = registry;
     this.#spelling = spelling;
-    this.#revision = -1;
-    return this;
   }
 
   /** The map as it is now. */
   get #current(): ReadonlyMap<string, ToolMetadata> {
-    if (this.#revision !== this.#registry.revision) {
-      this.#revision = this.#registry.revision;
+    const { revision } = this.#registry;
+    if (this.#revision !== revision) {
       const all = this.#registry.tools().map((tool) => metadataOf(tool, this.#spelling(tool.name)));
       this.#entries = new Map(all.map((metadata) => [metadata.name, metadata]));
+      this.#ranking = undefined;
+      this.#revision = revision;
     }
     return this.#entries;
+  }
+
+  /** What ranks the tools as they are now; it is made when the first request needs it. */
+  get ranking(): Ranking {
+    const tools = [...this.#current.values()];
+    this.#ranking ??= new Ranking(tools);
+    return this.#ranking;
   }
 
   get size(): number {
@@ -75,9 +87,6 @@ export class ToolCatalog implements ReadonlyMap<string, ToolMetadata> {
   }
 }
 
-/** The catalog of this process's registry (S1.18). */
-export const TOOL_CATALOG = new ToolCatalog();
-
 export interface CatalogSummary {
   totalTools: number;
   /** How many tools each of the ten categories has. */
@@ -85,7 +94,7 @@ export interface CatalogSummary {
 }
 
 /** Returns how many tools CATALOG has, in all and in each category (S1.7, S1.18). */
-export function getCatalogSummary(catalog: ReadonlyMap<string, ToolMetadata> = TOOL_CATALOG): CatalogSummary {
+export function getCatalogSummary(catalog: ReadonlyMap<string, ToolMetadata>): CatalogSummary {
   return { totalTools: catalog.size, byCategory: countCategories([...catalog.values()]) };
 }
 

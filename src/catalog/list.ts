@@ -1,40 +1,65 @@
 // Decides what tools/list shows in each mode.
 
 import { CALL_TOOL, callToolDefinition } from './call-tool.ts';
-import { TOOL_CATALOG } from './catalog.ts';
 import { type McpTool, toMCPTool } from './mcp-tool.ts';
-import type { ToolMetadata } from './metadata.ts';
+import type { ToolCategory, ToolMetadata } from './metadata.ts';
 import { getSearchToolsDefinition, SEARCH_TOOLS } from './search-tools.ts';
 
 export type ListMode = 'full' | 'lightweight' | 'summary' | 'search';
 
-/** Returns the tools of CATALOG as MODE lists them, search_tools first (S1.12, S1.16). */
-export function getToolListForMCP(
-  { mode = 'lightweight' }: { mode?: ListMode } = {},
-  catalog: ReadonlyMap<string, ToolMetadata> = TOOL_CATALOG,
-): { tools: McpTool[] } {
-  const listed = [SEARCH_TOOLS.name, CALL_TOOL.name];
-  const others = [...catalog.values()].filter(({ name }) => !listed.includes(name));
-  return { tools: [getSearchToolsDefinition(), ...otherTools(mode, others)] };
+/** What the lightweight list says of a tool. */
+export interface LightweightTool {
+  name: string;
+  description: string;
+  category: ToolCategory;
+  hasCEMCPDirective: boolean;
 }
 
-function otherTools(mode: ListMode, others: ToolMetadata[]): McpTool[] {
+type Tools = ReadonlyMap<string, ToolMetadata>;
+
+/** Returns the tools of CATALOG as MODE lists them, search_tools first (S1.12, S1.16). */
+export function getToolListForMCP(
+  { mode = 'lightweight' }: { mode?: ListMode },
+  catalog: Tools,
+): { tools: McpTool[] } {
+  return { tools: [getSearchToolsDefinition(), ...otherTools(mode, catalog)] };
+}
+
+function otherTools(mode: ListMode, catalog: Tools): McpTool[] {
   switch (mode) {
     case 'summary':
       return [];
     case 'search':
       return [callToolDefinition()];
     case 'lightweight':
-      return others.sort((one, other) => one.name.localeCompare(other.name, 'en')).map(lightweightTool);
+      return getLightweightToolList(catalog).map(lightweightTool);
     default:
-      return others.map(toMCPTool);
+      return unlistedTools(catalog).map(toMCPTool);
   }
 }
 
-function lightweightTool({ name, category, shortDescription, hasCEMCPDirective }: ToolMetadata): McpTool {
+/** Returns the tools of CATALOG that no list has in any case. */
+function unlistedTools(catalog: Tools): ToolMetadata[] {
+  const listed: readonly string[] = [SEARCH_TOOLS.name, CALL_TOOL.name];
+  return [...catalog.values()].filter(({ name }) => !listed.includes(name));
+}
+
+/** Returns what the lightweight list says of each tool of CATALOG but search_tools, by name (S1.12, C28). */
+export function getLightweightToolList(catalog: Tools): LightweightTool[] {
+  return unlistedTools(catalog)
+    .sort((one, other) => one.name.localeCompare(other.name, 'en'))
+    .map(({ name, shortDescription, category, hasCEMCPDirective }) => ({
+      name,
+      description: shortDescription,
+      category,
+      hasCEMCPDirective,
+    }));
+}
+
+function lightweightTool({ name, category, description, hasCEMCPDirective }: LightweightTool): McpTool {
   return {
     name,
-    description: `[${category}] ${shortDescription}${hasCEMCPDirective ? ' (CE-MCP)' : ''}`,
+    description: `[${category}] ${description}${hasCEMCPDirective ? ' (CE-MCP)' : ''}`,
     inputSchema: {
       type: 'object',
       properties: {},

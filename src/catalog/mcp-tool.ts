@@ -1,6 +1,6 @@
 // Decides how a tool of the catalog reads as MCP's Tool.
 
-import type { SafetyLevel } from '../kernel/tool.ts';
+import { MOST_KEYWORDS, type SafetyLevel } from '../kernel/tool.ts';
 import type { ToolMetadata } from './metadata.ts';
 
 interface Hints {
@@ -26,9 +26,6 @@ const HINTS: Record<SafetyLevel, Hints> = {
   dangerous: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
 };
 
-/** How many of a tool's keywords the list shows to clients that search by themselves. */
-const HINT_WORDS = 8;
-
 /** Returns METADATA as MCP's Tool, with all that clients can use (S1.12). Claude Code shows its model only the
  *  names of tools that it does not load from the start, and searches their names, descriptions and hints. */
 export function toMCPTool(metadata: ToolMetadata): McpTool {
@@ -36,7 +33,7 @@ export function toMCPTool(metadata: ToolMetadata): McpTool {
   const meta = {
     ...(alwaysLoad && { 'anthropic/alwaysLoad': true }),
     ...(!alwaysLoad &&
-      keywords.length > 0 && { 'anthropic/searchHint': keywords.slice(0, HINT_WORDS).join(', ') }),
+      keywords.length > 0 && { 'anthropic/searchHint': keywords.slice(0, MOST_KEYWORDS).join(', ') }),
     ...(declaredLevel && { 'live-lisp/declaredLevel': declaredLevel }),
   };
   return {

@@ -3,6 +3,7 @@
 import { type InputSchema, inputSchema } from '../kernel/schema.ts';
 import type { Complexity, SafetyLevel, Tool } from '../kernel/tool.ts';
 import { TOKEN_COSTS } from './token-costs.ts';
+import { searchWords } from './words.ts';
 
 /** The categories of the catalog: every tool has one of them (C6). */
 export const TOOL_CATEGORIES = [
@@ -66,6 +67,7 @@ export interface ToolMetadata {
   readonly tokenCost: Readonly<TokenCost>;
   /** Whether code that runs in the image can call it as a function (C7). */
   readonly hasCEMCPDirective: boolean;
+  /** The keywords of its definition, best first, then the other words that a search finds it by. */
   readonly keywords: readonly string[];
   readonly safetyLevel: SafetyLevel;
   /** The level that its author gave it, where it is treated as a higher one. */
@@ -87,7 +89,7 @@ export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
     complexity: tool.complexity,
     tokenCost: measuredCost(tool.name) ?? schemaCost(tool.description, schema),
     hasCEMCPDirective: tool.safetyLevel !== 'dangerous' && !tool.refusesCode,
-    keywords: tool.keywords,
+    keywords: [...tool.keywords, ...searchWords(tool.name)],
     safetyLevel: tool.safetyLevel,
     ...(tool.declaredLevel && { declaredLevel: tool.declaredLevel }),
     alwaysLoad: tool.alwaysLoad,

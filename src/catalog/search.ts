@@ -1,9 +1,9 @@
 // Decides which tools a search finds and in what order: literal hits as the contract counts them, then ranked ones.
 
 import type { Complexity } from '../kernel/tool.ts';
-import { countCategories, TOOL_CATALOG } from './catalog.ts';
+import { type Catalog, countCategories } from './catalog.ts';
 import type { CategoryFilter, ToolCategory, ToolMetadata } from './metadata.ts';
-import { rankTools } from './ranking.ts';
+import { Ranking } from './ranking.ts';
 
 export interface ToolSearchOptions {
   category?: CategoryFilter;
@@ -35,19 +35,17 @@ export interface ToolSearchResult {
   query?: string;
 }
 
+/** Tools by name. A catalog keeps its ranking; for another map each search makes one. */
+export type Searchable = ReadonlyMap<string, ToolMetadata> & Partial<Pick<Catalog, 'ranking'>>;
+
 const HIGH_TOKEN_COST = 5000;
 const POINTS = { name: 100, keyword: 50, shortDescription: 25, fullDescription: 10 };
 
 /** Returns the tools of CATALOG that OPTIONS ask for: by score with a query, else by name (S1.2 to S1.8, S1.15). */
-export function searchTools(
-  options: ToolSearchOptions = {},
-  catalog: ReadonlyMap<string, ToolMetadata> = TOOL_CATALOG,
-): ToolSearchResult {
+export function searchTools(options: ToolSearchOptions, catalog: Searchable): ToolSearchResult {
   const { query, limit = 20, includeSchema = false } = options;
   const candidates = [...catalog.values()].filter((tool) => fits(tool, options));
-  const found = query
-    ? findTools(query, candidates, [...catalog.values()])
-    : candidates.map(toEntry).sort(byName);
+  const found = query ? findTools(query, candidates, catalog) : candidates.map(toEntry).sort(byName);
   const tools = limit > 0 ? found.slice(0, limit) : found;
   return {
     tools: includeSchema ? tools : tools.map(withoutSchema),
@@ -65,8 +63,8 @@ function fits(tool: ToolMetadata, { category, complexity, cemcpOnly }: ToolSearc
   );
 }
 
-/** Returns the CANDIDATES that QUERY finds; ALL tools decide how much each of its words tells. */
-function findTools(query: string, candidates: ToolMetadata[], all: ToolMetadata[]): CatalogEntry[] {
+/** Returns the CANDIDATES that QUERY finds; all tools of CATALOG decide how much each of its words tells. */
+function findTools(query: string, candidates: ToolMetadata[], catalog: Searchable): CatalogEntry[] {
   const wanted = { text: query.toLowerCase(), name: spelled(query) };
   const literal = candidates
     .map((tool) => ({ ...toEntry(tool), searchScore: literalScore(tool, wanted) }))
@@ -74,7 +72,8 @@ function findTools(query: string, candidates: ToolMetadata[], all: ToolMetadata[
     .sort((one, other) => other.searchScore - one.searchScore);
   if (literal.length > 0 && !/\S\s+\S/.test(query)) return literal;
   const taken = new Set(literal.map(({ name }) => name));
-  const ranked = rankTools(query, all).filter((tool) => candidates.includes(tool) && !taken.has(tool.name));
+  const ranking = catalog.ranking ?? new Ranking([...catalog.values()]);
+  const ranked = ranking.rank(query).filter((tool) => candidates.includes(tool) && !taken.has(tool.name));
   return [...literal, ...ranked.map((tool) => ({ ...toEntry(tool), match: 'ranked' as const }))];
 }
 

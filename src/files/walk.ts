@@ -4,7 +4,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Folder } from './folder.ts';
-import { isTemporary } from './temporary.ts';
+import { isTemporary } from './half-written.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Directories that hold no source of the project: of version control, of installed code, of caches. */

@@ -8,8 +8,8 @@ import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
+import { removeStale, temporaryName } from './half-written.ts';
 import { readBytes, WHOLE } from './lines.ts';
-import { removeStale, temporaryName } from './temporary.ts';
 import { checkKind, kindError, type Workspace } from './workspace.ts';
 
 /** What stands where a path leads that is to be written. */

@@ -2,7 +2,8 @@
 
 import picomatch from 'picomatch';
 import { visible } from '../visible.ts';
-import type { Arguments, Preview, Tool } from './tool.ts';
+import type { Arguments } from './parameter.ts';
+import type { Preview, Tool } from './tool.ts';
 
 /** What a human is asked: may TOOL do with ARGS what PREVIEW shows? */
 export interface Question {
@@ -62,8 +63,8 @@ const SHOWN_LIMIT = 8000;
 /** Characters that are left out besides, so that whole lines are shown. */
 const LINE_LIMIT = 1000;
 
-/** Returns TEXT as a human is shown it before they decide: nothing in it hidden, and bounded, with its beginning, its
- *  end, and how much is missing between. No line is shown without its beginning, where the mark of a diff stands. */
+/** Returns TEXT as a human is shown it before they decide, with nothing in it hidden. Of a long text it is the
+ *  beginning, the end, and how much is missing between. No line is shown without its beginning, where the mark of a diff stands. */
 export function shownText(text: string): string {
   if (text.length <= SHOWN_LIMIT) return visible(text);
   const half = SHOWN_LIMIT / 2;

@@ -1,6 +1,7 @@
 // Decides what is recorded of calls that are not safe (S2.11); where it is kept is not decided here.
 
-import type { Arguments, SafetyLevel } from './tool.ts';
+import type { Arguments } from './parameter.ts';
+import type { SafetyLevel } from './tool.ts';
 
 /** Who let a call run: its level, an approval given in advance, or a human who was asked. */
 export type Authority = 'level' | 'standing' | 'human';

@@ -3,14 +3,16 @@
 
 import { messageOf } from '../errors.ts';
 import type { Executor } from './executor.ts';
+import type { Arguments, Parameter } from './parameter.ts';
 import type { ToolRegistry } from './registry.ts';
-import type { Arguments, Parameter, Tool } from './tool.ts';
+import type { Tool } from './tool.ts';
 
 /** What became of a call by code: data or a text, or why it failed. */
 export type CodeAnswer = { value: unknown } | { failure: string; needsApproval?: boolean };
 
-/** Calls the tool that NAME means for code, and returns its data, all of it when ARGS set no limit, or with
- *  AS_TEXT what a model would read; or the text of its failure, and whether it needs a human's approval. Neither case nor - and _ matter in names (S2.21); null in ARGS stands for NIL. */
+/** Calls the tool that NAME means for code. Returns its data, all of it when ARGS set no limit; with AS_TEXT what a
+ *  model would read. Of a call that failed it returns why, and whether a human has to approve it. Neither case nor -
+ *  and _ matter in names (S2.21). In ARGS null stands for NIL. */
 export async function callFromCode(
   executor: Executor,
   registry: ToolRegistry,

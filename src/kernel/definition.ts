@@ -1,8 +1,15 @@
 // Decides how the definition of a tool is written as data, and read from data that nobody vouches for.
 
-import { CallError } from '../errors.ts';
+import {
+  type Culprit,
+  checkRequired,
+  culpritOf,
+  PARAMETER_TYPES,
+  type Parameter,
+  parameterList,
+} from './parameter.ts';
 import { printable } from './schema.ts';
-import { PARAMETER_TYPES, type Parameter, type Tool, type ToolDefinition } from './tool.ts';
+import type { Tool } from './tool.ts';
 
 /** What makes a tool but its handler: the contract's parts. */
 export type Definition = Pick<
@@ -21,9 +28,9 @@ export function definitionOf(tool: Tool): Definition {
 }
 
 /** Returns DATA as a definition for defineTool, which checks the rest. Throws a CallError that names what is wrong. */
-export function readDefinition(data: unknown): Definition & Omit<ToolDefinition, 'handler'> {
+export function readDefinition(data: unknown): Definition {
   const { name, description, parameters, required, safetyLevel, categories } = fieldsOf(data);
-  const culprit = (what: string) => new CallError(`Tool ${JSON.stringify(printable(textOf(name)))} ${what}`);
+  const culprit = culpritOf(printable(textOf(name)));
   const size = JSON.stringify(data).length;
   if (size > DEFINITION_LIMIT) {
     throw culprit(
@@ -36,14 +43,12 @@ export function readDefinition(data: unknown): Definition & Omit<ToolDefinition,
   if (name.length > NAME_LIMIT) {
     throw culprit(`has a name of ${name.length} characters; ${NAME_LIMIT} are the most.`);
   }
-  if (!Array.isArray(parameters)) throw culprit('must have a list of parameters.');
-  if (!isListOf(isString, required)) {
-    throw culprit('must have a list of the names of required parameters.');
-  }
+  const listed = parameterList(parameters, culprit);
+  checkRequired(required, culprit);
   return {
     name,
     description,
-    parameters: parameters.map((each) => readParameter(each, culprit)),
+    parameters: listed.map((each) => readParameter(each, culprit)),
     required,
     safetyLevel: textOf(safetyLevel) as Definition['safetyLevel'],
     categories,
@@ -82,7 +87,7 @@ const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean
 const PARAMETER_NAME = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
 
 /** Returns DATA as a parameter; checkTool looks at its type, and that it has a name. */
-function readParameter(data: unknown, culprit: (what: string) => CallError): Parameter {
+function readParameter(data: unknown, culprit: Culprit): Parameter {
   const { name, type, ...fields } = fieldsOf(data);
   if (isString(name) && name !== '' && !PARAMETER_NAME.test(name)) {
     throw culprit(

@@ -1,23 +1,17 @@
 // Decides the way of one call: find, validate, decide, run, outcome. It never throws.
 
 import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
-import { type Question, refusalText, type StandingApprovals, shownText, type Verdict } from './approval.ts';
+import { refusalText, type StandingApprovals, shownText, type Verdict } from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
 import { type AskPolicy, decide } from './decision.ts';
-import { withinLimit } from './limit.ts';
+import { carriesNotices, type Outcome, type Settled } from './outcome.ts';
+import type { Arguments } from './parameter.ts';
 import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
-import { printable, validateArguments } from './schema.ts';
-import type { Arguments, CallContext, Preview, Tool } from './tool.ts';
+import { printable, validateArguments, withDefaults } from './schema.ts';
+import { withinLimit } from './time-limit.ts';
+import type { CallContext, Preview, Tool } from './tool.ts';
 import { toResult } from './value.ts';
-
-type Settled =
-  | { success: true; text: string; data: unknown; structured?: boolean }
-  | { success: false; error: string; data?: unknown; question?: Question };
-
-/** What became of a call. NOTICES are what its reader must know besides, told once. A failure with a QUESTION
- *  needs an approval first: who can ask a human calls again with the verdict. */
-export type Outcome = { notices: string[] } & Settled;
 
 export interface ExecutorOptions {
   ask?: AskPolicy;
@@ -51,10 +45,9 @@ export class Executor {
    *  Every failure is an outcome (S2.9, S4.13). */
   async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
     const outcome = await this.#run(name, args, { context, caller: 'client', verdict });
-    // What is to be told waits for the next answer when this is none yet, nobody reads it, or some clients only its
-    // structure.
-    const waits = context.signal?.aborted || (outcome.success ? outcome.structured : outcome.question);
-    return { ...outcome, notices: waits ? [] : (this.#options.takeNotices?.() ?? []).map(boundText) };
+    // Nobody reads the answer of a call that was cancelled.
+    const told = carriesNotices(outcome) && !context.signal?.aborted;
+    return { ...outcome, notices: told ? (this.#options.takeNotices?.() ?? []).map(boundText) : [] };
   }
 
   /** Calls the tool NAME as execute does, for code that a call runs: notices wait for an answer that a
@@ -131,7 +124,7 @@ export class Executor {
 
 async function run({ tool, args, context }: Call): Promise<Settled> {
   const { text, data, failed, absent, structured } = toResult(
-    await withinLimit(tool, context, (limited) => tool.handler(args, limited)),
+    await withinLimit(tool, context, (limited) => tool.handler(withDefaults(tool, args), limited)),
   );
   const bounded = boundText(text);
   if (failed || (absent && context.forData)) return { success: false, error: bounded, data };
@@ -141,7 +134,7 @@ async function run({ tool, args, context }: Call): Promise<Settled> {
 async function previewOf({ tool, args, context }: Call): Promise<Preview> {
   const own = tool.preview?.bind(tool);
   const preview = own
-    ? await withinLimit(tool, context, (limited) => own(args, limited))
+    ? await withinLimit(tool, context, (limited) => own(withDefaults(tool, args), limited))
     : { text: JSON.stringify(args, null, 2), fingerprint: approvedAs(tool) };
   return { ...preview, text: shownText(preview.text) };
 }

@@ -23,7 +23,7 @@ export class Mirror {
     return [...this.#tools.values()];
   }
 
-  /** Adds TOOL and returns it as clients see it: with lisp_ before its name when another tool has that, so that it
+  /** Adds TOOL and returns it as clients see it. When another tool has its name, it gets lisp_ before it, so that it
    *  cannot pose as that one. It replaces the one that the image had under its name (C19). Throws a CallError when it
    *  is not valid or one too many. */
   add(tool: Tool): Tool {

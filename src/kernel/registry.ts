@@ -3,7 +3,7 @@
 import { CallError } from '../errors.ts';
 import { Mirror } from './mirror.ts';
 import { nearest } from './nearest.ts';
-import { printable } from './schema.ts';
+import { kindOf, printable } from './schema.ts';
 import { checkTool, SAFETY_LEVELS, type SafetyLevel, type Tool } from './tool.ts';
 
 /** Which tools are wanted. */
@@ -14,6 +14,8 @@ export interface ToolFilter {
 
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
+  /** The tools that the contract does not count. */
+  readonly #apart = new Map<string, Tool>();
   /** The tools of the image, which come and go with it (C19). */
   readonly mirror: Mirror;
   readonly #listeners = new Set<() => void>();
@@ -21,7 +23,7 @@ export class ToolRegistry {
 
   /** RESERVED are names that no tool of an image gets, besides those of the tools here. */
   constructor(reserved: readonly string[] = []) {
-    const taken = (name: string) => this.#tools.has(name) || reserved.includes(name);
+    const taken = (name: string) => this.#tools.has(name) || this.#apart.has(name) || reserved.includes(name);
     this.mirror = new Mirror(taken, () => this.#changed());
   }
 
@@ -40,7 +42,19 @@ export class ToolRegistry {
    *  Throws a CallError when it is not valid (S4.2). */
   register(tool: Tool): Tool {
     checkTool(tool);
-    this.#tools.set(tool.name, tool);
+    this.#apart.delete(tool.name);
+    return this.#add(tool, this.#tools);
+  }
+
+  /** Adds TOOL beside those that the contract counts, and returns it. Clients find it and call it as they do those; no
+   *  list of the contract has it (C5). A tool that was registered under its name stays. */
+  registerApart(tool: Tool): Tool {
+    checkTool(tool);
+    return this.#tools.get(tool.name) ?? this.#add(tool, this.#apart);
+  }
+
+  #add(tool: Tool, tools: Map<string, Tool>): Tool {
+    tools.set(tool.name, tool);
     this.mirror.giveWay(tool.name);
     this.#changed();
     return tool;
@@ -53,29 +67,43 @@ export class ToolRegistry {
 
   /** Returns the tool of exactly that NAME, or null (S4.3). */
   getTool(name: string): Tool | null {
-    return this.#tools.get(name) ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
+    return this.tools().find((tool) => tool.name === name) ?? null;
   }
 
-  /** Returns the names of all tools in the order of registration (S4.4). */
+  /** Returns the names of the tools that the contract counts, in the order of registration (S4.4). */
   listRegisteredTools(): string[] {
-    return this.tools().map(({ name }) => name);
+    return this.#counted().map(({ name }) => name);
   }
 
-  /** Returns all tools in the order of registration, those of the image last. */
+  /** Returns all tools: in the order of registration, those apart after the others, those of the image last. */
   tools(): Tool[] {
+    return [...this.#tools.values(), ...this.#apart.values(), ...this.mirror.tools()];
+  }
+
+  #counted(): Tool[] {
     return [...this.#tools.values(), ...this.mirror.tools()];
   }
 
-  /** Returns the tools up to MAX_SAFETY_LEVEL that have one of CATEGORIES; what is absent, or no category, lets
-   *  all pass (S4.5 to S4.7). Throws a CallError for an unknown level. */
-  getAgentQTools({ maxSafetyLevel = 'dangerous', categories = [] }: ToolFilter = {}): Tool[] {
+  /** Returns the tools that the contract counts, up to the level of FILTER and with one of its categories. What is
+   *  absent, or no category, lets all pass (S4.5 to S4.7). Throws a CallError for an unknown level, and for what is no
+   *  filter. */
+  getAgentQTools(filter: ToolFilter = {}): Tool[] {
+    if (typeof filter !== 'object' || filter === null) {
+      throw new CallError(
+        `The filter must be an object, such as { categories: ["xref"] }, not ${kindOf(filter)}.`,
+      );
+    }
+    const { maxSafetyLevel = 'dangerous', categories = [] } = filter;
+    if (!Array.isArray(categories)) {
+      throw new CallError(`categories must be a list of names, such as ["xref"], not ${kindOf(categories)}.`);
+    }
     const highest = SAFETY_LEVELS.indexOf(maxSafetyLevel);
     if (highest < 0) {
       throw new CallError(
         `Unknown safety level ${printable(String(maxSafetyLevel))}; valid are ${SAFETY_LEVELS.join(', ')}.`,
       );
     }
-    return this.tools().filter(
+    return this.#counted().filter(
       (tool) =>
         SAFETY_LEVELS.indexOf(tool.safetyLevel) <= highest &&
         (categories.length === 0 || tool.categories.some((each) => categories.includes(each))),
@@ -84,7 +112,10 @@ export class ToolRegistry {
 
   /** Returns the sentences for a NAME that no tool has: what it was, and the names that look most like it. */
   unknownTool(name: string): string {
-    const similar = nearest(name.replaceAll('-', '_'), this.listRegisteredTools());
+    const similar = nearest(
+      name.replaceAll('-', '_'),
+      this.tools().map((tool) => tool.name),
+    );
     const hint =
       similar.length > 0
         ? `Did you mean ${similar.join(', ')}?`

@@ -68,20 +68,28 @@ export function hasMore({ offset, shown, total }: Page): boolean {
   return offset + shown < total;
 }
 
-/** Returns the note behind a PAGE of WHAT that does not tell by itself how many there are (C13), or false. */
-export function pageNote(page: Page, what: string): string | false {
-  const { offset, shown, total } = page;
-  if (hasMore(page)) return `Note: ${total} ${what}; limit and offset reach the rest.`;
-  return shown === 0 && total > 0 && `Note: there are ${total} ${what}, and none from offset ${offset} on.`;
+/** Returns the note below the header of a list of WHAT when PAGE begins behind its last row, or false (C13). */
+export function beyondNote({ offset, shown, total }: Page, what: string): string | false {
+  if (shown > 0 || total === 0) return false;
+  const all = total === 1 ? 'there is only one' : `there are ${total} ${what}`;
+  return `Note: ${all}, and none from offset ${offset} on.`;
 }
 
-/** Returns ROWS as lists below the headers that each names, which the rows of a list have in common; the last
- *  list ends in `...` when there are MORE. */
-export function listsText(rows: { header: string; text: string }[], more: boolean): string {
-  const headers = [...new Set(rows.map(({ header }) => header))];
-  const lists = headers.map((header) => {
-    const texts = rows.filter((row) => row.header === header).map(({ text }) => text);
-    return `${header}\n\n${listText(texts, more && header === headers.at(-1))}`;
+/** Returns the note behind a PAGE of WHAT whose header does not tell how many there are (C13), or false. */
+export function pageNote(page: Page, what: string): string | false {
+  return hasMore(page)
+    ? `Note: ${page.total} ${what}; limit and offset reach the rest.`
+    : beyondNote(page, what);
+}
+
+/** Returns ROWS as lists below their headers, which the rows of a list have in common. The last list ends in `...`
+ *  when there are MORE. Without rows it is HEADER alone. */
+export function listsText(rows: { header: string; text: string }[], more: boolean, header = ''): string {
+  if (rows.length === 0) return `${header}\n`;
+  const headers = [...new Set(rows.map((row) => row.header))];
+  const lists = headers.map((each) => {
+    const texts = rows.filter((row) => row.header === each).map(({ text }) => text);
+    return `${each}\n\n${listText(texts, more && each === headers.at(-1))}`;
   });
   return lists.join('\n\n');
 }
@@ -94,4 +102,10 @@ export function joinSections(sections: (string | undefined | false)[]): string {
 /** Returns TEXT with every line moved right by COUNT spaces. */
 export function indent(text: string, count: number): string {
   return text.replace(/^(?=.)/gm, ' '.repeat(count));
+}
+
+/** Returns TEXT as a paragraph under LABEL, or undefined without text. */
+export function labelled(label: string, text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  return text.includes('\n') ? `${label}:\n${indent(text, 2)}` : `${label}: ${text}`;
 }

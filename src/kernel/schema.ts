@@ -1,7 +1,8 @@
 // Decides how a tool's parameters become JSON Schema, and whether arguments fit them.
 
 import { CallError } from '../errors.ts';
-import type { Arguments, Parameter, Tool } from './tool.ts';
+import type { Arguments, ArgumentsOf, Parameter } from './parameter.ts';
+import type { Tool } from './tool.ts';
 
 /** The parts of a tool that say what arguments it takes. */
 type Signature = Pick<Tool, 'name' | 'parameters' | 'required'>;
@@ -65,8 +66,8 @@ export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
   return tools.map(toolToSchema);
 }
 
-/** Returns ARGS as the handler of TOOL gets them: null counts as absent (S2.21), and so does an
- *  empty string where there is a choice of values. Throws a CallError with the contract's text when they do
+/** Returns the arguments that ARGS give to TOOL. null counts as absent (S2.21); where there is a choice of values, so
+ *  does an empty string. Throws a CallError with the contract's text when they do
  *  not fit (S2.18). */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
@@ -91,6 +92,20 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
     checkValue(parameter, value);
   }
   return given;
+}
+
+/** Returns ARGS, which fit TOOL, with the defaults of those that are absent. */
+export function withDefaults({ parameters }: Pick<Signature, 'parameters'>, args: Arguments): Arguments {
+  const filled = parameters.filter((each) => each.default !== undefined && !each.defaultOnlyTold);
+  return { ...Object.fromEntries(filled.map((each) => [each.name, each.default])), ...args };
+}
+
+/** Returns ARGS as a handler with that SIGNATURE gets them. Throws a CallError when they do not fit it (S2.18). */
+export function readArguments<
+  const List extends readonly Parameter[],
+  const Needed extends readonly string[],
+>(signature: { name: string; parameters: List; required: Needed }, args: unknown): ArgumentsOf<List, Needed> {
+  return withDefaults(signature, validateArguments(signature, args)) as ArgumentsOf<List, Needed>;
 }
 
 function checkValue(parameter: Parameter, value: unknown): void {
@@ -118,8 +133,9 @@ function checkValue(parameter: Parameter, value: unknown): void {
   }
 }
 
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
+/** Returns what VALUE is, as part of a sentence. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'number') return `the number ${value}`;
   if (typeof value === 'object') return 'an object';

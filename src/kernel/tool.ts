@@ -1,32 +1,21 @@
-// Decides what a tool is: the contract's seven parts, and how its data becomes text.
+// Decides what a tool is: the contract's seven parts, and what this server adds to them.
 
 import { CallError } from '../errors.ts';
+import {
+  type Arguments,
+  type ArgumentsOf,
+  checkParameters,
+  culpritOf,
+  type Parameter,
+  parameterList,
+} from './parameter.ts';
 
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 
-export const PARAMETER_TYPES = ['string', 'boolean', 'number', 'integer', 'object', 'array'] as const;
-export type ParameterType = (typeof PARAMETER_TYPES)[number];
-
 /** How much there is to know before calling a tool well. */
 export const COMPLEXITIES = ['simple', 'moderate', 'complex'] as const;
 export type Complexity = (typeof COMPLEXITIES)[number];
-
-/** One parameter, as the contract's plist with what JSON Schema has besides. */
-export interface Parameter {
-  name: string;
-  type: ParameterType;
-  description: string;
-  enum?: readonly string[];
-  /** The handler answers for values outside `enum` itself (C8); they are not refused before. */
-  openEnum?: boolean;
-  default?: string | number | boolean;
-  items?: { type: ParameterType };
-  minimum?: number;
-  maximum?: number;
-}
-
-export type Arguments = { readonly [name: string]: unknown };
 
 /** How a call that runs can be watched and ended. */
 export interface CallContext {
@@ -38,6 +27,9 @@ export interface CallContext {
   /** The fingerprint of the preview that was approved: when it is another now, the handler does nothing. */
   fingerprint?: string;
 }
+
+/** How many keywords of a tool are shown to clients that search by themselves. */
+export const MOST_KEYWORDS = 8;
 
 /** What a human is shown before a call that needs their approval, and what that approval holds for. */
 export interface Preview {
@@ -77,7 +69,7 @@ export interface Tool {
   /** What it does in one short sentence, for lists and searches. */
   readonly shortDescription: string;
   readonly complexity: Complexity;
-  /** Other words that somebody who needs the tool may use. */
+  /** Other words that somebody who needs the tool may use, the best first. */
   readonly keywords: readonly string[];
   /** A client that loads tools only when they are needed should have this one from the start. */
   readonly alwaysLoad: boolean;
@@ -92,8 +84,28 @@ export interface Tool {
   readonly preview?: (args: Arguments, context: CallContext) => Promise<Preview>;
 }
 
-type Mandatory = 'name' | 'description' | 'parameters' | 'handler';
-export type ToolDefinition = Pick<Tool, Mandatory> & Partial<Omit<Tool, Mandatory>>;
+type Mandatory = 'name' | 'description' | 'parameters';
+
+/** What a tool is made of. Its handler is typed by its parameters, LIST, and the names of those that it NEEDS. */
+export interface ToolDefinition<
+  List extends readonly Parameter[] = readonly Parameter[],
+  Needed extends readonly string[] = readonly string[],
+> extends Pick<Tool, Exclude<Mandatory, 'parameters'>>,
+    Partial<Omit<Tool, Mandatory | 'required' | 'handler' | 'preview'>> {
+  readonly parameters: List;
+  readonly required?: Needed;
+  readonly handler: (args: ArgumentsOf<List, Needed>, context: CallContext) => unknown;
+  readonly preview?: (args: ArgumentsOf<List, Needed>, context: CallContext) => Promise<Preview>;
+}
+
+/** All of a definition that clients are shown. */
+export type ToolDescription = Omit<ToolDefinition, 'handler' | 'preview'>;
+
+/** The arguments that the handler of a tool of that DESCRIPTION gets. */
+export type ArgumentsFor<Description extends ToolDescription> = ArgumentsOf<
+  Description['parameters'],
+  Description extends { required: infer Needed extends readonly string[] } ? Needed : readonly []
+>;
 
 /** Milliseconds that a handler may take when its tool does not say. */
 const LIMIT_MS = 120_000;
@@ -102,24 +114,29 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 
 /** Returns the tool that DEFINITION describes, with the defaults of the contract (S2.1); the first sentence
  *  of its description is its short one. Throws a CallError that names what is wrong (S2.2 to S2.6). */
-export function defineTool(definition: ToolDefinition): Tool {
+export function defineTool<
+  const List extends readonly Parameter[],
+  const Needed extends readonly string[] = readonly [],
+>(definition: ToolDefinition<List, Needed>): Tool {
   checkObject(definition);
-  const { required = [], safetyLevel = 'safe', categories = [] } = definition;
-  const { complexity = 'simple', keywords = [], alwaysLoad = false, limitMs = LIMIT_MS } = definition;
-  const { shortDescription = firstSentence(definition.description), title = titleOf(definition.name) } =
-    definition;
+  const { handler, preview, ...parts } = definition;
+  const { required = [], safetyLevel = 'safe', categories = [] } = parts;
+  const { complexity = 'simple', keywords = [], alwaysLoad = false, limitMs = LIMIT_MS } = parts;
+  const { shortDescription = firstSentence(parts.description), title = titleOf(parts.name) } = parts;
   const forLists = { title, shortDescription, complexity, keywords, alwaysLoad };
-  return Object.freeze(checkTool({ ...definition, required, safetyLevel, categories, limitMs, ...forLists }));
+  // The executor calls both with arguments that fit the parameters only.
+  const run = {
+    handler: handler as Tool['handler'],
+    ...(preview && { preview: preview as Tool['preview'] }),
+  };
+  return Object.freeze(
+    checkTool({ ...parts, required, safetyLevel, categories, limitMs, ...forLists, ...run }),
+  );
 }
 
 /** Returns LEVEL, or cautious when that is higher. */
 export function atLeastCautious(level: SafetyLevel): SafetyLevel {
   return level === 'safe' ? 'cautious' : level;
-}
-
-/** Returns the keywords in TEXT, which commas separate. */
-export function keywordList(text: string): string[] {
-  return text.replace(/\s+/g, ' ').trim().split(', ');
 }
 
 /** Returns the title of the tool NAME, for which nobody gave one. */
@@ -136,12 +153,12 @@ function firstSentence(text: unknown): string {
 /** Returns TOOL when it is valid. Throws a CallError that names what is wrong (S2.2 to S2.6, S4.2). */
 export function checkTool(tool: Tool): Tool {
   checkObject(tool);
-  const culprit = (what: string) => new CallError(`Tool ${JSON.stringify(tool.name)} ${what}`);
+  const culprit = culpritOf(tool.name);
   if (typeof tool.name !== 'string' || !NAME.test(tool.name)) {
     throw culprit('must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _.');
   }
   if (!tool.description) throw culprit('must have a description.');
-  if (!Array.isArray(tool.parameters)) throw culprit('must have a list of parameters.');
+  parameterList(tool.parameters, culprit);
   if (typeof tool.handler !== 'function') throw culprit('must have a handler.');
   if (!SAFETY_LEVELS.includes(tool.safetyLevel)) {
     throw culprit(`has the safety level ${tool.safetyLevel}; valid are ${SAFETY_LEVELS.join(', ')}.`);
@@ -150,7 +167,7 @@ export function checkTool(tool: Tool): Tool {
     throw culprit(`has the complexity ${tool.complexity}; valid are ${COMPLEXITIES.join(', ')}.`);
   }
   if (!(tool.limitMs > 0)) throw culprit(`has the limit ${tool.limitMs}; it must be milliseconds above 0.`);
-  checkParameters(tool, culprit);
+  checkParameters(tool.parameters, tool.required, culprit);
   return tool;
 }
 
@@ -158,20 +175,4 @@ function checkObject(tool: unknown): void {
   if (typeof tool !== 'object' || tool === null) {
     throw new CallError('A tool must be an object with a name, a description, parameters and a handler.');
   }
-}
-
-function checkParameters(tool: Tool, culprit: (what: string) => CallError): void {
-  const names = new Set<string>();
-  for (const parameter of tool.parameters) {
-    const { name, type } = parameter ?? {};
-    if (typeof name !== 'string' || name === '') throw culprit('has a parameter without a name.');
-    if (names.has(name)) throw culprit(`has two parameters named '${name}'.`);
-    names.add(name);
-    if (!PARAMETER_TYPES.includes(type)) {
-      throw culprit(`has a parameter '${name}' of type ${type}; valid are ${PARAMETER_TYPES.join(', ')}.`);
-    }
-  }
-  if (!Array.isArray(tool.required)) throw culprit('must have a list of the names of required parameters.');
-  const stray = tool.required.find((name) => !names.has(name));
-  if (stray !== undefined) throw culprit(`requires '${stray}', which is not one of its parameters.`);
 }

@@ -2,8 +2,8 @@
 
 import type { Result } from './tool.ts';
 
-/** Returns VALUE, which a handler returned, as a Result: a string is its own text, nothing is `nil`, a list is an
- *  s-expression, a number is printed, any other object is its JSON (S2.8, C22). */
+/** Returns VALUE, which a handler returned, as a Result (S2.8, C22). A string is its own text and nothing is `nil`. A
+ *  list is an s-expression, a number is printed, and any other object is its JSON. */
 export function toResult(value: unknown): Result {
   if (isResult(value)) return value;
   return { data: value ?? null, text: typeof value === 'string' ? value : valueText(value) };

@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../errors.ts';
 import type { AuditedCall, AuditedEnd, AuditTrail, Authority } from '../kernel/audit.ts';
-import { type Arguments, SAFETY_LEVELS } from '../kernel/tool.ts';
+import type { Arguments } from '../kernel/parameter.ts';
+import { SAFETY_LEVELS } from '../kernel/tool.ts';
 import { LineFile } from './lines.ts';
 import { cut, now, parseLine, type Shape } from './shorten.ts';
 

@@ -9,9 +9,11 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { calledTool, isCallTool } from '../catalog/call-tool.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import { getToolListForMCP, type ListMode } from '../catalog/list.ts';
 import { CallError, messageOf } from '../errors.ts';
-import type { Executor, Outcome } from '../kernel/executor.ts';
+import type { Executor } from '../kernel/executor.ts';
+import type { Outcome } from '../kernel/outcome.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { type Approvals, canAsk } from './approvals.ts';
@@ -19,6 +21,8 @@ import { instructions } from './instructions.ts';
 
 export interface ServerOptions {
   registry: ToolRegistry;
+  /** The catalog of that registry. */
+  catalog: Catalog;
   executor: Executor;
   approvals: Approvals;
   version: string;
@@ -38,7 +42,9 @@ export function createServer(options: ServerOptions): Server {
       inputRequired: { roundTimeoutMs: options.approvals.patienceMs },
     },
   );
-  server.setRequestHandler('tools/list', async () => getToolListForMCP({ mode: options.list }));
+  server.setRequestHandler('tools/list', async () =>
+    getToolListForMCP({ mode: options.list }, options.catalog),
+  );
   server.setRequestHandler('tools/call', async (request, context) => {
     const { name, arguments: args } = request.params;
     const perform = async (tool: string, given: unknown) => {
@@ -61,7 +67,7 @@ export function createServer(options: ServerOptions): Server {
 const CHANGES_MS = 20;
 
 /** Tells the client of SERVER when the list has changed, as long as it is connected. Returns what tells it at once of a
- *  change that it has not heard of: a client that takes the list with an answer must not take the old one. */
+ *  change that it has not heard of. A client that takes the list when it gets an answer must not take the old one. */
 function tellChanges({ registry, list }: ServerOptions, server: Server): { tellNow: () => Promise<void> } {
   let timer: NodeJS.Timeout | undefined;
   const tell = async () => {
@@ -151,8 +157,8 @@ function toResult(outcome: Outcome): CallToolResult {
   };
 }
 
-/** Returns how the call of CONTEXT is watched, and what says that it has ended: its client hears of its progress, in
- *  values that only grow, until then. */
+/** Returns how the call of CONTEXT is watched, and what says that it has ended. Until then its client hears of its
+ *  progress, in values that only grow. */
 function callContext(context: ServerContext): { call: CallContext; ended: () => void } {
   const { signal, _meta } = context.mcpReq;
   const progressToken = _meta?.progressToken;

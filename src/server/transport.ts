@@ -1,5 +1,5 @@
 // Decides how lines on stdin and stdout become messages, and how much of both is held. The SDK's own transport drops
-// lines that are no JSON without a word and ends the connection at 10 MB; this one reports the first and takes longer
+// lines that are no JSON without a word and ends the connection at 10 MB. This one reports the first and takes longer
 // lines. Null for the arguments of a call, which the SDK refuses, counts as none (S2.21).
 
 import type { Readable, Writable } from 'node:stream';

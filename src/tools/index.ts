@@ -8,14 +8,14 @@ import type { ReplHistory } from '../records/repl-history.ts';
 import type { PendingEdits } from './buffer/buffers.ts';
 import { bufferTools } from './buffer/index.ts';
 import { diffTools } from './diff/index.ts';
+import { imageStatus } from './execution/image-status.ts';
 import { executionTools } from './execution/index.ts';
 import { interrupt } from './execution/interrupt.ts';
 import { loadFile, loadSystem } from './execution/loading.ts';
 import { restartImage } from './execution/restart.ts';
-import { imageStatus } from './execution/status.ts';
 import { introspectionTools } from './introspection/index.ts';
 import { Places } from './places.ts';
-import { getAuditLog } from './settings/audit.ts';
+import { getAuditLog } from './settings/get-audit-log.ts';
 
 /** What the tools work on. */
 export interface Grounds {

@@ -10,8 +10,8 @@ import type { Mirror } from '../kernel/mirror.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
 import { valueText } from '../kernel/value.ts';
-import { callOptions } from './arguments.ts';
-import { endingText, outputSection } from './outcome.ts';
+import { endingText, outputSection } from './endings.ts';
+import { callOptions } from './watching.ts';
 
 export class LispTools implements ImageTools {
   readonly #mirror: Mirror;
@@ -42,7 +42,7 @@ export class LispTools implements ImageTools {
   }
 }
 
-/** Returns TOOL, of the registration NUMBER, as one that code of an agent has made: at least cautious, and what a
+/** Returns TOOL, of the registration NUMBER, as one that code of an agent has made. It is at least cautious, and what a
  *  human allows of it holds for this registration only. */
 function distrusted(tool: Tool, number: number): Tool {
   const { name, safetyLevel } = tool;
@@ -53,9 +53,11 @@ function distrusted(tool: Tool, number: number): Tool {
 
 /** Returns the tool of DEFINITION, whose handler is the one that IMAGE has for it since that REGISTRATION. */
 function lispTool(image: () => Image, definition: Definition, registration: unknown): Tool {
-  const { name } = definition;
+  const { name, parameters } = definition;
   return defineTool({
     ...definition,
+    // The handler in the image gets what was given, and nothing else (S2.7).
+    parameters: parameters.map((each) => ({ ...each, defaultOnlyTold: true })),
     // The image has a limit for whatever runs in it.
     limitMs: Number.POSITIVE_INFINITY,
     handler: async (args, context) => {

@@ -3,7 +3,7 @@
 import type { Notice } from '../image/image.ts';
 import { lossText } from '../image/recovery/loss-report.ts';
 import { type Ending, type Output, wholeText } from '../image/wire/endings.ts';
-import { secondsText } from './outcome.ts';
+import { secondsText } from './endings.ts';
 
 /** Returns what a model reads of NOTICE. */
 export function noticeText(notice: Notice): string {

@@ -151,12 +151,15 @@ test('C13 limit and offset choose the lines; the header keeps the true count', a
     [199, 7],
     [0, rows.length],
     [rows.length - 1, 1],
-    [rows.length, 5],
   ] as const) {
     expect(await search({ pattern: 'a', package: 'CL', offset, limit })).toBe(
       searchText('a', rows, offset, limit),
     );
   }
+  const { length } = rows;
+  expect(await search({ pattern: 'a', package: 'CL', offset: length, limit: 5 })).toBe(
+    `${searchText('a', rows, length, 5)}Note: there are ${length} symbols, and none from offset ${length} on.`,
+  );
 });
 
 test('C13 exactly 200 matches are listed whole, 201 with a last ...', async () => {

@@ -1,15 +1,20 @@
 // A small catalog to search, whose texts are known to the letter.
 
-import { ToolCatalog } from '../../src/catalog/catalog.ts';
+import { Catalog } from '../../src/catalog/catalog.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
-import type { ToolDefinition } from '../../src/kernel/tool.ts';
+import type { Tool, ToolDefinition } from '../../src/kernel/tool.ts';
 import { probe } from './tools.ts';
 
-/** Returns the catalog of tools that differ from a plain probe by DEFINITIONS. */
-export function catalogOf(definitions: (Partial<ToolDefinition> & { name: string })[]): ToolCatalog {
+/** Returns a registry that has TOOLS. */
+export function registryOf(...tools: Tool[]): ToolRegistry {
   const registry = new ToolRegistry();
-  for (const definition of definitions) registry.register(probe(definition).tool);
-  return new ToolCatalog().derive(registry);
+  for (const tool of tools) registry.register(tool);
+  return registry;
+}
+
+/** Returns the catalog of tools that differ from a plain probe by DEFINITIONS. */
+export function catalogOf(definitions: (Partial<ToolDefinition> & { name: string })[]): Catalog {
+  return new Catalog(registryOf(...definitions.map((definition) => probe(definition).tool)));
 }
 
 /** Five tools; `whale` stands in each of the places that count, in other combinations. */

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { PROJECT } from '../harness.ts';
 
 /** How many clauses each part has. */
-const PARTS = { C: 24, 'S0.': 21, 'S1.': 18, 'S2.': 21, 'S3.': 18, 'S4.': 14 };
+const PARTS = { C: 32, 'S0.': 21, 'S1.': 18, 'S2.': 21, 'S3.': 18, 'S4.': 14 };
 const CLAUSES = Object.entries(PARTS).flatMap(([part, count]) =>
   Array.from({ length: count }, (_, index) => `${part}${index + 1}`),
 );

@@ -1,7 +1,8 @@
 // S2 and S4 below the protocol: what becomes of a call.
 
 import { describe, expect, test } from 'vitest';
-import { Executor, type ExecutorOptions, type Outcome } from '../../src/kernel/executor.ts';
+import { Executor, type ExecutorOptions } from '../../src/kernel/executor.ts';
+import type { Outcome } from '../../src/kernel/outcome.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
 import { type Probe, probe, VALID } from './tools.ts';

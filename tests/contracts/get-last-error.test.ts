@@ -15,7 +15,7 @@ test('before there is one it says so, and that is no failure', async () => {
   const { text, isError } = await session.call('get_last_error');
   expect(isError).toBe(false);
   expect(text).toMatch(
-    /^No error has been signalled by an evaluation, a compilation or a load in this image, or has ended another thread of it, which began \d{4}-\d\d-\d\dT[\d:]+Z\. Those of an image that was lost are lost with it\.$/,
+    /^No error has been signalled by an evaluation, a compilation or a load in this image, or has ended another thread\. The image began \d{4}-\d\d-\d\dT[\d:]+Z; the errors of one that was lost are lost with it\.$/,
   );
 });
 

@@ -141,7 +141,7 @@ describe('long answers', () => {
       'Internal symbols (1):\n\n  SMALL::IN [VARIABLE]',
     );
     expect(blocks(await list('small', { access: 'present', offset: 2 }))).toBe(
-      'Note: there are 2 symbols, and none from offset 2 on.',
+      'External symbols (1):\nInternal symbols (1):\n\nNote: there are 2 symbols, and none from offset 2 on.',
     );
   });
 

@@ -42,6 +42,7 @@ export async function expectLookup(session: Session, tool: string, parameter: st
     answer('Symbol NOPE not found in package looks (status: NIL)'),
   );
   expect(await call('car', { package: 'No Where' })).toEqual(answer('Package No Where not found'));
+  expect(await call('cl:car', { package: 'No Where' })).toEqual(answer('Package No Where not found'));
   expect(await session.call(tool, { package: 'CL' })).toEqual(
     answer(`Required parameter '${parameter}' missing`, true),
   );

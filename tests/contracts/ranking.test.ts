@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { searchTools, type ToolSearchOptions } from '../../src/catalog/search.ts';
-import { executeSearchTools } from '../../src/catalog/search-tools.ts';
-import { TOOL_CATALOG } from '../../src/index.ts';
+import type { Catalog } from '../../src/catalog/catalog.ts';
+import type { ToolSearchOptions } from '../../src/catalog/search.ts';
+import { executeSearchTools, searchTools, TOOL_CATALOG } from '../../src/index.ts';
 import { PROJECT } from '../harness.ts';
 import { catalogOf, SEA } from './catalogs.ts';
 
@@ -20,7 +20,7 @@ function requests(file: string): Request[] {
 }
 
 /** Returns the names that OPTIONS find, those that only the ranking found with a question mark. */
-function marked(options: ToolSearchOptions, catalog: typeof SEA = TOOL_CATALOG): string[] {
+function marked(options: ToolSearchOptions, catalog: Catalog = TOOL_CATALOG): string[] {
   return searchTools(options, catalog).tools.map(({ name, match }) => (match ? `${name}?` : name));
 }
 

@@ -62,7 +62,7 @@ ${NO_TEXT}`,
     expect(pages).toEqual([
       "Found 3 matches of 'needle' in notes:\n\n  1:5  a😀b needle (defun\n  2:4  λλ needle needle\n  ...",
       "Found 3 matches of 'needle' in notes:\n\n  2:11  λλ needle needle",
-      "Found 3 matches of 'needle' in notes\nNote: there are 3 matches, and none from offset 4 on.",
+      "Found 3 matches of 'needle' in notes:\n\nNote: there are 3 matches, and none from offset 4 on.",
     ]);
   });
 

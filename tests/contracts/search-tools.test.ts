@@ -1,14 +1,13 @@
 // S1 below the protocol: what a search finds, in what order, with which numbers.
 
 import { describe, expect, test } from 'vitest';
-import { getCatalogSummary, ToolCatalog } from '../../src/catalog/catalog.ts';
+import { Catalog, getCatalogSummary } from '../../src/catalog/catalog.ts';
 import { CATEGORY_FILTERS, TOOL_CATEGORIES } from '../../src/catalog/metadata.ts';
 import { searchTools, type ToolSearchOptions } from '../../src/catalog/search.ts';
-import { executeSearchTools, SEARCH_TOOLS, type SearchToolsArgs } from '../../src/catalog/search-tools.ts';
-import { ToolRegistry } from '../../src/kernel/registry.ts';
-import { defineTool, type Result } from '../../src/kernel/tool.ts';
-import { catalogOf, SEA } from './catalogs.ts';
-import { probe, VALID } from './tools.ts';
+import { executeSearchTools, type SearchToolsArgs } from '../../src/catalog/search-tools.ts';
+import { defineTool } from '../../src/kernel/tool.ts';
+import { catalogOf, registryOf, SEA } from './catalogs.ts';
+import { VALID } from './tools.ts';
 
 function names(options: ToolSearchOptions, catalog = SEA): string[] {
   return searchTools(options, catalog).tools.map(({ name }) => name);
@@ -176,7 +175,7 @@ describe('numbers', () => {
 
   test('C7 a tool that nobody has measured costs what its definition does', () => {
     const tool = defineTool({ ...VALID, name: 'unmeasured' });
-    const [found] = executeSearchTools({}, new ToolCatalog().derive(registryOf(tool))).tools;
+    const [found] = executeSearchTools({}, new Catalog(registryOf(tool))).tools;
     expect(found?.tokenCost.min).toBeGreaterThan(10);
     expect(found?.tokenCost.max).toBe(found?.tokenCost.min);
   });
@@ -239,53 +238,3 @@ describe('the answer', () => {
     expect(found({ category: '', complexity: '' })).toEqual(found({}));
   });
 });
-
-describe('the catalog', () => {
-  test('S1.7 it is what its registry holds now, in the order of registration', () => {
-    const registry = registryOf(probe({ name: 'first' }).tool);
-    const catalog = new ToolCatalog().derive(registry);
-    expect([...catalog.keys()]).toEqual(['first']);
-    registry.register(probe({ name: 'second' }).tool);
-    registry.register(probe({ name: 'first', description: 'Changed.' }).tool);
-    expect([...catalog].map(([name, { shortDescription }]) => [name, shortDescription])).toEqual([
-      ['first', 'Changed.'],
-      ['second', 'Notes what it was called with.'],
-    ]);
-    expect([catalog.size, catalog.has('second'), catalog.get('third')]).toEqual([2, true, undefined]);
-    const other = registryOf(...['a', 'b', 'c'].map((name) => probe({ name }).tool));
-    expect([...catalog.derive(other).keys()]).toEqual(['a', 'b', 'c']);
-  });
-
-  test('C7 S1.10 a tool may have any name, and nobody can change the schema of another reader', () => {
-    const catalog = new ToolCatalog().derive(registryOf(probe({ name: 'constructor' }).tool));
-    const [tool] = executeSearchTools({ includeSchema: true }, catalog).tools;
-    expect(tool?.tokenCost).toEqual({ min: expect.any(Number), max: expect.any(Number) });
-    expect(() => Object.assign(tool?.inputSchema?.properties ?? {}, { more: {} })).toThrow(TypeError);
-  });
-
-  test('C13 what has no room in one answer is left out whole, and the answer says so', async () => {
-    const registry = new ToolRegistry();
-    const { TOOL_CATALOG } = await import('../../src/catalog/catalog.ts');
-    for (let index = 10; index < 90; index++) {
-      const description = `${'All about it. '.repeat(60)}`;
-      registry.register(probe({ name: `long_${index}`, description, shortDescription: description }).tool);
-    }
-    TOOL_CATALOG.derive(registry);
-    const { text, data } = (await SEARCH_TOOLS.handler({ limit: 0 }, {})) as Result;
-    TOOL_CATALOG.derive(new ToolRegistry());
-    const shown = (data as { tools: unknown[] }).tools.length;
-    expect(text.length).toBeLessThan(40_000);
-    expect(JSON.parse(text)).toEqual(data);
-    expect(data).toMatchObject({
-      summary: { totalFound: 80 },
-      note: `Only the first ${shown} of 80 tools have room in one answer; narrow the search with query or category, or leave includeSchema out.`,
-    });
-    expect(shown).toBeGreaterThan(30);
-  });
-});
-
-function registryOf(...tools: ReturnType<typeof defineTool>[]): ToolRegistry {
-  const registry = new ToolRegistry();
-  for (const tool of tools) registry.register(tool);
-  return registry;
-}

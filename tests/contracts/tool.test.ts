@@ -1,12 +1,11 @@
 // S2 and S4 below the protocol: what a tool may be, and what the registry does with it.
 
 import { describe, expect, test } from 'vitest';
+import { PARAMETER_TYPES, type Parameter } from '../../src/kernel/parameter.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
 import { inputSchema } from '../../src/kernel/schema.ts';
 import {
   defineTool,
-  PARAMETER_TYPES,
-  type Parameter,
   SAFETY_LEVELS,
   type SafetyLevel,
   type Tool,

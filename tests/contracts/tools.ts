@@ -1,12 +1,7 @@
 // A tool to test the kernel with: it notes what its handler got.
 
-import {
-  type Arguments,
-  defineTool,
-  type Result,
-  type Tool,
-  type ToolDefinition,
-} from '../../src/kernel/tool.ts';
+import type { Arguments } from '../../src/kernel/parameter.ts';
+import { defineTool, type Result, type Tool, type ToolDefinition } from '../../src/kernel/tool.ts';
 
 export const VALID: ToolDefinition = {
   name: 'probe',

@@ -144,7 +144,7 @@ ${rest}`);
     'Functions that bind LOOKS::*UNIT*:\n\n  LOOKS::BIND-UNIT',
   );
   expect(await references('looks:*unit*', { offset: 4 })).toBe(
-    'Note: there are 4 references, and none from offset 4 on.',
+    'Functions that read, set or bind LOOKS::*UNIT*:\n\nNote: there are 4 references, and none from offset 4 on.',
   );
 });
 

@@ -144,8 +144,8 @@ test('what leads from there into the workspace is in it, and a file open in it h
   at.remove();
 });
 
-/** Exchanges, as fast as it can, the directory `swap` for a link to the outside and back, the file `file.txt` in it
- *  for a link to a secret and back. */
+/** Exchanges, as fast as it can, the directory `swap` for a link to the outside and back. It does the same to the file
+ *  `secret.txt` in it, with a link to a secret. */
 const SWAPPER = `
 const { renameSync, symlinkSync, unlinkSync, writeFileSync } = require('node:fs');
 const { workerData: { root, outside, stop } } = require('node:worker_threads');

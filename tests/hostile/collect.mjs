@@ -1,4 +1,4 @@
-// Loaded into the server that is measured: SIGUSR2 has it collect all garbage and write how many octets are left, to
+// Loaded into the server that is measured. SIGUSR2 has it collect all garbage, and write how many octets are left to
 // the file that LIVE_LISP_TEST_HEAP names. Node collects old garbage so seldom that its memory alone shows no trend.
 
 import { renameSync, writeFileSync } from 'node:fs';

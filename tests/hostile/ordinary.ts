@@ -65,7 +65,7 @@ const CALLS: readonly ((n: number) => Call)[] = [
 
 const SAMPLES = 40;
 
-/** Makes COUNT ordinary calls in ARENA, whose image is a new one, and returns what those did to the processes that come
+/** Makes COUNT ordinary calls in ARENA, whose image is a new one. Returns what those did to the processes that come
  *  after the part WARM_UP of them. */
 export async function makeOrdinaryCalls(arena: Arena, count: number, warmUp: number): Promise<Flatness> {
   const wrong: string[] = [];

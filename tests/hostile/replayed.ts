@@ -1,5 +1,5 @@
-// Decides what must be true of a case when images are built again: what was defined before it comes back after it,
-// or it is said what did not; and there is always a way to an image without anything of it.
+// Decides what must be true of a case when images are built again. What was defined before it comes back after it, or
+// it is said what did not. There is always a way to an image without anything of it.
 
 import type { Answer } from '../harness.ts';
 import type { Arena } from './arena.ts';

@@ -1,5 +1,4 @@
-// What a call may not do to others: to what user code prints, to other threads, to loads at the same time, to
-// the errors of later calls.
+// What a call may not harm: what user code prints, other threads, loads at the same time, the errors of later calls.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

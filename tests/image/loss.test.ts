@@ -1,4 +1,4 @@
-// An image that dies where nothing is built again: the call that ran says so, the next gets a new one and is told once
+// An image that dies where nothing is built again: the call that ran says so. The next gets a new one, and is told once
 // what was lost.
 
 import { mkdirSync, writeFileSync } from 'node:fs';

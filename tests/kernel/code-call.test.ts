@@ -3,8 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import { callFromCode } from '../../src/kernel/code-call.ts';
 import { Executor } from '../../src/kernel/executor.ts';
+import type { Parameter } from '../../src/kernel/parameter.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
-import type { Parameter, Result, ToolDefinition } from '../../src/kernel/tool.ts';
+import type { Result, ToolDefinition } from '../../src/kernel/tool.ts';
 import { type Probe, probe } from '../contracts/tools.ts';
 
 const PARAMETERS: Parameter[] = [

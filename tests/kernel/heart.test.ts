@@ -28,10 +28,10 @@ describe('listenToHeart', () => {
     };
   }
 
-  test('asks each second while calls wait, and not at rest', async () => {
+  test('asks at each beat while calls wait, and not at rest', async () => {
     const beating = heart();
-    const stop = listenToHeart(beating, 5000);
-    await vi.advanceTimersByTimeAsync(3500);
+    const stop = listenToHeart(beating, 5000, 200);
+    await vi.advanceTimersByTimeAsync(700);
     expect(beating.state).toMatchObject({ pings: 3, kills: 0 });
     beating.state.busy = false;
     await vi.advanceTimersByTimeAsync(60_000);

@@ -9,8 +9,8 @@ import { watch } from '../../src/image/wire/ending-steps.ts';
 import { Stop } from '../../src/image/wire/endings.ts';
 import type { Peer } from '../../src/image/wire/peer.ts';
 import { Pulse } from '../../src/image/wire/pulse.ts';
-import { endingText } from '../../src/tools/outcome.ts';
-import { progressText } from '../../src/tools/progress.ts';
+import { endingText } from '../../src/tools/endings.ts';
+import { progressText } from '../../src/tools/watching.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -3,6 +3,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Queue } from '../../src/image/session/queue.ts';
 import { watch } from '../../src/image/wire/ending-steps.ts';
+import { TIMES } from '../../src/image/wire/times.ts';
+
+/** The steps at which a call is ended, and the limit of the calls here. */
+const { again, terminate, ask, kill, collecting } = TIMES;
+const LIMIT_MS = 1000;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -29,66 +34,66 @@ function job() {
 describe('watch', () => {
   test('after the limit interrupts twice, ends the thread, kills an image that reacts', async () => {
     const call = job();
-    watch(call, 1000, undefined);
-    vi.advanceTimersByTime(999);
+    watch(call, LIMIT_MS, undefined);
+    vi.advanceTimersByTime(LIMIT_MS - 1);
     expect(call.steps).toEqual([]);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps).toEqual([
-      [1000, 'interrupt timeout'],
-      [2000, 'interrupt timeout'],
-      [2300, 'terminate'],
-      [2350, 'ask'],
-      [2600, 'kill'],
+      [LIMIT_MS, 'interrupt timeout'],
+      [LIMIT_MS + again, 'interrupt timeout'],
+      [LIMIT_MS + terminate, 'terminate'],
+      [LIMIT_MS + ask, 'ask'],
+      [LIMIT_MS + ask + kill, 'kill'],
     ]);
   });
 
   test.each([true, undefined])(
     'waits for an image that does not react, while it may collect garbage (%s)',
-    async (collecting) => {
-      const call = { ...job(), reacts: () => new Promise(() => {}), collecting: () => collecting };
-      watch(call, 1000, undefined);
+    async (seen) => {
+      const call = { ...job(), reacts: () => new Promise(() => {}), collecting: () => seen };
+      watch(call, LIMIT_MS, undefined);
       await vi.advanceTimersByTimeAsync(60_000);
       expect(call.steps.map(([, step]) => step)).not.toContain('kill');
     },
   );
 
-  test('gives a call that does not end in an image that reacts and collects garbage five seconds', async () => {
+  test('gives a call that does not end in an image that reacts and collects garbage longer', async () => {
     const call = { ...job(), collecting: () => true };
-    watch(call, 1000, undefined);
+    watch(call, LIMIT_MS, undefined);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(call.steps.at(-1)).toEqual([7350, 'kill']);
+    expect(call.steps.at(-1)).toEqual([LIMIT_MS + ask + collecting, 'kill']);
+    expect(collecting).toBeGreaterThan(kill);
   });
 
   test('kills an image that does not react and collects no garbage', async () => {
     const call = { ...job(), reacts: () => new Promise(() => {}), collecting: () => false };
-    watch(call, 1000, undefined);
+    watch(call, LIMIT_MS, undefined);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(call.steps.at(-1)).toEqual([2600, 'kill']);
+    expect(call.steps.at(-1)).toEqual([LIMIT_MS + ask + kill, 'kill']);
   });
 
   test('gives an image that reacts late its time', async () => {
+    const late = 5000;
+    const quiet = LIMIT_MS + ask + late - TIMES.look;
     const call = {
       ...job(),
-      reacts: () => new Promise((resolve) => setTimeout(resolve, 5000)),
-      collecting: () => Date.now() - began < 7300,
+      reacts: () => new Promise((resolve) => setTimeout(resolve, late)),
+      collecting: () => Date.now() - began < quiet,
     };
     const began = Date.now();
-    watch(call, 1000, undefined);
+    watch(call, LIMIT_MS, undefined);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(call.steps.at(-1)).toEqual([7500, 'kill']);
+    const [at = 0, step] = call.steps.at(-1) ?? [];
+    expect(step).toBe('kill');
+    expect(at).toBeGreaterThanOrEqual(quiet + kill - TIMES.look);
+    expect(at).toBeLessThanOrEqual(quiet + kill);
   });
 
   test('takes no step more once the call has ended', async () => {
-    for (const [endsAt, steps] of [
-      [500, 0],
-      [1200, 1],
-      [2200, 2],
-      [2330, 3],
-      [2400, 4],
-    ] as const) {
+    for (const [steps, before] of [0, again, terminate, ask, ask + kill].entries()) {
       const call = job();
-      const ended = watch(call, 1000, undefined);
-      await vi.advanceTimersByTimeAsync(endsAt);
+      const ended = watch(call, LIMIT_MS, undefined);
+      await vi.advanceTimersByTimeAsync(LIMIT_MS + before - 1);
       ended();
       await vi.advanceTimersByTimeAsync(60_000);
       expect(call.steps).toHaveLength(steps);
@@ -99,16 +104,16 @@ describe('watch', () => {
   test('goes the same way when the client cancels, and only once', async () => {
     const call = job();
     const controller = new AbortController();
-    watch(call, 1000, controller.signal);
+    watch(call, LIMIT_MS, controller.signal);
     vi.advanceTimersByTime(300);
     controller.abort();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(call.steps).toEqual([
       [300, 'interrupt cancelled'],
-      [1300, 'interrupt cancelled'],
-      [1600, 'terminate'],
-      [1650, 'ask'],
-      [1900, 'kill'],
+      [300 + again, 'interrupt cancelled'],
+      [300 + terminate, 'terminate'],
+      [300 + ask, 'ask'],
+      [300 + ask + kill, 'kill'],
     ]);
   });
 
@@ -132,6 +137,13 @@ describe('watch', () => {
     const call = job();
     watch(call, 1000, AbortSignal.abort());
     expect(call.steps).toEqual([[0, 'interrupt cancelled']]);
+  });
+
+  test('takes its steps when it is told to', async () => {
+    const call = job();
+    watch(call, 10, undefined, { ...TIMES, again: 4, terminate: 5, ask: 6, kill: 3 });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(call.steps.map(([at]) => at)).toEqual([10, 14, 15, 16, 19]);
   });
 
   test('a cancellation after the end does nothing', () => {

@@ -282,7 +282,7 @@ describe('C7', () => {
   test('C7 S1.5 search_tools says how code calls the tools with the mark', async () => {
     const answer = JSON.parse(await session.text('search_tools', { cemcpOnly: true, limit: 1 }));
     expect(answer.note).toBe(
-      'Code in the image calls these as (live-lisp:call-tool "NAME" :parameter value ...), which returns the data, without limit all of it: an eval_form that filters it costs less than calls that list it.',
+      'Code in the image calls these as (live-lisp:call-tool "NAME" :parameter value ...), which returns the data, all of it when no limit is given. An eval_form that filters it costs less than calls that list it.',
     );
     expect(await session.text('describe_symbol', { symbol: 'live-lisp:call-tool' })).toContain(
       '(call-tool "who_calls" :name "foo" :limit 5)',

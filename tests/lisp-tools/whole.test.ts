@@ -5,11 +5,11 @@ import { CallError } from '../../src/errors.ts';
 import type { Image } from '../../src/image/image.ts';
 import type { CallContext } from '../../src/kernel/tool.ts';
 import type { Evaluation } from '../../src/records/repl-history.ts';
-import { checkWhole } from '../../src/tools/arguments.ts';
 import { getReplHistory } from '../../src/tools/execution/history.ts';
 import { listPackageSymbols } from '../../src/tools/introspection/packages.ts';
 import { aproposSearch } from '../../src/tools/introspection/symbols.ts';
-import { getAuditLog } from '../../src/tools/settings/audit.ts';
+import { checkWhole } from '../../src/tools/paging.ts';
+import { getAuditLog } from '../../src/tools/settings/get-audit-log.ts';
 
 const CODE: CallContext = { forData: true };
 const TOO_MANY =

@@ -1,5 +1,5 @@
 // Long random runs of definitions of many kinds, with an image that is killed at random moments, also while it is built
-// again: what there is afterwards is what there was before, or the notice tells the difference.
+// again. What there is afterwards is what there was before, or the notice tells the difference.
 
 import { afterAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';

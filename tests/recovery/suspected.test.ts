@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { JournalStore } from '../../src/image/recovery/entries.ts';
 import { Recovery } from '../../src/image/recovery/recovery.ts';
 import type { Peer } from '../../src/image/wire/peer.ts';
+import { TIMES } from '../../src/image/wire/times.ts';
 
 const NOWHERE: JournalStore = {
   append: () => {},
@@ -30,7 +31,7 @@ const ALIVE = {
 let recovery: Recovery;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  recovery = new Recovery(NOWHERE);
+  recovery = new Recovery(NOWHERE, { ...TIMES, soon: 10_000 });
   recovery.journal.add({ kind: 'form', text: '(defun f () 1)', package: 'COMMON-LISP-USER' });
   recovery.used();
   recovery.lost('it ended');

@@ -16,6 +16,7 @@ const PLACE: Record<string, number> = {
   'define-internal-place': 2,
   'define-internal-type': 2,
   'define-internal-name': 2,
+  'define-late-internal': 2,
   'define-runtime-variable': 3,
   'define-runtime-function': 3,
   defvar: 3,

@@ -23,8 +23,8 @@ function readTable(): Map<string, string[]> {
 
 const table = readTable();
 
-/** Returns the part of src/ that the file at PATH belongs to: the room of a folder that has a row in ROWS, else the
- *  folder, or its own name. */
+/** Returns the part of src/ that the file at PATH belongs to. That is the room of a folder that has a row in ROWS, else
+ *  the folder, or its own name. */
 function partOf(path: string, rows: ReadonlyMap<string, string[]> = table): string {
   const [, first = '', second = ''] = path.split('/');
   const room = `${first}/${second}`;
@@ -75,4 +75,11 @@ test('every import goes in a direction that the table allows', () => {
     return target !== part && !allowed.includes('everything') && !allowed.includes(target);
   });
   expect(hitLines(wrong)).toEqual([]);
+});
+
+test('only the rooms of our own process know of processes and of what Linux tells about them', () => {
+  const knows = /node:child_process|['"`]\/proc\b(?!\/self\/fd)/g;
+  const others = SOURCES.filter((path) => !/^src\/image\/(?:process|sandbox)\//.test(path));
+  expect(SOURCES.filter((path) => hitsIn(path, knows).length > 0).length).toBeGreaterThan(3);
+  expect(hitLines(others.flatMap((path) => hitsIn(path, knows)))).toEqual([]);
 });

@@ -15,8 +15,8 @@ function indentation(line: string): number {
 }
 
 /** Returns the first line and the length of every block in TEXT with a parameter list or an arrow, as Biome's
- *  indentation shows them: such a block ends with the last line before one that is indented as its first, or
- *  less, and does not begin with a closing bracket. */
+ *  indentation shows them. Such a block ends before a line that is indented as its first, or less, and does not begin
+ *  with a closing bracket. */
 function blocks(text: string): { line: number; length: number }[] {
   const lines = text.split('\n');
   return lines.flatMap((head, start) => {

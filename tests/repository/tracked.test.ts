@@ -36,10 +36,12 @@ const ENDINGS: { readonly [folder: string]: readonly string[] } = {
   lisp: ['.lisp'],
   scripts: ['.mjs', '.sh'],
   src: ['.ts'],
+  'src/catalog': ['.ts', '.json'],
   tests: ['.ts'],
   'tests/contracts/__snapshots__': ['.txt'],
   'tests/hostile': ['.ts', '/collect.mjs', '/result.json'],
   'tests/server/__snapshots__': ['.snap'],
+  'tests/image': ['.ts', '.lisp'],
   'tests/source': ['.ts', '.lisp'],
   'tests/transcripts': ['.ts', '.txt'],
 };

@@ -1,4 +1,4 @@
-// The life of an image in the sandbox: it starts, is interrupted, ends and is replaced as without, and ends with all
+// The life of an image in the sandbox: it starts, is interrupted, ends and is replaced as without. It ends with all
 // that it has started.
 
 import { randomUUID } from 'node:crypto';

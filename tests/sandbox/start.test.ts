@@ -23,7 +23,7 @@ const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
 const REFUSAL = '--sandbox does not work here, so no Lisp image is started: ';
 const MISSING = `bubblewrap is not installed (there is no bwrap on PATH outside the workspace). Ask the user to install it: ${installCommand('bubblewrap')}. Then call again; the server need not be restarted.`;
 const SAID = 'bwrap: No permissions to create new namespace';
-const FORBIDDEN = `this system does not allow user namespaces (${SAID}). Ask the user to allow them (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has), or to start the server without --sandbox, in a container or as another user.`;
+const FORBIDDEN = `this system does not allow user namespaces (${SAID}). Ask the user to allow them, or to start the server without --sandbox, in a container or as another user. What allows them is sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.`;
 
 /** Returns a PATH on which bwrap is a program that says what SAYS says and fails; none at all without SAYS. */
 function pathWith(says?: string): string {
@@ -142,7 +142,7 @@ test('an empty cache is filled before the image starts, and one that cannot be w
 
 test('a workspace with what live-lisp relies on in it is refused', async () => {
   const within = (path: string, root: string) =>
-    `live-lisp: --sandbox cannot hold: ${path}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change; name a narrower --root, or keep it elsewhere.\n`;
+    `live-lisp: --sandbox cannot hold: ${path}, which live-lisp relies on, lies in the workspace ${root}, which code in the sandbox can change. Name a narrower --root, or keep it elsewhere.\n`;
   const path = String(process.env['PATH']);
   const refused = async (...args: string[]) =>
     (await run(['call', ...args, 'eval_form', '{"form":"1"}'], path)).stderr;

@@ -1,5 +1,5 @@
-// Whatever ends a call ends it by an interrupt: cleanup forms run and the state is kept, for every tool that runs code,
-// also while it waits, and for what its code has called.
+// Whatever ends a call ends it by an interrupt: cleanup forms run and the state is kept. That holds for every tool that
+// runs code, also while it waits, and for what its code has called.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

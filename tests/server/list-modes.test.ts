@@ -239,6 +239,7 @@ describe('the package', () => {
     'executeToolCall',
     'getAgentQTools',
     'getCatalogSummary',
+    'getLightweightToolList',
     'getSearchToolsDefinition',
     'getTool',
     'getToolListForMCP',
@@ -251,7 +252,7 @@ describe('the package', () => {
     'toolsToSchema',
   ];
 
-  test('S1.18 exports the names of the contract, and what they give is what the server gives', async () => {
+  test('S1.18 C28 exports the names of the contract, and what they give is what the server gives', async () => {
     const exported = await library();
     expect(Object.keys(exported).sort()).toEqual(CONTRACT);
     const session = sessionOf('legacy', 'full');
@@ -260,6 +261,15 @@ describe('the package', () => {
       expect(exported.getToolListForMCP({ mode }).tools).toEqual(tools);
     }
     expect(exported.getToolListForMCP({})).toEqual(exported.getToolListForMCP({ mode: 'lightweight' }));
+    const light = (await listed(sessionOf('legacy', 'lightweight'))).slice(1);
+    expect(
+      exported
+        .getLightweightToolList()
+        .map((tool) => [
+          tool.name,
+          `[${tool.category}] ${tool.description}${tool.hasCEMCPDirective ? ' (CE-MCP)' : ''}`,
+        ]),
+    ).toEqual(light.map(({ name, description }) => [name, description]));
     expect(exported.getSearchToolsDefinition()).toEqual((await listed(session))[0]);
     for (const args of [
       {},

@@ -1,5 +1,5 @@
-// Decides how an image that somebody else runs is an image of ours: it is connected to when it is needed, and never
-// started, ended or built again.
+// Decides how an image that somebody else runs is an image of ours. It is connected to when it is needed.
+// The server never starts it, ends it or builds it again.
 
 import { ImageError, messageOf } from '../../errors.ts';
 import type { Image, ImageTools, Notice } from '../image.ts';
@@ -8,6 +8,7 @@ import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
 import { type ImageStatus, imageStatus } from '../session/status.ts';
 import { Pulse } from '../wire/pulse.ts';
+import { TIMES } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { AttachedPeer } from './attached-peer.ts';
 
@@ -25,9 +26,6 @@ export interface AttachedOptions {
 }
 
 const GREETING_MS = 10_000;
-/** Milliseconds that calls have to clean up when the server ends. */
-const LAST_CLEANUP_MS = 150;
-
 export class AttachedImage implements Image {
   readonly #options: AttachedOptions;
   readonly #calls: Calls;
@@ -92,7 +90,7 @@ export class AttachedImage implements Image {
   }
 
   async end(): Promise<void> {
-    await this.jobs.endAll(LAST_CLEANUP_MS);
+    await this.jobs.endAll(TIMES.cleanup);
     this.close();
   }
 

@@ -4,15 +4,17 @@
 import { ImageError } from '../../errors.ts';
 import type { Image, ImageTools, Notice, RebuildFrom, Replaceable, Stake } from '../image.ts';
 import type { Child } from '../process/child.ts';
-import { Lifetime, type LifetimeOptions } from '../process/lifetime.ts';
+import { Lifetime, type LifetimeOptions, type Turns } from '../process/lifetime.ts';
 import type { JournalStore } from '../recovery/entries.ts';
 import type { LossReport } from '../recovery/loss-report.ts';
 import { Recovery } from '../recovery/recovery.ts';
-import { Calls } from '../session/calls.ts';
+import { Calls, type Host } from '../session/calls.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
 import { Queue } from '../session/queue.ts';
 import { type ImageStatus, imageStatus } from '../session/status.ts';
+import type { Hello } from '../wire/messages.ts';
+import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
 export interface SbclOptions extends LifetimeOptions {
@@ -26,13 +28,13 @@ export interface SbclOptions extends LifetimeOptions {
   tools?: ImageTools;
   /** Where it is kept what built the image; when absent a lost one is not built again. */
   journal?: JournalStore;
+  /** How long it is waited for. */
+  times?: Times;
 }
-
-/** Milliseconds that calls have to clean up when the server ends. */
-const LAST_CLEANUP_MS = 150;
 
 export class SbclImage implements Image, Replaceable {
   readonly #options: SbclOptions;
+  readonly #times: Times;
   readonly #calls: Calls;
   /** Performs the operation NAME with ARGS, as Image says. */
   readonly call: Calls['call'];
@@ -45,9 +47,11 @@ export class SbclImage implements Image, Replaceable {
   readonly #lifetime: Lifetime;
 
   constructor(options: SbclOptions) {
+    const { times = TIMES } = options;
     this.#options = options;
-    this.#recovery = new Recovery(options.journal);
-    this.#lifetime = new Lifetime(options, {
+    this.#times = times;
+    this.#recovery = new Recovery(options.journal, times);
+    const turns: Turns = {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
         registerTool: (definition, registration) => this.#register(child, definition, registration),
@@ -58,8 +62,9 @@ export class SbclImage implements Image, Replaceable {
         options.tools?.clear();
         if (this.#recovery.lost(how)) this.start();
       },
-    });
-    this.#calls = new Calls({
+    };
+    this.#lifetime = new Lifetime(options, turns, times);
+    const host: Host = {
       limitMs: options.limitMs,
       ready: () => this.#lifetime.ready(),
       building: () => this.#recovery.progress,
@@ -74,7 +79,8 @@ export class SbclImage implements Image, Replaceable {
         this.#lifetime.isPrepared(peer) ? this.#recovery.watch(peer, name, args) : undefined,
       worked: () => this.#recovery.worked(),
       notify: (notice) => this.#notices.add(notice),
-    });
+    };
+    this.#calls = new Calls(host, times);
     this.call = this.#calls.call.bind(this.#calls);
   }
 
@@ -102,12 +108,12 @@ export class SbclImage implements Image, Replaceable {
   }
 
   async end(): Promise<void> {
-    await this.jobs.endAll(LAST_CLEANUP_MS);
+    await this.jobs.endAll(this.#times.cleanup);
     this.close();
   }
 
   status(): Promise<ImageStatus> {
-    return imageStatus(this.#lifetime, this.#recovery, this.jobs);
+    return imageStatus(this.#lifetime, this.#recovery, this.jobs, this.#times.status);
   }
 
   get lastLoss(): LossReport | undefined {
@@ -143,9 +149,9 @@ export class SbclImage implements Image, Replaceable {
     return this.#recovery.takeReport() ?? this.lastLoss;
   }
 
-  /** Returns the names of the abilities that this SBCL lacks; the agent does without them. */
-  async missingAbilities(): Promise<string[]> {
-    return (await (await this.#lifetime.ready()).greeting).without;
+  /** Returns what this SBCL lacks, and what the agent does instead. */
+  async greeting(): Promise<Hello> {
+    return (await this.#lifetime.ready()).greeting;
   }
 
   takeNotices(): Notice[] {

@@ -73,8 +73,8 @@ export function agentCommand(sbcl: string, options: AgentOptions, cached: boolea
 /** Megabytes that the image gets in any case besides its heap. */
 const LEAST_MEMORY_MB = 4096;
 
-/** Returns the megabytes of address space that the image may use besides its heap: half of the machine's memory, or
- *  of what this process is held to. */
+/** Returns the megabytes of address space that the image may use besides its heap. They are half of the machine's
+ *  memory, or of what this process is held to. */
 export function besidesHeapMb(): number {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
@@ -119,7 +119,7 @@ function fasl({ cacheFolder, lispFolder }: AgentOptions): string {
   return join(cacheFolder, `agent-${sourceDigest(lispFolder)}`);
 }
 
-/** Returns the value of CL_SOURCE_REGISTRY that puts ROOT before what the user has EXISTING: in the string
+/** Returns the value of CL_SOURCE_REGISTRY that puts ROOT before what the user has EXISTING. It is in the string
  *  syntax where that can name ROOT, else in the s-expression syntax. */
 export function sourceRegistry(root: string, tree: boolean, existing: string | undefined): string {
   const users = existing ?? '';

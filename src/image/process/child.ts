@@ -9,16 +9,12 @@ import type { Endable } from '../wire/ending-steps.ts';
 import type { Answer, Hello } from '../wire/messages.ts';
 import type { AgentOperations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
+import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { collectorOf } from './collecting.ts';
 import type { Command } from './command.ts';
 import { endDescendants, innermost, MARK } from './descendants.ts';
 import { RawOutput } from './raw-output.ts';
-
-/** How long after its end the output of the process is still read. */
-const LAST_WORDS_MS = 20;
-/** How long a process that is about to exit may take for that. */
-const EXIT_MS = 4000;
 
 export class Child implements Peer {
   readonly #process: ChildProcess;
@@ -39,7 +35,12 @@ export class Child implements Peer {
   /** Resolves when the process has ended, with how, as part of a sentence. */
   readonly ended: Promise<string>;
 
-  constructor(command: Command, cwd: string, upcalls: (self: Child) => Upcalls = () => ({})) {
+  constructor(
+    command: Command,
+    cwd: string,
+    upcalls: (self: Child) => Upcalls = () => ({}),
+    times: Times = TIMES,
+  ) {
     const { program, args, env, tellsSignals } = command;
     this.#process = spawn(program, args, {
       cwd,
@@ -49,7 +50,7 @@ export class Child implements Peer {
     });
     this.#channel = new Channel(this.#process.stdio[3] as Duplex, this, upcalls(this), {
       hello: (hello) => this.#greeted(hello),
-      exiting: () => setTimeout(() => this.kill('it was told to exit'), EXIT_MS).unref(),
+      exiting: () => setTimeout(() => this.kill('it was told to exit'), times.exit).unref(),
       broken: (how) => this.kill(how),
     });
     this.#lisp = this.#process.pid;
@@ -57,18 +58,7 @@ export class Child implements Peer {
     for (const name of ['stdout', 'stderr'] as const) {
       this.#process[name]?.setEncoding('utf8').on('data', (text: string) => this.#raw.add(name, text));
     }
-    this.ended = new Promise((resolve) => {
-      const end = (how: string) => resolve(this.#end(how));
-      this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
-      // Not 'close': a process that it left behind can hold its output open for ever.
-      this.#process.on('exit', (code, signal) => {
-        this.#exited = true;
-        this.#endDescendants();
-        const told = tellsSignals ? signalIn(code) : undefined;
-        // Behind what can be read by then, however late the timer is.
-        setTimeout(() => setImmediate(() => end(this.#epitaph(code, told ?? signal))), LAST_WORDS_MS);
-      });
-    });
+    this.ended = this.#toEnd(tellsSignals === true, times.lastWords);
     this.greeting = new Promise((resolve, reject) => {
       this.#greet = resolve;
       void this.ended.then((how) => reject(new Error(`${how}\n${this.takeRaw()}`.trim())));
@@ -145,6 +135,22 @@ export class Child implements Peer {
   /** Returns, once, what the process wrote past the agent. */
   takeRaw(): string {
     return this.#raw.take();
+  }
+
+  /** Returns the promise of how the process ends, which is told once its last words could be read. */
+  #toEnd(tellsSignals: boolean, lastWordsMs: number): Promise<string> {
+    return new Promise((resolve) => {
+      const end = (how: string) => resolve(this.#end(how));
+      this.#process.on('error', (error) => end(`it could not be started: ${error.message}`));
+      // Not 'close': a process that it left behind can hold its output open for ever.
+      this.#process.on('exit', (code, signal) => {
+        this.#exited = true;
+        this.#endDescendants();
+        const told = tellsSignals ? signalIn(code) : undefined;
+        // Behind what can be read by then, however late the timer is.
+        setTimeout(() => setImmediate(() => end(this.#epitaph(code, told ?? signal))), lastWordsMs);
+      });
+    });
   }
 
   #greeted(hello: Hello): void {

@@ -1,5 +1,7 @@
 // Decides when an image counts as frozen.
 
+import { TIMES, type Times } from '../wire/times.ts';
+
 /** What can be asked whether it lives. */
 export interface Beating {
   /** Whether calls wait for it. */
@@ -10,23 +12,18 @@ export interface Beating {
   kill(): void;
 }
 
-/** How long an image may be silent, a garbage collection stopping everything, and how much longer for each GB. */
-const FROZEN_MS = 15_000;
-const FROZEN_MS_PER_GB = 1_000;
-
-/** Returns how many milliseconds an image with HEAP_MB of heap may be silent. */
-export function frozenAfter(heapMb: number): number {
-  return FROZEN_MS + FROZEN_MS_PER_GB * (heapMb / 1024);
+/** Returns how many milliseconds an image with HEAP_MB of heap may be silent, by TIMES. */
+export function frozenAfter(heapMb: number, times: Times = TIMES): number {
+  return times.frozen + times.frozenPerGb * (heapMb / 1024);
 }
 
-const BEAT_MS = 1000;
 /** How many beats in a row one that collects no garbage may be silent. */
 const SILENT_BEATS = 5;
 
-/** Pings HEART each second while calls wait for it, and kills it when a ping is not answered for SILENT_BEATS, or
- *  within FROZEN_MS. That is long, because a garbage collection of a large heap stops everything. Returns the
+/** Pings HEART every BEAT_MS milliseconds while calls wait for it. Kills it when a ping is not answered for SILENT_BEATS,
+ *  or within FROZEN_MS. That is long, because a garbage collection of a large heap stops everything. Returns the
  *  function that ends this. */
-export function listenToHeart(heart: Beating, frozenMs: number): () => void {
+export function listenToHeart(heart: Beating, frozenMs: number, beatMs: number = TIMES.beat): () => void {
   let silentSince: number | undefined;
   let silentBeats = 0;
   const beat = () => {
@@ -42,7 +39,7 @@ export function listenToHeart(heart: Beating, frozenMs: number): () => void {
       silentSince = undefined;
     });
   };
-  const timer = setInterval(beat, BEAT_MS);
+  const timer = setInterval(beat, beatMs);
   timer.unref();
   return () => clearInterval(timer);
 }

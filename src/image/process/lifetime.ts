@@ -4,6 +4,7 @@ import { messageOf, SetupError } from '../../errors.ts';
 import type { Outside } from '../wire/data.ts';
 import type { Peer } from '../wire/peer.ts';
 import { Pulse } from '../wire/pulse.ts';
+import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { type AgentOptions, agentCommand, cacheUsable, compilingCommand } from './agent.ts';
 import { Child } from './child.ts';
@@ -30,13 +31,10 @@ export interface Turns {
   lost(how: string): void;
 }
 
-const START_LIMIT_MS = 60_000;
-/** How often one that has not greeted is let go on, should a signal have stopped it. */
-const WAKE_MS = 1000;
-
 export class Lifetime {
   readonly #options: LifetimeOptions;
   readonly #turns: Turns;
+  readonly #times: Times;
   #ready: Promise<Child> | undefined;
   #child: Child | undefined;
   #prepared: Child | undefined;
@@ -44,8 +42,9 @@ export class Lifetime {
   #failure: string | undefined;
   #closed = false;
 
-  constructor(options: LifetimeOptions, turns: Turns) {
+  constructor(options: LifetimeOptions, turns: Turns, times: Times = TIMES) {
     this.#options = options;
+    this.#times = times;
     this.#turns = turns;
   }
 
@@ -71,7 +70,7 @@ export class Lifetime {
 
   /** Milliseconds after which an image that does not react is replaced while calls wait. */
   get frozenMs(): number {
-    return frozenAfter(this.#options.heapMb);
+    return frozenAfter(this.#options.heapMb, this.#times);
   }
 
   /** Whether PEER has been made ready for calls. */
@@ -157,6 +156,7 @@ export class Lifetime {
         kill: () => child.kill('it was frozen: it did not react any more'),
       },
       this.frozenMs,
+      this.#times.beat,
     );
     void child.ended.then((how) => {
       stopListening();
@@ -168,11 +168,12 @@ export class Lifetime {
   async #spawn(sbcl: string, cached: boolean): Promise<Child> {
     const { root, sandbox } = this.#options;
     const command = agentCommand(sbcl, this.#options, cached);
-    const child = new Child(sandbox?.lockIn(command) ?? command, root, (self) => this.#turns.upcalls(self));
+    const upcalls = (self: Child) => this.#turns.upcalls(self);
+    const child = new Child(sandbox?.lockIn(command) ?? command, root, upcalls, this.#times);
     this.#child = child;
     this.#pulse = undefined;
-    const timer = setTimeout(() => child.kill('it did not greet in time'), START_LIMIT_MS);
-    const waking = setInterval(() => child.wake(), WAKE_MS);
+    const timer = setTimeout(() => child.kill('it did not greet in time'), this.#times.start);
+    const waking = setInterval(() => child.wake(), this.#times.wake);
     try {
       await child.greeting;
       return child;

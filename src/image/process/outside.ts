@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import type { Outside } from '../wire/data.ts';
 
-/** Returns the resident memory of the process PID, in octets, and whether a signal has stopped it; nothing where there
- *  is no /proc, or no such process any more. */
+/** Returns the resident memory of the process PID, in octets, and whether a signal has stopped it. Returns nothing where
+ *  there is no /proc, or no such process any more. */
 export function seenFromOutside(pid: number): Pick<Outside, 'residentOctets' | 'stopped'> {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1');

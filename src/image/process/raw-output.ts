@@ -7,8 +7,8 @@ const LIMIT = 8000;
 /** Characters of the reason for which the runtime gave up. */
 const REASON_LIMIT = 100;
 
-/** Lines of what SBCL's runtime says about conditions that the agent reports in a better way: its warning of a full
- *  stack, its tables of the heap and of the registers, and frames beyond the first ten. */
+/** Lines of what SBCL's runtime says about conditions that the agent reports in a better way. They are its warning of a
+ *  full stack, its tables of the heap and of the registers, and frames beyond the first ten. */
 const CHATTER =
   /^(?:INFO: Control stack guard page |Heap exhausted during |GC control variables:| +\*[A-Z-]+\* = | +Immobile Object Counts| *Gen .*Mem-age| *(?:\d+|Tot)(?: +[\d.-]+){5,}(?: |$)| +\d{2,}: fp=0x|.* CPU state \(|sigmask=|(?: +(?:r\w{1,2}|xmm\d+))+$|(?: +[\dA-F]+){4,8}$)/;
 /** How such lines begin, besides those that are indented. */

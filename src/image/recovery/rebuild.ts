@@ -9,6 +9,7 @@ import { watch } from '../wire/ending-steps.ts';
 import { type Ending, endingAfter } from '../wire/endings.ts';
 import type { Operations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
+import { TIMES, type Times } from '../wire/times.ts';
 import { changedSince, digestOf, readBounded } from './digests.ts';
 import type { Entry, FormEntry } from './entries.ts';
 import type { Journal } from './journal.ts';
@@ -21,10 +22,6 @@ import {
   type Remark,
 } from './rebuild-result.ts';
 
-/** Milliseconds for all, for one form, and for one file or system. */
-const LIMIT_MS = 60_000;
-const FORM_LIMIT_MS = 10_000;
-const LOAD_LIMIT_MS = 60_000;
 /** Forms that are sent at once, and about how many characters. */
 const BATCH = 500;
 const BATCH_CHARACTERS = 1_000_000;
@@ -33,6 +30,7 @@ type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
 
 export class Rebuild {
   readonly #journal: Journal;
+  readonly #times: Times;
   readonly #began = performance.now();
   #mark: { job: number; reached: (index: number) => void } | undefined;
   #abandoned = false;
@@ -42,8 +40,9 @@ export class Rebuild {
   /** What hung or ended the image, in each attempt. */
   readonly #dropped: Remark[] = [];
 
-  constructor(journal: Journal) {
+  constructor(journal: Journal, times: Times = TIMES) {
     this.#journal = journal;
+    this.#times = times;
   }
 
   /** What became of it so far. */
@@ -106,17 +105,23 @@ export class Rebuild {
   }
 
   #left(): number {
-    return this.#began + LIMIT_MS - performance.now();
+    return this.#began + this.#times.rebuild - performance.now();
   }
 
   async #replay(peer: Peer, batch: Batch): Promise<boolean> {
     const forms = batch.map(({ kind: _, ...form }) => form);
     let index = 0;
-    const { data, ending } = await this.#job(peer, 'replay', { forms }, FORM_LIMIT_MS, (reached) => {
-      if (forms[reached] === undefined || reached < index) return;
-      this.#done += reached - index;
-      index = reached;
-    });
+    const { data, ending } = await this.#job(
+      peer,
+      'replay',
+      { forms },
+      this.#times.rebuiltForm,
+      (reached) => {
+        if (forms[reached] === undefined || reached < index) return;
+        this.#done += reached - index;
+        index = reached;
+      },
+    );
     const failed = failuresOf(data.failed);
     for (const each of failed) this.#fail(labelOf(batch[each.index]), each.why);
     const ended = ending.kind === 'done';
@@ -143,7 +148,7 @@ export class Rebuild {
       return true;
     }
     const args = { ...source, fasl: join(folder, 'loaded.fasl') };
-    const { data, ending } = await this.#job(peer, 'load-file', args, LOAD_LIMIT_MS);
+    const { data, ending } = await this.#job(peer, 'load-file', args, this.#times.rebuiltLoad);
     const { value } = data;
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
     this.#done++;
@@ -178,7 +183,7 @@ export class Rebuild {
     const changed = await changedSince(entry.files ?? {});
     // ASDF compares times in seconds, so it can take what was compiled from a file for what that is now.
     const args = { name: entry.name, ...(changed.length > 0 && { force: true }) };
-    const { data, ending } = await this.#job(peer, 'load-system', args, LOAD_LIMIT_MS);
+    const { data, ending } = await this.#job(peer, 'load-system', args, this.#times.rebuiltLoad);
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
     this.#done++;
     const { value } = data;
@@ -208,7 +213,8 @@ export class Rebuild {
   ): Promise<{ data: Operations[Name]['data']; ending: Ending }> {
     let began = performance.now();
     const { id, answer } = peer.request(name, args);
-    const begin = () => watch(peer.job(id), Math.max(1, Math.min(limitMs, this.#left())), undefined);
+    const begin = () =>
+      watch(peer.job(id), Math.max(1, Math.min(limitMs, this.#left())), undefined, this.#times);
     let unwatch = begin();
     this.#mark = {
       job: id,

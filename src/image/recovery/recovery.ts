@@ -3,6 +3,7 @@
 import { CallError } from '../../errors.ts';
 import type { Answer, Told } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
+import { TIMES, type Times } from '../wire/times.ts';
 import { digestsOf } from './digests.ts';
 import type { JournalStore, SystemEntry } from './entries.ts';
 import { combined, type Held, Journal, nothingHeld } from './journal.ts';
@@ -11,8 +12,6 @@ import { Rebuild } from './rebuild.ts';
 
 /** How often a rebuild may end the new image, and how many images in a row may be lost before anybody used them. */
 const ATTEMPTS = 3;
-/** Milliseconds after which an image that was built again is not lost because of that. */
-const SOON_MS = 10_000;
 /** How many images in a row are lost soon before that is told. */
 const SUSPICIOUS = 2;
 /** Of several images that were lost before anybody could be told, how many are told of. */
@@ -20,6 +19,7 @@ const LOSSES_TOLD = 5;
 
 export class Recovery {
   readonly journal: Journal;
+  readonly #times: Times;
   #losses: string[] = [];
   /** What the lost images held that nobody was told of yet. */
   #held: Held = nothingHeld();
@@ -42,7 +42,8 @@ export class Recovery {
   #last: LossReport | undefined;
 
   /** Without STORE no image is built again. */
-  constructor(store: JournalStore | undefined) {
+  constructor(store: JournalStore | undefined, times: Times = TIMES) {
+    this.#times = times;
     this.journal = new Journal(store);
   }
 
@@ -93,7 +94,7 @@ export class Recovery {
 
   /** Whether the image, which was built again and is lost, can have been lost because of that. */
   #lostSoon(wasUsed: boolean): boolean {
-    return performance.now() - this.#builtAt < SOON_MS || (wasUsed && !this.#worked);
+    return performance.now() - this.#builtAt < this.#times.soon || (wasUsed && !this.#worked);
   }
 
   /** Makes REBUILD what the next image is built from. Throws a CallError when that is not there. */
@@ -130,7 +131,7 @@ export class Recovery {
       this.#barren = 0;
       return false;
     }
-    this.#rebuild ??= new Rebuild(this.journal);
+    this.#rebuild ??= new Rebuild(this.journal, this.#times);
     if (this.#attempts++ >= ATTEMPTS || this.#unused > ATTEMPTS) {
       this.#rebuild.giveUp();
       this.#unused = 0;

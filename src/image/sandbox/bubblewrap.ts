@@ -61,7 +61,7 @@ function failure(said: string): Obstacle {
   return {
     why: namespaces ? `this system does not allow user namespaces (${said})` : `bubblewrap fails (${said})`,
     remedy: namespaces
-      ? 'Ask the user to allow them (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has), or to start the server without --sandbox, in a container or as another user.'
+      ? 'Ask the user to allow them, or to start the server without --sandbox, in a container or as another user. What allows them is sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 or user.max_user_namespaces, whichever the system has.'
       : 'Ask the user to start the server without --sandbox, in a container or as another user.',
   };
 }

@@ -10,7 +10,7 @@ export function isIn(folders: readonly string[], path: string): boolean {
   return folders.some((folder) => isInside(folder, path));
 }
 
-/** Returns the real paths of ROOTS, without those that lie in another, or are reached through another: code that can
+/** Returns the real paths of ROOTS, without those that lie in another, or are reached through another. Code that can
  *  write there decides where these lead. */
 export function outermost(roots: readonly string[]): string[] {
   const real = [...new Map(roots.map((root) => [realPath(root), root]))];
@@ -25,8 +25,8 @@ function leadsThrough(path: string, folder: string): boolean {
   return isInside(folder, realPath(path)) || (parent !== path && leadsThrough(parent, folder));
 }
 
-/** Returns the folders that are empty in the sandbox: those for temporary files, and those where services of the
- *  system and the user's session have their sockets. */
+/** Returns the folders that are empty in the sandbox. They are those for temporary files, and those where services of
+ *  the system and of the user's session have their sockets. */
 export function hiddenFolders(): string[] {
   const folders = ['/tmp', '/var/tmp', '/run', tmpdir(), process.env['XDG_RUNTIME_DIR'] || '/run'];
   const real = [...new Set(folders.map(realPath))].filter(
@@ -35,8 +35,8 @@ export function hiddenFolders(): string[] {
   return real.filter((path) => !real.some((other) => other !== path && isInside(other, path)));
 }
 
-/** Returns the real paths of the sockets in the file system that processes of this network namespace have open: a
- *  mount that is only read does not keep from connecting to them. */
+/** Returns the real paths of the sockets in the file system that processes of this network namespace have open. A mount
+ *  that is only read does not keep code from connecting to them. */
 export function openSockets(): string[] {
   const paths = [...readTable().matchAll(/ (\/.*)$/gm)].map(([, path = '']) => realPath(path));
   return [...new Set(paths)].filter((path) => kindOf(path) === 'socket');

@@ -24,9 +24,9 @@ export interface SandboxOptions {
   network: boolean;
 }
 
-/** Own namespaces, no privilege even where the user has some, none to gain by further user namespaces (in which
- *  control groups could be mounted), the end with the process that starts it, and nothing to write, not even the
- *  settings of the kernel, which root can without any privilege. */
+/** The sandbox has namespaces of its own, and no privilege even where the user has some. It can gain none by further
+ *  user namespaces, in which control groups could be mounted. It ends with the process that starts it. It can write
+ *  nothing, not even the settings of the kernel, which root can write without any privilege. */
 const LOCKS = (
   '--unshare-user --disable-userns --unshare-ipc --unshare-pid --unshare-uts --unshare-cgroup-try --cap-drop ALL ' +
   '--new-session --die-with-parent --ro-bind / / --proc /proc --remount-ro /proc --dev /dev'
@@ -101,8 +101,8 @@ export class Sandbox implements Cell {
     return findBubblewrap(this.#roots);
   }
 
-  /** Returns a folder for compiled files that only images with the same abilities load from, as code in the sandbox
-   *  can put anything there; undefined where there can be none. */
+  /** Returns a folder for compiled files that only images with the same abilities load from: code in the sandbox can put
+   *  anything there. Returns undefined where there can be no such folder. */
   #ownCache(): string | undefined {
     const { cacheFolder, network } = this.#options;
     const abilities = JSON.stringify([this.#roots, network]);

@@ -7,6 +7,7 @@ import type { Answer } from '../wire/messages.ts';
 import type { Operations } from '../wire/operations.ts';
 import { checkCanEnd, codeCaller, withinCompilation } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
+import { TIMES, type Times } from '../wire/times.ts';
 import { type Job, Jobs } from './jobs.ts';
 import type { CallNotice } from './notices.ts';
 import { tellProgress } from './progress.ts';
@@ -37,8 +38,6 @@ export interface Host {
 /** Evaluations, and calls that only look, that run side by side. */
 const PLACES = 8;
 const LOOKING_PLACES = 32;
-/** Milliseconds for any load. */
-const LOAD_LIMIT_MS = 600_000;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
   'evaluate macroexpand load-file load-source load-system run-tool'.split(' '),
@@ -47,13 +46,15 @@ const RUNS_CODE: ReadonlySet<string> = new Set(
 export class Calls {
   readonly jobs = new Jobs();
   readonly #host: Host;
+  readonly #times: Times;
   readonly #queue = new Queue(PLACES);
   readonly #lookers = new Queue(LOOKING_PLACES);
   /** What one compilation takes back must not be what another has just defined. */
   readonly #compilations = new Queue(1);
 
-  constructor(host: Host) {
+  constructor(host: Host, times: Times = TIMES) {
     this.#host = host;
+    this.#times = times;
   }
 
   /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be had, and a CallError when too many
@@ -83,7 +84,7 @@ export class Calls {
     perform: (job: Job) => Promise<Reply<Name>>,
   ): Promise<Reply<Name>> {
     const job = this.jobs.begin(name, args, options.signal);
-    const stopTelling = options.onProgress && tellProgress(job, options.onProgress);
+    const stopTelling = options.onProgress && tellProgress(job, options.onProgress, this.#times.progress);
     let reply: Reply<Name> = notBegun(job);
     try {
       reply = await perform(job);
@@ -153,13 +154,13 @@ export class Calls {
   }
 
   #watch(peer: Peer, id: number, job: Job, limitMs: number | undefined): () => void {
-    const limit = limitMs ?? (job.operation.startsWith('load-') ? LOAD_LIMIT_MS : this.#host.limitMs);
+    const limit = limitMs ?? (job.operation.startsWith('load-') ? this.#times.load : this.#host.limitMs);
     const endable = peer.job(id);
     const interrupt = (reason: Reason) => {
       job.stopping ??= { reason, at: performance.now() };
       endable.interrupt(reason);
     };
-    return watch({ ...endable, interrupt }, limit, job.signal);
+    return watch({ ...endable, interrupt }, limit, job.signal, this.#times);
   }
 }
 

@@ -4,8 +4,8 @@ import { type Ending, type Output, type Reason, reasonOf, Stop } from '../wire/e
 import { callingJob } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 
-/** What a call is doing: waiting for a place, waiting for the image, which BUILDING says how far it is built again, or
- *  running in it as the request ID. AHEAD tells how many run in the places that it waits for, and how many wait before
+/** What a call is doing. It waits for a place, or for the image, or it runs in the image as the request ID. BUILDING
+ *  tells how far the image is built again. AHEAD tells how many run in the places that it waits for, and how many wait before
  *  it. */
 export type Phase =
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }

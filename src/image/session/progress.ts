@@ -2,13 +2,16 @@
 
 import type { Progress } from '../wire/call.ts';
 import type { Doing } from '../wire/data.ts';
+import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
 
-const PROGRESS_MS = 1000;
-
-/** Tells REPORT each second how JOB is doing, until the function that this returns is called. An image that does not
- *  react is not asked again before it has: then the report says for how long. */
-export function tellProgress(job: Job, report: (progress: Progress) => void): () => void {
+/** Tells REPORT every EVERY_MS milliseconds how JOB is doing, until the function that this returns is called. An image
+ *  that does not react is not asked again before it has: then the report says for how long. */
+export function tellProgress(
+  job: Job,
+  report: (progress: Progress) => void,
+  everyMs: number = TIMES.progress,
+): () => void {
   let told: Doing = {};
   let askedAt: number | undefined;
   let ended = false;
@@ -30,7 +33,7 @@ export function tellProgress(job: Job, report: (progress: Progress) => void): ()
       tell(told);
     });
   };
-  const timer = setInterval(look, PROGRESS_MS);
+  const timer = setInterval(look, everyMs);
   return () => {
     ended = true;
     clearInterval(timer);

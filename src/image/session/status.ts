@@ -1,10 +1,10 @@
-// Decides what is told of an image at a moment, whatever it does: never waits for more than the agent's reader, and for
-// that not long.
+// Decides what is told of an image at a moment, whatever it does. It waits only for the agent's reader, and not long.
 
 import type { Outside } from '../wire/data.ts';
 import type { Reason } from '../wire/endings.ts';
 import type { AgentJob, AgentStatus } from '../wire/operations.ts';
 import type { Pulse, Said } from '../wire/pulse.ts';
+import { TIMES } from '../wire/times.ts';
 import type { Job, Jobs } from './jobs.ts';
 
 /** How a call is that is under way; what only the agent knows is absent when it did not say so in time. */
@@ -73,12 +73,14 @@ export interface Losses {
   readonly progress?: string | undefined;
 }
 
-/** Milliseconds that the agent has to answer. */
-const ANSWER_MS = 70;
-
-/** Returns how the image of LIFE is, whose calls are JOBS. */
-export async function imageStatus(life: Life, losses: Losses, jobs: Jobs): Promise<ImageStatus> {
-  const { said, silentMs = 0 } = (life.running && (await life.pulse?.status(ANSWER_MS))) || {};
+/** Returns how the image of LIFE is, whose calls are JOBS. The agent has ANSWER_MS milliseconds to say so. */
+export async function imageStatus(
+  life: Life,
+  losses: Losses,
+  jobs: Jobs,
+  answerMs: number = TIMES.status,
+): Promise<ImageStatus> {
+  const { said, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
   const { running, outside, frozenMs } = life;
   const { untold, progress } = losses;
   const state = stateOf(life, losses, jobs, silentMs);

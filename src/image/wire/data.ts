@@ -3,7 +3,8 @@
 /** A package or symbol that is not there, or a symbol that names no class. */
 export type LookupFailure =
   | { failure: 'no-package'; package: string }
-  | { failure: 'no-symbol'; package: string; symbol: string }
+  /** CURRENT is the session's package when nobody named one and it has the symbol. */
+  | { failure: 'no-symbol'; package: string; symbol: string; current?: string }
   | { failure: 'no-class'; class: string; natures?: string[] };
 
 /** A place in a source file: offset in octets and number of a top-level form, and of a form within it. */

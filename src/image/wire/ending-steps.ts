@@ -1,6 +1,7 @@
 // Decides how a running call is ended: interrupt, interrupt again, end its thread, give its image up.
 
 import { type Reason, reasonOf } from './endings.ts';
+import { TIMES, type Times } from './times.ts';
 
 /** What it takes to end a call. */
 export interface Endable {
@@ -13,57 +14,82 @@ export interface Endable {
   kill(): void;
 }
 
-/** Milliseconds after the first interrupt at which the next step is taken, when the call still runs. */
-const AGAIN_MS = 1000;
-const TERMINATE_MS = 1300;
-const ASK_MS = 1350;
-/** Milliseconds that it has to end once the image has shown that it reacts, or that the image has to react. */
-const KILL_MS = 250;
-/** How many it has at most when garbage is collected meanwhile. */
-const COLLECTING_MS = 5000;
-/** Milliseconds between looks at an image that does not react, and how many in a row must see it stand still. */
-const LOOK_MS = 50;
+/** How many looks in a row must see an image stand still. */
 const LOOKS = 5;
 
-/** Watches a call that began now: ends it after LIMIT_MS or when SIGNAL aborts. Returns the function to call
- *  when it has ended. */
-export function watch(job: Endable, limitMs: number, signal: AbortSignal | undefined): () => void {
-  const timers: NodeJS.Timeout[] = [];
-  let ended = false;
-  const later = (ms: number, step: () => void) => {
-    if (!ended) timers.push(setTimeout(step, ms));
-  };
-  const kill = () => {
-    if (!ended) job.kill();
-    ended = true;
-  };
-  const look = (standing: number) => {
-    if (standing === LOOKS) kill();
-    else later(LOOK_MS, () => look(job.collecting() === false ? standing + 1 : 0));
-  };
-  const ask = async () => {
-    await job.reacts();
-    later(job.collecting() === undefined ? KILL_MS : COLLECTING_MS, kill);
-  };
-  const climb = (reason: Reason) => {
-    if (timers.length > 1) return;
-    job.interrupt(reason);
-    later(AGAIN_MS, () => job.interrupt(reason));
-    later(TERMINATE_MS, () => job.terminate());
-    later(ASK_MS, () => void ask());
-    // Looks tell what happened since the one before, so the first counts for nothing.
-    later(ASK_MS + KILL_MS - (LOOKS + 1) * LOOK_MS, () => {
-      job.collecting();
-      later(LOOK_MS, () => look(0));
-    });
-  };
-  const cancel = () => climb(reasonOf(signal));
-  later(limitMs, () => climb('timeout'));
+/** Watches a call that began now: ends it after LIMIT_MS or when SIGNAL aborts, by steps at TIMES. Returns the function
+ *  to call when it has ended. */
+export function watch(
+  job: Endable,
+  limitMs: number,
+  signal: AbortSignal | undefined,
+  times: Times = TIMES,
+): () => void {
+  const steps = new Steps(job, times);
+  const cancel = () => steps.climb(reasonOf(signal));
+  steps.later(limitMs, () => steps.climb('timeout'));
   if (signal?.aborted) cancel();
   else signal?.addEventListener('abort', cancel, { once: true });
   return () => {
-    ended = true;
-    for (const timer of timers) clearTimeout(timer);
+    steps.stop();
     signal?.removeEventListener('abort', cancel);
   };
+}
+
+/** The steps by which one job is ended. */
+class Steps {
+  readonly #job: Endable;
+  readonly #times: Times;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #climbing = false;
+  #over = false;
+
+  constructor(job: Endable, times: Times) {
+    this.#job = job;
+    this.#times = times;
+  }
+
+  /** Takes STEP in MS milliseconds, unless it is over by then. */
+  later(ms: number, step: () => void): void {
+    if (!this.#over) this.#timers.push(setTimeout(step, ms));
+  }
+
+  /** Takes no step any more. */
+  stop(): void {
+    this.#over = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  /** Begins with the steps, for REASON, unless it has. */
+  climb(reason: Reason): void {
+    if (this.#climbing) return;
+    this.#climbing = true;
+    const { again, terminate, ask, kill, look } = this.#times;
+    this.#job.interrupt(reason);
+    this.later(again, () => this.#job.interrupt(reason));
+    this.later(terminate, () => this.#job.terminate());
+    this.later(ask, () => void this.#ask());
+    // Looks tell what happened since the one before, so the first counts for nothing.
+    this.later(ask + kill - (LOOKS + 1) * look, () => {
+      this.#job.collecting();
+      this.later(look, () => this.#look(0));
+    });
+  }
+
+  async #ask(): Promise<void> {
+    await this.#job.reacts();
+    const { kill, collecting } = this.#times;
+    this.later(this.#job.collecting() === undefined ? kill : collecting, () => this.#kill());
+  }
+
+  /** Looks at the image, which STANDING looks in a row have seen stand still. */
+  #look(standing: number): void {
+    if (standing === LOOKS) this.#kill();
+    else this.later(this.#times.look, () => this.#look(this.#job.collecting() === false ? standing + 1 : 0));
+  }
+
+  #kill(): void {
+    if (!this.#over) this.#job.kill();
+    this.#over = true;
+  }
 }

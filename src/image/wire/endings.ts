@@ -20,8 +20,8 @@ export interface Condition {
   frames?: string[];
 }
 
-/** Why a call was interrupted: its limit, the client, the tool interrupt, the end of the server, the heap, because its
- *  thread was ended, or ended itself. */
+/** Why a call was interrupted: by its limit, the client, the tool interrupt, the end of the server, or a full heap. Or
+ *  its thread was ended, or ended itself. */
 export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';
 
 /** What the agent tells of a call that it interrupted. */

@@ -99,7 +99,7 @@ export interface ClassHierarchyData extends ClassHead {
   subclasses?: number;
   directSubclasses?: number;
   rowCount?: number;
-  /** Of the tree of subclasses: how many are below one that is as deep as asked for; AGAIN when they stand
+  /** The tree of subclasses. BELOW counts those of a class that is as deep as was asked for. AGAIN says that they stand
    *  under the same class further up. */
   rows?: { name: string; level: number; again?: boolean; below?: number }[];
 }

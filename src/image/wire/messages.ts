@@ -1,4 +1,4 @@
-// Decides what the agent can say, and reads each message of it once: whatever a program writes to the channel, what
+// Decides what the agent can say, and reads each message of it once. A program can write anything to the channel; what
 // comes out of here has the types that it says.
 
 import type { Condition, Interrupted, Output, Reason, ToldEnding } from './endings.ts';
@@ -10,6 +10,8 @@ export interface Hello {
   kind: 'hello';
   version: unknown;
   without: string[];
+  /** What the agent does in the place of each of these, and of those of which only a part is missing. */
+  fallbacks: string[];
   collector: { active: number; count: number } | undefined;
 }
 
@@ -67,13 +69,14 @@ export function readMessage(message: Message): AgentMessage {
   return 'call' in message ? readUpcall(message) : { kind: 'answer', id, answer: readAnswer(message) };
 }
 
-function readHello({ hello, without, collector }: Message): Hello {
+function readHello({ hello, without, fallbacks, collector }: Message): Hello {
   const { active, count } = membersOf(collector);
   const known = typeof active === 'number' && typeof count === 'number';
   return {
     kind: 'hello',
     version: hello,
     without: textsOf(without),
+    fallbacks: textsOf(fallbacks),
     collector: known ? { active, count } : undefined,
   };
 }

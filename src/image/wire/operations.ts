@@ -14,6 +14,8 @@ import type {
 export interface AproposData {
   total: number;
   inherited: number;
+  /** When nobody named a package and nothing is found: how many symbols of the session's package match. */
+  current?: { package: string; count: number };
   /** Home package, name, label. */
   rows?: [string, string, string][];
 }

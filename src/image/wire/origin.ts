@@ -45,6 +45,6 @@ export function withinCompilation(): boolean {
 export function checkCanEnd(name: string): void {
   if (name !== 'load-system' || !operationsAround()?.slice(0, -1).includes('load-system')) return;
   throw new CallError(
-    'A system that is being loaded waits for the code that calls this, and only one is loaded at a time, so both would wait for ever. Load it from the code of that system itself, name it there in :depends-on, or load it afterwards.',
+    'A system that is being loaded waits for the code that calls this. Only one is loaded at a time, so both would wait for ever. Load it from the code of that system itself, name it there in :depends-on, or load it afterwards.',
   );
 }

@@ -1,5 +1,5 @@
-// Decides what the rest of the program knows of whatever speaks our wire: our own SBCL, or the agent in an image that
-// somebody else runs.
+// Decides what the rest of the program knows of whatever speaks our wire. That is our own SBCL, or the agent in an
+// image that somebody else runs.
 
 import type { Endable } from './ending-steps.ts';
 import type { Answer } from './messages.ts';
@@ -9,8 +9,8 @@ import type { AgentOperations } from './operations.ts';
 export interface Peer {
   /** Whether it has gone, and answers no more. */
   readonly dead: boolean;
-  /** Sends the request for the operation NAME and returns its id and the promise of its answer, which tells of the loss
-   *  when the peer goes first. Throws a CallError when ARGS are too large or too deep. */
+  /** Sends the request for the operation NAME, and returns its id and the promise of its answer. When the peer goes
+   *  first, the answer tells of the loss. Throws a CallError when ARGS are too large or too deep. */
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],

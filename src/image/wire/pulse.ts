@@ -25,8 +25,8 @@ export class Pulse {
     return this.#ask('ping', async () => void (await this.#peer.request('ping', {}).answer));
   }
 
-  /** Asks the agent how its image is and returns what it says within MS milliseconds, else what it said last, if
-   *  anything, and for how long the image has not reacted. */
+  /** Asks the agent how its image is. Returns what it says within MS milliseconds, else what it said last, if anything.
+   *  silentMs is for how long the image has not reacted. */
   async status(ms: number): Promise<{ said?: Said; silentMs: number }> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => {

@@ -1,5 +1,5 @@
-// Decides how tools that code in the image calls or registers are dealt with: how deep and how many calls run at
-// once, and that what nobody waits for any more is ended.
+// Decides how tools that code in the image calls or registers are dealt with. It bounds how deep calls nest and how
+// many run at once, and ends what nobody waits for any more.
 
 import { CallError, messageOf } from '../../errors.ts';
 import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper } from './frames.ts';
@@ -18,8 +18,8 @@ export interface Upcalls {
     signal: AbortSignal,
     asText: boolean,
   ) => Promise<ToolAnswer>;
-  /** Makes the tool that DEFINITION, not checked yet, describes one that can be called, and returns how clients call
-   *  it; REGISTRATION is what the image knows its handler by. Throws a CallError that says why it refuses. */
+  /** Makes the tool that DEFINITION, not checked yet, describes one that can be called, and returns how clients call it.
+   *  The image knows its handler by REGISTRATION. Throws a CallError that says why it refuses. */
   registerTool?: (definition: unknown, registration: unknown) => string;
   /** Takes TOLD, which tells how a form changed the image, or which form is evaluated again. */
   tell?: (told: Told) => void;

@@ -4,7 +4,7 @@ import type { Workspace } from '../../files/workspace.ts';
 import type { Tool } from '../../kernel/tool.ts';
 import { type PendingEdits, WorkspaceBuffers } from './buffers.ts';
 import { readBuffer, readFile } from './reading.ts';
-import { searchInBuffer } from './searching.ts';
+import { searchInBuffer } from './search-in-buffer.ts';
 import { writeFile } from './writing.ts';
 
 /** Returns the tools of the category buffer, over WORKSPACE; PENDING_EDITS tells of edits that wait for an answer. */

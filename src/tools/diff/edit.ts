@@ -7,12 +7,12 @@ import { binaryKind, decode, encode, type FileText, lineEnds, linesOf } from '..
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
 import { boundLines, joinSections } from '../../kernel/reply.ts';
-import { type Arguments, defineTool, keywordList, type ToolDefinition } from '../../kernel/tool.ts';
+import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
 import { nearestPlace, occurrences, TOLD } from './match.ts';
 
-const PROPOSE_FILE_EDIT: Omit<ToolDefinition, 'handler' | 'preview'> = {
+const PROPOSE_FILE_EDIT = {
   name: 'propose_file_edit',
   title: 'Propose file edit',
   description:
@@ -28,34 +28,19 @@ const PROPOSE_FILE_EDIT: Omit<ToolDefinition, 'handler' | 'preview'> = {
   categories: ['diff'],
   shortDescription: 'Change a part of a file; a human sees the diff and decides',
   complexity: 'moderate',
-  keywords: keywordList(`
-    edit a file, change code in a file, patch a function, replace text in a file, fix a bug in the source,
-    modify a file, apply a diff, find and replace, insert lines, str_replace, search and replace, sed -i, code
-    edit with approval, ask before changing, show a diff, let the user accept, see the change before it happens,
-    make this correction, correction in the file, modify existing code, change existing source, old text and new
-    text, rename in a file, rename a local variable, rename inside one file, delete lines, remove a function
-    from a file, add a function to a file, add an export, append to a file, update a source file, edit in place,
-    suggest a change, propose a change, hunk, unified diff, code review, ediff, query-replace, M-%, Ctrl+R,
-    Ctrl+H replace, correct a typo, typo in a file, comment out, change a line, replace a line, bug in line, off
-    by one, rewrite a function, move a definition, change the definition on disk, make a fix permanent, sed
-    s///, perl -pi, patch -p1, apply_patch, search_replace, quick fix, code action, with my consent, confirm the
-    change, adjust the code, tweak, swap two lines, fix the indentation, fix the typo, update the docstring,
-    change the default value in the source, remove a line, remove these lines, add a line, add a dependency to
-    the asd, add a docstring, add a comment, small change in a file, edit an existing file, propose a patch,
-    modify the function in the file, insert a line, line 30, change from to in a file, fix the comment, rename
-    foo to bar, delete the function, add to the depends-on, let me confirm the edit, make the edit, insert a
-    docstring, update line, apply my refactoring, edit function body, edit the source, edit code, correct the
-    code, correct a line, repair, bug fix, fix it in the source, wrong operator, replace < by <=, replace one
-    text by another, replace this by that, substitute, swap, add an argument in the source, add a parameter, add
-    an import, add a clause, add an export to package.lisp, add a test case, change a constant, change a
-    default, change the text, change the message, change port, bump the version, uncomment, reformat, wrap in,
-    move code, split a function in the source, extract function, edit with review, review before applying, human
-    approves, show what would change, dry-run edit, suggestion mode, before it happens, ask me first, diff
-    first, show the user a diff, preview the edit, inline edit, Cursor apply, Aider search replace block, ed,
-    ex, :%s, :s/, regexp-replace, re.sub, replaceAll, replace the word, replace a word in the file, fix this
-    line, small edit, add one line, end of the file, remove the debugging print, refactor a function in its
-    file, edit source, I approve it, what I approve, change in the file, refactor in place`),
-};
+  keywords: [
+    'edit a file',
+    'change code in a file',
+    'patch a function',
+    'replace text in a file',
+    'fix a bug in the source',
+    'modify a file',
+    'apply a diff',
+    'find and replace',
+  ],
+} as const satisfies ToolDescription;
+
+type EditArguments = ArgumentsFor<typeof PROPOSE_FILE_EDIT>;
 
 /** Lines of a diff in the answer, and of the nearest place in a refusal. */
 const DIFF_LINES = 200;
@@ -65,7 +50,7 @@ export function proposeFileEdit(workspace: Workspace) {
   return defineTool({
     ...PROPOSE_FILE_EDIT,
     preview: async (args, { signal }) => {
-      const present = await presentFile(workspace, String(args['path']), signal);
+      const present = await presentFile(workspace, args.path, signal);
       const { before, after } = editOf(present, args, workspace);
       encode(after, visibleName(present.name)); // Throws what a human should not be asked for.
       const change =
@@ -76,7 +61,7 @@ export function proposeFileEdit(workspace: Workspace) {
       return { text, place: present.name, fingerprint: present.fingerprint };
     },
     handler: async (args, { fingerprint, signal }) => {
-      const path = String(args['path']);
+      const { path } = args;
       const present = await presentFile(workspace, path, signal);
       checkApproved(present, fingerprint);
       const { before, after } = editOf(present, args, workspace);
@@ -99,12 +84,8 @@ export function proposeFileEdit(workspace: Workspace) {
 const REASON_LIMIT = 500;
 
 /** Returns the reason that ARGS give, as one line that cannot be taken for a part of the question. */
-function reasonText(args: Arguments): string {
-  const reason = visibleName(
-    String(args['description'] ?? '')
-      .trim()
-      .replace(/\s+/g, ' '),
-  );
+function reasonText({ description = '' }: EditArguments): string {
+  const reason = visibleName(description.trim().replace(/\s+/g, ' '));
   if (reason === '') return '';
   const shown = reason.length > REASON_LIMIT ? `${reason.slice(0, REASON_LIMIT)}...` : reason;
   return `The agent says: ${shown}\n\n`;
@@ -121,15 +102,15 @@ function headline({ name, size }: Present, bytes: number): string {
  *  cannot be done. */
 function editOf(
   present: Present,
-  args: Arguments,
+  args: EditArguments,
   workspace: Workspace,
 ): { before: FileText; after: FileText } {
-  const [original, modified] = ['original', 'modified'].map((name) =>
-    String(args[name]).replaceAll('\r\n', '\n'),
-  );
-  const wanted = { original: original ?? '', modified: modified ?? '' };
+  const wanted = {
+    original: args.original.replaceAll('\r\n', '\n'),
+    modified: args.modified.replaceAll('\r\n', '\n'),
+  };
   const file = visibleName(present.name);
-  if (original === modified) {
+  if (wanted.original === wanted.modified) {
     throw new CallError('original and modified are the same, so there is nothing to change.');
   }
   const before = presentText(present);
@@ -139,7 +120,7 @@ function editOf(
         `${file} exists and is not empty, so original must be the text to replace. Only a new file takes an empty original.`,
       );
     }
-    return { before, after: { ...before, text: String(args['modified']) } };
+    return { before, after: { ...before, text: args.modified } };
   }
   if (present.size === undefined) {
     throw new CallError(

@@ -16,8 +16,8 @@ export interface Occurrences {
   lines: number[];
 }
 
-/** Returns where WANTED, which is not empty, stands in TEXT, in a time that grows with their lengths only: indexOf
- *  takes their product where both repeat themselves, as rulers of dashes do (Knuth, Morris, Pratt). */
+/** Returns where WANTED, which is not empty, stands in TEXT. The time grows with their lengths only (Knuth, Morris,
+ *  Pratt): indexOf takes their product where both repeat themselves, as rulers of dashes do. */
 export function occurrences(text: string, wanted: string): Occurrences {
   const found: Occurrences = { count: 0, start: -1, lines: [] };
   const borders = bordersOf(wanted);
@@ -107,8 +107,8 @@ function placesOf(file: readonly string[]): Map<string, number[]> {
   return where;
 }
 
-/** Returns where a place may begin: each line of SOUGHT that is in the file votes, a rare one more; the longest also
- *  for the line most like it. */
+/** Returns where a place may begin. Each line of SOUGHT that is in the file votes, and a rare one more. The longest
+ *  votes also for the line most like it. */
 function candidates(file: readonly string[], sought: readonly string[]): number[] {
   const where = placesOf(file);
   const votes = new Map<number, number>();

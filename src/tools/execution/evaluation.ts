@@ -6,20 +6,16 @@ import type { PrintedValue } from '../../image/wire/data.ts';
 import type { Ending } from '../../image/wire/endings.ts';
 import type { EvaluateData } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import {
-  defineTool,
-  keywordList,
-  type Parameter,
-  type Result,
-  type ToolDefinition,
-} from '../../kernel/tool.ts';
+import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import type { ReplHistory } from '../../records/repl-history.ts';
-import { callOptions, limitOption, stringArgument, TIMEOUT, timeoutAdvice } from '../arguments.ts';
-import { conditionText, endingText, lookupResult, outputSection, waitedSection } from '../outcome.ts';
+import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
+import { lookupResult, packageOf } from '../lookup.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
+import { limitOption, TIMEOUT, timeoutAdvice } from '../timeout.ts';
+import { callOptions } from '../watching.ts';
 import { evaluationOf } from './history.ts';
 
-const PARAMETERS: readonly Parameter[] = [
+const PARAMETERS = [
   { name: 'form', type: 'string', description: 'Lisp form to evaluate, or several' },
   {
     name: 'package',
@@ -27,9 +23,9 @@ const PARAMETERS: readonly Parameter[] = [
     description: 'Package to evaluate in (defaults to the current package, CL-USER at the start)',
   },
   TIMEOUT,
-];
+] as const;
 
-const EVAL_FORM: Omit<ToolDefinition, 'handler'> = {
+const EVAL_FORM = {
   name: 'eval_form',
   title: 'Evaluate Lisp',
   description:
@@ -41,70 +37,35 @@ const EVAL_FORM: Omit<ToolDefinition, 'handler'> = {
   categories: ['execution'],
   shortDescription: 'Evaluate Lisp forms in the running image: values, output, warnings, conditions',
   complexity: 'simple',
-  keywords: keywordList(`
-    evaluate, execute code, REPL, run an expression, call a function, define a function, test a function,
-    backtrace and restarts, eval, interactive console, shell prompt, jshell, irb, python -c, node -e,
-    console.log, playground, scratch, code snippet, one-liner, immediate window, watch window, notebook cell,
-    compute, calculate, arithmetic, add multiply divide numbers, factorial fibonacci, power of, modulo mod, try
-    out, try something, play with, experiment, quick check whether, is it true, assert, assertion, invoke a
-    function with arguments, see what it returns, which values does it return, what comes back, result of an
-    expression, redefine on the fly, monkeypatch, monkey patch, always return, override, reproduce a bug,
-    reproduce an error, fails when I call it, run it and show the stack trace, stack trace for a call, debug a
-    function, exception, trace a function, untrace, step through, time a call, how long does it take, faster or
-    slower, measure, profile a function, benchmark, timing, memory usage, garbage collect, disassemble, machine
-    code, print a value, toString, princ format, what is inside a variable, contents of a hash table, count
-    entries, inspect an object, current value of a variable, set or change a global variable, set a field, debug
-    optimization, declaim, in-package, switch package, current package, make an instance, create an object, new
-    object, sample data, query live state at runtime, interrupt, timeout, long computation, defun defmacro
-    defclass setf, let progn, run the unit tests, run my test, run tests, does the regex match, C-x C-e, C-c
-    C-c, C-M-x, M-:, Alt+F8, Alt+Enter, ghci, pry, ielm, sbcl --eval, ruby -e, perl -e, timeit, console.time,
-    stopwatch, print hello world, println, eval-last-sexp, slime-eval-last-expression, slime-eval-defun,
-    slime-eval-region, C-c C-r, C-c C-p, C-j, what does it print, smoke test, sanity check, sample call, setq
-    defparameter, random number, format string, convert a number, square root, start the web server, connect to
-    the database from the image, stop a thread, list threads, live program, current state of the program, room,
-    what is the value, run the function, run this code, execute this, do a calculation, sum of a list, what
-    happens if I call, check that it returns, verify the behaviour, edge case, inspect the object in, dump an
-    object, print all keys, value of an expression, memory footprint, heap size, lisp version,
-    lisp-implementation-version, all-threads, kill a thread, stop the running server, restart the server, insert
-    a row via the repl, query via the repl, turn on, turn off, turn tracing on, switch to another package,
-    define a variable, define a class, define a method, define a helper, add a method, patch in memory,
-    fmakunbound, makunbound, remove-method, unintern, create a hash table, test data, mock, stub out, simulate,
-    how many seconds, statistical profiler, sb-sprof, cProfile, CPU time, consing, allocation, handler-case,
-    invoke a restart, assembly, sbcl --script, iex, Chrome console, DevTools, debug console, scratch file, quick
-    evaluate, execute the test suite, how many are in, biggest key, is it true that, runtime value, live object,
-    put in the repl, give me the length of, does the new function work, see if it works, in hexadecimal, binary
-    octal, create an instance of, how slow, find out how slow, runtime type of an object, type-of class-of, try
-    dividing by zero, what the debugger offers, is the list sorted, evaluate selection, remove entries from a
-    cache, log level at runtime, math, performance, crash it, run some lisp, open a REPL, execute this
-    expression, check a value, run a line of code, run a form, evaluate a form, evaluate Lisp code, what does my
-    function return, assign a value, raise an error, use the REPL, show the result, call stack for a form,
-    measure the time, average of a list, make an object and call a method`),
+  keywords: [
+    'evaluate',
+    'execute code',
+    'REPL',
+    'run an expression',
+    'call a function',
+    'define a function',
+    'test a function',
+    'backtrace and restarts',
+  ],
   alwaysLoad: true,
-};
+} as const satisfies ToolDescription;
 
 /** Returns the tool that evaluates in IMAGE and keeps what it evaluated in HISTORY. */
 export function evalForm(image: Image, history: ReplHistory) {
   return defineTool({
     ...EVAL_FORM,
     handler: async (args, context) => {
-      const packageName = stringArgument(args, 'package');
-      const code = String(args['form']);
+      const code = args.form;
       const began = performance.now();
       const reply = await image.call(
         'evaluate',
-        { code, ...(packageName && { package: packageName }) },
-        { ...callOptions(context), ...limitOption(args['timeout']) },
+        { code, ...packageOf(args) },
+        { ...callOptions(context), ...limitOption(args) },
       );
       if (reply.data.value !== undefined) return { ...lookupResult(reply.data.value), failed: true };
       const milliseconds = performance.now() - began;
       return evaluationResult(reply, (seen) =>
-        history.add(
-          evaluationOf(
-            { form: code, ...(packageName && { package: packageName }), ...seen },
-            reply,
-            milliseconds,
-          ),
-        ),
+        history.add(evaluationOf({ form: code, ...packageOf(args), ...seen }, reply, milliseconds)),
       );
     },
   });

@@ -4,17 +4,11 @@ import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import type { Job, JobEnd, Jobs } from '../../image/session/jobs.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import {
-  type Arguments,
-  defineTool,
-  keywordList,
-  type Result,
-  type ToolDefinition,
-} from '../../kernel/tool.ts';
-import { endingText, outputSection, secondsText } from '../outcome.ts';
-import { choicesText, toolOf } from './jobs.ts';
+import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import { endingText, outputSection, secondsText } from '../endings.ts';
+import { choicesText, toolOf } from './call-names.ts';
 
-const INTERRUPT: Omit<ToolDefinition, 'handler'> = {
+const INTERRUPT = {
   name: 'interrupt',
   title: 'Interrupt a call',
   description:
@@ -32,18 +26,17 @@ const INTERRUPT: Omit<ToolDefinition, 'handler'> = {
   categories: ['execution'],
   shortDescription: 'Interrupt a call that runs too long, and keep the image',
   complexity: 'simple',
-  keywords: keywordList(`
-    interrupt, stop a running evaluation, cancel a call, stop an endless loop, abort a call, kill a job, ctrl-c, it
-    hangs, stop it, end it, get it back, unstick, free a stuck call, stuck evaluation, stuck load, infinite
-    loop, endless recursion, runaway, runaway computation, takes too long, stop waiting, give up, cancel everything,
-    stop all, abort all, kill all running evaluations, stop the compilation, stop loading, cancel the load, cancel a
-    load, abort the compile, SIGINT, kill -INT, kill -2, C-c C-c, C-c C-b, slime-interrupt, sly-interrupt,
-    C-g, terminate a computation, quash, get rid of a call, blocks all the others, break out of, where was it, where did it hang, stop and show the stack, stop and tell
-    where it is, interrupt-thread, Thread.interrupt, AbortController, cancel token, future.cancel, kill without
-    losing state, without a restart, keep the image, keep my definitions, job number, stop job, end a background
-    evaluation, wrong call, I did not mean to run that, too slow stop, deadlocked, waiting forever, unresponsive
-    call, cancel the queue, drop what waits`),
-};
+  keywords: [
+    'interrupt',
+    'stop a running evaluation',
+    'cancel a call',
+    'stop an endless loop',
+    'abort a call',
+    'kill a job',
+    'ctrl-c',
+    'it hangs',
+  ],
+} as const satisfies ToolDescription;
 
 /** Returns the tool that interrupts calls of IMAGE. */
 export function interrupt(image: Image) {
@@ -53,7 +46,7 @@ export function interrupt(image: Image) {
 /** Milliseconds in which a call that is interrupted usually has ended, even when it resists. */
 const PATIENCE_MS = 3000;
 
-async function interruptJobs(jobs: Jobs, args: Arguments): Promise<Result> {
+async function interruptJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Promise<Result> {
   const chosen = chooseJobs(jobs, args);
   const ends = chosen.map((job) => {
     job.interrupt('interrupt');
@@ -65,20 +58,20 @@ async function interruptJobs(jobs: Jobs, args: Arguments): Promise<Result> {
 }
 
 /** Returns the jobs that ARGS mean. Throws a CallError that says what to choose from. */
-function chooseJobs(jobs: Jobs, args: Arguments): Job[] {
-  const number = args['job'] as number | undefined;
+function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
+  const { job: number, all = false } = args;
   const own = ownJobs(jobs);
   // What code of a call has called ends with that.
   const others = jobs.list().filter((job) => !own.includes(job));
   const choices = others.filter(({ parent }) => parent === undefined || own.includes(parent));
-  if (number !== undefined && args['all'] === true) throw new CallError('Give job or all, not both.');
+  if (number !== undefined && all) throw new CallError('Give job or all, not both.');
   if (number !== undefined) return [numbered(jobs, number, own, choices)];
   if (choices.length === 0) {
     const what =
       own.length > 0 ? 'Only the call runs whose code calls interrupt' : 'No call runs in the image';
     throw new CallError(`${what}, so there is nothing to interrupt.`);
   }
-  if (choices.length > 1 && args['all'] !== true) {
+  if (choices.length > 1 && !all) {
     throw new CallError(
       `${choices.length} calls are under way: ${choicesText(choices)}. Give job, the number of one, or all: true.`,
     );

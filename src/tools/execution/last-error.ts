@@ -3,24 +3,18 @@
 import type { Image } from '../../image/image.ts';
 import type { KeptError, LastErrorData, Local } from '../../image/wire/operations.ts';
 import { indent, joinSections, listText } from '../../kernel/reply.ts';
-import {
-  type Arguments,
-  defineTool,
-  keywordList,
-  type Result,
-  type ToolDefinition,
-} from '../../kernel/tool.ts';
-import { callOptions } from '../arguments.ts';
-import { foundValue } from '../outcome.ts';
+import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import { foundValue } from '../lookup.ts';
+import { callOptions } from '../watching.ts';
 
 /** Characters of a local, and locals of a frame, that are shown beside those of other frames. */
 const SHORT = { value: 120, locals: 8 };
 
-const GET_LAST_ERROR: Omit<ToolDefinition, 'handler'> = {
+const GET_LAST_ERROR = {
   name: 'get_last_error',
   title: 'Last error',
   description:
-    'Show the last error that an evaluation, a compilation or a load signalled in the image, or that ended another thread: its condition, restarts, form, time, and frames with the values that their arguments and local variables had when it happened. The last 10 are kept; they go with the image.',
+    'Show the last error that an evaluation, a compilation or a load signalled in the image, or that ended another thread. Shows its condition, restarts, form, time, and frames with the values that their arguments and local variables had when it happened. The last 10 are kept; they go with the image.',
   parameters: [
     {
       name: 'index',
@@ -38,53 +32,35 @@ const GET_LAST_ERROR: Omit<ToolDefinition, 'handler'> = {
   categories: ['execution'],
   shortDescription: 'Show the last error with its frames and the values of local variables',
   complexity: 'simple',
-  keywords: keywordList(`
-    last error, backtrace, stack trace, local variables, what went wrong, condition and restarts, post mortem
-    debugging, why did it fail, values of arguments when it failed, at the moment of the crash, why did it
-    crash, traceback, last exception, last failure, previous error, previous evaluation failed, stack frames,
-    call stack, locals of a frame, inspect a frame, which function signalled, where was it signalled, where did
-    it happen, which restarts did it offer, which restarts are offered, which choices were there, abort retry
-    use-value continue, debugger was entered, debugger, details of the error, sldb, sly-db, pdb, pm, gdb bt
-    full, bt, e.printStackTrace, stacktrace, cause of the error, uncaught, unhandled, core dump, arguments of
-    the failing call, failing call, bindings, variables in scope, sb-debug, print-backtrace, condition report,
-    error message again, repeat the error, missed the message, error history, what just happened, diagnose a
-    failure, toggle-debug-on-error, e.stack, sys.exc_info, traceback.print_exc, faulthandler, stack dump, why
-    did I get an error, why is it failing, what failed, what was the error, show the error again, error details,
-    full error message, condition type, condition that was signalled, locals of the failing function, local
-    variables in frame 3, values in a frame, where did it break, location of the error, what did the error say,
-    locals window, call stack window, debugger view, second last error, error before that, previous crash, which
-    frame raised it, what restarts were available, explain the crash, inspect the crash, what exception was
-    that, print the traceback again, error message of the failed call, variables in the top frame, top frame,
-    which condition was raised, condition raised, details of the crash, why did load fail, why did it not work,
-    failing stack, when it blew up, blew up, available restarts, restarts of the error, state at the time of the
-    error, at the time of the error, innermost frame, outermost frame, raised, thrown, who threw it, signal,
-    unbound variable error, type error details, division by zero, it failed, it crashed, it broke, red error,
-    error report, report of the condition, stack after the fact, look at the stack again, where, info locals,
-    frame variables, thread dump, crash report, exception details, Exception Helper, stack unwinding, call
-    chain, error object, inspect the condition, continue from the error, I got an error, something failed, print
-    the stack trace of what failed, what exactly was the exception, which line caused the crash, local vars,
-    vars when it crashed, error report from before, debugger info after the failure, it throws, why this fails,
-    why did this fail, what just failed, after the failure`),
-};
+  keywords: [
+    'last error',
+    'backtrace',
+    'stack trace',
+    'local variables',
+    'what went wrong',
+    'condition and restarts',
+    'post mortem debugging',
+    'why did it fail',
+  ],
+} as const satisfies ToolDescription;
 
 export function getLastError(image: Image) {
   return defineTool({
     ...GET_LAST_ERROR,
     handler: async (args, context) => {
-      const index = Number(args['index'] ?? 0);
+      const { index = 0, frame } = args;
       const data = foundValue(await image.call('last-error', { index }, callOptions(context)));
-      return errorResult(data, index, args);
+      return errorResult(data, index, frame);
     },
   });
 }
 
-function errorResult(data: LastErrorData, index: number, args: Arguments): Result {
+function errorResult(data: LastErrorData, index: number, frame: number | undefined): Result {
   const { began, total, error } = data;
-  const frame = args['frame'] === undefined ? undefined : Number(args['frame']);
   if (total === 0) {
     return {
       data,
-      text: `No error has been signalled by an evaluation, a compilation or a load in this image, or has ended another thread of it, which began ${timeText(began)}. Those of an image that was lost are lost with it.`,
+      text: `No error has been signalled by an evaluation, a compilation or a load in this image, or has ended another thread. The image began ${timeText(began)}; the errors of one that was lost are lost with it.`,
     };
   }
   if (error === undefined) {

@@ -7,70 +7,59 @@ import type {
   ClassSlotsData,
   SlotData,
 } from '../../image/wire/introspection.ts';
-import { fittingRows, hasMore, joinSections, listsText, listText, pageNote } from '../../kernel/reply.ts';
-import { defineTool, keywordList, type Parameter, type ToolDefinition } from '../../kernel/tool.ts';
-import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';
-import { foundValue, isLookupFailure, labelled, lookupResult } from '../outcome.ts';
+import {
+  fittingRows,
+  hasMore,
+  joinSections,
+  labelled,
+  listsText,
+  listText,
+  pageNote,
+} from '../../kernel/reply.ts';
+import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
+import { LIMIT, OFFSET, pageOf } from '../paging.ts';
+import { callOptions } from '../watching.ts';
 
-const CLASS: Parameter = {
+const CLASS = {
   name: 'class',
   type: 'string',
   description: 'Class, structure or condition name, for example my-package::thing or standard-object',
-};
+} as const;
 
-const CLASS_SLOTS: Omit<ToolDefinition, 'handler'> = {
+const CLASS_SLOTS = {
   name: 'class_slots',
   title: 'Show slots',
   description:
-    'Show the slots of a class, structure or condition type: its own and the inherited ones with the class they come from, each with initargs, initform, type, readers, writers, accessors, allocation and documentation; also default initargs and the constructors of structures.',
+    'Show the slots of a class, structure or condition type: its own and the inherited ones with the class they come from. Each has its initargs, initform, type, readers, writers, accessors, allocation and documentation. Shows also default initargs and the constructors of structures.',
   parameters: [CLASS, PACKAGE, LIMIT, OFFSET],
   required: ['class'],
   categories: ['introspection', 'clos'],
   shortDescription: 'Show the slots of a class or structure, own and inherited, with their accessors',
   complexity: 'simple',
-  keywords: keywordList(`
-    class slots, fields of a class, attributes of a class, initargs and initforms, accessors readers writers,
-    slot type, structure slots, inherited slots, members of a struct, properties of an object, property names
-    and types, instance variables, data members, slot definitions, does it have a slot, which slots has, what
-    data does an instance hold, default value of a slot, default-initargs, keyword arguments of make-instance,
-    which keywords can I pass to make-instance, make-instance accepts, how to construct create an instance,
-    create an object, constructor keywords, constructor function, getters and setters, getter setter, reader of
-    a slot, allocation class, shared slot, defclass defstruct define-condition, record fields, struct fields,
-    struct members, condition slots, what information does a condition carry, which class does a slot come from,
-    slots come from the superclass, own slots, effective slots, direct slots, mop, class-direct-slots,
-    slot-value, with-slots, dataclass fields, interface, __slots__, __dict__, getDeclaredFields, reflection,
-    schema of an object, shape of an object, memory layout of a struct, columns of a model, POJO fields, record
-    components, vars(obj), attrs, pydantic model fields, fields of an instance, describe a class, what is stored
-    in an object, slot names, list the slots, required initarg, initargs of a class, accessor for a slot,
-    accessor of an object, is there an accessor, setter name, documentation of a slot, struct definition,
-    condition readers, data structure definition, entity, keyword constructor, JSON keys of an object, members
-    of a class, what can I pass to make-instance, fields and default values, getter for, what does a record
-    contain, data in an object, data fields, initial values, initial value of a slot, type of a slot, which
-    slots are inherited, is the slot shared, write to a slot, setf-able slot, slot accessors, class members,
-    class variables, member variables, ivars, attr_accessor, properties of a class, private fields, enum of
-    fields, struct layout, defstruct slots, constructor of a struct, BOA constructor, conc-name, copier
-    predicate, condition arguments, how to read the information from a condition, show what a user object holds,
-    Structure view, Ctrl+F12, Object inspector fields, javap, inspect.getmembers of a class, dir(obj),
-    obj.__class__ fields, slot-definition-name, compute-slots, print the slots, named fields, relations of a
-    model, what belongs to an object, does the class have an attribute, has a field, what can be stored in,
-    public attributes, default initargs of a class, list accessors, structure of a record, class members with
-    types, which initarg sets`),
-};
+  keywords: [
+    'class slots',
+    'fields of a class',
+    'attributes of a class',
+    'initargs and initforms',
+    'accessors readers writers',
+    'slot type',
+    'structure slots',
+    'inherited slots',
+  ],
+} as const satisfies ToolDescription;
 
 export function classSlots(image: Image) {
   return defineTool({
     ...CLASS_SLOTS,
     handler: async (args, context) => {
-      const packageName = stringArgument(args, 'package');
-      const page = pageArguments(args, context);
+      const page = pageOf(args, context);
       const reply = await image.call(
         'class-slots',
-        { name: String(args['class']), ...(packageName && { package: packageName }), ...page },
+        { name: args.class, ...packageOf(args), ...page },
         callOptions(context),
       );
-      const found = foundValue(reply);
-      if (isLookupFailure(found)) return lookupResult(found);
-      return { data: found, text: slotsText(found, page.offset) };
+      return lookedUp(reply, (found) => ({ data: found, text: slotsText(found, page.offset) }));
     },
   });
 }
@@ -87,15 +76,14 @@ function slotsText(data: ClassSlotsData, offset: number): string {
   ];
   const lines = fittingRows(slots.map(slotText));
   const page = { offset, shown: lines.length, total: direct + inherited };
-  const blocks = lines.map((text, index) => ({
-    header: slots[index]?.direct ? `Direct slots (${direct}):` : `Inherited slots (${inherited}):`,
-    text,
-  }));
+  const [own, others] = [`Direct slots (${direct}):`, `Inherited slots (${inherited}):`];
+  const blocks = lines.map((text, index) => ({ header: slots[index]?.direct ? own : others, text }));
+  const headers = [direct > 0 && own, inherited > 0 && others].filter(Boolean).join('\n');
   return joinSections([
     head.filter(Boolean).join('\n'),
     page.total === 0
       ? 'No slots.'
-      : [listsText(blocks, hasMore(page)), pageNote(page, 'slots')].filter(Boolean).join('\n'),
+      : [listsText(blocks, hasMore(page), headers), pageNote(page, 'slots')].filter(Boolean).join('\n'),
   ]);
 }
 
@@ -135,7 +123,7 @@ function headLines({ name, properName, kind, finalized }: ClassHead): (string | 
   ];
 }
 
-const CLASS_HIERARCHY: Omit<ToolDefinition, 'handler'> = {
+const CLASS_HIERARCHY = {
   name: 'class_hierarchy',
   title: 'Show class hierarchy',
   description:
@@ -163,56 +151,37 @@ const CLASS_HIERARCHY: Omit<ToolDefinition, 'handler'> = {
   categories: ['introspection', 'clos'],
   shortDescription: 'Show the superclasses, precedence list and tree of subclasses of a class',
   complexity: 'simple',
-  keywords: keywordList(`
-    class hierarchy, superclasses, subclasses, class precedence list, inheritance tree, parent classes, derived
-    classes, type hierarchy, class tree, base class, children of a class, parents and children, ancestors,
-    descendants, child classes, father of a class, extends, implements, who extends, inherits from, who inherits
-    from, what does it inherit, inherit the change, direct superclasses, from which class does it come,
-    metaclass, mro method resolution order, linearization, c3, __mro__, __bases__, __subclasses__, supertypes,
-    subtypes, concrete implementations, abstract class, condition hierarchy, conditions derived from, which
-    errors are below, exception hierarchy, structure include, mixins, multiple inheritance, diamond, is-a, is it
-    a subtype, instanceof, subclass of, implementations of a protocol class, siblings, up to t, cpl, sealed
-    family of classes, class-direct-superclasses, class-direct-subclasses, mop, subtypep, Ctrl+H, F4,
-    isinstance, issubclass, inheritance chain, inheritance of a class, all subclasses, direct subclasses,
-    descend from, which classes derive from, which conditions inherit from, all errors under, implementors,
-    implementers of an interface, ancestor classes, superclass, subclass, polymorphism, family tree of a class,
-    order of inheritance, find-class, Type Hierarchy view, parents of a class, what kinds of, above it in the
-    hierarchy, below it in the hierarchy, every class that extends, is it a subclass, is one a subclass of
-    another, children of class, error classes, inheritance order, type tree, parent of a struct, parent of a
-    class, which class is it based on, based on, built on, derives, heirs, offspring, descends, super class, sub
-    class, sub classes, generalisation specialisation, base type, common ancestor, root class, where does a
-    class stand, all kinds of errors, condition types below, family of classes, list of subclasses, deeply
-    nested subclasses, direct parents, mixin order, conflicts of inheritance, override order, linearisation,
-    TypeScript extends, implements interface, abstract base, Object Browser hierarchy, Open Type Hierarchy,
-    Ctrl+T hierarchy, Show Diagrams, class-precedence-list, class-finalized-p, standard-object,
-    structure-object, built-in-class, error types under, condition type tree, parent of, who is the parent, is
-    derived from, is it derived from, classes that specialise, superclass chain, class tree of a library,
-    implementations of a class, all descendants`),
-};
+  keywords: [
+    'class hierarchy',
+    'superclasses',
+    'subclasses',
+    'class precedence list',
+    'inheritance tree',
+    'parent classes',
+    'derived classes',
+    'type hierarchy',
+  ],
+} as const satisfies ToolDescription;
 
 export function classHierarchy(image: Image) {
   return defineTool({
     ...CLASS_HIERARCHY,
     handler: async (args, context) => {
-      const packageName = stringArgument(args, 'package');
-      const page = pageArguments(args, context);
-      const direction = stringArgument(args, 'direction') ?? 'both';
-      const depth = args['depth'];
+      const page = pageOf(args, context);
+      const { direction, depth } = args;
       const reply = await image.call(
         'class-hierarchy',
         {
-          name: String(args['class']),
-          ...(packageName && { package: packageName }),
+          name: args.class,
+          ...packageOf(args),
           up: direction !== 'down',
           down: direction !== 'up',
-          ...(typeof depth === 'number' && { depth }),
+          ...(depth !== undefined && { depth }),
           ...page,
         },
         callOptions(context),
       );
-      const found = foundValue(reply);
-      if (isLookupFailure(found)) return lookupResult(found);
-      return { data: found, text: hierarchyText(found, page.offset) };
+      return lookedUp(reply, (found) => ({ data: found, text: hierarchyText(found, page.offset) }));
     },
   });
 }

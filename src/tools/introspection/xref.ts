@@ -4,15 +4,16 @@ import type { Image } from '../../image/image.ts';
 import type { Caller } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
-import { defineTool, keywordList, type Parameter, type ToolDefinition } from '../../kernel/tool.ts';
-import { callOptions, LIMIT, OFFSET, PACKAGE, pageArguments, stringArgument } from '../arguments.ts';
+import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
-import { foundValue, isLookupFailure, lookupResult } from '../outcome.ts';
+import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
+import { callOptions } from '../watching.ts';
 
-const PARAMETERS: Parameter[] = [
+const PARAMETERS = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },
-  PACKAGE,
+  { ...PACKAGE, description: 'Package name (defaults to CL-USER)' },
   {
     name: 'sites',
     type: 'boolean',
@@ -25,9 +26,9 @@ const PARAMETERS: Parameter[] = [
   },
   LIMIT,
   OFFSET,
-];
+] as const;
 
-const WHO_CALLS: Omit<ToolDefinition, 'handler'> = {
+const WHO_CALLS = {
   name: 'who_calls',
   title: 'Find callers',
   description:
@@ -37,65 +38,41 @@ const WHO_CALLS: Omit<ToolDefinition, 'handler'> = {
   categories: ['introspection', 'xref'],
   shortDescription: 'Find the functions that call a given one, and where',
   complexity: 'moderate',
-  keywords: keywordList(`
-    callers, find usages, cross reference, call graph, where is it used, find references, dead code, impact of a
-    change, who calls, call sites, xref, call hierarchy, incoming calls, inbound edges, who uses, who is using,
-    used by, uses of, users of, using it, what needs it, is it needed, places that call it, places that trigger
-    it, code paths that hit it, reached from, called from, where is it called, where does the call come from,
-    gets called, makes a call to, depends on it, depending, dependents, relies on it, relying on, anybody still,
-    unused function, is it unused, unused method, obsolete, deprecated, safe to delete or remove, can I delete,
-    safely rename, before I rename or delete it, throw it out, safe delete, what breaks if I change it, parts of
-    the program that break, what must I update afterwards, everything I must update, blast radius, ripple
-    effect, affected code, before refactoring, change the argument order, change a signature, add a required
-    parameter, reverse dependencies, upstream consumers, users of a macro, where is a macro used, invocations,
-    invoked, invokes, triggered, funcall, backlinks, nobody calls it, reference count, more than one place, how
-    many times is it referred to, in our code, line and column of every call, static analysis of calls,
-    slime-who-calls, slime-calls-who, sb-introspect:who-calls, Alt+F7, Shift+F12, M-?, C-c <, C-c C-w c, find
-    all callers, Ctrl+Alt+H, Ctrl+Shift+G, gr, caller tree, reverse call tree, references to a function, usages
-    of a function, who invokes, who uses the macro, functions that use the macro, macro users, expansions of a
-    macro in code, find all invocations, calls to adapt, still in use, in use anywhere, used anywhere, used
-    elsewhere, where else is it used, nothing uses it, orphan, clients of this function, fan-in, what would
-    break, sly-who-calls, slime-who-macroexpands, who-macroexpands, C-c C-w m, calling functions, who is
-    calling, all calls to a function, functions which call, depending upon, points at it, refers to, referred,
-    referenced by, ends up in, goes through, leads to, which tests exercise it, tests that call it, dependants,
-    consequences of a change, adapt callers, migrate callers, update the call sites, find dead functions, never
-    called, no callers, leftover calls, remaining callers, still referenced, still pointing at, remove a
-    function, delete a function, rename a function, can we inline it, caller graph, method callers, Show Usages,
-    Peek References, CodeLens, cscope, xref-find-references, lsp references, grep but accurate, accurate usages,
-    directly reached, spot where it is invoked, each place, every place, every spot, all places, who needs it,
-    is somebody using it, nobody uses, not used any more, views routes tests that invoke, where do we call out,
-    callers of callers, transitive callers, change the signature, what else must change, number of callers,
-    which other functions rely on, can I drop it, drop the function, orphaned function, everything that goes
-    through it, affected by a change, call tree upwards, list sites calling, every use of a function, Find
-    Usages of a method, which functions does a change affect, other functions that use it, everyone using, users
-    of a function, from which places, where do we use it, does any code still use it, which function invokes, no
-    one calls, incoming edges in the dependency graph, map of who calls whom, which code triggers it`),
-};
+  keywords: [
+    'callers',
+    'find usages',
+    'cross reference',
+    'call graph',
+    'where is it used',
+    'find references',
+    'dead code',
+    'impact of a change',
+  ],
+} as const satisfies ToolDescription;
 
 export function whoCalls(image: Image, places: Places) {
   return defineTool({
     ...WHO_CALLS,
     handler: async (args, context) => {
-      const packageName = stringArgument(args, 'package');
-      const page = pageArguments(args, context);
+      const page = pageOf(args, context);
       const reply = await image.call(
         'who-calls',
         {
-          name: String(args['name']),
-          ...(packageName && { package: packageName }),
-          sites: args['sites'] === true,
-          internals: args['internals'] === true,
+          name: args.name,
+          ...packageOf(args),
+          sites: args.sites ?? false,
+          internals: args.internals ?? false,
           ...page,
         },
         callOptions(context),
       );
-      const found = foundValue(reply);
-      if (isLookupFailure(found)) return lookupResult(found);
-      const users = usersOf(found, places);
-      return {
-        data: { ...withoutFeatures(found), rows: users },
-        text: callersText(found, users, page.offset),
-      };
+      return lookedUp(reply, (found) => {
+        const users = usersOf(found, places);
+        return {
+          data: { ...withoutFeatures(found), rows: users },
+          text: callersText(found, users, page.offset),
+        };
+      });
     },
   });
 }
@@ -109,12 +86,14 @@ function callersText(data: WhoCallsData, rows: User[], offset: number): string {
   const notes = [natureNote(data), !kept && missingNote('callers'), pageNote(page, 'callers')];
   if (page.total === 0) return [`No callers found for ${name}`, ...notes.filter(Boolean)].join('\n');
   // The functions, then whatever else calls (S3.10, S3.17).
+  const [functions, places] = [`Functions that call ${name}:`, `Other places that call ${name}:`];
   const blocks = lines.map((text, index) => ({
-    header:
-      rows[index]?.kind === undefined ? `Functions that call ${name}:` : `Other places that call ${name}:`,
+    header: rows[index]?.kind === undefined ? functions : places,
     text,
   }));
-  return [listsText(blocks, hasMore(page)), ...notes].filter(Boolean).join('\n');
+  return [listsText(blocks, hasMore(page), callers > 0 ? functions : places), ...notes]
+    .filter(Boolean)
+    .join('\n');
 }
 
 /** What is asked about, and who uses it. */

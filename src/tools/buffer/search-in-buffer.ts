@@ -1,14 +1,14 @@
 // Decides the tool that finds text in files.
 
 import type { Budget } from '../../files/walk.ts';
-import { boundLine, fittingRows, joinSections, listText, pageNote } from '../../kernel/reply.ts';
-import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
+import { beyondNote, boundLine, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
+import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
-import { checkWhole, LIMIT, OFFSET, pageArguments, stringArgument } from '../arguments.ts';
+import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import { type BufferSource, pendingSection, type TextBuffer } from './buffers.ts';
-import { Searcher, searchPattern } from './search.ts';
+import { Searcher, searchPattern } from './pattern-search.ts';
 
-const SEARCH_IN_BUFFER: Omit<ToolDefinition, 'handler'> = {
+const SEARCH_IN_BUFFER = {
   name: 'search_in_buffer',
   title: 'Search text',
   description:
@@ -37,31 +37,17 @@ const SEARCH_IN_BUFFER: Omit<ToolDefinition, 'handler'> = {
   categories: ['buffer'],
   shortDescription: 'Find text or a regular expression in files, with line and column',
   complexity: 'moderate',
-  keywords: keywordList(`
-    grep, find text in files, regex search, regular expression, search the code, ripgrep, find a string in a
-    file, text search, egrep, fgrep, rg, ag, ack, find in files, full text, Ctrl+F, Ctrl+Shift+F, isearch,
-    isearch-forward-regexp, incremental search, C-s, C-M-s, occur, M-x occur, M-x grep, rgrep, vim /pattern,
-    string literal, where is the string produced, where does the message come from, comments, TODO FIXME, which
-    files contain, which files mention, which lines contain, files that say, contains the word, pattern in a
-    file, pattern match in source, search for a pattern, match against the text, at which line and column does
-    it appear, appears in, occurrences of a string, line numbers of, search the workspace, search the project,
-    across all files, look for a word or phrase, findstr, re.search, re.findall, re.finditer, indexOf,
-    hard-coded, passwords, secrets, magic number, Select-String, grep -rn, grep -i, xargs grep, swiper, helm-ag,
-    counsel-rg, projectile-grep, find the word, find the line, find where it says, find the comment, lines
-    matching, line containing, all matches, count matches, case-insensitive search, search the sources, search
-    for text in the source files, look through the files, text occurs, strstr, String.includes, hard-coded url,
-    which files use the string, find "text" in all files, find in all files, in all files, mention of, where do
-    we mention, which file contains, which file mentions, search the repository, lines with, lines that contain,
-    look for the string, regex over all files, over all lisp files, count how often, how often does it occur,
-    comments about, find comments, occurrences in a file, appears, the word appears, at which line, which line
-    says, find the line with, literal text, plain text search, search text, text in the code, error text in the
-    sources, find where a message is printed, produced, url in the code, API key, password in config, hard coded
-    values, credentials, TODO comments, XXX HACK, leftover debug prints, find print statements, trailing
-    whitespace, tabs, long lines, wildcard search in files, multi-file search, Find in Path, Search > File,
-    Ctrl+H search, Cmd+Shift+F, M-s o, multi-occur, C-M-r, deadgrep, ctrlp, fzf, /pattern, awk, sed -n /p,
-    string.find, preg_match, grepl, grep -n, does the word occur, find all TODOs, where a text stands in the
-    file, in which source file is the message written, line numbers where, the text`),
-};
+  keywords: [
+    'grep',
+    'find text in files',
+    'regex search',
+    'regular expression',
+    'search the code',
+    'ripgrep',
+    'find a string in a file',
+    'text search',
+  ],
+} as const satisfies ToolDescription;
 
 /** Milliseconds after which no further file is searched, and entries of directories that are looked at. */
 const SEARCH_MS = 10_000;
@@ -71,15 +57,15 @@ export function searchInBuffer(buffers: BufferSource) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
     handler: async (args, context) => {
-      const pattern = String(args['pattern']);
-      const name = stringArgument(args, 'buffer');
-      const regexp = searchPattern(pattern, args['regex'] === true, args['case_sensitive'] === true);
+      const { pattern, regex = false, case_sensitive = false } = args;
+      const name = args.buffer || undefined;
+      const regexp = searchPattern(pattern, regex, case_sensitive);
       const budget: Budget = { entries: SEARCH_ENTRIES, until: performance.now() + SEARCH_MS };
       const many = await buffers.below(name, budget);
       const one = many === undefined && name !== undefined ? await buffers.find(name) : undefined;
       const searcher = new Searcher(regexp, context.signal);
       try {
-        const page = pageArguments(args, context);
+        const page = pageOf(args, context);
         const found = await searchAll(searcher, many ?? (one ? [one] : []), page, budget);
         checkWhole(args, context, found.total);
         return searchResult(visibleName(pattern), found, one, budget.exceeded === true);
@@ -184,7 +170,6 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
       : `${filesWithMatches} of ${filesText(files)}`;
   const head = `Found ${total} ${total === 1 ? 'match' : 'matches'} of '${pattern}' in ${where}`;
   const notes = [
-    rows.length === 0 && pageNote({ offset, shown: 0, total }, 'matches'),
     stopped &&
       `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
     left.length > 0 && `Note: not searched, because no text or too large: ${fewNames(left)}.`,
@@ -195,7 +180,8 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
       `Note: edits of these wait for approval, and were not searched; read_buffer shows them: ${fewNames(edited)}.`,
     one?.note && `Note: ${one.note}`,
   ].filter((note) => typeof note === 'string');
-  const list = rows.length > 0 ? `:\n\n${listText(rows, offset + rows.length < total)}` : '';
+  const page = { offset, shown: rows.length, total };
+  const list = listText(rows, hasMore(page)) || beyondNote(page, 'matches');
   return {
     data: {
       total,
@@ -206,7 +192,7 @@ function searchResult(pattern: string, found: Found, one: TextBuffer | undefined
       complete: !stopped && tooHard.length === 0,
     },
     text: joinSections([
-      [head + list, ...notes].join('\n'),
+      [list === false ? head : `${head}:\n\n${list}`, ...notes].join('\n'),
       one && pendingSection(one.pending, 'what was searched'),
     ]),
   };

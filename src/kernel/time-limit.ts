@@ -9,8 +9,8 @@ const GRACE_MS = 2000;
 /** Milliseconds above which a timer of Node fires at once. */
 const LONGEST_MS = 0x7fffffff;
 
-/** Returns what WORK of TOOL gives. Its signal tells it when the call is cancelled or its limit is over; when it
- *  does not end even then, this throws a CallError and it is left alone. */
+/** Returns what WORK of TOOL gives. Its signal tells it when the call is cancelled or its limit is over. When
+ *  it does not end even then, this throws a CallError and nobody waits for it any more. */
 export async function withinLimit<Value>(
   tool: Tool,
   context: CallContext,

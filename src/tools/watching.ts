@@ -1,8 +1,17 @@
-// Decides how it reads how a call that is under way is doing.
+// Decides how a call that is under way is watched, and how it reads what it is doing.
 
-import type { Progress } from '../image/wire/call.ts';
+import type { CallOptions, Progress } from '../image/wire/call.ts';
 import { printable } from '../kernel/schema.ts';
-import { secondsText } from './outcome.ts';
+import type { CallContext } from '../kernel/tool.ts';
+import { secondsText } from './endings.ts';
+
+/** Returns how CONTEXT watches a call in the image. */
+export function callOptions({ signal, onProgress }: CallContext): CallOptions {
+  return {
+    ...(signal && { signal }),
+    ...(onProgress && { onProgress: (progress) => onProgress(progressText(progress)) }),
+  };
+}
 
 /** Milliseconds of garbage collection from which on they are told. */
 const TOLD_MS = 50;

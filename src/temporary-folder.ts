@@ -1,4 +1,4 @@
-// Decides where a call puts files that are gone when it has ended.
+// Decides where files are put that are gone when the work with them has ended.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 // Decides what calls under way are called where a model reads of them.
 
 import type { Reason } from '../../image/wire/endings.ts';
-import { secondsText } from '../outcome.ts';
+import { secondsText } from '../endings.ts';
 
 /** The tools whose operations have other names. */
 const TOOLS: Record<string, string> = {

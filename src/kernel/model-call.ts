@@ -1,8 +1,10 @@
 // Decides how the tool calls of a model become results, for programs that talk to a model themselves.
 
-import { messageOf } from '../errors.ts';
+import { CallError, messageOf } from '../errors.ts';
 import type { Question, Verdict } from './approval.ts';
-import type { Executor, Outcome } from './executor.ts';
+import type { Executor } from './executor.ts';
+import type { Outcome } from './outcome.ts';
+import { kindOf } from './schema.ts';
 import type { CallContext } from './tool.ts';
 
 /** A call as a model makes it; ARGUMENTS may be the text of a JSON object, as some providers give them. */
@@ -31,6 +33,7 @@ export async function executeToolCall(
 ): Promise<ToolResult> {
   let id: string | null = null;
   try {
+    checkCall(call);
     id = call.id ?? null;
     const { name } = call;
     // Whoever holds the arguments must not change them between the question and the call.
@@ -40,11 +43,38 @@ export async function executeToolCall(
     if (question === undefined || approve === undefined) return { id, ...settled(outcome) };
     const { fingerprint } = question.preview;
     const verdict = await approve({ ...question, args: structuredClone(question.args) });
+    checkVerdict(verdict);
     const answered = verdict.kind === 'denied' ? verdict : { ...verdict, fingerprint };
     return { id, ...settled(await executor.execute(name, args, context, answered)) };
   } catch (error) {
-    return { id, success: false, error: `Tool error: ${messageOf(error)}` };
+    const message = messageOf(error);
+    return { id, success: false, error: error instanceof CallError ? message : `Tool error: ${message}` };
   }
+}
+
+/** Throws a CallError when CALL, which a program may have from anywhere, is none. */
+function checkCall(call: unknown): asserts call is ToolCall {
+  if (typeof call !== 'object' || call === null) {
+    throw new CallError(
+      `A call must be an object with the name of a tool and its arguments, not ${kindOf(call)}.`,
+    );
+  }
+  if (!('name' in call) || typeof call.name !== 'string') {
+    const name = 'name' in call ? call.name : undefined;
+    throw new CallError(`The name of a call must be a string that names a tool, not ${kindOf(name)}.`);
+  }
+}
+
+const VERDICTS: readonly unknown[] = ['approved', 'modified', 'denied'];
+
+/** Throws a CallError when VERDICT, which a program gave for a human, is none: nothing runs then. */
+function checkVerdict(verdict: unknown): asserts verdict is Verdict {
+  const kind =
+    typeof verdict === 'object' && verdict !== null && 'kind' in verdict ? verdict.kind : undefined;
+  if (VERDICTS.includes(kind)) return;
+  throw new CallError(
+    'The function approve did not return what the human said, so nothing was done. It must return an object whose kind is approved, modified or denied.',
+  );
 }
 
 function settled(outcome: Outcome) {

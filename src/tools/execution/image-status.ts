@@ -6,38 +6,31 @@ import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
 import type { AgentStatus } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
-import { defineTool, keywordList, type Result, type ToolDefinition } from '../../kernel/tool.ts';
-import { secondsText } from '../outcome.ts';
-import { collectedText, outputTexts } from '../progress.ts';
-import { reasonText, toolOf } from './jobs.ts';
+import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import { secondsText } from '../endings.ts';
+import { collectedText, outputTexts } from '../watching.ts';
+import { reasonText, toolOf } from './call-names.ts';
 
-const IMAGE_STATUS: Omit<ToolDefinition, 'handler'> = {
+const IMAGE_STATUS = {
   name: 'image_status',
   title: 'Image status',
   description:
-    'Tell what the Lisp image does now: its state, the calls that run or wait with their age, output and top frames, memory, garbage collection, threads, and what the last loss took. Answers at once whatever the image does, and never starts one. interrupt ends a call that it shows.',
+    'Tell what the Lisp image does now: its state, the calls that run or wait, with their age, output and top frames. Tells also its memory, garbage collection, threads, and what the last loss took. Answers at once whatever the image does, and never starts one. interrupt ends a call that it shows.',
   parameters: [],
   categories: ['execution'],
   shortDescription: 'Tell what the image does now: calls that run, where they are, memory, threads',
   complexity: 'simple',
-  keywords: keywordList(`
-    image status, where is it stuck, how much heap is left, how long has it been going, which function
-    is it inside, in the middle of, still no output, thread apply all bt, is it still running, what is running, why does it hang, is the image alive, memory usage of the
-    image, uptime, hung, frozen, not responding, unresponsive, takes forever, takes so long, no answer, hangs,
-    hanging call, deadlock, busy, idle, ready, is it ready, is lisp up, is sbcl running, alive, ping, heartbeat,
-    state of the image, running calls, running jobs, job list, list jobs, list running evaluations, current
-    evaluation, what is it doing, what is it doing right now, where is it now, where does it loop, endless loop,
-    infinite loop, which function is it in, current stack of a running call, stack of a running thread, thread dump,
-    jstack, py-spy, htop, ps, ps aux, process id, pid, how much memory, how much heap is used, heap size, free
-    memory, dynamic-space-size, room, rss, resident memory, out of memory soon, garbage collection time, gc time, gc
-    count, gc pause, collecting garbage, jstat, how many threads, list threads, thread names, thread count,
-    background threads, waiting calls, waiting in the queue, how long does it run already, elapsed time, progress of
-    a load, which file is being loaded, which file is being compiled, how far is it, output so far, current package,
-    sbcl version, version of lisp, lisp-implementation-version, was the image lost, what was lost, did it crash, did
-    it restart, after a crash, restarted, is my state still there, diagnostics, monitor, is it compiling, is it
-    loading, still starting, startup state, why is everything slow, which call blocks, who holds it up, debug a
-    hang, sample the stack, timeout reason`),
-};
+  keywords: [
+    'image status',
+    'where is it stuck',
+    'how much heap is left',
+    'how long has it been going',
+    'which function is it inside',
+    'in the middle of',
+    'still no output',
+    'thread apply all bt',
+  ],
+} as const satisfies ToolDescription;
 
 /** Returns the tool that tells how IMAGE is, and what was lost with the one before when it is REPLACEABLE. */
 export function imageStatus(image: Image, replaceable: Replaceable | undefined) {

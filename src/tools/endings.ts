@@ -1,7 +1,5 @@
 // Decides how the endings of a call in the image read: what signalled, what was cut short, what was lost.
 
-import { CallError, ImageError } from '../errors.ts';
-import type { LookupFailure } from '../image/wire/data.ts';
 import {
   type Condition,
   type Ending,
@@ -9,44 +7,7 @@ import {
   type Output,
   wholeText,
 } from '../image/wire/endings.ts';
-import { indent, joinSections } from '../kernel/reply.ts';
-import type { Result } from '../kernel/tool.ts';
-import { isNot } from './natures.ts';
-
-/** Returns the contract's text for a package or symbol that is not there (S0.9, S3.4, S3.5, C9), and in its
- *  words, with a note as in S3.16, that for a class. */
-function lookupText(failure: LookupFailure): string {
-  switch (failure.failure) {
-    case 'no-package':
-      return `Package ${failure.package} not found`;
-    case 'no-symbol':
-      return `Symbol ${failure.symbol} not found in package ${failure.package} (status: NIL)`;
-    case 'no-class':
-      return `Class ${failure.class} not found\nNote: ${isNot(failure.class, failure.natures ?? [], 'class')}`;
-  }
-}
-
-/** Returns whether VALUE tells of a package, symbol or class that is not there. */
-export function isLookupFailure(value: object): value is LookupFailure {
-  return 'failure' in value;
-}
-
-/** Returns the result that answers for what is not there (C8: no failure for a model). */
-export function lookupResult(failure: LookupFailure): Result {
-  return { data: failure, text: lookupText(failure), absent: true };
-}
-
-/** Returns the value of an operation that only looks; throws an ImageError when it did not end well. */
-export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value } }): Value {
-  const { ending, data } = reply;
-  if (ending.kind === 'condition') {
-    throw new CallError(
-      `Looking failed because code of the image signalled ${ending.condition.type}: ${ending.condition.text}`,
-    );
-  }
-  if (ending.kind !== 'done' || data.value === undefined) throw new ImageError(endingText(ending));
-  return data.value;
-}
+import { joinSections } from '../kernel/reply.ts';
 
 /** Returns the sentence for an ENDING that is neither done nor a condition. */
 export function endingText(ending: Ending): string {
@@ -144,10 +105,4 @@ export function waitedSection(
 ): string | undefined {
   if (waitedMs < 100) return undefined;
   return `Note: it waited ${secondsText(waitedMs)}, because ${reason}.`;
-}
-
-/** Returns TEXT as a paragraph under LABEL, or undefined without text. */
-export function labelled(label: string, text: string | undefined): string | undefined {
-  if (text === undefined || text === '') return undefined;
-  return text.includes('\n') ? `${label}:\n${indent(text, 2)}` : `${label}: ${text}`;
 }

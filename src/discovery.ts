@@ -1,0 +1,44 @@
+// Decides the contract's search for tools as functions, for programs: over the catalog of AGENT_Q_REGISTRY unless they
+// give another.
+
+import { TOOL_CATALOG } from './agent-q.ts';
+import * as catalogs from './catalog/catalog.ts';
+import * as lists from './catalog/list.ts';
+import * as search from './catalog/search.ts';
+import * as tool from './catalog/search-tools.ts';
+
+/** Returns the tools of CATALOG that OPTIONS ask for: by score with a query, else by name (S1.2 to S1.8, S1.15). */
+export function searchTools(
+  options: search.ToolSearchOptions = {},
+  catalog: search.Searchable = TOOL_CATALOG,
+): search.ToolSearchResult {
+  return search.searchTools(options, catalog);
+}
+
+/** Returns what search_tools answers to ARGS over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError that names the
+ *  argument that is wrong (S1.17). */
+export function executeSearchTools(
+  args: tool.SearchToolsArgs = {},
+  catalog: search.Searchable = TOOL_CATALOG,
+): tool.SearchToolsResult {
+  return tool.executeSearchTools(args, catalog);
+}
+
+/** Returns the tools of CATALOG as a mode lists them, search_tools first; the mode is lightweight unless given
+ *  (S1.12, S1.16). */
+export function getToolListForMCP(
+  options: { mode?: lists.ListMode } = {},
+  catalog: search.Searchable = TOOL_CATALOG,
+): ReturnType<typeof lists.getToolListForMCP> {
+  return lists.getToolListForMCP(options, catalog);
+}
+
+/** Returns what the lightweight list says of each tool of CATALOG but search_tools, by name (C28). */
+export function getLightweightToolList(catalog: search.Searchable = TOOL_CATALOG): lists.LightweightTool[] {
+  return lists.getLightweightToolList(catalog);
+}
+
+/** Returns how many tools CATALOG has, in all and in each category (S1.7, S1.18). */
+export function getCatalogSummary(catalog: search.Searchable = TOOL_CATALOG): catalogs.CatalogSummary {
+  return catalogs.getCatalogSummary(catalog);
+}

@@ -1,0 +1,66 @@
+// Decides how long an image and its calls are waited for, where the user has no say in it.
+
+/** Milliseconds each. */
+export interface Times {
+  /** After the first interrupt of a call that still runs: until the next, until its thread is ended, and until the image
+   *  is asked whether it reacts. */
+  again: number;
+  terminate: number;
+  ask: number;
+  /** For a call to end once the image has shown that it reacts, or for the image to react. */
+  kill: number;
+  /** The same while garbage is collected, at most. */
+  collecting: number;
+  /** Between two looks at an image that does not react. */
+  look: number;
+  /** Between two pings of an image that calls wait for. */
+  beat: number;
+  /** For an image to be silent while a garbage collection stops everything, and more for each GB of its heap. */
+  frozen: number;
+  frozenPerGb: number;
+  /** For an image to greet, and between two attempts to let it go on, should a signal have stopped it. */
+  start: number;
+  wake: number;
+  /** For the output of a process to be read that has ended. */
+  lastWords: number;
+  /** For a process that is about to exit. */
+  exit: number;
+  /** For the agent to say how it is. */
+  status: number;
+  /** Between two reports of a call that runs. */
+  progress: number;
+  /** For any load. */
+  load: number;
+  /** For calls to clean up when the server ends. */
+  cleanup: number;
+  /** For a lost image to be built again, for one form of that, and for one file or system. */
+  rebuild: number;
+  rebuiltForm: number;
+  rebuiltLoad: number;
+  /** After which an image that was built again is not lost because of that. */
+  soon: number;
+}
+
+export const TIMES: Readonly<Times> = {
+  again: 1000,
+  terminate: 1300,
+  ask: 1350,
+  kill: 250,
+  collecting: 5000,
+  look: 50,
+  beat: 1000,
+  frozen: 15_000,
+  frozenPerGb: 1000,
+  start: 60_000,
+  wake: 1000,
+  lastWords: 20,
+  exit: 4000,
+  status: 70,
+  progress: 1000,
+  load: 600_000,
+  cleanup: 150,
+  rebuild: 60_000,
+  rebuiltForm: 10_000,
+  rebuiltLoad: 60_000,
+  soon: 10_000,
+};

@@ -1,0 +1,69 @@
+// Decides how looking something up in the image is asked for, and how it reads that it is not there.
+
+import { CallError, ImageError } from '../errors.ts';
+import type { LookupFailure } from '../image/wire/data.ts';
+import type { Ending } from '../image/wire/endings.ts';
+import type { Result } from '../kernel/tool.ts';
+import { endingText } from './endings.ts';
+import { isNot } from './natures.ts';
+
+/** The package of a look-up, the session's unless given (C26). */
+export const PACKAGE = {
+  name: 'package',
+  type: 'string',
+  description: 'Package name (defaults to the current package, CL-USER at the start)',
+} as const;
+
+/** Returns the package that ARGS name, as the image takes it; "" counts as absent (S0.11). */
+export function packageOf(args: { readonly package?: string }): { package?: string } {
+  return args.package ? { package: args.package } : {};
+}
+
+/** Returns the contract's text for a package or symbol that is not there (S0.9, S3.4, S3.5, C9, C26). That for a class
+ *  is in its words, with a note as in S3.16. */
+function lookupText(failure: LookupFailure): string {
+  switch (failure.failure) {
+    case 'no-package':
+      return `Package ${failure.package} not found`;
+    case 'no-symbol': {
+      const { symbol, package: home, current } = failure;
+      const text = `Symbol ${symbol} not found in package ${home} (status: NIL)`;
+      return current === undefined
+        ? text
+        : `${text}\nNote: ${current}, the current package, has a symbol ${symbol}; give package: "${current}" to ask about it.`;
+    }
+    case 'no-class':
+      return `Class ${failure.class} not found\nNote: ${isNot(failure.class, failure.natures ?? [], 'class')}`;
+  }
+}
+
+/** Returns whether VALUE tells of a package, symbol or class that is not there. */
+export function isLookupFailure(value: object): value is LookupFailure {
+  return 'failure' in value;
+}
+
+/** Returns the result that answers for what is not there (C8: no failure for a model). */
+export function lookupResult(failure: LookupFailure): Result {
+  return { data: failure, text: lookupText(failure), absent: true };
+}
+
+/** Returns the value of an operation that only looks; throws an ImageError when it did not end well. */
+export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value } }): Value {
+  const { ending, data } = reply;
+  if (ending.kind === 'condition') {
+    throw new CallError(
+      `Looking failed because code of the image signalled ${ending.condition.type}: ${ending.condition.text}`,
+    );
+  }
+  if (ending.kind !== 'done' || data.value === undefined) throw new ImageError(endingText(ending));
+  return data.value;
+}
+
+/** Returns the result of an operation that only looks: what ANSWER makes of what REPLY found, or what is not there. */
+export function lookedUp<Value extends object>(
+  reply: { ending: Ending; data: { value?: Value } },
+  answer: (found: Exclude<Value, LookupFailure>) => Result,
+): Result {
+  const found = foundValue(reply);
+  return isLookupFailure(found) ? lookupResult(found) : answer(found as Exclude<Value, LookupFailure>);
+}

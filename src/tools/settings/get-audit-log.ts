@@ -1,0 +1,113 @@
+// Decides the tool that reads the audit log.
+
+import { CallError } from '../../errors.ts';
+import { beyondNote, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
+import { printable } from '../../kernel/schema.ts';
+import {
+  type ArgumentsFor,
+  type CallContext,
+  defineTool,
+  type Result,
+  type ToolDescription,
+} from '../../kernel/tool.ts';
+import type { AuditLog, AuditRecord } from '../../records/audit-log.ts';
+import { visible } from '../../visible.ts';
+import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
+
+const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
+
+const GET_AUDIT_LOG = {
+  name: 'get_audit_log',
+  title: 'Read audit log',
+  description:
+    'Read the audit log: every call that ran code or was to change a file, newest first. Shows its time, arguments, who allowed it and how it ended. Covers this workspace, also sessions before this one.',
+  parameters: [
+    { name: 'tool', type: 'string', description: 'Only calls of this tool' },
+    { name: 'outcome', type: 'string', description: 'Only calls that ended like this', enum: OUTCOMES },
+    {
+      name: 'since',
+      type: 'string',
+      description: 'Only calls from this time on, such as 2026-11-21 or 2026-11-21T12:00:00Z',
+    },
+    { ...LIMIT, description: 'How many calls to list at most (20 when absent)' },
+    OFFSET,
+  ],
+  categories: ['settings'],
+  shortDescription: 'Read which calls ran code or changed files, and who allowed them',
+  complexity: 'simple',
+  keywords: [
+    'audit log',
+    'audit trail',
+    'who approved it',
+    'calls that were denied',
+    'record of tool calls',
+    'which files were changed by the agent',
+    'history of tool calls',
+    'security review',
+  ],
+} as const satisfies ToolDescription;
+
+/** Returns the tool that reads LOG. */
+export function getAuditLog(log: AuditLog) {
+  return defineTool({ ...GET_AUDIT_LOG, handler: (args, context) => readLog(log, args, context) });
+}
+
+function readLog(log: AuditLog, args: ArgumentsFor<typeof GET_AUDIT_LOG>, context: CallContext): Result {
+  const { limit, offset } = pageOf(args, context, 20);
+  const since = readTime(args.since);
+  const tool = args.tool?.replaceAll('-', '_');
+  const records: AuditRecord[] = [];
+  let total = 0;
+  for (const record of log.newestFirst()) {
+    if (since !== undefined && Date.parse(record.time) < since) break;
+    if (tool && record.tool !== tool) continue;
+    if (args.outcome !== undefined && outcomeOf(record) !== args.outcome) continue;
+    total += 1;
+    if (total > offset && records.length < limit) records.push(record);
+  }
+  checkWhole(args, context, total);
+  const lines = fittingRows(records.map(recordText));
+  const page = { offset, shown: lines.length, total };
+  const text = joinSections([
+    `${total} ${total === 1 ? 'call' : 'calls'} in the audit log, newest first:`,
+    listText(lines, hasMore(page)) || beyondNote(page, 'calls'),
+    `The log is ${log.path}`,
+  ]);
+  return { data: { total, calls: records, path: log.path }, text };
+}
+
+function readTime(text: string | undefined): number | undefined {
+  if (!text) return undefined;
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) {
+    throw new CallError(
+      `Parameter 'since' must be a date or a time such as 2026-11-21 or 2026-11-21T12:00:00Z, not ${printable(text)}.`,
+    );
+  }
+  return time;
+}
+
+function outcomeOf({ end }: AuditRecord): (typeof OUTCOMES)[number] {
+  if (end === undefined) return 'unfinished';
+  return end.success ? 'succeeded' : 'failed';
+}
+
+const AUTHORITIES: Record<AuditRecord['authority'], string> = {
+  level: '',
+  standing: ', allowed in advance',
+  human: ', decided by the user',
+};
+
+function recordText(record: AuditRecord): string {
+  const { time, tool, level, caller, authority, end } = record;
+  const by = caller === 'code' ? ', called by code' : '';
+  const outcome = end === undefined ? 'unfinished' : `${outcomeOf(record)} after ${end.milliseconds} ms`;
+  const error = end?.error === undefined ? '' : `\n    ${firstLine(end.error)}`;
+  return `${time} ${tool} (${level}${by}${AUTHORITIES[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
+}
+
+/** Returns the beginning of TEXT on one line. */
+function firstLine(text: string): string {
+  const [line = ''] = visible(text).split('\n');
+  return line.length > 200 ? `${line.slice(0, 200)}...` : line;
+}

@@ -1,0 +1,131 @@
+// The package as a program has it: what importing it does, and that its search and its registry are one (C28).
+
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { PROJECT } from '../harness.ts';
+
+/** Returns what a new process prints that runs SCRIPT, in which `lisp` is the built library. */
+function inNewProcess(script: string, env: Record<string, string> = {}): unknown {
+  const library = JSON.stringify(join(PROJECT, 'dist', 'index.js'));
+  const whole = `import * as lisp from ${library};\n${script}\nlisp.closeImage();`;
+  const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', whole], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
+  return JSON.parse(printed);
+}
+
+const PRINT = 'const print = (value) => console.log(JSON.stringify(value));';
+const MINE = `
+  const mine = lisp.defineTool({
+    name: 'paint_fence', description: 'Paint a fence.', parameters: [], handler: () => 'painted',
+  });
+  const found = () => lisp.searchTools({ query: 'paint a fence green' }).tools.map(({ name }) => name);`;
+
+describe('the search of the package', () => {
+  test('C28 it finds a tool of the program, and no tool is counted for that', () => {
+    const script = `${PRINT}${MINE}
+      const before = [found(), lisp.registerAgentQTools()];
+      lisp.registerTool(lisp.AGENT_Q_REGISTRY, mine);
+      print([before, found(), lisp.TOOL_CATALOG.has('paint_fence'), lisp.registerAgentQTools()]);`;
+    expect(inNewProcess(script)).toEqual([[[], 18], ['paint_fence'], true, 19]);
+  });
+
+  test('C28 a tool of the program is found before the eighteen are registered', () => {
+    const script = `${PRINT}${MINE}
+      lisp.registerTool(lisp.AGENT_Q_REGISTRY, mine);
+      print([found(), lisp.listRegisteredTools(), lisp.getCatalogSummary().totalTools]);`;
+    expect(inNewProcess(script)).toEqual([['paint_fence'], ['paint_fence'], 26]);
+  });
+
+  test('C28 C5 executeToolCall runs search_tools, over the same catalog', () => {
+    const script = `${PRINT}${MINE}
+      lisp.registerAgentQTools();
+      lisp.registerTool(lisp.AGENT_Q_REGISTRY, mine);
+      const args = { query: 'paint a fence green' };
+      const { success, result, data } = await lisp.executeToolCall({ name: 'search_tools', arguments: args });
+      print([success, JSON.parse(result), data, lisp.executeSearchTools(args), lisp.listRegisteredTools().length]);`;
+    const [success, text, data, direct, counted] = inNewProcess(script) as unknown[];
+    expect([success, counted]).toEqual([true, 19]);
+    expect(text).toMatchObject({ tools: [{ name: 'paint_fence', match: 'ranked' }] });
+    expect([text, data]).toEqual([direct, direct]);
+  });
+
+  test('C28 S2.14 what the search finds can be called', () => {
+    const script = `${PRINT}
+      lisp.registerAgentQTools();
+      const { success, result } = await lisp.executeToolCall({ name: 'image_status' });
+      print([success, result.split('\\n')[0]]);`;
+    expect(inNewProcess(script)).toEqual([
+      true,
+      'The Lisp image is not started; the next call that needs it starts it.',
+    ]);
+  });
+
+  test('S4.12 S2.14 until the tools are registered none can be called', () => {
+    const script = `${PRINT}print(await lisp.executeToolCall({ id: '1', name: 'search_tools' }));`;
+    expect(inNewProcess(script)).toEqual({ id: '1', success: false, error: 'Unknown tool: search_tools' });
+  });
+});
+
+describe('what a program gives wrongly', () => {
+  /** Returns what each of CALLS, written in JavaScript, fails with in a process that has registered the tools. */
+  function failures(calls: string[]): unknown {
+    return inNewProcess(`${PRINT}
+      const failure = async (work) => {
+        try { return (await work()).error ?? 'nothing'; } catch (error) { return error.name + ': ' + error.message; }
+      };
+      lisp.registerAgentQTools();
+      const write = { name: 'write_file', arguments: { path: 'never/x', content: '' } };
+      const told = [];
+      for (const work of [${calls.map((call) => `() => ${call}`).join(', ')}]) told.push(await failure(work));
+      print(told);`);
+  }
+
+  test('S2.9 S4.13 what is no call is told', () => {
+    const calls = ['null', 'undefined', '5', '{}', '{ name: 5 }', '{ name: null }'];
+    expect(failures(calls.map((call) => `lisp.executeToolCall(${call})`))).toEqual([
+      'A call must be an object with the name of a tool and its arguments, not null.',
+      'A call must be an object with the name of a tool and its arguments, not undefined.',
+      'A call must be an object with the name of a tool and its arguments, not the number 5.',
+      'The name of a call must be a string that names a tool, not undefined.',
+      'The name of a call must be a string that names a tool, not the number 5.',
+      'The name of a call must be a string that names a tool, not null.',
+    ]);
+  });
+
+  test('S2.12 an approve that returns no verdict approves nothing, and is told', () => {
+    const verdicts = ['undefined', 'null', 'true', '{}', '{ kind: "yes" }', 'Promise.resolve()'];
+    const calls = verdicts.map((verdict) => `lisp.executeToolCall(write, { approve: () => (${verdict}) })`);
+    const told =
+      'The function approve did not return what the human said, so nothing was done. It must return an object whose kind is approved, modified or denied.';
+    expect(failures(calls)).toEqual(verdicts.map(() => told));
+  });
+
+  test('S4.5 S4.6 what is no filter is told', () => {
+    const filters = ['{ categories: null }', '{ categories: "xref" }', 'null', '"safe"'];
+    expect(failures(filters.map((filter) => `lisp.getAgentQTools(${filter})`))).toEqual([
+      'CallError: categories must be a list of names, such as ["xref"], not null.',
+      'CallError: categories must be a list of names, such as ["xref"], not a string.',
+      'CallError: The filter must be an object, such as { categories: ["xref"] }, not null.',
+      'CallError: The filter must be an object, such as { categories: ["xref"] }, not a string.',
+    ]);
+  });
+});
+
+describe('importing the package', () => {
+  test('C28 S4.12 it builds nothing: what cannot be assembled is told by the first call that needs it', () => {
+    // Whoever assembles the parts reads the environment.
+    const script = `${PRINT}
+      const thrown = (work) => { try { return work(); } catch (error) { return error.message; } };
+      print([
+        lisp.listRegisteredTools(),
+        lisp.AGENT_Q_REGISTRY.revision,
+        thrown(() => lisp.registerAgentQTools()),
+        thrown(() => lisp.searchTools({})),
+      ]);`;
+    const told = '--replay must be on or off, not perhaps.';
+    expect(inNewProcess(script, { LIVE_LISP_REPLAY: 'perhaps' })).toEqual([[], 0, told, told]);
+  });
+});

@@ -1,0 +1,166 @@
+// An SBCL that lacks what the agent uses of its internals: the agent is built, says so, and answers.
+
+import { execFile } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SbclImage } from '../../src/image/own/sbcl-image.ts';
+import { findSbcl } from '../../src/image/process/sbcl.ts';
+import { PROJECT, SERVER, temporaryFolder } from '../harness.ts';
+import { filesOf, textOf } from '../repository/files.ts';
+import { topLevelForms } from '../repository/lisp.ts';
+
+const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+/** The internals of each ability, PACKAGE:NAME, as the declarations in lisp/base have them. */
+const ABILITIES = new Map<string, { instead: string; internals: string[][] }>();
+for (const path of filesOf('lisp/base', '.lisp').filter((name) => /\/sbcl-[a-z]+\.lisp$/.test(name))) {
+  let internals: string[][] = [];
+  for (const { elements, text } of topLevelForms(textOf(path))) {
+    const [operator = '', name = ''] = elements;
+    if (operator === 'define-ability') {
+      internals = [];
+      ABILITIES.set(JSON.parse(name), { instead: JSON.parse(elements[2] ?? ''), internals });
+    } else if (operator.startsWith('define-runtime-')) {
+      internals.push([`runtime:${JSON.parse(elements.at(-1) ?? '')}`]);
+    } else if (/^define-(?:internal|late-internal)/.test(operator)) {
+      const [place = ''] = /\((?:"[A-Z0-9-]+" "[^"]+"\s*)+\)/.exec(text) ?? [];
+      const names = [...place.matchAll(/"([A-Z0-9-]+)"\s+"([^"]+)"/g)];
+      internals.push(names.map(([, home, symbol]) => `${home}:${symbol}`));
+    }
+  }
+}
+
+/** Writes a program that is SBCL without the NAMES, PACKAGE:NAME. */
+function sbclWithout(names: string[], program: string): string {
+  const path = join(folder.path, program);
+  const load = `(load "${join(import.meta.dirname, 'lacking.lisp')}")`;
+  const script = `#!/usr/bin/env bash
+export LACKING='${names.join(' ')}'
+args=() seen=
+for arg; do
+  if [ "$arg" = --eval ] && [ -z "$seen" ]; then args+=(--eval '${load}') seen=1; fi
+  args+=("$arg")
+done
+exec '${SBCL}' "\${args[@]}"
+`;
+  writeFileSync(path, script);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+/** Without a cache the agent is not compiled to a file, in which SBCL could not name what has no package. */
+const NO_CACHE = '/proc/nothing';
+
+function start(program: string): SbclImage {
+  return new SbclImage({
+    sbcl: program,
+    lispFolder: join(PROJECT, 'lisp'),
+    cacheFolder: NO_CACHE,
+    root: folder.path,
+    heapMb: 512,
+    searchTree: false,
+    limitMs: 60_000,
+    startFiles: () => [],
+  });
+}
+
+const NAMES = [...ABILITIES.keys()];
+const namesOf = (ability: string) => ABILITIES.get(ability)?.internals ?? [];
+
+/** The abilities three by three, since each start without a cache compiles the agent. */
+const GROUPS = NAMES.flatMap((_, index) => (index % 3 === 0 ? [NAMES.slice(index, index + 3)] : []));
+
+/** What this SBCL lacks as it is, and what the system does not do for an image without a limit of memory. */
+const lackedAnyway = ['address-space limits'];
+beforeAll(async () => {
+  const image = start(SBCL);
+  lackedAnyway.push(...(await image.greeting()).without);
+  image.close();
+});
+
+/** What a message of the image says for sure, whatever is missing. */
+async function expectBasics(image: SbclImage): Promise<void> {
+  const source = join(folder.path, 'basic.lisp');
+  writeFileSync(source, '(defun cl-user::callee () 1)\n(defun cl-user::caller () (cl-user::callee))\n');
+  const evaluated = await image.call('evaluate', { code: '(+ 1 2) (list :a "b")' });
+  expect(evaluated.data.values?.map((values) => values.map(({ text }) => text))).toEqual([
+    ['3'],
+    ['(:A "b")'],
+  ]);
+  const failed = await image.call('evaluate', { code: '(error "No ~A" 1)' });
+  expect(failed.ending).toMatchObject({ kind: 'condition', condition: { text: 'No 1' } });
+  const fasl = join(folder.path, 'fasls', 'basic.fasl');
+  const loaded = await image.call('load-file', { file: source, fasl });
+  expect(loaded.ending.kind).toBe('done');
+  const found = await image.call('apropos', { pattern: 'mapca', package: 'CL', offset: 0, limit: 9 });
+  expect(JSON.stringify(found.data)).toContain('["COMMON-LISP","MAPCAR","FUNCTION"]');
+  const described = await image.call('describe', { name: 'car', package: 'CL' });
+  expect(JSON.stringify(described.data)).toContain('"COMMON-LISP::CAR"');
+  const called = await image.call('who-calls', {
+    name: 'callee',
+    package: 'CL-USER',
+    offset: 0,
+    limit: 9,
+    sites: true,
+  });
+  expect(called.ending.kind).toBe('done');
+  expect(JSON.stringify(called.data)).toContain('"COMMON-LISP-USER::CALLEE"');
+}
+
+test('every internal that is declared is for an ability, and there are some', () => {
+  expect(NAMES.length).toBeGreaterThan(10);
+  expect(NAMES.flatMap(namesOf).length).toBeGreaterThan(100);
+  for (const places of NAMES.flatMap(namesOf)) expect(places.join()).toMatch(/^[A-Za-z-]+:\S+/);
+});
+
+test.each(GROUPS.map((group) => [group.join(', '), group] as const))(
+  'without the internals for %s the agent says so and answers',
+  async (title, group) => {
+    const image = start(sbclWithout(group.flatMap(namesOf).flat(), title.replaceAll(/\W+/g, '-')));
+    try {
+      const { without, fallbacks } = await image.greeting();
+      expect(without.filter((name) => !lackedAnyway.includes(name))).toEqual(group);
+      for (const ability of group) {
+        const told = fallbacks.find((text) => text.startsWith(`${ability}: `)) ?? '';
+        expect(told).toContain(ABILITIES.get(ability)?.instead);
+        if (ability === 'macroexpand-all') continue; // It can come later, so nothing is missing before.
+        for (const [first = ''] of namesOf(ability)) expect(told).toContain(first);
+      }
+      await expectBasics(image);
+    } finally {
+      image.close();
+    }
+  },
+);
+
+describe('without any of them', () => {
+  let program: string;
+  beforeAll(() => {
+    program = sbclWithout(NAMES.flatMap(namesOf).flat(), 'nothing');
+  });
+
+  test('the agent says so and answers', async () => {
+    const image = start(program);
+    try {
+      const { without } = await image.greeting();
+      expect(without).toEqual(expect.arrayContaining(NAMES));
+      await expectBasics(image);
+    } finally {
+      image.close();
+    }
+  });
+
+  test('the doctor says in one line what is done instead', async () => {
+    const env = { ...process.env, XDG_CACHE_HOME: NO_CACHE };
+    const args = [SERVER, 'doctor', '--sbcl', program, '--root', folder.path];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    const line = stdout.split('\n').find((text) => text.includes('internals of SBCL')) ?? '';
+    expect(line).toMatch(
+      /^ok {3}internals of SBCL: some are not there, so the agent does something else\. frames: errors and interrupted calls tell no frames \(SB-DI:TOP-FRAME, .*\); locals: /,
+    );
+  });
+});
