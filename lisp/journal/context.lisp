@@ -69,21 +69,17 @@ that behind # are."
       (make-mark readtable (copy-seq macros) (copy-seq syntax) extended case
                  (and dispatch (copy-seq dispatch)) (readtable-text readtable)))))
 
-(defun same-elements-p (one other)
-  "True when the simple vectors ONE and OTHER have the same elements."
-  (declare (type simple-vector one other) (optimize speed))
-  (and (= (length one) (length other))
-       (loop for element across one
-             for index of-type fixnum from 0
-             always (eq element (svref other index)))))
+(defmacro define-comparison (name type access)
+  "Define NAME as a function that is true when two vectors of TYPE have the same elements, which ACCESS reads."
+  `(defun ,name (one other)
+     ,(format nil "True when ONE and OTHER, of type ~(~A~), have the same elements." type)
+     (declare (type ,type one other) (optimize speed (safety 0)))
+     (and (= (length one) (length other))
+          (dotimes (index (length one) t)
+            (unless (eq (,access one index) (,access other index)) (return nil))))))
 
-(defun same-octets-p (one other)
-  "True when the vectors of octets ONE and OTHER are the same."
-  (declare (type octets one other) (optimize speed))
-  (and (= (length one) (length other))
-       (loop for octet across one
-             for index of-type fixnum from 0
-             always (= octet (aref other index)))))
+(define-comparison same-elements-p simple-vector svref)
+(define-comparison same-octets-p octets aref)
 
 (defun current-p (mark readtable)
   "True when READTABLE is that of MARK and still what it was. This is asked for every form that is

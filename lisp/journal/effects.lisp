@@ -150,9 +150,12 @@ not count: reading interns too, and so does much code that only looks a symbol u
   "Note what the operator of FORM tells, which has been evaluated."
   (when (consp form)
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form))) (car (second form)) (car form))))
-      (when (or (member operator *by-name* :test #'eq) (definer-p operator))
-        (setf (effects-builds *effects*) t)
-        (unless (definer-p operator) (setf (effects-restyles *effects*) t)))
+      (cond ((definer-p operator) (setf (effects-builds *effects*) t))
+            ((or (member operator *by-name* :test #'eq)
+                 ;; A list that is changed in its place is still the same object.
+                 (and (member operator '(setf setq)) (eq (second form) '*features*)))
+             (setf (effects-builds *effects*) t
+                   (effects-restyles *effects*) t)))
       (when (unlocks-system-p form) (setf (effects-damages *effects*) t)))))
 
 ;;; Settings: what reading, printing and compiling go by
@@ -169,42 +172,43 @@ not count: reading interns too, and so does much code that only looks a symbol u
         for symbol = (contrib-symbol package name)
         when (and symbol (boundp symbol)) collect symbol))
 
-(sb-ext:defglobal **global-settings** '()
-  "The variables that say, for all threads, how code is read and compiled.")
-(sb-ext:defglobal **globals** '() "What GLOBAL-STATE returned when it was looked at last.")
+(defun settings-now (symbols)
+  "Return a list of pairs of each of SYMBOLS, variables, and its value."
+  (loop for symbol in symbols collect (cons symbol (symbol-value symbol))))
 
-(defun length-so-far (list)
-  "Return how many conses LIST has, which can be dotted or circular; at most 1,000."
-  (loop for rest = list then (cdr rest)
-        repeat 1000
-        while (consp rest) count t))
+(defun settings-same-p (settings)
+  "True when the variables in SETTINGS, from SETTINGS-NOW, have the values that they had. This is asked for every form
+that is evaluated, so it is quick."
+  (declare (optimize speed) (type list settings))
+  (loop for (symbol . value) in settings
+        always (eq value (symbol-value (the symbol symbol)))))
 
-(defun global-state ()
-  "Return a list of what is read and compiled by in all threads, and of a number that tells which packages there are."
-  (list* (length-so-far *features*) package-changes compiler-policy
-         (mapcar #'symbol-value **global-settings**)))
-
-(defun same-values-p (values others)
-  "True when the lists VALUES and OTHERS have the same elements."
-  (and (= (length values) (length others)) (every #'eql values others)))
+(sb-ext:defglobal **globals** (list nil nil)
+  "What all threads read and compile by, when it was looked at last: SETTINGS-NOW behind a number that tells which
+packages there are, and the policy of the compiler.")
 
 (defun globals-changed-p ()
-  "True when the global state is not that of the last look, which this is from now on. Evaluations run side by side:
-who looks first after a change is taken for who made it."
-  (unless (same-values-p (global-state) **globals**)
-    (setf **global-settings** (list* '*features* '*modules* '*default-pathname-defaults* 'sb-ext:*evaluator-mode*
-                                     (library-variables))
-          **globals** (global-state))
-    t))
+  "True when what all threads read and compile by is not what it was at the last look, which this is from now on.
+Evaluations run side by side: who looks first after a change is taken for who made it."
+  (destructuring-bind (packages policy . settings) **globals**
+    (unless (and (eql packages package-changes) (eq policy compiler-policy) (settings-same-p settings))
+      (setf **globals** (list* package-changes compiler-policy
+                               (settings-now (list* '*features* '*modules* '*default-pathname-defaults*
+                                                    'sb-ext:*evaluator-mode* (library-variables)))))
+      t)))
+
+(sb-ext:defglobal **seen** '() "The settings of the thread that looked at its own last, from SETTINGS-NOW.")
+(defvar *seen* '() "Those of this thread when it looked at them last.")
 
 (defun thread-settings ()
-  "Return the values of *SETTINGS*."
-  (mapcar #'symbol-value *settings*))
+  "Return the settings of this thread."
+  (if (and **seen** (settings-same-p **seen**)) **seen** (setf **seen** (settings-now *settings*))))
 
-(defun note-settings (before mark)
-  "Note whether the settings are others than BEFORE, or the readtable than MARK says."
-  (let ((globals (globals-changed-p)))
-    (when (or globals (not (same-values-p before (thread-settings))) (not (eq mark (readtable-mark *readtable*))))
+(defun note-settings (mark)
+  "Note whether the settings are others than at the last look, or the readtable than MARK says."
+  (let ((globals (globals-changed-p)) (same (settings-same-p *seen*)))
+    (unless same (setf *seen* (thread-settings)))
+    (when (or globals (not same) (not (eq mark (readtable-mark *readtable*))))
       (setf (effects-builds *effects*) t
             (effects-restyles *effects*) t)
       ;; With a readtable that reads nothing no image could be built.
@@ -213,7 +217,7 @@ who looks first after a change is taken for who made it."
 (defun evaluate-noting (form effects)
   "Evaluate FORM, return the list of its values, and note in EFFECTS what it does."
   (ignore-errors (globals-changed-p))
-  (let ((*effects* effects) (before (thread-settings)) (mark (mark-before *readtable*)))
+  (let ((*effects* effects) (mark (mark-before *readtable*)))
     (unwind-protect (multiple-value-list (call-user-code (lambda () (eval form))))
       (noting (note-operator form)
-              (note-settings before mark)))))
+              (note-settings mark)))))

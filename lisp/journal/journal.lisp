@@ -108,7 +108,7 @@ built, as ACCOUNT has it, and what it can have set."
 the image, or that it was left before its end: one that can have changed how values are shown ends with that. TEXT is
 a function that returns FORM as it stood."
   (let ((package *package*) (mark (ignore-errors (mark-before *readtable*))) (policy compiler-policy)
-        (account (make-account)) (ended nil))
+        (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil))
     (flet ((end ()
              (unless (shiftf ended t)
                (tell (lambda () (built-members form text account package mark policy))))))

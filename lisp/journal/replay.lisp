@@ -26,7 +26,7 @@ does. Return NIL, or why it could not be evaluated."
            "The readtable that it was read with is not there.")
           (t (failure-of
               (lambda ()
-                (let ((*package* package))
+                (let ((*package* package) (*seen* (thread-settings)))
                   (proclaim-policy (gethash "policy" table))
                   (evaluate-noting (without-parts (call-user-code (lambda () (read-from-string text)))
                                                   (gethash "without" table))
