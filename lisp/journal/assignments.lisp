@@ -53,7 +53,7 @@ bodies of what it only defines."
                                                 unless (symbolp place) nconc (variables-read place)
                                                 nconc (variables-read value)))
         ((member (car form) *valued*) (variables-read (third form)))
-        ((and (symbolp (car form)) (starts-p (symbol-name (car form)) "DEF")) '())
+        ((and (symbolp (car form)) (macro-function (car form)) (starts-p (symbol-name (car form)) "DEF")) '())
         (t (loop for rest = form then (cdr rest)
                  while (consp rest)
                  nconc (variables-read (car rest))))))

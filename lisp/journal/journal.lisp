@@ -99,7 +99,7 @@ built, as ACCOUNT has it, and what it can have set."
 
 (defun tell (function)
   "Tell the server the members that FUNCTION returns, if any."
-  (let ((members (ignore-errors (funcall function))))
+  (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
     (when members
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))
 
