@@ -10,7 +10,7 @@
     ("jobs" "package" "session" "frames" "conditions" "jobs" "operations" "warnings" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "xref" "describe" "arglist" "packages" "classes" "hierarchy")
-    ("journal" "package" "builders" "building" "assignments" "context" "journal")
+    ("journal" "package" "context" "effects" "assignments" "journal" "replay")
     ("evaluate" "package" "evaluate" "load" "undo" "compile" "expand")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
   "The rooms of the agent, each with its files. A file uses only what stands before it.")

@@ -2,7 +2,7 @@
 ;;;; the channel ends, and then the image ends too.
 
 (defpackage "LIVE-LISP.AGENT"
-  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD")
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.JOURNAL")
   (:export "MAIN"))
 
 (in-package "LIVE-LISP.AGENT")
@@ -62,6 +62,7 @@ ends the reader first and this thread last, so this one waits for its turn."
   ;; Loaded now, because no lookup may intern anything later.
   (ignore-errors (require "SB-INTROSPECT"))
   (unless (code-walker) (ignore-errors (require "SB-CLTL2")))
+  (listen-for-effects)
   (send (greeting))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
     ;; Each of these looks through all code, so the first answers do not wait for them.

@@ -132,6 +132,17 @@
 (define-internal policy-qualities (policy)
   "Return POLICY as a list of lists of a quality and its number." ("SB-C" "POLICY-TO-DECL-SPEC"))
 
+(define-ability "effects" "only what shows in a form is known to build the image")
+
+(define-internal-name +name-check+
+  "Names the function that is asked before a name is defined or undefined."
+  ("SB-KERNEL" "ASSERT-SYMBOL-HOME-PACKAGE-UNLOCKED" "SB-IMPL" "ASSERT-SYMBOL-HOME-PACKAGE-UNLOCKED"))
+(define-internal-name +package-check+
+  "Names the function that is asked before a package is changed." ("SB-IMPL" "ASSERT-PACKAGE-UNLOCKED"))
+(define-internal-variable package-changes
+  "A number that is another once a package was made, renamed or deleted."
+  ("SB-IMPL" "*PACKAGE-NAMES-COOKIE*") (length (list-all-packages)))
+
 (define-ability "loading" "a file that is loaded finds its fasl in *LOAD-TRUENAME*")
 
 (define-internal load-fasl (stream verbose print)

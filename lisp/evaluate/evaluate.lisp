@@ -125,14 +125,13 @@ only counted."
   "Evaluate FORM as a REPL does, and return the list of its values printed. TEXT is a function that
 returns it as it stood."
   (setf - form)
-  (let* ((*expansions* '()) (*expansion-room* 1000)
-         (values (call-telling form text
-                               (lambda () (multiple-value-list (call-user-code (lambda () (eval form))))))))
-    (setf /// // // / / values
-          *** ** ** * * (first values)
-          +++ ++ ++ + + form)
-    (printing-values
-      (call-user-code (lambda () (values-data values))))))
+  (evaluate-telling form text
+                    (lambda (values)
+                      (setf /// // // / / values
+                            *** ** ** * * (first values)
+                            +++ ++ ++ + + form)
+                      (printing-values
+                        (call-user-code (lambda () (values-data values)))))))
 
 (defvar *done* nil "The printed values of the forms that were evaluated, newest first.")
 
@@ -151,8 +150,7 @@ as it stands."
   "Read and evaluate the forms of TEXT one by one, adding the values of each to *DONE*.
 Return the members of the answer that only tell what could not be read."
   (let ((stream (make-string-input-stream text))
-        (packages (cons (find-package "KEYWORD") (packages-in text)))
-        (*macroexpand-hook* #'expand-noting))
+        (packages (cons (find-package "KEYWORD") (packages-in text))))
     (list "unreadable"
           (catch 'unreadable
             (loop for start = (skip-to-form stream)

@@ -3,6 +3,8 @@
 
 (in-package "LIVE-LISP.JOURNAL")
 
+(defvar *steps* 0 "How many more forms are looked at within the form that was evaluated.")
+
 (defparameter *setters*
   '(setq setf psetq psetf push pushnew pop incf decf remf rotatef shiftf set multiple-value-setq)
   "What changes a place.")
@@ -38,9 +40,28 @@
                  while (consp rest)
                  nconc (set-variables (car rest))))))
 
-(defun part-at (form path)
-  "Return the part of FORM at PATH, a list of indexes."
-  (reduce (lambda (part index) (nth index part)) path :initial-value form))
+(defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
+  "Definitions that evaluate more than they keep for later.")
+
+(defun variables-read (form)
+  "Return the global variables of the user whose values FORM uses when it is evaluated, where that shows: not in the
+bodies of what it only defines."
+  (cond ((minusp (decf *steps*)) '())
+        ((not (consp form)) (variables-in form))
+        ((member (car form) '(quote function lambda declare)) '())
+        ((member (car form) '(setq setf)) (loop for (place value) on (cdr form) by #'cddr
+                                                unless (symbolp place) nconc (variables-read place)
+                                                nconc (variables-read value)))
+        ((member (car form) *valued*) (variables-read (third form)))
+        ((and (symbolp (car form)) (macro-function (car form)) (starts-p (symbol-name (car form)) "DEF")) '())
+        (t (loop for rest = form then (cdr rest)
+                 while (consp rest)
+                 nconc (variables-read (car rest))))))
+
+(defun read-texts (form)
+  "Return the names of the global variables of the user whose values FORM uses, where that shows."
+  (let ((*steps* 1000))
+    (mapcar #'symbol-text (remove-duplicates (variables-read form)))))
 
 (defun set-members (form)
   "Return the member that tells which variables FORM can have set; NIL when there are none."

@@ -5,56 +5,6 @@
 
 ;;; The readtable
 
-(defun ascii-characters ()
-  "Return the characters below 128."
-  (loop for code below 128 collect (code-char code)))
-
-(defun dispatch-functions (readtable character)
-  "Return a vector of the functions that CHARACTER of READTABLE dispatches to, or NIL when it does not."
-  (ignore-errors
-   (let ((functions (make-array 128)))
-     (dotimes (code 128 functions)
-       (setf (svref functions code)
-             (get-dispatch-macro-character character (code-char code) readtable))))))
-
-(defun readtable-parts (readtable)
-  "Return what READTABLE consists of as far as this SBCL shows it: two vectors, a count and a keyword."
-  (list (macro-characters readtable)
-        (character-syntax readtable)
-        (let ((extended (other-characters readtable)))
-          (if (hash-table-p extended) (hash-table-count extended) 0))
-        (readtable-case readtable)))
-
-(defun differing-characters (readtable)
-  "Return the characters below 128 that READTABLE reads otherwise than the standard one, and those
-that behind # are."
-  (let ((standard (copy-readtable nil)))
-    (flet ((differ (one other)
-             (loop for code below 128
-                   unless (eql (elt one code) (elt other code)) collect (code-char code))))
-      (values (remove #\# (loop for (one other) in (list (list (readtable-parts readtable) (readtable-parts standard)))
-                                when (and (= 128 (length (first one))) (= 128 (length (second one))))
-                                  append (union (differ (first one) (first other))
-                                                (differ (second one) (second other)))))
-              (let ((one (dispatch-functions readtable #\#)) (other (dispatch-functions standard #\#)))
-                (and one other (differ one other)))))))
-
-(defun readtable-text (readtable)
-  "Return in which way READTABLE is not the standard one, as text; NIL when it reads the same."
-  (multiple-value-bind (characters dispatched) (differing-characters readtable)
-    (let ((case (readtable-case readtable)) (extended (third (readtable-parts readtable))))
-      (unless (and (null characters) (null dispatched) (eq case :upcase) (zerop extended))
-        (format nil "~(~A~) ~A~@[ #~A~]~@[ ~D~]" case
-                (coerce (sort characters #'char<) 'string)
-                (and dispatched (coerce dispatched 'string))
-                (and (plusp extended) extended))))))
-
-(defstruct (mark (:constructor make-mark (readtable macros syntax extended case dispatch text)))
-  "READTABLE as it was when it was looked at last, and its TEXT, from READTABLE-TEXT."
-  readtable macros syntax extended case dispatch text)
-
-(sb-ext:defglobal **mark** nil "The mark of the readtable that was looked at last, or NIL.")
-
 (defun dispatch-vector (macros)
   "Return the vector of what # dispatches to by MACROS, of a readtable, or NIL where it is not shown."
   (let ((function (and (= 128 (length macros)) (svref macros (char-code #\#)))))
@@ -62,46 +12,65 @@ that behind # are."
       (let ((table (dispatch-table function)))
         (and (consp table) (simple-vector-p (car table)) (car table))))))
 
-(defun new-mark (readtable)
-  "Return the mark of READTABLE as it is now."
-  (destructuring-bind (macros syntax extended case) (readtable-parts readtable)
-    (let ((dispatch (dispatch-vector macros)))
-      (make-mark readtable (copy-seq macros) (copy-seq syntax) extended case
-                 (and dispatch (copy-seq dispatch)) (readtable-text readtable)))))
+(defun readtable-parts (readtable)
+  "Return what READTABLE consists of as far as this SBCL shows it: the macros of characters below 128, what # of these
+dispatches to, their syntax, how many others are special, and the case."
+  (let ((macros (macro-characters readtable)) (extended (other-characters readtable)))
+    (list macros (dispatch-vector macros) (character-syntax readtable)
+          (if (hash-table-p extended) (hash-table-count extended) 0)
+          (readtable-case readtable))))
 
-(defun same-elements-p (one other)
-  "True when the simple vectors ONE and OTHER have the same elements."
-  (declare (type simple-vector one other) (optimize speed))
-  (and (= (length one) (length other))
-       (loop for element across one
-             for index of-type fixnum from 0
-             always (eq element (svref other index)))))
+(defun differing (part standard)
+  "Return the characters below 128 for which the vectors PART and STANDARD, parts of readtables, differ, as text."
+  (coerce (loop for code below (min 128 (length part) (length standard))
+                unless (eql (elt part code) (elt standard code)) collect (code-char code))
+          'string))
 
-(defun same-octets-p (one other)
-  "True when the vectors of octets ONE and OTHER are the same."
-  (declare (type octets one other) (optimize speed))
-  (and (= (length one) (length other))
-       (loop for octet across one
-             for index of-type fixnum from 0
-             always (= octet (aref other index)))))
+(defun readtable-text (readtable)
+  "Return in which way READTABLE is not the standard one, as text; NIL when it reads the same."
+  (destructuring-bind (macros dispatch syntax extended case) (readtable-parts readtable)
+    (destructuring-bind (usual-macros usual-dispatch usual-syntax &rest rest) (readtable-parts (copy-readtable nil))
+      (declare (ignore rest))
+      (let ((characters (remove #\# (sort (union (coerce (differing macros usual-macros) 'list)
+                                                 (coerce (differing syntax usual-syntax) 'list))
+                                          #'char<)))
+            (dispatched (differing dispatch usual-dispatch)))
+        (unless (and (null characters) (string= dispatched "") (eq case :upcase) (zerop extended))
+          (format nil "~(~A~) ~A~@[ #~A~]~@[ ~D~]" case (coerce characters 'string)
+                  (and (string/= dispatched "") dispatched)
+                  (and (plusp extended) extended)))))))
 
-(defun current-p (mark readtable)
-  "True when READTABLE is that of MARK and still what it was. This is asked for every form that is
-evaluated, so it is quick."
-  (and mark
-       (eq readtable (mark-readtable mark))
-       (destructuring-bind (macros syntax extended case) (readtable-parts readtable)
-         (and (eq case (mark-case mark))
-              (eql extended (mark-extended mark))
-              (same-elements-p macros (mark-macros mark))
-              (if (typep syntax 'octets) (same-octets-p syntax (mark-syntax mark)) t)
-              (let ((dispatch (dispatch-vector macros)))
-                (if dispatch (same-elements-p dispatch (or (mark-dispatch mark) #())) t))))))
+(defstruct (mark (:constructor make-mark (readtable parts text)))
+  "READTABLE as it was when it was looked at last: copies of its PARTS, and its TEXT, from READTABLE-TEXT."
+  readtable parts text)
+
+(sb-ext:defglobal **mark** nil "The mark of the readtable that was looked at last, or NIL.")
+
+(defmacro same-elements-p (type access one other)
+  "True when the vectors ONE and OTHER of TYPE have the same elements, which ACCESS reads."
+  `(let ((one ,one) (other ,other))
+     (declare (type ,type one other) (optimize speed (safety 0)))
+     (and (= (length one) (length other))
+          (dotimes (index (length one) t)
+            (unless (eq (,access one index) (,access other index)) (return nil))))))
+
+(defun same-part-p (one other)
+  "True when ONE and OTHER, parts of readtables, are the same."
+  (cond ((and (simple-vector-p one) (simple-vector-p other)) (same-elements-p simple-vector svref one other))
+        ((and (typep one 'octets) (typep other 'octets)) (same-elements-p octets aref one other))
+        (t (eql one other))))
 
 (defun readtable-mark (readtable)
-  "Return the mark of READTABLE, the one that was made last when that is still true."
-  (let ((mark **mark**))
-    (if (current-p mark readtable) mark (setf **mark** (new-mark readtable)))))
+  "Return the mark of READTABLE, the one that was made last when that is still true. This is asked for every form that
+is evaluated, so it is quick."
+  (let ((mark **mark**) (parts (readtable-parts readtable)))
+    (if (and mark
+             (eq readtable (mark-readtable mark))
+             (loop for part in parts for old in (mark-parts mark) always (same-part-p part old)))
+        mark
+        (setf **mark** (make-mark readtable
+                                  (loop for part in parts collect (if (vectorp part) (copy-seq part) part))
+                                  (readtable-text readtable))))))
 
 (defun mark-before (readtable)
   "Return the mark of READTABLE when it is the one that was looked at last: a form that could change

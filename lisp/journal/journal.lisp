@@ -1,58 +1,61 @@
 ;;;; What the server keeps to build a lost image again: it is told of each form that built the image
-;;;; when that has ended well, and gives those forms to a new image.
+;;;; when that has ended well.
 
 (in-package "LIVE-LISP.JOURNAL")
 
-;;; Telling
+;;; The parts of a form
 
-(defun beginning-of (text)
-  "Return the beginning of TEXT, on one line."
-  (on-one-line (print-safely 200 text "~A")))
+(defstruct (account (:constructor make-account ()))
+  "What the parts of a form did together. NAMES has the texts of the names that they defined, those apart that a
+definition shows; WITHOUT has the paths, lists of indexes, of the parts that the next image does not need."
+  (builds nil) (damages nil) (restyles nil) (names '()) (without '()))
 
-(defun built-members (form text package mark policy)
-  "Return the members that tell how evaluating FORM, which TEXT returns as it stood, changed the image
-that had PACKAGE, a readtable of MARK and POLICY; NIL when there is nothing to tell."
-  (multiple-value-bind (builds without damages)
-      (let ((*steps* 5000)) (building-parts form))
-    (let* ((reads-otherwise (not (eq mark (readtable-mark *readtable*))))
-           ;; With a readtable that reads nothing no image could be built.
-           (spoilt (and reads-otherwise (not (readable-p *readtable*))))
-           (damages (or damages spoilt))
-           (builds (and (not spoilt) (or builds (and reads-otherwise (not damages))))))
-      (append (when builds
-                (list "text" (funcall text)
-                      "package" (package-name package)
-                      "without" without
-                      "readtable" (mark-text mark)
-                      "policy" (policy-data policy)))
-              (when damages (list "damages" (beginning-of (funcall text))))
-              (unless (eq package *package*) (list "inPackage" (package-name *package*)))
-              (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form))))))
+(defun parts-of (form)
+  "Return the parts of FORM, a PROGN or its like, that EVAL evaluates one after the other, the index of the first, and
+the declarations that hold for each; NIL for another form."
+  (when (and (consp form) (ignore-errors (list-length form)))
+    (case (car form)
+      (progn (values (cdr form) 1))
+      (eval-when (when (intersection '(:execute eval) (ignore-errors (copy-list (second form))))
+                   (values (cddr form) 2)))
+      (locally (let ((body (member-if-not (lambda (part) (and (consp part) (eq (car part) 'declare))) (cdr form))))
+                 (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
 
-(defun unfinished-members (form text)
-  "Return the members that tell of FORM, which TEXT returns as it stood and which was left before its
-end: that it would build the image, and what it can have set."
-  (multiple-value-bind (builds without damages)
-      (let ((*steps* 5000)) (building-parts form))
-    (declare (ignore without))
-    (append (when (or builds damages) (list "unfinished" (beginning-of (funcall text))))
-            (set-members form))))
+(defun put-down (form path account effects)
+  "Put the EFFECTS of FORM, the part at PATH, reversed, down to ACCOUNT."
+  (when (effects-damages effects) (setf (account-damages account) t))
+  (when (effects-restyles effects) (setf (account-restyles account) t))
+  (cond ((and (effects-builds effects) (not (effects-damages effects)))
+         (setf (account-builds account) t)
+         (unless (and (consp form) (definer-p (car form)))
+           (setf (account-names account) (union (effects-names effects) (account-names account) :test #'string=))))
+        ((consp form) (push (reverse path) (account-without account)))))
 
-(defun call-telling (form text function)
-  "Call FUNCTION, which evaluates FORM, and return what it returns. Tell the server how that changed
-the image, or that FORM was left before its end. TEXT is a function that returns FORM as it stood."
-  (let ((package *package*) (mark (mark-before *readtable*)) (policy compiler-policy) (finished nil))
-    (flet ((tell (members)
-             (when members
-               (send (object "built" (make-json-object members) "job" (job-id *job*))))))
-      (unwind-protect
-           (prog1 (funcall function)
-             (setf finished t)
-             (tell (ignore-errors (built-members form text package mark policy))))
-        (unless finished
-          (tell (ignore-errors (unfinished-members form text))))))))
+(defun evaluate-part (form path account &optional (whole form))
+  "Evaluate WHOLE, which is FORM, the part at PATH, reversed, with what must be around it. Return the list of its
+values, and put down to ACCOUNT what it did."
+  (let ((effects (make-effects)))
+    (unwind-protect (evaluate-noting whole effects)
+      (put-down form path account effects))))
 
-;;; Building again
+(defun evaluate-parts (form path account)
+  "Evaluate FORM, the part at PATH, reversed, as EVAL does. Return the list of its values, and put down to ACCOUNT what
+each of its parts did."
+  (multiple-value-bind (parts first declarations) (parts-of form)
+    (if (null parts)
+        (evaluate-part form path account)
+        (loop with values = '()
+              for part in parts
+              for index from first
+              for place = (cons index path)
+              do (setf values (if declarations
+                                  (evaluate-part part place account `(locally ,@declarations ,part))
+                                  (evaluate-parts part place account)))
+              finally (return values)))))
+
+(defun part-at (form path)
+  "Return the part of FORM at PATH, a list of indexes."
+  (reduce (lambda (part index) (nth index part)) path :initial-value form))
 
 (defun without-parts (form paths)
   "Return FORM with NIL in the place of its parts at PATHS, lists of indexes."
@@ -65,61 +68,54 @@ the image, or that FORM was left before its end. TEXT is a function that returns
                           (inner (without-parts part inner))
                           (t part)))))
 
-(defun failure-of (function)
-  "Call FUNCTION and return NIL, or the text of the condition that nobody handled."
-  (let ((condition
-          (catch 'failed
-            (flet ((fail (condition &optional hook)
-                     (declare (ignore hook))
-                     (throw 'failed condition)))
-              (let ((*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'fail))
-                (restart-case (progn (funcall function) nil)
-                  (abort () "Its ABORT restart was invoked.")))))))
-    (when condition (protect-stack-again))
-    (if (typep condition 'condition) (report-text 300 condition) condition)))
+;;; Telling
 
-(defun replay-form (table)
-  "Evaluate the form that TABLE, from a message, tells as it was evaluated in another image. Return
-NIL, or why it could not be."
-  (let* ((name (gethash "package" table "COMMON-LISP-USER")) (package (find-package name))
-         (text (gethash "text" table)))
-    (cond ((null package) (format nil "There is no package ~A." name))
-          ((not (equal (gethash "readtable" table) (mark-text (readtable-mark *readtable*))))
-           "The readtable that it was read with is not there.")
-          (t (failure-of
-              (lambda ()
-                (let ((*package* package))
-                  (proclaim-policy (gethash "policy" table))
-                  (call-user-code
-                   (lambda ()
-                     (eval (without-parts (read-from-string text) (gethash "without" table))))))))))))
+(defun beginning-of (text)
+  "Return the beginning of TEXT, on one line."
+  (on-one-line (print-safely 200 text "~A")))
 
-(defun call-muffling (function)
-  "Call FUNCTION without what the compiler says."
-  (let ((*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream))
-        (*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
-    (handler-bind ((warning #'muffle-warning) (sb-ext:compiler-note #'muffle-warning))
-      (funcall function))))
+(defun built-members (form text account package mark policy)
+  "Return the members that tell how evaluating FORM, which TEXT returns as it stood, changed the image that had
+PACKAGE, a readtable of MARK and POLICY, as ACCOUNT has it; NIL when there is nothing to tell."
+  (let ((builds (account-builds account)) (without (reverse (account-without account))))
+    (append (when builds
+              (list "text" (funcall text)
+                    "package" (package-name package)
+                    "without" without
+                    "readtable" (mark-text mark)
+                    "policy" (policy-data policy)
+                    "defines" (account-names account)
+                    "reads" (read-texts (without-parts form without))))
+            (when (account-damages account) (list "damages" (beginning-of (funcall text))))
+            (unless (eq package *package*) (list "inPackage" (package-name *package*)))
+            (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
-(define-operation ("replay" :members t) (forms)
-  "Evaluate FORMS, which built another image, and tell which could not be. Before each the server is
-told its index, so that it knows which one hangs or ends the image. One with inPackage only makes that
-the session's package."
-  (let* ((failed '())
-         (members
-           (job-result *job*
-             (lambda ()
-               (call-in-session nil
-                 (lambda ()
-                   (call-muffling
-                    (lambda ()
-                      (loop for table in forms
-                            for index from 0
-                            for package = (find-package (gethash "inPackage" table ""))
-                            do (send (object "replaying" index "job" (job-id *job*)))
-                               (if (gethash "inPackage" table)
-                                   (when package (setf *package* package))
-                                   (let ((why (replay-form table)))
-                                     (when why (push (object "index" index "why" why) failed)))))
-                      (list "value" t)))))))))
-    (list* "failed" (reverse failed) members)))
+(defun unfinished-members (form text account)
+  "Return the members that tell of FORM, which TEXT returns as it stood and which was left before its end: that it
+built, as ACCOUNT has it, and what it can have set."
+  (append (when (or (account-builds account) (account-damages account))
+            (list "unfinished" (beginning-of (funcall text))))
+          (set-members form)))
+
+(defun tell (function)
+  "Tell the server the members that FUNCTION returns, if any."
+  (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
+    (when members
+      (send (object "built" (make-json-object members) "job" (job-id *job*))))))
+
+(defun evaluate-telling (form text show)
+  "Evaluate FORM, call SHOW with the list of its values, and return what that returns. Tell the server how FORM changed
+the image, or that it was left before its end: one that can have changed how values are shown ends with that. TEXT is
+a function that returns FORM as it stood."
+  (let ((package *package*) (mark (ignore-errors (mark-before *readtable*))) (policy compiler-policy)
+        (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil))
+    (flet ((end ()
+             (unless (shiftf ended t)
+               (tell (lambda () (built-members form text account package mark policy))))))
+      (unwind-protect
+           (let ((values (evaluate-parts form '() account)))
+             (unless (account-restyles account) (end))
+             (multiple-value-prog1 (funcall show values)
+               (end)))
+        (unless ended
+          (tell (lambda () (unfinished-members form text account))))))))

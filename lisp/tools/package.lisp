@@ -1,7 +1,7 @@
 ;;;; Tools: those that code calls, and those that it makes.
 
 (defpackage "LIVE-LISP.TOOLS"
-  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.EVALUATE")
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.JOURNAL" "LIVE-LISP.EVALUATE")
   (:implement "LIVE-LISP" "LIVE-LISP.TOOLS"))
 
 (in-package "LIVE-LISP.TOOLS")

@@ -93,6 +93,7 @@ see it as lisp_NAME. Signals an INVALID-TOOL."
   (unless (and (hash-table-p registry) (member (hash-table-test registry) '(equal equalp)))
     (refuse-tool (live-lisp:tool-name tool)
                  "can be registered only in an EQUAL hash table, such as *AGENT-Q-REGISTRY*."))
+  (note-building)
   (if (eq registry (sb-ext:symbol-global-value 'live-lisp:*agent-q-registry*))
       ;; Signalled without the lock, so that no frames of it are shown.
       (let ((refusal nil))

@@ -1,6 +1,6 @@
 // Decides what the rest of the program can ask of a Lisp image, whichever kind it is.
 
-import type { LossReport } from './recovery/loss-report.ts';
+import type { LossReport } from './recovery/report.ts';
 import type { Jobs } from './session/jobs.ts';
 import type { CallNotice } from './session/notices.ts';
 import type { ImageStatus } from './session/status.ts';

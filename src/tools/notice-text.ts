@@ -1,9 +1,10 @@
 // Decides how it reads what happened besides the calls.
 
 import type { Notice } from '../image/image.ts';
-import { lossText } from '../image/recovery/loss-report.ts';
+
 import { type Ending, type Output, wholeText } from '../image/wire/endings.ts';
 import { secondsText } from './endings.ts';
+import { lossText } from './loss-text.ts';
 
 /** Returns what a model reads of NOTICE. */
 export function noticeText(notice: Notice): string {

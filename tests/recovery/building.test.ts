@@ -44,8 +44,8 @@ test.each([
   "(eval (list 'defun 'b13 '() 1))",
   '(intern "B14")',
   '(let ((p (make-package :b15))) (intern "A" p))',
-  '(setf *print-case* :upcase)',
-  '(setq *read-default-float-format* (quote single-float))',
+  '(setf *print-case* :downcase)',
+  '(setq *read-default-float-format* (quote double-float))',
   '(push :b16 *features*)',
   '(require :asdf)',
   '(push #p"/nowhere/" (symbol-value (quote asdf:*central-registry*))) (setf asdf:*central-registry* nil)',
@@ -55,7 +55,8 @@ test.each([
   '(with-open-file (s "/dev/null") (declare (ignore s)) (defun b20 () 1))',
   '(eval-when (:compile-toplevel :load-toplevel :execute) (defun b21 () 1))',
   '(time (defun b22 () 1))',
-  '(loop for n below 1 do (set-syntax-from-char #\\a #\\a))',
+  '(loop for n below 1 do (set-syntax-from-char #\\^ #\\;))',
+  '(set-syntax-from-char #\\^ #\\^ *readtable* nil)',
   "(compile 'b23 '(lambda () 1))",
   "(funcall #'compile 'b24 '(lambda () 1))",
   "(apply #'compile 'b25 '((lambda () 1)))",
@@ -64,7 +65,7 @@ test.each([
   '(defun b27 () 1) (rotatef (symbol-function (quote b27)) (symbol-function (quote b25)))',
   '(let ((x (lambda () 2))) (shiftf x (fdefinition (quote b27)) (lambda () 1)))',
   "(set '*print-case* :upcase)",
-  "(setf (symbol-value '*print-case*) :upcase)",
+  "(setf (symbol-value '*print-case*) :downcase)",
   '(flet ((f () (defun b28 () 1))) (f))',
   '(labels ((f () (g)) (g () (defun b29 () 1))) (f))',
   "(flet ((f (n) (eval `(defun ,n () 1)))) (mapc #'f '(b30)))",
@@ -78,8 +79,6 @@ test.each([
   '(let* ((n (quote b36)) (form `(defun ,n () 1))) (eval form))',
   "(dolist (form '((defun b37 () 1))) (eval form))",
   "(funcall (compile nil '(lambda () (defun b38 () 1))))",
-  "(make-instance 'standard-class :name 'b39)",
-  "(make-instance 'standard-generic-function :name 'b40)",
 ])('builds: %s', async (code) => {
   expect((await toldOf(code)).filter((each) => each['text'] !== undefined)).not.toEqual([]);
 });
@@ -114,9 +113,78 @@ test.each([
   "(dolist (form '(1 2)) (eval form))",
   '(let ((x 1) (y 2)) (rotatef x y) (shiftf x y *print-base*))',
   "(make-instance 'error)",
-  '(eval (read-from-string "(defun n10 () 1)"))',
+  '(setf *print-base* 10 *print-length* *print-length*)',
+  "(make-instance 'standard-class :name 'n10)",
+  "(make-instance 'standard-generic-function :name 'n11)",
+  '(setf (symbol-function (gensym)) (lambda () 1))',
+  '(read-from-string "n12")',
+  '(let ((*readtable* (copy-readtable nil))) (set-macro-character #\\! (lambda (s c) (list s c))) nil)',
+  '(let ((*print-base* 2)) (princ-to-string 5))',
+  '(funcall (compile nil (quote (lambda (x) (ignore-errors (slot-value x (quote n13)))))) 1)',
+  '(with-output-to-string (*standard-output*) (describe (quote car)))',
+  '(handler-case (n14) (undefined-function () nil))',
+  '(progv (list (quote n15)) (list 1) (symbol-value (quote n15)))',
+  '(progn (sb-ext:gc) (find-class (quote car) nil))',
 ])('builds nothing: %s', async (code) => {
   expect(await toldOf(code)).toEqual([]);
+});
+
+const SETTER = '(defun define-it (name value) (setf (fdefinition name) (lambda () value)))';
+
+function withPackage(name: string): string {
+  const setf = /^\(SETF (.+)\)$/.exec(name)?.[1];
+  return setf === undefined ? `COMMON-LISP-USER::${name}` : `(SETF COMMON-LISP-USER::${setf})`;
+}
+
+test.each([
+  ["(define-it 'e1 1)", ['E1']],
+  ['(eval (read-from-string "(defun e2 () 1)"))', ['E2']],
+  ['(eval (eval (list (quote list) (quote (quote defvar)) (quote (quote *e3*)))))', ['*E3*']],
+  ["(compile-it 'e4)", ['E4']],
+  ['(add-it)', ['E5']],
+  ["(structure-it 'e6)", ['COPY-E6', 'E6', 'E6-A', 'E6-P', 'MAKE-E6', '(SETF E6-A)']],
+  ['(setf (symbol-function (intern "E7")) (lambda () 1))', ['E7']],
+  ['(mapcar (lambda (n) (define-it n 1)) (list (quote e8) (quote e9)))', ['E8', 'E9']],
+  ['(let ((e 1)) (declare (special e)) (funcall (lambda () (defparameter *e10* e))))', ['*E10*']],
+  ['(when (fboundp (quote define-it)) (fmakunbound (quote e1)))', ['E1']],
+  ['(funcall (lambda () (eval (quote (deftype e11 () t)))))', ['E11']],
+  ["(apply #'sb-mop:ensure-class (quote (e12 :direct-superclasses (standard-object))))", ['E12']],
+])('what a form defines is seen wherever the definition stands: %s', async (code, names) => {
+  await toldOf(`${SETTER}
+(defun compile-it (name) (compile name '(lambda () 1)))
+(defgeneric e5 (x))
+(defun add-it ()
+  (add-method #'e5 (make-instance 'standard-method :qualifiers '() :specializers (list (find-class t)) :lambda-list '(x)
+                                  :function (lambda (args next) (declare (ignore args next)) 1))))
+(defun structure-it (name) (eval \`(defstruct ,name a)))`);
+  const [built, ...others] = await toldOf(code);
+  expect(others).toEqual([]);
+  expect(built).toMatchObject({ text: code });
+  const defined = new Set(Object.values(built?.['defines'] ?? []));
+  expect(defined).toEqual(new Set(names.map((name) => withPackage(name))));
+});
+
+test.each([
+  "(defun g1 () (define-it 'g2 1))",
+  '(defstruct g3 a)',
+  '(progn (defun g4 () 1) (print 1) (defvar *g5* 1))',
+])('names that the text of a definition shows are not told: %s', async (code) => {
+  const [built] = await toldOf(code);
+  expect(built).toMatchObject({ text: code });
+  expect(built).not.toHaveProperty('defines');
+});
+
+test.each([
+  ['(let ((n *r1*)) (defun r2 () n))', ['*R1*']],
+  ['(defparameter *r3* (* 2 *r1*))', ['*R1*']],
+  ['(when *r1* (defun r4 () 1))', ['*R1*']],
+  ['(progn (print *r1*) (defun r5 () 1))', undefined],
+  ['(defun r6 () *r1*)', undefined],
+  ['(let ((f (lambda () *r1*))) (setf (fdefinition (quote r7)) f))', undefined],
+])('variables whose values a definition uses at once are named: %s', async (code, names) => {
+  await toldOf('(defvar *r1* 1)');
+  const [built] = await toldOf(code);
+  expect(built?.['reads']).toEqual(names?.map((name) => `COMMON-LISP-USER::${name}`));
 });
 
 test.each([
@@ -154,6 +222,7 @@ test('parts that are left out can have set variables, others are evaluated again
     text: code,
     package: 'COMMON-LISP-USER',
     without: [[2]],
+    defines: ['COMMON-LISP-USER::V2'],
     set: ['COMMON-LISP-USER::*S1*'],
   });
 });

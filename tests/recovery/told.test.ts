@@ -171,7 +171,7 @@ test('no side effect happens twice but those of definitions', async () => {
   const path = join(folder.path, 'effects');
   await session.eval(file.replace('NAME', path));
   await session.eval('(progn (note 1) (defun a () 1) (note 2))');
-  await session.eval('(note 3) (let ((x 1)) (note x)) (setf *print-base* (progn (note 4) 10))');
+  await session.eval('(note 3) (let ((x 1)) (note x)) (setf *print-length* (progn (note 4) 99))');
   await session.eval('(defmacro counted () (note :m) 1) (defun b () (counted))');
   expect(readFileSync(path, 'utf8')).toBe('12314M');
   await killImage(session);

@@ -6,8 +6,8 @@ import type { Image, ImageTools, Notice, RebuildFrom, Replaceable, Stake } from 
 import type { Child } from '../process/child.ts';
 import { Lifetime, type LifetimeOptions, type Turns } from '../process/lifetime.ts';
 import type { JournalStore } from '../recovery/entries.ts';
-import type { LossReport } from '../recovery/loss-report.ts';
 import { Recovery } from '../recovery/recovery.ts';
+import type { LossReport } from '../recovery/report.ts';
 import { Calls, type Host } from '../session/calls.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';

@@ -119,7 +119,11 @@ export class Lifetime {
     for (;;) {
       const child = await this.#begin();
       const again = await this.#turns.prepare(child);
-      if (again && !this.#closed) continue;
+      if (again && !this.#closed) {
+        child.kill('what was built again broke it');
+        await child.ended;
+        continue;
+      }
       this.#prepared = child;
       this.#failure = undefined;
       if (child.dead) this.#ready = undefined;

@@ -10,6 +10,8 @@ export interface FormEntry {
   without?: number[][];
   readtable?: string;
   policy?: unknown[];
+  /** Names that it defined, but those that its text shows. */
+  defines?: string[];
 }
 
 /** What built the image: a form, a change of the session's package, a file or a system that was loaded. */
@@ -44,6 +46,22 @@ export interface OldJournal {
   /** Lines that could not be read. */
   damaged: number;
   content(digest: string): Buffer | undefined;
+}
+
+/** Returns how ENTRY is named. */
+export function labelOf(entry: Entry): string {
+  switch (entry.kind) {
+    case 'form': {
+      const text = entry.text.replace(/\s+/g, ' ');
+      return text.length > 80 ? `${text.slice(0, 80)}...` : text;
+    }
+    case 'file':
+      return `load_file ${entry.path}`;
+    case 'system':
+      return `load_system ${entry.name}`;
+    case 'package':
+      return `(in-package ${entry.inPackage})`;
+  }
 }
 
 /** Returns about how many characters ENTRY takes; what is found out later about it does not count. */

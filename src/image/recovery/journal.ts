@@ -4,32 +4,20 @@ import { messageOf } from '../../errors.ts';
 import type { Answer, Built } from '../wire/messages.ts';
 import type { EvaluateData, LoadFileData, LoadSystemData } from '../wire/operations.ts';
 import { digestOf, readBounded } from './digests.ts';
-import { type Entry, type JournalStore, replaces, type SystemEntry, sizeOf } from './entries.ts';
-
-/** The beginnings of the first few forms, and how many there were. */
-export interface Beginnings {
-  count: number;
-  first: string[];
-}
-
-/** What a lost image held, for what is told of the loss. */
-export interface Held {
-  evaluations: number;
-  systems: string[];
-  files: string[];
-  tools: string[];
-  /** How many forms were evaluated that built nothing, and variables that those can have set. */
-  notRun: number;
-  variables: string[];
-  /** Forms that changed the Lisp system itself, and that would build the image but did not end well. */
-  damages: Beginnings;
-  unfinished: Beginnings;
-}
+import {
+  type Entry,
+  type FormEntry,
+  type JournalStore,
+  labelOf,
+  replaces,
+  type SystemEntry,
+  sizeOf,
+} from './entries.ts';
+import { addForm, addName, type Held, nothingHeld } from './report.ts';
 
 /** Entries, and characters of them, that are kept. */
 const ENTRY_LIMIT = 20_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
-const NAME_LIMIT = 1000;
 
 /** Told of the answer of an operation, with the id of its job. */
 export type Answered = (job: number, answer: Answer) => void;
@@ -121,16 +109,20 @@ export class Journal {
 
   /** Takes BUILT, how a form of JOB changed the image. */
   built(job: number, built: Built): void {
-    const { text, inPackage, damages, unfinished, set, ...how } = built;
+    const { text, inPackage, damages, unfinished, set, reads, ...how } = built;
     const known = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
     if (known && !Number.isNaN(job)) this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
-    if (typeof text === 'string') this.add(formEntry(text, how));
-    if (typeof inPackage === 'string') this.add({ kind: 'package', inPackage });
-    if (typeof damages === 'string') addBeginning(this.#held.damages, damages);
-    if (typeof unfinished === 'string') addBeginning(this.#held.unfinished, unfinished);
-    for (const name of Array.isArray(set) ? set : []) {
-      if (typeof name === 'string') addName(this.#held.variables, name);
+    if (typeof text === 'string') {
+      const entry = formEntry(text, how);
+      if (namesIn(reads).some((name) => this.#held.variables.includes(name))) {
+        addForm(this.#held.differing, labelOf(entry));
+      }
+      this.add(entry);
     }
+    if (typeof inPackage === 'string') this.add({ kind: 'package', inPackage });
+    if (typeof damages === 'string') addForm(this.#held.damages, damages);
+    if (typeof unfinished === 'string') addForm(this.#held.unfinished, unfinished);
+    for (const name of namesIn(set)) addName(this.#held.variables, name);
   }
 
   /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS; LOADED is
@@ -235,7 +227,10 @@ export class Journal {
 }
 
 /** Returns the entry of the form TEXT, with what the agent told besides. */
-function formEntry(text: string, { package: home, without, readtable, policy }: Built): Entry {
+function formEntry(
+  text: string,
+  { package: home, without, readtable, policy, defines }: Built,
+): { kind: 'form' } & FormEntry {
   return {
     kind: 'form',
     text,
@@ -243,49 +238,11 @@ function formEntry(text: string, { package: home, without, readtable, policy }: 
     ...(Array.isArray(without) && { without }),
     ...(typeof readtable === 'string' && { readtable }),
     ...(Array.isArray(policy) && { policy }),
+    ...(Array.isArray(defines) && { defines: namesIn(defines) }),
   };
 }
 
-/** Returns what ONE and OTHER held together. */
-export function combined(one: Held, other: Held): Held {
-  const names = (key: 'systems' | 'files' | 'tools' | 'variables') => [
-    ...new Set([...one[key], ...other[key]]),
-  ];
-  const beginnings = (key: 'damages' | 'unfinished') => ({
-    count: one[key].count + other[key].count,
-    first: [...one[key].first, ...other[key].first].slice(0, 5),
-  });
-  return {
-    evaluations: one.evaluations + other.evaluations,
-    systems: names('systems'),
-    files: names('files'),
-    tools: names('tools'),
-    notRun: one.notRun + other.notRun,
-    variables: names('variables'),
-    damages: beginnings('damages'),
-    unfinished: beginnings('unfinished'),
-  };
-}
-
-/** Returns what an image holds that is new. */
-export function nothingHeld(): Held {
-  return {
-    evaluations: 0,
-    systems: [],
-    files: [],
-    tools: [],
-    notRun: 0,
-    variables: [],
-    damages: { count: 0, first: [] },
-    unfinished: { count: 0, first: [] },
-  };
-}
-
-function addBeginning(beginnings: Beginnings, text: string): void {
-  beginnings.count++;
-  if (beginnings.first.length < 5) beginnings.first.push(text);
-}
-
-function addName(names: string[], name: string): void {
-  if (names.length < NAME_LIMIT && !names.includes(name)) names.push(name);
+/** Returns the names in MEMBER, which can be anything. */
+function namesIn(member: unknown): string[] {
+  return Array.isArray(member) ? member.filter((each) => typeof each === 'string') : [];
 }

@@ -1,30 +1,24 @@
 // Decides how a new image is built as the one before was: each entry of the journal in turn, within limits, skipping
 // what fails.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
+import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { watch } from '../wire/ending-steps.ts';
 import { type Ending, endingAfter } from '../wire/endings.ts';
-import type { Operations } from '../wire/operations.ts';
+import type { Operations, ReplayRemark } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { changedSince, digestOf, readBounded } from './digests.ts';
-import type { Entry, FormEntry } from './entries.ts';
+import { type Entry, type FormEntry, labelOf } from './entries.ts';
 import type { Journal } from './journal.ts';
-import {
-  endingWords,
-  failuresOf,
-  labelOf,
-  nothingBuilt,
-  type Rebuilt,
-  type Remark,
-} from './rebuild-result.ts';
+import { addName, nothingBuilt, type Rebuilt, type Remark } from './report.ts';
 
 /** Forms that are sent at once, and about how many characters. */
 const BATCH = 500;
 const BATCH_CHARACTERS = 1_000_000;
+
+const BROKEN = 'with it the image cannot read, evaluate and print any more';
 
 type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
 
@@ -32,7 +26,7 @@ export class Rebuild {
   readonly #journal: Journal;
   readonly #times: Times;
   readonly #began = performance.now();
-  #mark: { job: number; reached: (index: number) => void } | undefined;
+  #mark: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
   #abandoned = false;
   #done = 0;
   #total = 0;
@@ -58,12 +52,12 @@ export class Rebuild {
 
   /** Takes the tool that clients call NAME, which was registered again. */
   registeredTool(name: string): void {
-    addNew(this.#result.tools, name);
+    addName(this.#result.tools, name);
   }
 
-  /** Takes that JOB evaluates the form number INDEX now. */
-  reached(job: number, index: number): void {
-    if (job === this.#mark?.job) this.#mark.reached(index);
+  /** Takes that JOB evaluates the form number INDEX now, or looks whether the image still works after it. */
+  reached(job: number, index: number, probing: boolean): void {
+    if (job === this.#mark?.job) this.#mark.reached(index, probing);
   }
 
   /** Leaves it at what failed, because the image is lost again and again. */
@@ -76,7 +70,7 @@ export class Rebuild {
     this.#abandoned = true;
   }
 
-  /** Builds PEER. Returns whether it lives; what ended it is dropped from the journal. */
+  /** Builds PEER. Returns whether it can be used; what ended or broke it is dropped from the journal. */
   async run(peer: Peer): Promise<boolean> {
     this.#result = nothingBuilt();
     this.#done = 0;
@@ -89,12 +83,13 @@ export class Rebuild {
     return true;
   }
 
-  /** Builds what comes next of ENTRIES. Returns whether the image lives. */
+  /** Builds what comes next of ENTRIES. Returns whether the image can be used. */
   async #next(peer: Peer, entries: readonly Entry[]): Promise<boolean> {
     const entry = entries[this.#done];
+    if (entry === undefined) return true;
     try {
-      if (entry?.kind === 'file') return await this.#loadFile(peer, entry);
-      if (entry?.kind === 'system') return await this.#loadSystem(peer, entry);
+      if (entry.kind === 'file') return await this.#loadFile(peer, entry);
+      if (entry.kind === 'system') return await this.#loadSystem(peer, entry);
       return await this.#replay(peer, nextBatch(entries, this.#done));
     } catch (error) {
       // There is no room for a file, or what is to be sent is too long.
@@ -110,51 +105,51 @@ export class Rebuild {
 
   async #replay(peer: Peer, batch: Batch): Promise<boolean> {
     const forms = batch.map(({ kind: _, ...form }) => form);
-    let index = 0;
+    let [index, broke] = [0, false];
     const { data, ending } = await this.#job(
       peer,
       'replay',
       { forms },
       this.#times.rebuiltForm,
-      (reached) => {
+      (reached, probing) => {
+        broke = probing;
         if (forms[reached] === undefined || reached < index) return;
         this.#done += reached - index;
         index = reached;
       },
     );
-    const failed = failuresOf(data.failed);
-    for (const each of failed) this.#fail(labelOf(batch[each.index]), each.why);
-    const ended = ending.kind === 'done';
+    const remarks = remarksOf(data.failed);
+    for (const remark of remarks) this.#remark(batch[remark.index], remark);
+    const broken = remarks.some((remark) => remark.broken) || (broke && ending.kind === 'interrupted');
+    const ended = ending.kind === 'done' && !broken;
     const built = batch.slice(0, ended ? batch.length : index).filter(({ kind }) => kind === 'form').length;
-    this.#result.forms += built - failed.length;
-    if (!ended) return this.#stopped(batch[index], ending);
+    this.#result.forms += built - remarks.filter((remark) => !remark.broken).length;
+    if (!ended) return this.#stopped(batch[index], ending, broken);
     this.#done += batch.length - index;
     return true;
   }
 
-  async #loadFile(peer: Peer, entry: Entry & { kind: 'file' }): Promise<boolean> {
-    const folder = mkdtempSync(join(tmpdir(), 'live-lisp-'));
-    try {
-      return await this.#loadFileBy(peer, entry, folder);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+  #remark(entry: Entry | undefined, { why, missing }: ReplayRemark): void {
+    if (entry === undefined) return;
+    if (missing !== undefined) this.#result.missing.push({ what: labelOf(entry), why: missing.join(', ') });
+    if (why !== undefined) this.#fail(labelOf(entry), why);
   }
 
-  async #loadFileBy(peer: Peer, entry: Entry & { kind: 'file' }, folder: string): Promise<boolean> {
-    const source = this.#sourceOf(entry);
-    if (source === undefined) {
+  #loadFile(peer: Peer, entry: Entry & { kind: 'file' }): Promise<boolean> {
+    return withTemporaryFolder(async (folder) => {
+      const source = this.#sourceOf(entry);
+      if (source === undefined) {
+        this.#done++;
+        return true;
+      }
+      const args = { ...source, fasl: join(folder, 'loaded.fasl') };
+      const { data, ending } = await this.#job(peer, 'load-file', args, this.#times.rebuiltLoad);
+      if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
       this.#done++;
+      if (ending.kind === 'done' && !data.value?.notLoaded) addName(this.#result.files, entry.path);
+      else if (!entry.partial) this.#fail(labelOf(entry), endingWords(ending, 'it could not be compiled'));
       return true;
-    }
-    const args = { ...source, fasl: join(folder, 'loaded.fasl') };
-    const { data, ending } = await this.#job(peer, 'load-file', args, this.#times.rebuiltLoad);
-    const { value } = data;
-    if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
-    this.#done++;
-    if (ending.kind === 'done' && !value?.notLoaded) addNew(this.#result.files, entry.path);
-    else if (!entry.partial) this.#fail(labelOf(entry), endingWords(ending, 'it could not be compiled'));
-    return true;
+    });
   }
 
   /** Returns the file of ENTRY, with what was loaded then when it has that no more; an image in the sandbox does not
@@ -191,7 +186,7 @@ export class Rebuild {
       this.#fail(labelOf(entry), endingWords(ending, 'ASDF does not find it any more.'));
       return true;
     }
-    addNew(this.#result.systems, entry.name);
+    addName(this.#result.systems, entry.name);
     if (changed.length > 0) {
       const files = changed.length === 1 ? 'a file of it has' : `${changed.length} files of it have`;
       this.#result.changed.push({
@@ -202,27 +197,27 @@ export class Rebuild {
     return true;
   }
 
-  /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS, which begin anew whenever REACHED is told of a
-   *  further part. */
+  /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS. They begin anew whenever REACHED
+   *  is told of a further form, or of the look whether the image still works after it. */
   async #job<Name extends 'replay' | 'load-file' | 'load-system'>(
     peer: Peer,
     name: Name,
     args: Operations[Name]['args'],
     limitMs: number,
-    reached: (index: number) => void = () => {},
+    reached: (index: number, probing: boolean) => void = () => {},
   ): Promise<{ data: Operations[Name]['data']; ending: Ending }> {
     let began = performance.now();
     const { id, answer } = peer.request(name, args);
-    const begin = () =>
-      watch(peer.job(id), Math.max(1, Math.min(limitMs, this.#left())), undefined, this.#times);
-    let unwatch = begin();
+    const begin = (ms: number) =>
+      watch(peer.job(id), Math.max(1, Math.min(ms, this.#left())), undefined, this.#times);
+    let unwatch = begin(limitMs);
     this.#mark = {
       job: id,
-      reached: (index) => {
+      reached: (index, probing) => {
         unwatch();
         began = performance.now();
-        reached(index);
-        unwatch = begin();
+        reached(index, probing);
+        unwatch = begin(probing ? this.#times.probe : limitMs);
       },
     };
     const { data, ending } = await answer.finally(() => unwatch());
@@ -230,18 +225,18 @@ export class Rebuild {
     return { data, ending: endingAfter(ending, performance.now() - began) };
   }
 
-  /** ENTRY did not end: it is left out from now on, but when only the time for all was over. Returns whether the image
-   *  lives. */
-  #stopped(entry: Entry | undefined, ending: Ending): boolean {
-    const lives = ending.kind !== 'lost';
-    if (this.#abandoned) return lives;
-    if (lives && this.#left() <= 0) return true;
+  /** ENTRY did not end, or left the image BROKEN: it is left out from now on, but when only the time for all was over.
+   *  Returns whether the image can be used. */
+  #stopped(entry: Entry | undefined, ending: Ending, broken = false): boolean {
+    const usable = ending.kind !== 'lost' && !broken;
+    if (this.#abandoned) return usable;
+    if (usable && this.#left() <= 0) return true;
     this.#done++;
-    if (entry === undefined) return lives;
-    const why = `${endingWords(ending, 'it did not end')}; it is left out from now on`;
-    this.#dropped.push({ what: labelOf(entry), why });
+    if (entry === undefined) return usable;
+    const why = broken && ending.kind !== 'lost' ? BROKEN : endingWords(ending, 'it did not end');
+    this.#dropped.push({ what: labelOf(entry), why: `${why}; it is left out from now on` });
     this.#journal.drop(entry);
-    return lives;
+    return usable;
   }
 
   #fail(what: string, why: string): void {
@@ -249,8 +244,31 @@ export class Rebuild {
   }
 }
 
-function addNew(names: string[], name: string): void {
-  if (!names.includes(name)) names.push(name);
+/** Returns the remarks in FAILED, which can be anything. */
+function remarksOf(failed: unknown): ReplayRemark[] {
+  return (Array.isArray(failed) ? failed : []).map((each: unknown) => {
+    const { index, why, missing, broken } = { ...Object(each) } as { [member: string]: unknown };
+    return {
+      index: Number.isInteger(index) ? Number(index) : -1,
+      ...(typeof why === 'string' && { why }),
+      ...(Array.isArray(missing) && { missing: missing.map(String) }),
+      ...(broken === true && { broken }),
+    };
+  });
+}
+
+/** Returns why ENDING is not what it should be, as part of a sentence; OTHERWISE when it is. */
+function endingWords(ending: Ending, otherwise: string): string {
+  switch (ending.kind) {
+    case 'condition':
+      return ending.condition.text;
+    case 'lost':
+      return `the image was lost when it was built with it (${ending.how})`;
+    case 'interrupted':
+      return `it was interrupted after ${(ending.afterMs / 1000).toFixed(1)} s (${ending.reason})`;
+    default:
+      return otherwise;
+  }
 }
 
 /** Returns the forms and changes of the package from START on that are sent at once. */

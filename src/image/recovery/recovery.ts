@@ -6,9 +6,9 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { digestsOf } from './digests.ts';
 import type { JournalStore, SystemEntry } from './entries.ts';
-import { combined, type Held, Journal, nothingHeld } from './journal.ts';
-import type { LossReport } from './loss-report.ts';
+import { Journal } from './journal.ts';
 import { Rebuild } from './rebuild.ts';
+import { addHeld, type LossReport, nothingHeld } from './report.ts';
 
 /** How often a rebuild may end the new image, and how many images in a row may be lost before anybody used them. */
 const ATTEMPTS = 3;
@@ -22,7 +22,7 @@ export class Recovery {
   readonly #times: Times;
   #losses: string[] = [];
   /** What the lost images held that nobody was told of yet. */
-  #held: Held = nothingHeld();
+  #held = nothingHeld();
   #rebuild: Rebuild | undefined;
   #attempts = 0;
   /** Whether the image was built again, whether a call used it, and how many in a row no call did. */
@@ -81,7 +81,7 @@ export class Recovery {
    *  that nobody used waits for a call. */
   lost(how: string): boolean {
     this.#losses = [...this.#losses, how].slice(-LOSSES_TOLD);
-    this.#held = combined(this.#held, this.journal.lose());
+    addHeld(this.#held, this.journal.lose());
     const wasUsed = this.#used;
     this.#used = false;
     if (wasUsed) this.#unused = 0;
@@ -123,7 +123,7 @@ export class Recovery {
   }
 
   /** Builds PEER, which nobody has used yet, as the one before was, when one was lost. Returns whether it died of that
-   *  and another is to be tried. */
+   *  or is broken, so that another is to be tried. */
   async prepare(peer: Peer): Promise<boolean> {
     // One that its start files have ended is nobody else's fault.
     if (peer.dead) return false;
@@ -150,7 +150,7 @@ export class Recovery {
 
   /** Takes TOLD, what code did; READY says that calls use the image that tells it. */
   tell(told: Told, ready: boolean): void {
-    if (told.kind === 'reached') this.#rebuild?.reached(told.job, told.index);
+    if (told.kind === 'reached') this.#rebuild?.reached(told.job, told.index, told.probing);
     else if (ready) this.journal.built(told.job, told.built);
   }
 

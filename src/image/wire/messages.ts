@@ -18,10 +18,10 @@ export interface Hello {
 /** How a form changed the image, as the agent tells it. */
 export type Built = { readonly [name: string]: unknown };
 
-/** What a job did to the image, or which form of a replay it has reached. */
+/** What a job did to the image; or which form of a replay it evaluates, or looks after whether the image still works. */
 export type Told =
   | { kind: 'built'; job: number; built: Built }
-  | { kind: 'reached'; job: number; index: number };
+  | { kind: 'reached'; job: number; index: number; probing: boolean };
 
 /** What code asks of the server: a tool to call or to register; or that it waits for the answer no more. */
 export type Upcall =
@@ -64,7 +64,8 @@ export function readMessage(message: Message): AgentMessage {
     return { kind: 'built', job: numberOf(message['job']), built: membersOf(message['built']) };
   }
   if ('replaying' in message) {
-    return { kind: 'reached', job: numberOf(message['job']), index: numberOf(message['replaying']) };
+    const { job, replaying, probing } = message;
+    return { kind: 'reached', job: numberOf(job), index: numberOf(replaying), probing: probing === true };
   }
   return 'call' in message ? readUpcall(message) : { kind: 'answer', id, answer: readAnswer(message) };
 }

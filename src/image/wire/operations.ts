@@ -176,7 +176,7 @@ export interface Operations {
     data: RunToolData;
   };
   'system-files': { args: { names: string[] }; data: { value?: string[] } };
-  replay: { args: { forms: object[] }; data: { failed?: { index: number; why: string }[] } };
+  replay: { args: { forms: object[] }; data: { failed?: ReplayRemark[] } };
   'system-sources': { args: object; data: { value?: string[] } };
   'who-references': {
     args: { name: string; package?: string; sites?: boolean; offset: number; limit: number };
@@ -238,6 +238,15 @@ export interface AgentStatus {
 export type ToolAnswer = { value: unknown } | { failure: string; result?: string; needsApproval?: boolean };
 
 /** What the server asks besides, for itself: how the image does, how a job does, and that one is to end. */
+/** What went wrong with the form number INDEX of a replay: WHY it could not be evaluated, names that it defined once and
+ *  not this time, or that the image does not work any more after it. */
+export interface ReplayRemark {
+  index: number;
+  why?: string;
+  missing?: string[];
+  broken?: boolean;
+}
+
 export interface AgentOperations extends Operations {
   ping: { args: object; data: { value?: boolean } };
   status: { args: object; data: { value?: AgentStatus } };

@@ -33,9 +33,11 @@ export interface Times {
   load: number;
   /** For calls to clean up when the server ends. */
   cleanup: number;
-  /** For a lost image to be built again, for one form of that, and for one file or system. */
+  /** For a lost image to be built again, for one form of that, for a look whether the image still works after it, and
+   *  for one file or system. */
   rebuild: number;
   rebuiltForm: number;
+  probe: number;
   rebuiltLoad: number;
   /** After which an image that was built again is not lost because of that. */
   soon: number;
@@ -61,6 +63,7 @@ export const TIMES: Readonly<Times> = {
   cleanup: 150,
   rebuild: 60_000,
   rebuiltForm: 10_000,
+  probe: 5000,
   rebuiltLoad: 60_000,
   soon: 10_000,
 };

@@ -1,13 +1,13 @@
 // Decides the tool that tells how the image is, and how that reads.
 
 import type { Image, Replaceable } from '../../image/image.ts';
-import { lossText } from '../../image/recovery/loss-report.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
 import type { AgentStatus } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { secondsText } from '../endings.ts';
+import { lossText } from '../loss-text.ts';
 import { collectedText, outputTexts } from '../watching.ts';
 import { reasonText, toolOf } from './call-names.ts';
 

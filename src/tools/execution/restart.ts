@@ -1,8 +1,8 @@
 // Decides the tool that replaces the image.
 
 import type { RebuildFrom, Replaceable } from '../../image/image.ts';
-import { lossText } from '../../image/recovery/loss-report.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { lossText } from '../loss-text.ts';
 
 const FROM = ['session', 'none', 'previous'] as const satisfies readonly RebuildFrom[];
 

@@ -1,0 +1,223 @@
+;;;; What evaluating a form did to the image. SBCL asks the locks of packages before it defines or undefines a name or
+;;;; changes a package, whoever tells it to: we listen there. Methods, loads and settings it does not ask about.
+
+(in-package "LIVE-LISP.JOURNAL")
+
+(defstruct (effects (:constructor make-effects ()))
+  "What a part of a form did: BUILDS is true when the next image needs it, DAMAGES when it changed the system itself,
+RESTYLES when it can change how forms are read and printed. NAMES has the texts of the names that it defined."
+  (builds nil) (damages nil) (restyles nil) (names '()))
+
+(defvar *effects* nil "The effects of what this thread evaluates, or NIL while nobody asks.")
+
+(defparameter *name-limit* 100 "How many names of one form are noted.")
+
+;;; Whose a name is
+
+(sb-ext:defglobal **system-packages** (remove-if-not #'sb-ext:package-locked-p (list-all-packages))
+  "The packages that are locked from the start: those of the system, and LIVE-LISP.")
+
+(sb-ext:defglobal **first-packages** (list-all-packages) "The packages that there are from the start.")
+
+(defun system-package-p (package)
+  "True when PACKAGE is one of the system or of the agent."
+  (or (member package **system-packages** :test #'eq) (own-package-p package)))
+
+(defun system-symbol-p (symbol)
+  "True when the home of SYMBOL is a package of the system or of the agent."
+  (system-package-p (symbol-package symbol)))
+
+(defun library-symbol-p (symbol)
+  "True when the home of SYMBOL is a package of ASDF or Quicklisp."
+  (let ((package (symbol-package symbol)))
+    (and package
+         (some (lambda (start) (eql 0 (search start (package-name package)))) '("ASDF" "UIOP" "QUICKLISP" "QL" "OCICL")))))
+
+;;; Noting
+
+(defun name-text (name)
+  "Return NAME, a symbol or (SETF symbol), as text with its package; NIL for what is no name of a program."
+  (cond ((symbolp name) (and (symbol-package name) (symbol-text name)))
+        ((typep name '(cons (eql setf) (cons symbol null)))
+         (let ((text (name-text (second name)))) (and text (format nil "(SETF ~A)" text))))))
+
+;;; Listening
+
+(defmacro noting (&body body)
+  "Evaluate BODY, which notes an effect, when somebody asks for effects. No failure of it reaches the program."
+  `(when *effects* (ignore-errors ,@body)))
+
+(defun note-building ()
+  "Note that what runs builds the image."
+  (noting (setf (effects-builds *effects*) t)))
+
+(defun note-name (name)
+  "Note that NAME was defined, undefined or declared. Return its symbol when it is a name of a program, else NIL."
+  (let ((text (name-text name)) (symbol (if (consp name) (second name) name)))
+    (when text
+      (setf (effects-builds *effects*) t)
+      (when (< (length (effects-names *effects*)) *name-limit*)
+        (pushnew text (effects-names *effects*) :test #'string=))
+      symbol)))
+
+(defun starts-p (text &rest beginnings)
+  "True when TEXT is a string that begins with one of BEGINNINGS."
+  (and (stringp text)
+       (some (lambda (beginning) (eql (mismatch beginning text) (length beginning))) beginnings)))
+
+(defun name-checked (check name &rest doing)
+  "Call CHECK, which asks the lock of the home of NAME whether DOING something to that is allowed, and note it when it
+does more than compile."
+  (noting
+    (unless (starts-p (first doing) "binding" "declaring" "proclaiming" "setting the value")
+      (let ((symbol (note-name name)))
+        (when (and symbol (system-symbol-p symbol)) (setf (effects-damages *effects*) t)))))
+  (apply check name doing))
+
+(defun package-checked (check package &rest doing)
+  "Call CHECK, which asks the lock of PACKAGE whether DOING something to that is allowed, and note it. Interning does
+not count: reading interns too, and so does much code that only looks a symbol up."
+  (noting
+    (unless (starts-p (first doing) "interning")
+      (setf (effects-builds *effects*) t)
+      (when (or (system-package-p package)
+                (and (starts-p (first doing) "deleting" "renaming") (member package **first-packages** :test #'eq)))
+        (setf (effects-damages *effects*) t))))
+  (apply check package doing))
+
+(defun method-changed (change generic-function method)
+  "Call CHANGE, which adds METHOD to GENERIC-FUNCTION or takes it away, and note that."
+  (noting
+    (let ((symbol (note-name (sb-mop:generic-function-name generic-function))))
+      (when symbol
+        (when (system-symbol-p symbol) (setf (effects-restyles *effects*) t))
+        (when (own-package-p (symbol-package symbol)) (setf (effects-damages *effects*) t)))))
+  (funcall change generic-function method))
+
+(defun called-whole (function &rest arguments)
+  "Call FUNCTION with ARGUMENTS, and note that this builds the image, but not what it does in turn."
+  (note-building)
+  (let ((*effects* nil)) (apply function arguments)))
+
+(defun file-compiled (function &rest arguments)
+  "Call FUNCTION, which compiles a file, with ARGUMENTS. What that defines is for the compiler."
+  (let ((*effects* nil)) (apply function arguments)))
+
+(defun listen-for-effects ()
+  "Have SBCL tell *EFFECTS* from now on."
+  (loop for (listener . names) in `((name-checked ,+name-check+)
+                                    (package-checked ,+package-check+)
+                                    (method-changed add-method remove-method)
+                                    (called-whole load sb-alien:load-shared-object (setf documentation))
+                                    (file-compiled compile-file))
+        do (dolist (name names)
+             (when name (encapsulate name 'live-lisp-journal listener)))))
+
+;;; What only its name tells
+
+(defparameter *by-name*
+  '(intern proclaim provide sb-ext:lock-package sb-ext:unlock-package sb-ext:restrict-compiler-policy
+    set-macro-character set-dispatch-macro-character make-dispatch-macro-character set-syntax-from-char
+    set-pprint-dispatch readtable-case sb-ext:readtable-normalization
+    logical-pathname-translations load-logical-pathname-translations)
+  "Functions and places that build without a word to anybody.")
+
+(defun definer-p (operator)
+  "True when OPERATOR names a macro of the system or a library that defines or declares something."
+  (and (symbolp operator)
+       (macro-function operator)
+       (or (eq operator 'declaim) (starts-p (symbol-name operator) "DEF"))
+       (or (system-symbol-p operator) (library-symbol-p operator))
+       (not (eq operator 'live-lisp:define-tool))))
+
+(defun literal (form)
+  "Return what FORM is when it is a literal or quoted, else NIL."
+  (cond ((and (consp form) (eq (car form) 'quote) (consp (cdr form))) (cadr form))
+        ;; A symbol without a home was a keyword before its package was deleted.
+        ((symbolp form) (and (or (keywordp form) (null (symbol-package form))) form))
+        ((stringp form) form)))
+
+(defun unlocks-system-p (form)
+  "True when FORM opens the lock of a package of the system."
+  (case (car form)
+    ((sb-ext:without-package-locks sb-ext:with-unlocked-packages sb-ext:disable-package-locks) t)
+    (sb-ext:unlock-package
+     (let ((name (literal (second form))))
+       (or (null name) (system-package-p (ignore-errors (find-package name))))))
+    (declaim (some (lambda (spec) (and (consp spec) (eq (car spec) 'sb-ext:disable-package-locks))) (cdr form)))))
+
+(defun note-operator (form)
+  "Note what the operator of FORM tells, which has been evaluated."
+  (when (consp form)
+    (let ((operator (if (and (eq (car form) 'setf) (consp (second form))) (car (second form)) (car form))))
+      (cond ((definer-p operator) (setf (effects-builds *effects*) t))
+            ((or (member operator *by-name* :test #'eq)
+                 ;; A list that is changed in its place is still the same object.
+                 (and (member operator '(setf setq)) (eq (second form) '*features*)))
+             (setf (effects-builds *effects*) t
+                   (effects-restyles *effects*) t)))
+      (when (unlocks-system-p form) (setf (effects-damages *effects*) t)))))
+
+;;; Settings: what reading, printing and compiling go by
+
+(defparameter *settings*
+  (set-difference *session-variables* '(*package* *random-state* * ** *** + ++ +++ / // /// -))
+  "Variables, bound in each evaluation, that say how code is read and printed.")
+
+(defun library-variables ()
+  "Return the variables that say where ASDF and Quicklisp find libraries, those that there are."
+  (loop for (package name) in '(("ASDF" "*CENTRAL-REGISTRY*") ("ASDF" "*SOURCE-REGISTRY-PARAMETER*")
+                                ("ASDF" "*OUTPUT-TRANSLATIONS-PARAMETER*")
+                                ("QUICKLISP-CLIENT" "*LOCAL-PROJECT-DIRECTORIES*"))
+        for symbol = (contrib-symbol package name)
+        when (and symbol (boundp symbol)) collect symbol))
+
+(defun settings-now (symbols)
+  "Return a list of pairs of each of SYMBOLS, variables, and its value."
+  (loop for symbol in symbols collect (cons symbol (symbol-value symbol))))
+
+(defun settings-same-p (settings)
+  "True when the variables in SETTINGS, from SETTINGS-NOW, have the values that they had. This is asked for every form
+that is evaluated, so it is quick."
+  (declare (optimize speed) (type list settings))
+  (loop for (symbol . value) in settings
+        always (eq value (symbol-value (the symbol symbol)))))
+
+(sb-ext:defglobal **globals** (list nil nil)
+  "What all threads read and compile by, when it was looked at last: SETTINGS-NOW behind a number that tells which
+packages there are, and the policy of the compiler.")
+
+(defun globals-changed-p ()
+  "True when what all threads read and compile by is not what it was at the last look, which this is from now on.
+Evaluations run side by side: who looks first after a change is taken for who made it."
+  (destructuring-bind (packages policy . settings) **globals**
+    (unless (and (eql packages package-changes) (eq policy compiler-policy) (settings-same-p settings))
+      (setf **globals** (list* package-changes compiler-policy
+                               (settings-now (list* '*features* '*modules* '*default-pathname-defaults*
+                                                    'sb-ext:*evaluator-mode* (library-variables)))))
+      t)))
+
+(sb-ext:defglobal **seen** '() "The settings of the thread that looked at its own last, from SETTINGS-NOW.")
+(defvar *seen* '() "Those of this thread when it looked at them last.")
+
+(defun thread-settings ()
+  "Return the settings of this thread."
+  (if (and **seen** (settings-same-p **seen**)) **seen** (setf **seen** (settings-now *settings*))))
+
+(defun note-settings (mark)
+  "Note whether the settings are others than at the last look, or the readtable than MARK says."
+  (let ((globals (globals-changed-p)) (same (settings-same-p *seen*)))
+    (unless same (setf *seen* (thread-settings)))
+    (when (or globals (not same) (not (eq mark (readtable-mark *readtable*))))
+      (setf (effects-builds *effects*) t
+            (effects-restyles *effects*) t)
+      ;; With a readtable that reads nothing no image could be built.
+      (unless (readable-p *readtable*) (setf (effects-damages *effects*) t)))))
+
+(defun evaluate-noting (form effects)
+  "Evaluate FORM, return the list of its values, and note in EFFECTS what it does."
+  (ignore-errors (globals-changed-p))
+  (let ((*effects* effects) (mark (mark-before *readtable*)))
+    (unwind-protect (multiple-value-list (call-user-code (lambda () (eval form))))
+      (noting (note-operator form)
+              (note-settings mark)))))

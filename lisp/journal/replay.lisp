@@ -1,0 +1,86 @@
+;;;; Building an image again: the server gives the forms that built another, and is told which could not be evaluated,
+;;;; which had not the effect that they had, and after which the image does not work any more.
+
+(in-package "LIVE-LISP.JOURNAL")
+
+(defun failure-of (function)
+  "Call FUNCTION and return NIL, or the text of the condition that nobody handled."
+  (let ((condition
+          (catch 'failed
+            (flet ((fail (condition &optional hook)
+                     (declare (ignore hook))
+                     (throw 'failed condition)))
+              (let ((*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'fail))
+                (restart-case (progn (funcall function) nil)
+                  (abort () "Its ABORT restart was invoked.")))))))
+    (when condition (protect-stack-again))
+    (if (typep condition 'condition) (report-text 300 condition) condition)))
+
+(defun replay-form (table effects)
+  "Evaluate the form that TABLE, from a message, tells as it was evaluated in another image, and note in EFFECTS what it
+does. Return NIL, or why it could not be evaluated."
+  (let* ((name (gethash "package" table "COMMON-LISP-USER")) (package (find-package name))
+         (text (gethash "text" table)))
+    (cond ((null package) (format nil "There is no package ~A." name))
+          ((not (equal (gethash "readtable" table) (mark-text (readtable-mark *readtable*))))
+           "The readtable that it was read with is not there.")
+          (t (failure-of
+              (lambda ()
+                (let ((*package* package) (*seen* (thread-settings)))
+                  (proclaim-policy (gethash "policy" table))
+                  (evaluate-noting (without-parts (call-user-code (lambda () (read-from-string text)))
+                                                  (gethash "without" table))
+                                   effects))))))))
+
+(defun works-p ()
+  "True when a form can be read, evaluated and printed with the session's variables. User code can run here."
+  (flet ((works (text)
+           (null (failure-of (lambda ()
+                               (prin1-to-string (list (eval (read-from-string text)) "a" 1.5 #\b)))))))
+    ;; A readtable need not have this, but with odd features it never ends.
+    (works "#+CL:NIL 1 CL:T")
+    (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))
+
+(defun replay-members (table index)
+  "Evaluate the form that TABLE tells, the form number INDEX, and return the members that tell what went wrong, if
+anything did."
+  (let* ((effects (make-effects)) (why (replay-form table effects))
+         (missing (set-difference (gethash "defines" table) (effects-names effects) :test #'equal)))
+    (flet ((tell-index (&rest members)
+             (send (make-json-object (list* "replaying" index "job" (job-id *job*) members)))))
+      (cond (why (list "index" index "why" why))
+            ((and (effects-restyles effects)
+                  (progn (tell-index "probing" t) (not (works-p))))
+             (list "index" index "broken" t))
+            (missing (list "index" index "missing" missing))))))
+
+(defun call-muffling (function)
+  "Call FUNCTION without what the compiler says."
+  (let ((*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream))
+        (*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
+    (handler-bind ((warning #'muffle-warning) (sb-ext:compiler-note #'muffle-warning))
+      (funcall function))))
+
+(define-operation ("replay" :members t) (forms)
+  "Evaluate FORMS, which built another image, and tell what went wrong with which. Before each the server is
+told its index, so that it knows which one hangs or ends the image. One with inPackage only makes that
+the session's package. After one that leaves the image broken no more are evaluated."
+  (let* ((failed '())
+         (members
+           (job-result *job*
+             (lambda ()
+               (call-in-session nil
+                 (lambda ()
+                   (call-muffling
+                    (lambda ()
+                      (loop for table in forms
+                            for index from 0
+                            for name = (gethash "inPackage" table)
+                            for package = (find-package (or name ""))
+                            do (send (object "replaying" index "job" (job-id *job*)))
+                               (when package (setf *package* package))
+                               (let ((members (unless name (replay-members table index))))
+                                 (when members (push (make-json-object members) failed))
+                                 (when (member "broken" members :test #'equal) (loop-finish))))
+                      (list "value" t)))))))))
+    (list* "failed" (reverse failed) members)))

@@ -1,0 +1,129 @@
+// Decides how the loss of an image is told: what was built again, what was not and why, what is gone.
+
+import type { Beginnings, Held, LossReport, Rebuilt, Remark } from '../image/recovery/report.ts';
+
+/** Lines of each kind, and names in a sentence. */
+const LINES = 5;
+const NAMES = 10;
+
+/** What is told of forms that the lost image held, a line each, with the title above. */
+const HELD: readonly [title: string, of: (held: Held) => Beginnings][] = [
+  ['Built again from other values, because these used variables that had been set', (held) => held.differing],
+  ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
+  ['Not run again, because they did not end well', ({ unfinished }) => unfinished],
+];
+
+/** Returns what a model reads of REPORT; more than a few of each kind are only counted. */
+export function lossText(report: LossReport): string {
+  const { how, held, replay, rebuilt } = report;
+  const head = `This is a new Lisp image; the one before was lost: ${how.join('; then ')}.`;
+  if (!replay) return `${head} ${lostText(held)}`;
+  const rest = [
+    ...HELD.map(([title, of]) => section(title, of(held))),
+    toolsText(held, rebuilt),
+    goneText(held),
+  ].filter((part) => part);
+  if (rebuilt === undefined) return [`${head} ${nothingText(report, rest.length > 0)}`, ...rest].join('\n');
+  return [
+    `${head} ${builtText(rebuilt)}`,
+    section('Not built again', linesOf(rebuilt.failed)),
+    unreachedText(rebuilt),
+    damagedText(report),
+    section('Built again, but this is missing', linesOf(rebuilt.missing)),
+    section('Another than before', linesOf(rebuilt.changed)),
+    ...rest,
+    barrenText(report),
+  ]
+    .filter((part) => part)
+    .join('\n');
+}
+
+function nothingText({ forgotten = 0 }: LossReport, more: boolean): string {
+  if (forgotten === 0) return more ? 'Nothing had been defined.' : 'Nothing was lost with it.';
+  const steps = `the ${count(forgotten, 'step')} of the journal (definitions, loads and the like)`;
+  return `As asked, nothing was built again; ${steps} ${forgotten === 1 ? 'is' : 'are'} forgotten.`;
+}
+
+function unreachedText({ unreached }: Rebuilt): string {
+  if (unreached === 0) return '';
+  return `There was no time for the last ${count(unreached, 'step')}: building again takes 60 s at most.`;
+}
+
+function damagedText({ damaged = 0 }: LossReport): string {
+  if (damaged === 0) return '';
+  return `${count(damaged, 'line')} of the journal could not be read, so what they had is missing.`;
+}
+
+function barrenText({ barren = 0 }: LossReport): string {
+  if (barren === 0) return '';
+  return `Each of the ${barren} images before had been built again too, and was lost soon after. If that is due to what is built again, restart_image with rebuild none starts without it.`;
+}
+
+/** Returns what an image took with it that is not built again. */
+function lostText({ evaluations, systems, files, tools }: Held): string {
+  const made = 'made (definitions, values, packages, the current package)';
+  const parts = [
+    evaluations > 0 && `everything that ${count(evaluations, 'evaluation')} ${made}`,
+    systems.length > 0 && `the loaded systems ${systems.join(', ')}`,
+    files.length > 0 && `the loaded files ${files.join(', ')}`,
+    tools.length > 0 && `the tools ${tools.join(', ')}`,
+  ].filter((part) => part !== false);
+  if (parts.length === 0) return 'Nothing was lost with it.';
+  return `Lost with it: ${parts.join('; ')}. Load or define again what you need.`;
+}
+
+function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebuilt): string {
+  if (gaveUp) {
+    return 'It was not built again: that ended the new image each time. restart_image tries once more, without what ended it.';
+  }
+  const parts = [
+    forms > 0 && count(forms, 'form'),
+    systems.length > 0 && `${count(systems.length, 'system')} (${names(systems)})`,
+    files.length > 0 && `${count(files.length, 'file')} (${names(files)})`,
+    tools.length > 0 && `with ${count(tools.length, 'tool')} (${names(tools)})`,
+  ].filter((part) => part !== false);
+  if (parts.length === 0) return 'Nothing of it could be built again.';
+  const time = (milliseconds / 1000).toFixed(1);
+  return `Built again in ${time} s: ${parts.join(', ')}. Variables have the values that their definitions give.`;
+}
+
+function section(title: string, { count: total, first }: Beginnings): string {
+  if (total === 0) return '';
+  const lines = first.slice(0, LINES).map((text) => `  ${text}`);
+  const more = total - lines.length;
+  return [`${title} (${total}):`, ...lines, ...(more > 0 ? [`  ... and ${more} more`] : [])].join('\n');
+}
+
+function linesOf(remarks: Remark[]): Beginnings {
+  return { count: remarks.length, first: remarks.map(({ what, why }) => `${what}: ${oneLine(why)}`) };
+}
+
+/** Tools that were registered in a way that the journal does not know. */
+function toolsText({ tools }: Held, rebuilt: Rebuilt | undefined): string {
+  const gone = tools.filter((name) => !rebuilt?.tools.includes(name));
+  if (gone.length === 0) return '';
+  return `Gone: ${count(gone.length, 'tool')} (${names(gone)}). Register what you need again.`;
+}
+
+function goneText({ notRun, variables }: Held): string {
+  if (notRun === 0 && variables.length === 0) return '';
+  const one = notRun === 1;
+  const shown = `${count(notRun, 'form')} that ${one ? 'shows' : 'show'} no definition`;
+  const they = one ? 'it' : 'they';
+  const set = variables.length > 0 ? `; ${they} may have set ${names(variables)}` : '';
+  return `Not run again: ${notRun > 0 ? shown : 'assignments'}${set}. What only ${they} made is gone.`;
+}
+
+function names(all: string[]): string {
+  const more = all.length - NAMES;
+  return more > 0 ? `${all.slice(0, NAMES).join(', ')} and ${more} more` : all.join(', ');
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > 200 ? `${line.slice(0, 200)}...` : line;
+}
