@@ -125,7 +125,7 @@ export class Journal {
     for (const name of namesIn(set)) addName(this.#held.variables, name);
   }
 
-  /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS; LOADED is
+  /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS. LOADED is
    *  told of the systems that were loaded, with their entry. */
   watch(name: string, args: object, loaded: (entry: SystemEntry, names: string[]) => void): Answered {
     if (name === 'evaluate') return (job, { data }) => this.#evaluated(job, data as EvaluateData);

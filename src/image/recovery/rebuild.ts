@@ -152,7 +152,7 @@ export class Rebuild {
     });
   }
 
-  /** Returns the file of ENTRY, with what was loaded then when it has that no more; an image in the sandbox does not
+  /** Returns the file of ENTRY, with what was loaded then when it has that no more. An image in the sandbox does not
    *  see where a copy would be. */
   #sourceOf({ path, digest }: Entry & { kind: 'file' }): { file: string; content?: string } | undefined {
     const now = readBounded(path);

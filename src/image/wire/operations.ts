@@ -237,9 +237,8 @@ export interface AgentStatus {
  *  same. A human could allow a call that needs an approval. */
 export type ToolAnswer = { value: unknown } | { failure: string; result?: string; needsApproval?: boolean };
 
-/** What the server asks besides, for itself: how the image does, how a job does, and that one is to end. */
-/** What went wrong with the form number INDEX of a replay: WHY it could not be evaluated, names that it defined once and
- *  not this time, or that the image does not work any more after it. */
+/** What went wrong with the form number INDEX of a replay. WHY says why it could not be evaluated. Else it defined
+ *  names once and not this time, or the image does not work any more after it. */
 export interface ReplayRemark {
   index: number;
   why?: string;
@@ -247,6 +246,7 @@ export interface ReplayRemark {
   broken?: boolean;
 }
 
+/** What the server asks besides, for itself: how the image does, how a job does, and that one is to end. */
 export interface AgentOperations extends Operations {
   ping: { args: object; data: { value?: boolean } };
   status: { args: object; data: { value?: AgentStatus } };

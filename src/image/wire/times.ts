@@ -33,11 +33,13 @@ export interface Times {
   load: number;
   /** For calls to clean up when the server ends. */
   cleanup: number;
-  /** For a lost image to be built again, for one form of that, for a look whether the image still works after it, and
-   *  for one file or system. */
+  /** For a lost image to be built again. */
   rebuild: number;
+  /** For one form of that. */
   rebuiltForm: number;
+  /** For a look whether the image still works after such a form. */
   probe: number;
+  /** For one file or system of it. */
   rebuiltLoad: number;
   /** After which an image that was built again is not lost because of that. */
   soon: number;
