@@ -8,8 +8,8 @@
 (defconstant +reserve+ (* 256 1024 1024) "Octets by which the limit is raised when it is reached.")
 
 (defstruct (limits (:constructor make-limits (before now)))
-  "BEFORE are the limits of the address space that there were, NOW those that this image set: vectors of the soft and
-the hard one, in octets. NOW can still be raised RESERVES times, and is lifted for the LIFTING calls that go on."
+  "BEFORE are the limits of the address space that there were, NOW those that this image set. Both are vectors of the
+soft and the hard one, in octets. NOW can still be raised RESERVES times, and is lifted for the LIFTING calls that go on."
   before now (reserves 8) (lifting 0))
 
 (sb-ext:defglobal **limits** nil "The limits that this image set, or NIL when it set none.")

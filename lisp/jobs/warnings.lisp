@@ -6,8 +6,8 @@
 (defparameter *warning-limit* 40 "Warnings of each severity that are kept; the rest is counted.")
 
 (defstruct (remarks (:constructor make-remarks ()))
-  "What a call was warned about: WARNINGS that are kept, newest first, how many there were, the KEYS that tell them apart,
-and the texts of what was REDEFINED, newest first."
+  "What a call was warned about. WARNINGS are those that are kept, newest first, of COUNT that there were. KEYS tell them
+apart. REDEFINED are the texts of what was redefined, newest first."
   (warnings '()) (count 0) (keys '()) (redefined '()))
 
 (defvar *remarks* (make-remarks) "The remarks of this call.")

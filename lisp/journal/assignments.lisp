@@ -1,4 +1,4 @@
-;;;; Which global variables of the user an evaluated form can have set where it shows; their values
+;;;; Which global variables of the user an evaluated form can have set where it shows. Their values
 ;;;; are not built again, so they are named when the image is lost.
 
 (in-package "LIVE-LISP.JOURNAL")
@@ -44,8 +44,8 @@
   "Definitions that evaluate more than they keep for later.")
 
 (defun variables-read (form)
-  "Return the global variables of the user whose values FORM uses when it is evaluated, where that shows: not in the
-bodies of what it only defines."
+  "Return the global variables of the user whose values FORM uses when it is evaluated, where that shows. The bodies of
+what it only defines do not count."
   (cond ((minusp (decf *steps*)) '())
         ((not (consp form)) (variables-in form))
         ((member (car form) '(quote function lambda declare)) '())

@@ -1,5 +1,5 @@
 ;;;; What a form is read and compiled by besides its package: the readtable and the policy of the
-;;;; compiler, described so that another image can tell whether it has the same.
+;;;; compiler. They are described so that another image can tell whether it has the same.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -13,8 +13,8 @@
         (and (consp table) (simple-vector-p (car table)) (car table))))))
 
 (defun readtable-parts (readtable)
-  "Return what READTABLE consists of as far as this SBCL shows it: the macros of characters below 128, what # of these
-dispatches to, their syntax, how many others are special, and the case."
+  "Return what READTABLE consists of as far as this SBCL shows it. Of the characters below 128 it is the macros, what #
+dispatches to, and their syntax. It is also how many others are special, and the case."
   (let ((macros (macro-characters readtable)) (extended (other-characters readtable)))
     (list macros (dispatch-vector macros) (character-syntax readtable)
           (if (hash-table-p extended) (hash-table-count extended) 0)

@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defstruct (effects (:constructor make-effects ()))
-  "What a part of a form did: BUILDS is true when the next image needs it, DAMAGES when it changed the system itself,
-RESTYLES when it can change how forms are read and printed. NAMES has the texts of the names that it defined."
+  "What a part of a form did. BUILDS is true when the next image needs it, DAMAGES when it changed the system itself.
+RESTYLES is true when it can change how forms are read and printed. NAMES has the texts of the names that it defined."
   (builds nil) (damages nil) (restyles nil) (names '()))
 
 (defvar *effects* nil "The effects of what this thread evaluates, or NIL while nobody asks.")
@@ -66,8 +66,8 @@ RESTYLES when it can change how forms are read and printed. NAMES has the texts 
        (some (lambda (beginning) (eql (mismatch beginning text) (length beginning))) beginnings)))
 
 (defun name-checked (check name &rest doing)
-  "Call CHECK, which asks the lock of the home of NAME whether DOING something to that is allowed, and note it when it
-does more than compile."
+  "Call CHECK, which asks the lock of the home of NAME whether DOING something to that is allowed. Note what is done when
+it does more than compile."
   (noting
     (unless (starts-p (first doing) "binding" "declaring" "proclaiming" "setting the value")
       (let ((symbol (note-name name)))
@@ -184,8 +184,8 @@ that is evaluated, so it is quick."
         always (eq value (symbol-value (the symbol symbol)))))
 
 (sb-ext:defglobal **globals** (list nil nil)
-  "What all threads read and compile by, when it was looked at last: SETTINGS-NOW behind a number that tells which
-packages there are, and the policy of the compiler.")
+  "What all threads read and compile by, when it was looked at last. It is a number that tells which packages there are,
+the policy of the compiler, and SETTINGS-NOW.")
 
 (defun globals-changed-p ()
   "True when what all threads read and compile by is not what it was at the last look, which this is from now on.

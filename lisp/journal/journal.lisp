@@ -7,12 +7,12 @@
 
 (defstruct (account (:constructor make-account ()))
   "What the parts of a form did together. NAMES has the texts of the names that they defined, those apart that a
-definition shows; WITHOUT has the paths, lists of indexes, of the parts that the next image does not need."
+definition shows. WITHOUT has the paths, lists of indexes, of the parts that the next image does not need."
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()))
 
 (defun parts-of (form)
-  "Return the parts of FORM, a PROGN or its like, that EVAL evaluates one after the other, the index of the first, and
-the declarations that hold for each; NIL for another form."
+  "Return the parts of FORM, a PROGN or its like, that EVAL evaluates one after the other; NIL for another form. Further
+values are the index of the first, and the declarations that hold for each."
   (when (and (consp form) (ignore-errors (list-length form)))
     (case (car form)
       (progn (values (cdr form) 1))
@@ -75,8 +75,8 @@ each of its parts did."
   (on-one-line (print-safely 200 text "~A")))
 
 (defun built-members (form text account package mark policy)
-  "Return the members that tell how evaluating FORM, which TEXT returns as it stood, changed the image that had
-PACKAGE, a readtable of MARK and POLICY, as ACCOUNT has it; NIL when there is nothing to tell."
+  "Return the members that tell how evaluating FORM changed the image, as ACCOUNT has it; NIL when there is nothing to
+tell. TEXT returns FORM as it stood. Before it the image had PACKAGE, a readtable of MARK and POLICY."
   (let ((builds (account-builds account)) (without (reverse (account-without account))))
     (append (when builds
               (list "text" (funcall text)
@@ -91,8 +91,8 @@ PACKAGE, a readtable of MARK and POLICY, as ACCOUNT has it; NIL when there is no
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
 (defun unfinished-members (form text account)
-  "Return the members that tell of FORM, which TEXT returns as it stood and which was left before its end: that it
-built, as ACCOUNT has it, and what it can have set."
+  "Return the members that tell of FORM, which was left before its end. They say that it built, as ACCOUNT has it, and
+what it can have set. TEXT returns it as it stood."
   (append (when (or (account-builds account) (account-damages account))
             (list "unfinished" (beginning-of (funcall text))))
           (set-members form)))
@@ -105,8 +105,8 @@ built, as ACCOUNT has it, and what it can have set."
 
 (defun evaluate-telling (form text show)
   "Evaluate FORM, call SHOW with the list of its values, and return what that returns. Tell the server how FORM changed
-the image, or that it was left before its end: one that can have changed how values are shown ends with that. TEXT is
-a function that returns FORM as it stood."
+the image, or that it was left before its end. A form that can have changed how values are shown ends once they are
+shown. TEXT is a function that returns FORM as it stood."
   (let ((package *package*) (mark (ignore-errors (mark-before *readtable*))) (policy compiler-policy)
         (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil))
     (flet ((end ()

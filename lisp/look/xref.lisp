@@ -93,8 +93,8 @@ on this machine stays as it is."
           (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring))) namestring)))))
 
 (defun function-place (function)
-  "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, the number of that form,
-and the file's date when it was compiled."
+  "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, and that form's number.
+Last comes the file's date when it was compiled."
   (let* ((source (introspect "FIND-FUNCTION-DEFINITION-SOURCE" function))
          (path (and source (introspect "DEFINITION-SOURCE-PATHNAME" source))))
     (when path

@@ -106,8 +106,8 @@ it was asked about is not there. When a human has to allow the call, that is an 
     (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments)))))
 
 (define-operation ("called" :inline t) (call value failure result needs-approval)
-  "Bring what became of CALL, a number, to the thread that waits for it: VALUE, or the text FAILURE with the RESULT that
-there was all the same, and whether it NEEDS-APPROVAL. When nobody waits any more it is dropped."
+  "Bring what became of CALL, a number, to the thread that waits for it: VALUE, or the text FAILURE. A failure has the
+RESULT that there was all the same, and whether it NEEDS-APPROVAL. When nobody waits any more it is dropped."
   (let ((waiting (gethash call **tool-calls**)))
     (when (and waiting (remhash call **tool-calls**))
       (setf (tool-call-value waiting) value

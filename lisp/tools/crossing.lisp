@@ -16,7 +16,7 @@ TOOL-ERROR-MESSAGE says why."))
 
 (define-condition live-lisp:approval-required (live-lisp:tool-error) ()
   (:report (lambda (condition stream) (write-string (live-lisp:tool-error-message condition) stream)))
-  (:documentation "A tool that code called needs the approval of a human, for which code cannot ask:
+  (:documentation "A tool that code called needs the approval of a human, for which code cannot ask.
 TOOL-ERROR-TOOL is its name, and the report says how to call it so that they are asked. Nothing was
 done; the restart USE-VALUE goes on with another value."))
 

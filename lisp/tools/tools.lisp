@@ -14,7 +14,7 @@
              :documentation "How clients call the tool of the server for which this one stands, or NIL.")
    (order :initform nil :accessor tool-order
           :documentation "A number that grows with registration, or NIL."))
-  (:documentation "Something that a client or code can call by its name: TOOL-HANDLER is a function of
+  (:documentation "Something that a client or code can call by its name. TOOL-HANDLER is a function of
 one argument, an EQUAL hash table with the arguments by the names of TOOL-PARAMETERS."))
 
 (defmethod print-object ((tool live-lisp:tool) stream)
