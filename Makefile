@@ -29,7 +29,7 @@ test: test-machine $(INSTALLED)
 check-long: test-machine $(INSTALLED)
 	npx --no-install vitest run --config vitest.long.config.ts
 	node scripts/robustness.mjs
-	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 tests/fuzz tests/recovery/random.test.ts tests/recovery/journal.test.ts
+	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 tests/fuzz tests/files/escapes.test.ts tests/recovery/random.test.ts tests/recovery/journal.test.ts
 
 check: setup
 	node scripts/check.mjs

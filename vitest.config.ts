@@ -1,6 +1,21 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** The folders whose files take longest: what is begun first leaves no worker idle at the end. */
+const SLOW = ['hostile', 'image', 'server', 'recovery', 'sandbox'];
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = SLOW.findIndex((folder) => moduleId.includes(`/tests/${folder}/`));
+      return place === -1 ? SLOW.length : place;
+    };
+    const sorted = await super.sort(files);
+    return sorted.sort((one, other) => rank(one) - rank(other));
+  }
+}
 
 // The tests drive real servers and images on few cores: files run two at a time, and nothing is retried.
 export default defineConfig({
@@ -10,6 +25,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    sequence: { sequencer: SlowFirst },
     // What the servers keep between their runs stays out of the user's own folder.
     env: { XDG_STATE_HOME: join(tmpdir(), 'live-lisp-test-state') },
   },

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Session } from '../harness.ts';
 import { within } from '../load.ts';
+import { belowOne } from '../said.ts';
 import { expectLookup, prepare, startLooks } from './looks.ts';
 
 let session: Session;
@@ -269,7 +270,7 @@ describe('what is no function', () => {
 
   test('C13 a limit of 0 is an error that names it', async () => {
     expect(await session.call('function_arglist', { symbol: 'car', limit: 0 })).toEqual({
-      text: "Parameter 'limit' must be at least 1, not 0.",
+      text: belowOne('limit'),
       notices: [],
       isError: true,
     });

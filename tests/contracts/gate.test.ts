@@ -7,6 +7,7 @@ import { type AskPolicy, decide } from '../../src/kernel/decision.ts';
 import { Executor, type ExecutorOptions } from '../../src/kernel/executor.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
 import { defineTool, SAFETY_LEVELS, type ToolDefinition } from '../../src/kernel/tool.ts';
+import { changedMeanwhile, noString } from '../said.ts';
 import { type Probe, probe, VALID } from './tools.ts';
 
 const DENIED = { success: false, error: 'Tool execution denied by user', notices: [] };
@@ -88,8 +89,7 @@ describe('approval', () => {
     ] as const) {
       expect(await execute(one)({ symbol: 'car' }, verdict)).toEqual({
         success: false,
-        error:
-          'What probe was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
+        error: changedMeanwhile('probe'),
         notices: [],
       });
     }
@@ -103,7 +103,7 @@ describe('approval', () => {
     expect(await call({ symbol: 'car' }, modified({ symbol: 'cdr' }))).toMatchObject({ success: true });
     for (const [args, error] of [
       [{}, "Required parameter 'symbol' missing"],
-      [{ symbol: 5 }, "Parameter 'symbol' must be a string, not the number 5."],
+      [{ symbol: 5 }, noString('symbol')],
       [{ symbol: 'a', more: 1 }, "Unknown parameter 'more'; probe takes symbol."],
       ['cdr', 'The arguments of probe must be an object, not a string.'],
     ]) {

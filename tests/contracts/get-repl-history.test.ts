@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { historyFile, ReplHistory } from '../../src/records/repl-history.ts';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { belowOne } from '../said.ts';
 
 const state = temporaryFolder();
 const root = temporaryFolder();
@@ -150,7 +151,7 @@ test('it does not grow without a bound: neither a text, nor a file, nor their nu
 test('S2.18 a wrong limit', async () => {
   const session = await start();
   expect(await session.call('get_repl_history', { limit: 0 })).toEqual({
-    text: "Parameter 'limit' must be at least 1, not 0.",
+    text: belowOne('limit'),
     notices: [],
     isError: true,
   });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { APPROVE, accept, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
 import { ERAS } from '../harness.ts';
 import { within } from '../load.ts';
+import { changedMeanwhile } from '../said.ts';
 
 let at: FileSession;
 beforeAll(async () => {
@@ -228,9 +229,7 @@ The agent says: Harmless. --- other +++ other<U+202E><U+0007>
       writeFileSync(join(asked.root, 'a.txt'), 'zero\none\ntwo\n');
       return APPROVE;
     };
-    expect(await propose('two', '2')).toBe(
-      'failed: What propose_file_edit was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
-    );
+    expect(await propose('two', '2')).toBe(`failed: ${changedMeanwhile('propose_file_edit')}`);
     expect(content()).toBe('zero\none\ntwo\n');
   });
 

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { APPROVE, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
 import { ERAS } from '../harness.ts';
+import { changedMeanwhile } from '../said.ts';
 
 describe('a name', () => {
   let at: FileSession;
@@ -107,7 +108,7 @@ describe.each(ERAS)('an edit that waits for its answer, in the %s era', (era) =>
     expect(done).toMatch(/^Changed src\/a\.txt, which has 1\d bytes now:/);
     release[1]?.();
     expect((await Promise.all(answers)).find((text) => text !== done)).toBe(
-      'failed: What propose_file_edit was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
+      `failed: ${changedMeanwhile('propose_file_edit')}`,
     );
     expect(at.questions.length).toBeGreaterThan(5);
   });

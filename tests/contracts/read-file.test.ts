@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { belowOne, noRegularFile } from '../said.ts';
 
 let at: FileSession;
 beforeAll(async () => {
@@ -37,8 +38,8 @@ describe('a range of lines', () => {
   test.each([
     [{ start_line: 6 }, 'five.lisp has 5 lines; start_line 6 is beyond its end.'],
     [{ start_line: 3, end_line: 2 }, 'end_line 2 is before start_line 3.'],
-    [{ start_line: 0 }, "Parameter 'start_line' must be at least 1, not 0."],
-    [{ limit: 0 }, "Parameter 'limit' must be at least 1, not 0."],
+    [{ start_line: 0 }, belowOne('start_line')],
+    [{ limit: 0 }, belowOne('limit')],
     [{ start_line: 1.5 }, "Parameter 'start_line' must be an integer, not the number 1.5."],
   ])('%j is refused', async (range, text) => {
     expect(await read('five.lisp', range)).toBe(`failed: ${text}`);
@@ -117,10 +118,8 @@ describe('what is no file', () => {
     const server = createServer().listen(join(at.root, 'socket'));
     await new Promise((resolve) => server.once('listening', resolve));
     expect(await read('folder')).toBe('failed: folder is a directory. Give the path of a file.');
-    expect(await read('pipe')).toBe('failed: pipe is a FIFO. File tools read and write regular files only.');
-    expect(await read('socket')).toBe(
-      'failed: socket is a socket. File tools read and write regular files only.',
-    );
+    expect(await read('pipe')).toBe(`failed: ${noRegularFile('pipe', 'a FIFO')}`);
+    expect(await read('socket')).toBe(`failed: ${noRegularFile('socket', 'a socket')}`);
     expect(await read('none')).toBe(
       `failed: There is no file none. Relative paths start at ${at.root}. No file has a similar name.`,
     );

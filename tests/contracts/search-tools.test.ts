@@ -6,6 +6,7 @@ import { CATEGORY_FILTERS, TOOL_CATEGORIES } from '../../src/catalog/metadata.ts
 import { searchTools, type ToolSearchOptions } from '../../src/catalog/search.ts';
 import { executeSearchTools, type SearchToolsArgs } from '../../src/catalog/search-tools.ts';
 import { defineTool } from '../../src/kernel/tool.ts';
+import { noString } from '../said.ts';
 import { catalogOf, registryOf, SEA } from './catalogs.ts';
 import { VALID } from './tools.ts';
 
@@ -218,7 +219,7 @@ describe('the answer', () => {
     [{ limit: '5' }, "Parameter 'limit' must be a number, not a string."],
     [{ cemcpOnly: 'false' }, "Parameter 'cemcpOnly' must be a boolean, not a string."],
     [{ includeSchema: 1 }, "Parameter 'includeSchema' must be a boolean, not the number 1."],
-    [{ query: 5 }, "Parameter 'query' must be a string, not the number 5."],
+    [{ query: 5 }, noString('query')],
     [
       { query: 'x'.repeat(1001) },
       "Parameter 'query' must have at most 1000 characters, not 1001; a few words are enough.",

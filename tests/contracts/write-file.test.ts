@@ -18,9 +18,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { APPROVE, accept, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
 import { tree } from '../files/workspaces.ts';
 import { ERAS } from '../harness.ts';
+import { changedMeanwhile, NUL_IN_PATH, noRegularFile } from '../said.ts';
 
-const CHANGED =
-  'failed: What write_file was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.';
+const CHANGED = `failed: ${changedMeanwhile('write_file')}`;
 
 describe.each(ERAS)('in the %s era', (era) => {
   let at: FileSession;
@@ -161,12 +161,12 @@ describe('what stays of the old file', () => {
 
   test.each([
     ['folder', 'folder is a directory. Give the path of a file.'],
-    ['pipe', 'pipe is a FIFO. File tools read and write regular files only.'],
+    ['pipe', noRegularFile('pipe', 'a FIFO')],
     ['new/', 'Path new/ ends like a directory. Give the path of a file.'],
     ['link/x', 'link/x cannot be written: folder/target is not a directory.'],
     ['fixed', 'fixed is read-only (mode 444); nothing was written. The user can make it writable.'],
     ['', 'The path must not be empty.'],
-    ['a\0b', 'The path must not contain a NUL character.'],
+    ['a\0b', NUL_IN_PATH],
   ])('what cannot be written is told: %j', async (path, reason) => {
     if (path === 'pipe') execFileSync('mkfifo', [join(at.root, 'pipe')]);
     if (path === 'fixed') chmodSync(at.put('fixed', 'old'), 0o444);

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { filesBelow } from '../../src/files/walk.ts';
 import { presentFile, replaceFile } from '../../src/files/write.ts';
 import { WorkspaceBuffers } from '../../src/tools/buffer/buffers.ts';
+import { cases, PATIENCE_MS } from '../long.ts';
 import { makeWorkspace, type TestWorkspace, tree } from './workspaces.ts';
 
 /** Every file outside says this, and no file inside. */
@@ -73,40 +74,44 @@ const PATH = fc
   .map(([start, parts]) => start + parts.join('/'));
 const PLACE = fc.array(NAME, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
 
-test('among any files and links, no path leads outside', async () => {
-  const links = fc.array(fc.tuple(PLACE, PATH), { maxLength: 6 });
-  const property = fc.asyncProperty(
-    fc.array(PLACE, { maxLength: 4 }),
-    links,
-    fc.array(PATH, { minLength: 1, maxLength: 8 }),
-    async (files, targets, paths) => {
-      const at = makeWorkspace();
-      const whole = (path: string) => path.replace('ROOT', at.root).replace('OUTSIDE', at.outside);
-      mkdirSync(`${at.root}2`);
-      writeFileSync(join(`${at.root}2`, 'a'), SECRET);
-      try {
-        mkdirSync(join(at.outside, 'a'));
-        writeFileSync(join(at.outside, 'a', 'secret.txt'), SECRET);
-        for (const place of files) attempt(() => at.put(place, 'inside'));
-        for (const [place, target] of targets) attempt(() => putLink(at, place, whole(target)));
-        const before = allOutside(at);
-        for (const path of paths.map(whole)) {
-          expect(await textAt(at, path)).not.toContain(SECRET);
-          await writeAt(at, path);
-          await bufferAt(at, path);
-          await presentFile(at.workspace, path).catch(() => {});
+test(
+  'among any files and links, no path leads outside',
+  async () => {
+    const links = fc.array(fc.tuple(PLACE, PATH), { maxLength: 6 });
+    const property = fc.asyncProperty(
+      fc.array(PLACE, { maxLength: 4 }),
+      links,
+      fc.array(PATH, { minLength: 1, maxLength: 8 }),
+      async (files, targets, paths) => {
+        const at = makeWorkspace();
+        const whole = (path: string) => path.replace('ROOT', at.root).replace('OUTSIDE', at.outside);
+        mkdirSync(`${at.root}2`);
+        writeFileSync(join(`${at.root}2`, 'a'), SECRET);
+        try {
+          mkdirSync(join(at.outside, 'a'));
+          writeFileSync(join(at.outside, 'a', 'secret.txt'), SECRET);
+          for (const place of files) attempt(() => at.put(place, 'inside'));
+          for (const [place, target] of targets) attempt(() => putLink(at, place, whole(target)));
+          const before = allOutside(at);
+          for (const path of paths.map(whole)) {
+            expect(await textAt(at, path)).not.toContain(SECRET);
+            await writeAt(at, path);
+            await bufferAt(at, path);
+            await presentFile(at.workspace, path).catch(() => {});
+          }
+          for (const path of await pathsBelow(at)) expect(path.startsWith(`${at.root}/`)).toBe(true);
+          expect(allOutside(at)).toEqual(before);
+          expect(readFileSync(join(`${at.root}2`, 'a'), 'utf8')).toBe(SECRET);
+          expect(tree(`${at.root}2`)).toEqual(['a']);
+        } finally {
+          at.remove();
         }
-        for (const path of await pathsBelow(at)) expect(path.startsWith(`${at.root}/`)).toBe(true);
-        expect(allOutside(at)).toEqual(before);
-        expect(readFileSync(join(`${at.root}2`, 'a'), 'utf8')).toBe(SECRET);
-        expect(tree(`${at.root}2`)).toEqual(['a']);
-      } finally {
-        at.remove();
-      }
-    },
-  );
-  await fc.assert(property, { numRuns: 500 });
-});
+      },
+    );
+    await fc.assert(property, cases(200));
+  },
+  PATIENCE_MS,
+);
 
 test('links of the system to what is open or to its root lead to where they lead', async () => {
   const at = makeWorkspace();
@@ -187,22 +192,26 @@ async function whileSwapping(use: (at: TestWorkspace) => Promise<void>): Promise
 
 const SWAPPED = fc.constantFrom('swap/secret.txt', 'swap/new.txt', 'swap/new/deep.txt', 'kept/secret.txt');
 
-test('what is exchanged for a link while it is read or written does not lead outside', async () => {
-  const seen = new Set<string>();
-  const swaps = await whileSwapping(async (at) => {
-    const before = allOutside(at);
-    const property = fc.asyncProperty(SWAPPED, fc.boolean(), async (path, writes) => {
-      const answer = await (writes ? writeAt(at, path) : textAt(at, path));
-      seen.add(answer.replace(/^refused: .* (changed|outside|no file|nowhere).*/s, '$1'));
-      expect(answer).not.toContain(SECRET);
-      expect(allOutside(at)).toEqual(before);
+test(
+  'what is exchanged for a link while it is read or written does not lead outside',
+  async () => {
+    const seen = new Set<string>();
+    const swaps = await whileSwapping(async (at) => {
+      const before = allOutside(at);
+      const property = fc.asyncProperty(SWAPPED, fc.boolean(), async (path, writes) => {
+        const answer = await (writes ? writeAt(at, path) : textAt(at, path));
+        seen.add(answer.replace(/^refused: .* (changed|outside|no file|nowhere).*/s, '$1'));
+        expect(answer).not.toContain(SECRET);
+        expect(allOutside(at)).toEqual(before);
+      });
+      await fc.assert(property, cases(1000));
     });
-    await fc.assert(property, { numRuns: 3000 });
-  });
-  expect(swaps).toBeGreaterThan(100);
-  // The exchanges came at all moments: before the checks, after them, and not at all.
-  expect([...seen]).toEqual(expect.arrayContaining(['inside', 'outside', 'changed', 'swap/secret.txt']));
-});
+    expect(swaps).toBeGreaterThan(100);
+    // The exchanges came at all moments: before the checks, after them, and not at all.
+    expect([...seen]).toEqual(expect.arrayContaining(['inside', 'outside', 'changed', 'swap/secret.txt']));
+  },
+  PATIENCE_MS,
+);
 
 test('a walk does not leave the workspace while directories are exchanged for links', async () => {
   await whileSwapping(async (at) => {

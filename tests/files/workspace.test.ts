@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Workspace } from '../../src/files/workspace.ts';
 import { presentFile, replaceFile } from '../../src/files/write.ts';
 import { isInside } from '../../src/paths.ts';
+import { NUL_IN_PATH, noRegularFile } from '../said.ts';
 import { makeWorkspace, type TestWorkspace, tree } from './workspaces.ts';
 
 let at: TestWorkspace;
@@ -150,7 +151,7 @@ describe('links', () => {
 describe('what is no file', () => {
   test.each([
     ['', 'The path must not be empty.'],
-    ['a\0b', 'The path must not contain a NUL character.'],
+    ['a\0b', NUL_IN_PATH],
     ['a/'.repeat(2049), 'The path is longer than 4096 bytes. Give a shorter one.'],
     ['λ'.repeat(2049), 'The path is longer than 4096 bytes. Give a shorter one.'],
   ])('the path %j is refused', async (path, reason) => expectRefused(path, reason));
@@ -170,16 +171,16 @@ describe('what is no file', () => {
 
   test('a FIFO and a socket are not opened', async () => {
     execFileSync('mkfifo', [join(at.root, 'pipe')]);
-    await expectRefused('pipe', 'pipe is a FIFO. File tools read and write regular files only.');
+    await expectRefused('pipe', noRegularFile('pipe', 'a FIFO'));
     const server = createServer().listen(join(at.root, 'socket'));
     await new Promise((resolve) => server.once('listening', resolve));
-    await expectRefused('socket', 'socket is a socket. File tools read and write regular files only.');
+    await expectRefused('socket', noRegularFile('socket', 'a socket'));
     server.close();
   });
 
   test('a device is not opened', async () => {
     const workspace = new Workspace({ roots: ['/'] });
-    const reason = '/dev/null is a device. File tools read and write regular files only.';
+    const reason = noRegularFile('/dev/null', 'a device');
     expect([await read('/dev/null', workspace), await write('/dev/null', workspace)]).toEqual([
       reason,
       reason,

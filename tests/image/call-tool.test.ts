@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { noString, unknownTool } from '../said.ts';
 import { gone, imageOf, until } from '../server/processes.ts';
 
 const root = temporaryFolder();
@@ -53,7 +54,7 @@ describe('an answer', () => {
 
   test('of a tool that is not there is an error with near names', async () => {
     expect(await session.call('eval_form', { form: '(live-lisp:call-tool :nope)' })).toEqual({
-      text: `Error: Tool nope failed: Unknown tool: nope. search_tools finds tools by what they do.
+      text: `Error: Tool nope failed: ${unknownTool('nope')}
 Type: LIVE-LISP::TOOL-ERROR
 
 Frames:
@@ -68,10 +69,7 @@ Frames:
 
   test.each([
     ['(live-lisp:call-tool :eval-form)', "eval_form failed: Required parameter 'form' missing"],
-    [
-      '(live-lisp:call-tool :eval-form :form 5)',
-      "eval_form failed: Parameter 'form' must be a string, not the number 5.",
-    ],
+    ['(live-lisp:call-tool :eval-form :form 5)', `eval_form failed: ${noString('form')}`],
     [
       '(live-lisp:call-tool :eval-form :form "1" :from nil)',
       "eval_form failed: Unknown parameter 'from'; eval_form takes form, package, timeout.",

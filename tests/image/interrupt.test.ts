@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession } from '../harness.ts';
+import { belowOne, lostDuring } from '../said.ts';
 import { until } from '../server/processes.ts';
 
 const BY_INTERRUPT =
@@ -123,7 +124,7 @@ test('refuses job with all, and a job that is no number above 0', async () => {
     notices: [],
     isError: true,
   });
-  expect(await session.text('interrupt', { job: 0 })).toBe("Parameter 'job' must be at least 1, not 0.");
+  expect(await session.text('interrupt', { job: 0 })).toBe(belowOne('job'));
   expect(await session.text('interrupt', { job: 'x' })).toBe(
     "Parameter 'job' must be an integer, not a string.",
   );
@@ -217,8 +218,7 @@ test('an image in which a call cannot be ended is replaced, and both are told', 
   await lost.eval('1');
   const call = lost.call('eval_form', { form: '(progn (princ 1) (sb-sys:without-interrupts (loop)))' });
   await until('the call', 10_000, async () => (await lost.text('image_status')).includes('1 character'));
-  const how =
-    'The Lisp image was lost during this call: a call could not be interrupted, so the image had to be replaced. The next call gets a new image.';
+  const how = lostDuring('a call could not be interrupted, so the image had to be replaced');
   const { text, isError } = await lost.call('interrupt');
   expect([text, isError]).toEqual([
     `Call 2 (eval_form (progn (princ 1) (sb-sys:without-interrupts (loop)))): ${how}\n\nOutput:\n1`,

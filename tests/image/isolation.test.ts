@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { lostDuring } from '../said.ts';
 
 const root = temporaryFolder();
 let session: Session;
@@ -165,9 +166,7 @@ test('an exit in another thread is not told as an interruption', async () => {
     const text = await other.eval(
       '(sb-thread:make-thread (lambda () (sleep 0.2) (sb-ext:exit :code 7))) (sleep 10)',
     );
-    expect(text).toBe(
-      'Error: The Lisp image was lost during this call: it exited with code 7. The next call gets a new image.',
-    );
+    expect(text).toBe(`Error: ${lostDuring('it exited with code 7')}`);
   } finally {
     await other.close();
   }

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync 
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { NUL_IN_PATH } from '../said.ts';
 import { until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
 
@@ -102,7 +103,7 @@ describe('the path', () => {
       bad(`There is no file /no/such/file.lisp. Relative paths start at ${root.path}.`),
     );
     expect(await load('folder')).toEqual(bad(`${root.path}/folder is not a file. Name a Lisp source file.`));
-    expect(await load('a\0b.lisp')).toEqual(bad('The path must not contain a NUL character.'));
+    expect(await load('a\0b.lisp')).toEqual(bad(NUL_IN_PATH));
     expect(await load('')).toEqual(bad(`${root.path} is not a file. Name a Lisp source file.`));
   });
 });

@@ -5,13 +5,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { lostDuring, lostWithIt } from '../said.ts';
 import { childrenOf, imageOf, killChild, until } from '../server/processes.ts';
 
 const REPLAY_OFF = ['--replay', 'off'];
 
 function lost(how: string): Answer {
   return {
-    text: `Error: The Lisp image was lost during this call: ${how}. The next call gets a new image.`,
+    text: `Error: ${lostDuring(how)}`,
     notices: [],
     isError: true,
   };
@@ -19,11 +20,6 @@ function lost(how: string): Answer {
 
 function notice(how: string, what: string): string {
   return `This is a new Lisp image; the one before was lost: ${how}. ${what}`;
-}
-
-function evaluations(count: number): string {
-  const made = `everything that ${count} evaluation${count === 1 ? '' : 's'} made (definitions, values, packages, the current package)`;
-  return `Lost with it: ${made}. Load or define again what you need.`;
 }
 
 /** Kills the image of SESSION from outside. The server knows it then. */
@@ -86,9 +82,9 @@ describe('in one session', () => {
     await answer('(exit)');
     for (const form of ['1', '2', '3']) await answer(form);
     await answer('(exit)');
-    await expectTold(notice('it exited with code 0', evaluations(3)));
+    await expectTold(notice('it exited with code 0', lostWithIt(3)));
     await answer('(exit)');
-    await expectTold(notice('it exited with code 0', evaluations(2)));
+    await expectTold(notice('it exited with code 0', lostWithIt(2)));
   });
 
   test('killed from outside while idle', async () => {
@@ -135,7 +131,7 @@ describe('in one session', () => {
     await answer('(exit)');
     await answer('1');
     expect(await answer('(sb-sys:without-interrupts (loop))', { timeout: 0.2 })).toEqual(lost(how));
-    await expectTold(notice(how, evaluations(1)));
+    await expectTold(notice(how, lostWithIt(1)));
   });
 
   test('after a loss every tool works', async () => {
@@ -209,7 +205,7 @@ describe('what was lost', () => {
       await session.eval('(exit)');
       const { text, notices } = await session.call('eval_form', { form: '*init*' });
       expect(text).toBe(':LOADED');
-      expect(notices).toEqual([notice('it exited with code 0', evaluations(1))]);
+      expect(notices).toEqual([notice('it exited with code 0', lostWithIt(1))]);
     });
   });
 

@@ -7,6 +7,7 @@ import type { Parameter } from '../../src/kernel/parameter.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
 import type { Result, ToolDefinition } from '../../src/kernel/tool.ts';
 import { type Probe, probe } from '../contracts/tools.ts';
+import { unknownTool } from '../said.ts';
 
 const PARAMETERS: Parameter[] = [
   { name: 'maxResults', type: 'integer', description: 'A number' },
@@ -46,7 +47,7 @@ describe('names', () => {
     const { call } = setUp();
     expect(await call('one-tol')).toEqual({ failure: 'Unknown tool: one-tol. Did you mean one_tool?' });
     expect(await call('zzzzzzzz')).toEqual({
-      failure: 'Unknown tool: zzzzzzzz. search_tools finds tools by what they do.',
+      failure: unknownTool('zzzzzzzz'),
     });
   });
 

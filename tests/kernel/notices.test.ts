@@ -6,6 +6,7 @@ import { Notices } from '../../src/image/session/notices.ts';
 import { enterAll, Queue } from '../../src/image/session/queue.ts';
 import { OUTPUT_LIMIT, readOutput } from '../../src/image/wire/messages.ts';
 import { noticeText } from '../../src/tools/notice-text.ts';
+import { TOO_MANY_WAIT } from '../said.ts';
 
 const raw = (text: string) => ({ kind: 'raw', text }) as const;
 
@@ -53,9 +54,7 @@ test('a thousand calls wait, one more is refused and takes no place', async () =
   const other = new Queue(1);
   await queue.enter(undefined, () => {});
   const waiting = Array.from({ length: 1000 }, () => queue.enter(undefined, () => {}));
-  await expect(enterAll([other, queue], undefined, () => {})).rejects.toThrow(
-    '1000 calls wait already until others have ended, so this one was not taken and nothing was done. Call again when some have been answered.',
-  );
+  await expect(enterAll([other, queue], undefined, () => {})).rejects.toThrow(TOO_MANY_WAIT);
   await other.enter(undefined, () => {});
   for (const each of waiting) {
     queue.leave();

@@ -1,6 +1,7 @@
 // A call runs what was registered and, where a human was asked, what they were asked about, whatever becomes of the tool.
 
 import { describe, expect, test } from 'vitest';
+import { changedMeanwhile } from '../said.ts';
 import { until } from '../server/processes.ts';
 import { definition, toolOf, withSession } from './sessions.ts';
 
@@ -17,8 +18,7 @@ describe('what was approved', () => {
         async ({ session }) => {
           redefine = () => session.eval(define('other'));
           await session.eval(define('shown'));
-          const text =
-            'What asks was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.';
+          const text = changedMeanwhile('asks');
           expect(await session.call('asks')).toMatchObject({ text, isError: true });
           expect([await session.text('asks'), questions]).toEqual(['Tool execution denied by user', 2]);
         },

@@ -1,5 +1,5 @@
 // docs/architecture.md says which room of the agent may use which; the packages and the files of lisp/ do not do
-// otherwise, and only lisp/base/sbcl*.lisp touches what SBCL does not document.
+// otherwise. Only lisp/base/sbcl*.lisp touches what SBCL does not document.
 
 import { expect, test } from 'vitest';
 import { filesOf, textOf } from './files.ts';

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
+import { lostDuring } from '../said.ts';
 import { childrenOf, gone, imageOf, marked, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
 import { shell, startSandboxed, workspace } from './cell.ts';
@@ -37,10 +38,7 @@ describe('as without the sandbox', () => {
   ])('%s costs the image, and the next answer tells so', async (form, how) => {
     await session.eval('(defvar *mine* 1)');
     const { text, isError } = await session.call('eval_form', { form });
-    expect([text, isError]).toEqual([
-      `Error: The Lisp image was lost during this call: ${how}. The next call gets a new image.`,
-      true,
-    ]);
+    expect([text, isError]).toEqual([`Error: ${lostDuring(how)}`, true]);
     const next = await session.call('eval_form', { form: "(boundp '*mine*)" });
     expect([next.text, next.notices.length]).toEqual(['T', 1]);
     expect(next.notices[0]).toContain(

@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { changedMeanwhile } from '../said.ts';
 import { expired, filesToApprove } from './files-to-approve.ts';
 import { until } from './processes.ts';
 import { RawServer, type Reply, textOf } from './raw.ts';
@@ -117,10 +118,7 @@ test('S2.12 a file that changed meanwhile is not touched', async () => {
   const { server, file, content } = await share();
   const state = await ask(server);
   writeFileSync(file, '(theirs)');
-  expectRefusal(
-    await answer(server, state),
-    'What write_file was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
-  );
+  expectRefusal(await answer(server, state), changedMeanwhile('write_file'));
   expect(content()).toBe('(theirs)');
 });
 
@@ -179,10 +177,7 @@ test('S2.12 a file that is loaded is the one that was shown', async () => {
     'in src/a.lisp?\\n\\nsrc/a.lisp, 1 line, no newline at the end:\\n\\n+(a)',
   );
   writeFileSync(file, '(evil)');
-  expectRefusal(
-    await answer(server, result?.requestState, load),
-    'What load_file was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
-  );
+  expectRefusal(await answer(server, result?.requestState, load), changedMeanwhile('load_file'));
 });
 
 test('C20 a client that can only open pages cannot be asked', async () => {

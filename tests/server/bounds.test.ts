@@ -10,6 +10,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { LINE_LIMIT, LineReader } from '../../src/server/line-reader.ts';
 import { StdioTransport } from '../../src/server/transport.ts';
 import { temporaryFolder } from '../harness.ts';
+import { TOO_MANY_WAIT } from '../said.ts';
 import { until } from './processes.ts';
 import { RawServer, textOf } from './raw.ts';
 
@@ -175,9 +176,7 @@ describe('the built server', () => {
     server.write(calls.map(({ line }) => line).join(''));
     const refused = calls.slice(1008);
     for (const { id } of refused) {
-      expect(textOf(await server.answer(id))).toBe(
-        '1000 calls wait already until others have ended, so this one was not taken and nothing was done. Call again when some have been answered.',
-      );
+      expect(textOf(await server.answer(id))).toBe(TOO_MANY_WAIT);
     }
     expect((await server.send(server.request('ping'))).result).toEqual({});
   });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchToolsResult } from '../../src/catalog/search-tools.ts';
 import { ERAS, PROJECT, type Session, startSession } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
+import { noString, unknownTool } from '../said.ts';
 
 const MODES = ['full', 'lightweight', 'summary', 'search'] as const;
 type Mode = (typeof MODES)[number];
@@ -123,7 +124,7 @@ describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
   test.each([
     [{ limit: -1 }, "Parameter 'limit' must be a whole number from 1, or 0 for no limit, not -1."],
     [{ cemcpOnly: 'false' }, "Parameter 'cemcpOnly' must be a boolean, not a string."],
-    [{ query: 5 }, "Parameter 'query' must be a string, not the number 5."],
+    [{ query: 5 }, noString('query')],
   ])('S1.17 %j is an error', async (args, text) => {
     expect(await session.call('search_tools', args)).toEqual({ text, notices: [], isError: true });
   });
@@ -194,13 +195,13 @@ describe.each(ERAS)('the lists in the %s era', (era) => {
 
   test.each([
     [{}, "Required parameter 'name' missing"],
-    [{ name: 5 }, "Parameter 'name' must be a string, not the number 5."],
+    [{ name: 5 }, noString('name')],
     [{ name: 'eval_form', arguments: '{}' }, "Parameter 'arguments' must be an object, not a string."],
     [{ name: 'eval_form', form: '1' }, "Unknown parameter 'form'; call_tool takes name, arguments."],
     [{ name: 'call_tool' }, 'call_tool cannot call itself; give the name of the tool to call.'],
     [{ name: 'call-tool' }, 'call_tool cannot call itself; give the name of the tool to call.'],
     [{ name: 'eval' }, 'Unknown tool: eval. Did you mean eval_form?'],
-    [{ name: 'zzzzzzzzzzzzzzz' }, 'Unknown tool: zzzzzzzzzzzzzzz. search_tools finds tools by what they do.'],
+    [{ name: 'zzzzzzzzzzzzzzz' }, unknownTool('zzzzzzzzzzzzzzz')],
   ])('S1.16 call_tool with %j is an error that says what to do', async (args, text) => {
     const answer = await sessionOf(era, 'search').call('call_tool', args as Record<string, unknown>);
     expect(answer).toEqual({ text, notices: [], isError: true });
