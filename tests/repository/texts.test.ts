@@ -46,3 +46,18 @@ test('package.json names exact versions', () => {
   );
   expect(loose).toEqual([]);
 });
+
+test('every file and folder that docs/architecture.md names is there', () => {
+  const named = hitsIn(
+    'docs/architecture.md',
+    /`((?:[\w-]+\/)+(?:[\w*-]+\.(?:ts|lisp|json))?|[\w-]+\.(?:ts|lisp|json))`/g,
+  );
+  expect(named.length).toBeGreaterThan(40);
+  expect(hitLines(named.filter(({ found }) => !FILES.some((path) => stands(found, path))))).toEqual([]);
+});
+
+/** Returns whether NAMED, a file, a folder or a file's name, is PATH or a folder of it; * stands for any characters. */
+function stands(named: string, path: string): boolean {
+  const pattern = named.replaceAll('.', '\\.').replaceAll('*', '[^/]*');
+  return new RegExp(`(?:^|/)${pattern}${named.endsWith('/') ? '' : '$'}`).test(path);
+}
