@@ -1,5 +1,5 @@
-;;;; Building an image again: the server gives the forms that built another. It is told which of them could not be
-;;;; evaluated, which had another effect than then, and after which the image does not work any more.
+;;;; Building an image again: the server gives the forms that built another. It is told which could not be evaluated,
+;;;; which had another effect than then, and after which the image does not work any more.
 
 (in-package "LIVE-LISP.JOURNAL")
 
