@@ -61,13 +61,20 @@ RESTYLES is true when it can change how forms are read and printed. NAMES has th
       symbol)))
 
 (defun starts-p (text &rest beginnings)
-  "True when TEXT is a string that begins with one of BEGINNINGS."
-  (and (stringp text)
-       (some (lambda (beginning) (eql (mismatch beginning text) (length beginning))) beginnings)))
+  "True when TEXT is a string that begins with one of BEGINNINGS. It is asked whenever code sets a symbol, so it is quick."
+  (declare (dynamic-extent beginnings) (optimize speed))
+  (when (simple-string-p text)
+    (dolist (beginning beginnings nil)
+      (declare (simple-string beginning))
+      (when (and (<= (length beginning) (length text))
+                 (dotimes (index (length beginning) t)
+                   (unless (char= (schar beginning index) (schar text index)) (return nil))))
+        (return t)))))
 
 (defun name-checked (check name &rest doing)
   "Call CHECK, which asks the lock of the home of NAME whether DOING something to that is allowed. Note what is done when
 it does more than compile."
+  (declare (dynamic-extent doing))
   (noting
     (unless (starts-p (first doing) "binding" "declaring" "proclaiming" "setting the value")
       (let ((symbol (note-name name)))
