@@ -10,7 +10,7 @@ import { Stop } from '../../src/image/wire/endings.ts';
 import type { Peer } from '../../src/image/wire/peer.ts';
 import { Pulse } from '../../src/image/wire/pulse.ts';
 import { endingText } from '../../src/tools/endings.ts';
-import { progressText } from '../../src/tools/watching.ts';
+import { progressText } from '../../src/tools/progress-text.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
