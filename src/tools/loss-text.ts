@@ -155,11 +155,10 @@ function toolsText({ tools }: Held, rebuilt: Rebuilt | undefined): string {
 
 function goneText({ notRun, variables }: Held): string {
   if (notRun === 0 && variables.length === 0) return '';
-  const one = notRun === 1;
-  const shown = `${count(notRun, 'form')} that ${one ? 'shows' : 'show'} no definition`;
-  const they = one ? 'it' : 'they';
+  const forms = `${count(notRun, 'form')} that defined nothing`;
+  const they = notRun === 1 ? 'it' : 'they';
   const set = variables.length > 0 ? `; ${they} may have set ${names(variables)}` : '';
-  return `Not run again: ${notRun > 0 ? shown : 'assignments'}${set}. What only ${they} made is gone.`;
+  return `Not run again: ${notRun > 0 ? forms : 'assignments'}${set}. What only ${they} made is gone.`;
 }
 
 function names(all: string[]): string {
