@@ -1,5 +1,5 @@
 // Decides what the agent can say, and reads each message of it once. A program can write anything to the channel; what
-// comes out of here has the types that it says.
+// comes out of here has the types that it says, but for the data of an answer.
 
 import type { Doing } from './data.ts';
 import type { Condition, Interrupted, Output, Reason, ToldEnding } from './endings.ts';
@@ -107,7 +107,8 @@ function readAnswer({ id: _, output, background, ...rest }: Message): Answer {
     ending: readEnding(rest),
     ...(wrote && { output: wrote }),
     ...(others && { background: others }),
-    // Each operation has data of its own, which docs/wire-protocol.md documents and its test compares.
+    // Each operation has data of its own, which docs/wire-protocol.md documents and its test compares. A program that
+    // answers in the place of the agent fails its own call, so whoever uses them must be within one.
     data: rest,
   };
 }
