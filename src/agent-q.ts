@@ -80,7 +80,7 @@ export function executeToolCall(
   call: calls.ToolCall,
   options: calls.ToolCallOptions = {},
 ): Promise<calls.ToolResult> {
-  return calls.executeToolCall(assembled([]).executor, call, options);
+  return calls.executeToolCall(() => assembled([]).executor, call, options);
 }
 
 /** Ends the image, so that the process can end. The tools stay registered, and those over the image fail. */

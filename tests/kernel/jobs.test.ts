@@ -136,6 +136,25 @@ test('progress is told each second, in each phase, until the end', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test.each([5, 'x', [], { lastLine: 5 }, { lastLine: { a: 1 }, file: ['/f'], collectedMilliseconds: 'long' }])(
+  'what a program says of progress in the place of the agent, such as %j, is not told',
+  async (said) => {
+    const texts: string[] = [];
+    const job = new Jobs().begin('evaluate', {}, undefined);
+    const stopTelling = tellProgress(job, (progress) => texts.push(progressText(progress)));
+    const { asked, peer } = silentPeer();
+    job.phase = { kind: 'running', peer, id: 7 };
+    for (const answer of [{ characters: 3 }, { ...Object(said), characters: 4 }, said]) {
+      await vi.advanceTimersByTimeAsync(1000);
+      asked.at(-1)?.answer(answer);
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    stopTelling();
+    expect(texts.slice(0, 2)).toEqual(['1.0 s, 3 characters of output', '2.0 s, 4 characters of output']);
+    expect(texts[2]).toMatch(/^3\.0 s(?:, 4 characters of output)?$/);
+  },
+);
+
 test('a silent image is asked each question once, and it is known since when it is silent', async () => {
   const { asked, peer } = silentPeer();
   const pulse = new Pulse(peer);

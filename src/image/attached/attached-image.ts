@@ -1,7 +1,7 @@
 // Decides how an image that somebody else runs is an image of ours. It is connected to when it is needed.
 // The server never starts it, ends it or builds it again.
 
-import { ImageError, messageOf } from '../../errors.ts';
+import { ImageError, messageOf, SetupError } from '../../errors.ts';
 import type { Image, ImageTools, Notice } from '../image.ts';
 import { Calls } from '../session/calls.ts';
 import type { Jobs } from '../session/jobs.ts';
@@ -26,6 +26,7 @@ export interface AttachedOptions {
 }
 
 const GREETING_MS = 10_000;
+
 export class AttachedImage implements Image {
   readonly #options: AttachedOptions;
   readonly #calls: Calls;
@@ -33,9 +34,12 @@ export class AttachedImage implements Image {
   readonly call: Calls['call'];
   readonly #notices = new Notices<Notice>();
   #connecting: Promise<AttachedPeer> | undefined;
+  /** The connection that was made last, and the one that calls can use. */
+  #last: AttachedPeer | undefined;
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
+  #closed = false;
   /** How connections ended since the last that calls could use. */
   readonly #losses: string[] = [];
 
@@ -86,7 +90,8 @@ export class AttachedImage implements Image {
   }
 
   close(): void {
-    this.#peer?.disconnect('the server ended');
+    this.#closed = true;
+    this.#last?.disconnect('the server ended');
   }
 
   async end(): Promise<void> {
@@ -94,7 +99,8 @@ export class AttachedImage implements Image {
     this.close();
   }
 
-  #ready(): Promise<AttachedPeer> {
+  async #ready(): Promise<AttachedPeer> {
+    if (this.#closed) throw new SetupError('The server is ending.');
     this.#connecting ??= this.#connect().catch((error: unknown) => {
       this.#connecting = undefined;
       this.#failure = messageOf(error);
@@ -111,6 +117,7 @@ export class AttachedImage implements Image {
         registerTool: (definition, registration) => tools.register(definition, false, registration),
       }),
     });
+    this.#last = peer;
     const late = () =>
       peer.disconnect('its agent did not greet in time; it serves one server at a time, so end the other');
     const timer = setTimeout(late, this.#options.greetingMs ?? GREETING_MS);
