@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
 import { agentCommand, cacheFolder } from '../../src/image/process/agent.ts';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
+import { TIMES } from '../../src/image/wire/times.ts';
 import { PROJECT, temporaryFolder } from '../harness.ts';
 import { imageContract, LIMIT_MS } from '../image-contract.ts';
 import { until } from '../server/processes.ts';
@@ -109,7 +110,7 @@ describe('besides', () => {
   test('a second server is told that the agent serves another', async () => {
     const first = attach();
     await first.call('evaluate', { code: '1' });
-    const second = new AttachedImage({ socket, limitMs: 60_000, greetingMs: 100 });
+    const second = new AttachedImage({ socket, limitMs: 60_000, times: { ...TIMES, greeting: 100 } });
     await expect(second.call('evaluate', { code: '1' })).rejects.toThrow(
       `No Lisp image can be reached at ${socket}: its agent did not greet in time; it serves one server at a time, so end the other. Start its agent again there, then call again.`,
     );

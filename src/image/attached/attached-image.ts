@@ -3,12 +3,12 @@
 
 import { ImageError, messageOf, SetupError } from '../../errors.ts';
 import type { Image, ImageTools, Notice } from '../image.ts';
-import { Calls } from '../session/calls.ts';
+import { Calls, type Host } from '../session/calls.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
 import { type ImageStatus, imageStatus } from '../session/status.ts';
 import { Pulse } from '../wire/pulse.ts';
-import { TIMES } from '../wire/times.ts';
+import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { AttachedPeer } from './attached-peer.ts';
 
@@ -17,18 +17,17 @@ export interface AttachedOptions {
   socket: string;
   /** Milliseconds that a call may take. */
   limitMs: number;
-  /** Milliseconds within which the agent greets. */
-  greetingMs?: number;
+  /** How long things are waited for. */
+  times?: Times;
   /** Calls a tool for code in the image. */
   callTool?: Upcalls['callTool'];
   /** What is done about tools in the image. */
   tools?: ImageTools;
 }
 
-const GREETING_MS = 10_000;
-
 export class AttachedImage implements Image {
   readonly #options: AttachedOptions;
+  readonly #times: Times;
   readonly #calls: Calls;
   /** Performs the operation NAME with ARGS, as Image says. */
   readonly call: Calls['call'];
@@ -45,7 +44,8 @@ export class AttachedImage implements Image {
 
   constructor(options: AttachedOptions) {
     this.#options = options;
-    this.#calls = new Calls({
+    this.#times = options.times ?? TIMES;
+    const host: Host = {
       limitMs: options.limitMs,
       ready: () => this.#ready(),
       building: () => undefined,
@@ -55,7 +55,8 @@ export class AttachedImage implements Image {
       watch: () => undefined,
       worked: () => {},
       notify: (notice) => this.#notices.add(notice),
-    });
+    };
+    this.#calls = new Calls(host, this.#times);
     this.call = this.#calls.call.bind(this.#calls);
   }
 
@@ -86,7 +87,7 @@ export class AttachedImage implements Image {
       pulse: this.#pulse,
       failure: this.#failure,
     };
-    return imageStatus(life, { untold: this.#losses }, this.jobs);
+    return imageStatus(life, { untold: this.#losses }, this.jobs, this.#times.status);
   }
 
   close(): void {
@@ -95,7 +96,7 @@ export class AttachedImage implements Image {
   }
 
   async end(): Promise<void> {
-    await this.jobs.endAll(TIMES.cleanup);
+    await this.jobs.endAll(this.#times.cleanup);
     this.close();
   }
 
@@ -118,9 +119,8 @@ export class AttachedImage implements Image {
       }),
     });
     this.#last = peer;
-    const late = () =>
-      peer.disconnect('its agent did not greet in time; it serves one server at a time, so end the other');
-    const timer = setTimeout(late, this.#options.greetingMs ?? GREETING_MS);
+    const late = 'its agent did not greet in time; it serves one server at a time, so end the other';
+    const timer = setTimeout(() => peer.disconnect(late), this.#times.greeting);
     try {
       await peer.greeting;
     } catch (error) {
