@@ -1,4 +1,4 @@
-// Decides what the agent can say, and reads each message of it once. A program can write anything to the channel; what
+// Decides what the agent can say, and reads each message of it once. A program can write anything to the channel. What
 // comes out of here has the types that it says, but for the data of an answer.
 
 import type { Doing } from './data.ts';
