@@ -214,10 +214,12 @@ Evaluations run side by side: who looks first after a change is taken for who ma
       ;; With a readtable that reads nothing no image could be built.
       (unless (readable-p *readtable*) (setf (effects-damages *effects*) t)))))
 
+(sb-ext:defglobal **eval** #'eval "EVAL as it was before code of the user could redefine it.")
+
 (defun evaluate-noting (form effects)
   "Evaluate FORM, return the list of its values, and note in EFFECTS what it does."
   (ignore-errors (globals-changed-p))
   (let ((*effects* effects) (mark (mark-before *readtable*)))
-    (unwind-protect (multiple-value-list (call-user-code (lambda () (eval form))))
+    (unwind-protect (multiple-value-list (call-user-code (lambda () (funcall **eval** form))))
       (noting (note-operator form)
               (note-settings mark)))))
