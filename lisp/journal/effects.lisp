@@ -111,7 +111,7 @@ not count: reading interns too, and so does much code that only looks a symbol u
                                     (called-whole load sb-alien:load-shared-object (setf documentation))
                                     (file-compiled compile-file))
         do (dolist (name names)
-             (when name (encapsulate name 'live-lisp-journal listener)))))
+             (when name (encapsulate name 'live-lisp-journal (fdefinition listener))))))
 
 ;;; What only its name tells
 
