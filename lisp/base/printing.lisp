@@ -29,10 +29,11 @@ gives a text that says so."
 
 (defun symbol-text (symbol)
   "Return SYMBOL as PACKAGE::NAME without bars, or #:NAME without a package."
+  ;; Not printed: SBCL defines names where nothing is interrupted, and printing a string can run a method of the user.
   (let ((package (symbol-package symbol)))
     (if package
-        (format nil "~A::~A" (package-name package) (symbol-name symbol))
-        (format nil "#:~A" (symbol-name symbol)))))
+        (concatenate 'string (package-name package) "::" (symbol-name symbol))
+        (concatenate 'string "#:" (symbol-name symbol)))))
 
 (defun class-text (class)
   "Return the name of CLASS, with its package; of one without a name, what it is."

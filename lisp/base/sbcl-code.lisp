@@ -139,9 +139,8 @@
   ("SB-KERNEL" "ASSERT-SYMBOL-HOME-PACKAGE-UNLOCKED" "SB-IMPL" "ASSERT-SYMBOL-HOME-PACKAGE-UNLOCKED"))
 (define-internal-name +package-check+
   "Names the function that is asked before a package is changed." ("SB-IMPL" "ASSERT-PACKAGE-UNLOCKED"))
-(define-internal-variable package-changes
-  "A number that is another once a package was made, renamed or deleted."
-  ("SB-IMPL" "*PACKAGE-NAMES-COOKIE*") (length (list-all-packages)))
+(define-internal-name +define-package+ "Names the function behind DEFPACKAGE." ("SB-IMPL" "%DEFPACKAGE"))
+(define-internal-name +proclaim+ "Names the function behind PROCLAIM and DECLAIM." ("SB-C" "%PROCLAIM"))
 
 (define-ability "loading" "a file that is loaded finds its fasl in *LOAD-TRUENAME*")
 

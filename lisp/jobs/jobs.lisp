@@ -41,6 +41,8 @@
 (sb-ext:defglobal **jobs** (make-hash-table :synchronized t)
   "The jobs that run, by the id of their request.")
 
+(sb-ext:defglobal **begun** 0 "How many jobs have begun.")
+
 (sb-ext:defglobal **background** (make-capture 4000 4000)
   "What threads that no job waits for have written since the last answer.")
 
@@ -259,6 +261,7 @@ that tell why it was left."
   "Start a job for the request ID that calls FUNCTION, which returns the members of
 its answer."
   (let ((job (make-job id operation)))
+    (setf **begun** (logand (1+ **begun**) most-positive-fixnum))
     (setf (gethash id **jobs**) job)
     (handler-case
         (setf (job-thread job)
@@ -273,6 +276,12 @@ its answer."
                         "condition" (object "type" (class-text (class-of condition))
                                             "text" (format nil "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
                                                            why)))))))))
+
+(defun alone-p ()
+  "True when no other job than this thread's runs."
+  (sb-ext:with-locked-hash-table (**jobs**)
+    (loop for job being the hash-values of **jobs**
+          always (or (eq job *job*) (job-answered job)))))
 
 (defun job-written (id)
   "Return what the job ID has written so far as a JSON object, or NIL."

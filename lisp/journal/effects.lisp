@@ -39,7 +39,7 @@ RESTYLES is true when it can change how forms are read and printed. NAMES has th
   "Return NAME, a symbol or (SETF symbol), as text with its package; NIL for what is no name of a program."
   (cond ((symbolp name) (and (symbol-package name) (symbol-text name)))
         ((typep name '(cons (eql setf) (cons symbol null)))
-         (let ((text (name-text (second name)))) (and text (format nil "(SETF ~A)" text))))))
+         (let ((text (name-text (second name)))) (and text (concatenate 'string "(SETF " text ")"))))))
 
 ;;; Listening
 
@@ -99,6 +99,11 @@ not count: reading interns too, and so does much code that only looks a symbol u
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
 
+(defun building-called (function &rest arguments)
+  "Call FUNCTION with ARGUMENTS, and note that this builds the image."
+  (note-building)
+  (apply function arguments))
+
 (defun file-compiled (function &rest arguments)
   "Call FUNCTION, which compiles a file, with ARGUMENTS. What that defines is for the compiler."
   (let ((*effects* nil)) (apply function arguments)))
@@ -108,6 +113,7 @@ not count: reading interns too, and so does much code that only looks a symbol u
   (loop for (listener . names) in `((name-checked ,+name-check+)
                                     (package-checked ,+package-check+)
                                     (method-changed add-method remove-method)
+                                    (building-called make-package ,+define-package+ ,+proclaim+)
                                     (called-whole load sb-alien:load-shared-object (setf documentation))
                                     (file-compiled compile-file))
         do (dolist (name names)
@@ -183,19 +189,23 @@ that is evaluated, so it is quick."
   (loop for (symbol . value) in settings
         always (eq value (symbol-value (the symbol symbol)))))
 
-(sb-ext:defglobal **globals** (list nil nil)
-  "What all threads read and compile by, when it was looked at last. It is a number that tells which packages there are,
-the policy of the compiler, and SETTINGS-NOW.")
+(sb-ext:defglobal **globals** '() "What all threads read and compile by, when it was looked at last, from SETTINGS-NOW.")
 
-(defun globals-changed-p ()
-  "True when what all threads read and compile by is not what it was at the last look, which this is from now on.
-Evaluations run side by side: who looks first after a change is taken for who made it."
-  (destructuring-bind (packages policy . settings) **globals**
-    (unless (and (eql packages package-changes) (eq policy compiler-policy) (settings-same-p settings))
-      (setf **globals** (list* package-changes compiler-policy
-                               (settings-now (list* '*features* '*modules* '*default-pathname-defaults*
-                                                    'sb-ext:*evaluator-mode* (library-variables)))))
-      t)))
+(defun global-settings ()
+  "Return the settings that all threads share."
+  (if (and **globals** (settings-same-p **globals**))
+      **globals**
+      (setf **globals** (settings-now (list* '*features* '*modules* '*default-pathname-defaults* 'sb-ext:*evaluator-mode*
+                                             (library-variables))))))
+
+(defun shows-p (form symbols)
+  "True when one of SYMBOLS stands in FORM."
+  (let ((steps 1000))
+    (labels ((shown-p (tree)
+               (cond ((minusp (decf steps)) nil)
+                     ((consp tree) (or (shown-p (car tree)) (shown-p (cdr tree))))
+                     (t (and tree (member tree symbols :test #'eq))))))
+      (shown-p form))))
 
 (sb-ext:defglobal **seen** '() "The settings of the thread that looked at its own last, from SETTINGS-NOW.")
 (defvar *seen* '() "Those of this thread when it looked at them last.")
@@ -204,11 +214,14 @@ Evaluations run side by side: who looks first after a change is taken for who ma
   "Return the settings of this thread."
   (if (and **seen** (settings-same-p **seen**)) **seen** (setf **seen** (settings-now *settings*))))
 
-(defun note-settings (mark)
-  "Note whether the settings are others than at the last look, or the readtable than MARK says."
-  (let ((globals (globals-changed-p)) (same (settings-same-p *seen*)))
+(defun note-settings (form globals mark alone)
+  "Note whether evaluating FORM changed the settings, or the readtable that had MARK. GLOBALS are the shared settings as
+they were. What all threads share, another job can have changed: it counts when the job was ALONE, or FORM shows it."
+  (let ((same (settings-same-p *seen*))
+        (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
     (unless same (setf *seen* (thread-settings)))
-    (when (or globals (not same) (not (eq mark (readtable-mark *readtable*))))
+    (when (or (not same)
+              (and shared (or alone (shows-p form (append (mapcar #'car globals) *by-name*)))))
       (setf (effects-builds *effects*) t
             (effects-restyles *effects*) t)
       ;; With a readtable that reads nothing no image could be built.
@@ -218,8 +231,8 @@ Evaluations run side by side: who looks first after a change is taken for who ma
 
 (defun evaluate-noting (form effects)
   "Evaluate FORM, return the list of its values, and note in EFFECTS what it does."
-  (ignore-errors (globals-changed-p))
-  (let ((*effects* effects) (mark (mark-before *readtable*)))
+  (let ((*effects* effects) (globals (ignore-errors (global-settings))) (mark (mark-before *readtable*))
+        (begun (and (alone-p) **begun**)))
     (unwind-protect (multiple-value-list (call-user-code (lambda () (funcall **eval** form))))
       (noting (note-operator form)
-              (note-settings mark)))))
+              (note-settings form globals mark (eql begun **begun**))))))

@@ -74,13 +74,14 @@ each of its parts did."
   "Return the beginning of TEXT, on one line."
   (on-one-line (print-safely 200 text "~A")))
 
-(defun built-members (form text account package mark policy)
+(defun built-members (form text account package home mark policy)
   "Return the members that tell how evaluating FORM changed the image, as ACCOUNT has it; NIL when there is nothing to
-tell. TEXT returns FORM as it stood. Before it the image had PACKAGE, a readtable of MARK and POLICY."
+tell. TEXT returns FORM as it stood. Before it the image had PACKAGE, which was called HOME then, a readtable of MARK and
+POLICY."
   (let ((builds (account-builds account)) (without (reverse (account-without account))))
     (append (when builds
               (list "text" (funcall text)
-                    "package" (package-name package)
+                    "package" home
                     "without" without
                     "readtable" (mark-text mark)
                     "policy" (policy-data policy)
@@ -107,11 +108,12 @@ what it can have set. TEXT returns it as it stood."
   "Evaluate FORM, call SHOW with the list of its values, and return what that returns. Tell the server how FORM changed
 the image, or that it was left before its end. A form that can have changed how values are shown ends once they are
 shown. TEXT is a function that returns FORM as it stood."
-  (let ((package *package*) (mark (ignore-errors (mark-before *readtable*))) (policy compiler-policy)
+  (let ((package *package*) (home (package-name *package*)) (policy compiler-policy)
+        (mark (ignore-errors (mark-before *readtable*)))
         (account (make-account)) (*seen* (ignore-errors (thread-settings))) (ended nil))
     (flet ((end ()
              (unless (shiftf ended t)
-               (tell (lambda () (built-members form text account package mark policy))))))
+               (tell (lambda () (built-members form text account package home mark policy))))))
       (unwind-protect
            (let ((values (evaluate-parts form '() account)))
              (unless (account-restyles account) (end))

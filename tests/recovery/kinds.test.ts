@@ -12,6 +12,12 @@ const start = sessions();
 const KINDS: [kind: string, forms: string[], shows: string, value: string][] = [
   ['a function', ['(defun doubled (x) (* 2 x))'], '(doubled 4)', '8'],
   ['the last of several definitions', ['(defun f () 1)', '(f)', '(defun f () 2)'], '(f)', '2'],
+  [
+    'what a called function proclaimed',
+    ['(defun proclaim-it (name) (proclaim `(inline ,name)))', "(proclaim-it 'short)"],
+    "(values (sb-int:info :function :inlinep 'short))",
+    'INLINE',
+  ],
   ['a macro and its use', ['(defmacro twice (x) `(list ,x ,x))', '(defun g () (twice 3))'], '(g)', '(3 3)'],
   [
     'what a macro of the user defines',

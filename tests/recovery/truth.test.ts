@@ -81,6 +81,26 @@ test('a form whose own answer could not be shown is not run again', async () => 
   });
 });
 
+test('a form that renames the current package is evaluated again in the package of then', async () => {
+  const session = await start();
+  await session.eval('(defpackage :old (:use :cl))');
+  await session.eval('(in-package :old)');
+  await session.eval('(rename-package :old :new)');
+  await session.eval('(defun in-it () 3)');
+  await killImage(session);
+  expect(await afterLoss(session, '(list (in-it) (package-name *package*))')).toEqual({
+    text: '(3 "NEW")',
+    told: told(built('3 forms')),
+  });
+});
+
+test('noting a definition prints nothing, so a method that prints strings for ever does not end the image', async () => {
+  const session = await start();
+  await session.eval('(defmethod print-object ((x string) stream) (loop))');
+  expect(await session.eval('(defun noted () 2)')).toBe('NOTED');
+  expect(await session.eval('(noted)')).toBe('2');
+});
+
 test.each([
   '(progn (setf *features* (let ((l (list :a))) (setf (cdr l) l) l)) nil)',
   '(progn (defmethod print-object ((x character) stream) (error "No ~A." stream)) nil)',
