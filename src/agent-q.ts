@@ -39,7 +39,7 @@ function assembled(flags: readonly string[]): Assembly {
 }
 
 /** Adds the eighteen tools to AGENT_Q_REGISTRY and returns how many tools it has: 18, unless it has other tools besides
- *  (S4.9). search_tools and the other built-in tools can be called from then on, and are not counted. FLAGS are those
+ *  (S4.9). The other built-in tools, search_tools among them, can be called from then on, and are not counted. FLAGS are those
  *  of the command line, such as ['--root', 'src']. The image starts with the first call that needs it. Throws a
  *  UsageError for wrong FLAGS, and a CallError for FLAGS in a later call: the tools stay over the first image. */
 export function registerAgentQTools(flags: readonly string[] = []): number {
@@ -80,7 +80,7 @@ export function executeToolCall(
   call: calls.ToolCall,
   options: calls.ToolCallOptions = {},
 ): Promise<calls.ToolResult> {
-  return calls.executeToolCall(assembled([]).executor, call, options);
+  return calls.executeToolCall(() => assembled([]).executor, call, options);
 }
 
 /** Ends the image, so that the process can end. The tools stay registered, and those over the image fail. */

@@ -124,7 +124,7 @@ not count: reading interns too, and so does much code that only looks a symbol u
                                     (called-whole load sb-alien:load-shared-object (setf documentation))
                                     (file-compiled compile-file))
         do (dolist (name names)
-             (when name (encapsulate name 'live-lisp-journal listener)))))
+             (when name (encapsulate name 'live-lisp-journal (fdefinition listener))))))
 
 ;;; What only its name tells
 
@@ -234,10 +234,12 @@ they were. What all threads share, another job can have changed: it counts when 
       ;; With a readtable that reads nothing no image could be built.
       (unless (readable-p *readtable*) (setf (effects-damages *effects*) t)))))
 
+(sb-ext:defglobal **eval** #'eval "EVAL as it was before code of the user could redefine it.")
+
 (defun evaluate-noting (form effects)
   "Evaluate FORM, return the list of its values, and note in EFFECTS what it does."
   (let ((*effects* effects) (globals (ignore-errors (global-settings))) (mark (mark-before *readtable*))
         (begun (and (alone-p) **begun**)))
-    (unwind-protect (multiple-value-list (call-user-code (lambda () (eval form))))
+    (unwind-protect (multiple-value-list (call-user-code (lambda () (funcall **eval** form))))
       (noting (note-operator form)
               (note-settings form globals mark (eql begun **begun**))))))

@@ -1,6 +1,6 @@
 // Decides what the rest of the program can ask of a Lisp image, whichever kind it is.
 
-import type { LossReport } from './recovery/report.ts';
+import type { JournalNote, LossReport } from './recovery/report.ts';
 import type { Jobs } from './session/jobs.ts';
 import type { CallNotice } from './session/notices.ts';
 import type { ImageStatus } from './session/status.ts';
@@ -14,8 +14,7 @@ export type Notice =
   | { kind: 'loss'; report: LossReport }
   /** The connection to an image that somebody else runs was lost, as HOW says, and there is a new one. */
   | { kind: 'connected again'; how: string }
-  /** Something is the matter with the journal of what built the image. */
-  | { kind: 'journal'; text: string };
+  | JournalNote;
 
 export interface Image {
   /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be had. */

@@ -3,15 +3,28 @@
 import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { refusalText, type StandingApprovals, shownText, type Verdict } from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
-import { type AskPolicy, decide } from './decision.ts';
-import { carriesNotices, type Outcome, type Settled } from './outcome.ts';
+import { carriesNotices, type Outcome, type Settled, toResult } from './outcome.ts';
 import type { Arguments } from './parameter.ts';
 import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import { printable, validateArguments, withDefaults } from './schema.ts';
 import { withinLimit } from './time-limit.ts';
-import type { CallContext, Preview, Tool } from './tool.ts';
-import { toResult } from './value.ts';
+import type { CallContext, Preview, SafetyLevel, Tool } from './tool.ts';
+
+export type Decision = 'run' | 'ask';
+
+/** From which level on the human wants to be asked. */
+export type AskPolicy = 'dangerous' | 'cautious';
+
+const TABLE: Record<AskPolicy, Record<SafetyLevel, Decision>> = {
+  dangerous: { safe: 'run', cautious: 'run', dangerous: 'ask' },
+  cautious: { safe: 'run', cautious: 'ask', dangerous: 'ask' },
+};
+
+/** Returns what to do with a call of a tool of LEVEL under POLICY. */
+export function decide(level: SafetyLevel, policy: AskPolicy): Decision {
+  return TABLE[policy][level];
+}
 
 export interface ExecutorOptions {
   ask?: AskPolicy;

@@ -1,6 +1,6 @@
 // Decides how the tool calls of a model become results, for programs that talk to a model themselves.
 
-import { CallError, messageOf } from '../errors.ts';
+import { CallError, messageOf, UsageError } from '../errors.ts';
 import type { Question, Verdict } from './approval.ts';
 import type { Executor } from './executor.ts';
 import type { Outcome } from './outcome.ts';
@@ -25,22 +25,25 @@ export interface ToolCallOptions extends Pick<CallContext, 'signal' | 'onProgres
   approve?: (question: Question) => Promise<Verdict> | Verdict;
 }
 
-/** Returns the result of CALL through EXECUTOR. Never throws. */
+/** Returns the result of CALL through the executor that GET gives. Never throws. */
 export async function executeToolCall(
-  executor: Executor,
+  get: () => Executor,
   call: ToolCall,
-  { approve, ...context }: ToolCallOptions = {},
+  options: ToolCallOptions = {},
 ): Promise<ToolResult> {
   let id: string | null = null;
   try {
     checkCall(call);
     id = call.id ?? null;
+    checkOptions(options);
+    const { approve, ...context } = options;
     const { name } = call;
+    const executor = get();
     // Whoever holds the arguments must not change them between the question and the call.
     const args = structuredClone(readArguments(call.arguments));
     const outcome = await executor.execute(name, args, context);
     const question = outcome.success ? undefined : outcome.question;
-    if (question === undefined || approve === undefined) return { id, ...settled(outcome) };
+    if (question === undefined || !approve) return { id, ...settled(outcome) };
     const { fingerprint } = question.preview;
     const verdict = await approve({ ...question, args: structuredClone(question.args) });
     checkVerdict(verdict);
@@ -48,7 +51,11 @@ export async function executeToolCall(
     return { id, ...settled(await executor.execute(name, args, context, answered)) };
   } catch (error) {
     const message = messageOf(error);
-    return { id, success: false, error: error instanceof CallError ? message : `Tool error: ${message}` };
+    return {
+      id,
+      success: false,
+      error: error instanceof CallError || error instanceof UsageError ? message : `Tool error: ${message}`,
+    };
   }
 }
 
@@ -62,6 +69,21 @@ function checkCall(call: unknown): asserts call is ToolCall {
   if (!('name' in call) || typeof call.name !== 'string') {
     const name = 'name' in call ? call.name : undefined;
     throw new CallError(`The name of a call must be a string that names a tool, not ${kindOf(name)}.`);
+  }
+}
+
+/** Throws a CallError when OPTIONS, which a program gave, are none. */
+function checkOptions(options: unknown): asserts options is ToolCallOptions {
+  if (typeof options !== 'object' || options === null) {
+    throw new CallError(
+      `The options of a call must be an object, such as { approve }, not ${kindOf(options)}.`,
+    );
+  }
+  const approve = 'approve' in options ? options.approve : undefined;
+  if (approve && typeof approve !== 'function') {
+    throw new CallError(
+      `approve must be a function that asks a human and returns what they said, not ${kindOf(approve)}.`,
+    );
   }
 }
 

@@ -7,12 +7,12 @@ import type { Reply } from '../image/wire/call.ts';
 import type { Ending } from '../image/wire/endings.ts';
 import { type Definition, definitionOf, readDefinition } from '../kernel/definition.ts';
 import type { Mirror } from '../kernel/mirror.ts';
+import { valueText } from '../kernel/outcome.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
-import { valueText } from '../kernel/value.ts';
+import { callOptions } from './calling.ts';
 import { endingText, outputSection } from './endings.ts';
 import { warningSection } from './remarks.ts';
-import { callOptions } from './watching.ts';
 
 export class LispTools implements ImageTools {
   readonly #mirror: Mirror;

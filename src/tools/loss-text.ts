@@ -1,6 +1,8 @@
 // Decides how the loss of an image is told: what was built again, what was not and why, what is gone.
 
-import type { Beginnings, Held, LossReport, Rebuilt, Remark } from '../image/recovery/report.ts';
+import type { Beginnings, Cause, Held, LossReport, Rebuilt, Remark } from '../image/recovery/report.ts';
+import type { Ending } from '../image/wire/endings.ts';
+import { secondsText } from './endings.ts';
 
 /** Lines of each kind, and names in a sentence. */
 const LINES = 5;
@@ -95,7 +97,53 @@ function section(title: string, { count: total, first }: Beginnings): string {
 }
 
 function linesOf(remarks: Remark[]): Beginnings {
-  return { count: remarks.length, first: remarks.map(({ what, why }) => `${what}: ${oneLine(why)}`) };
+  const first = remarks.map(({ what, cause, leftOut }) => {
+    const why = leftOut ? `${causeText(cause)}; it is left out from now on` : causeText(cause);
+    return `${what}: ${oneLine(why)}`;
+  });
+  return { count: remarks.length, first };
+}
+
+function causeText(cause: Cause): string {
+  switch (cause.kind) {
+    case 'told':
+      return cause.text;
+    case 'ended':
+      return endedText(cause.ending);
+    case 'not ended':
+      return 'it did not end';
+    case 'not compiled':
+      return 'it could not be compiled';
+    case 'no such system':
+      return 'ASDF does not find it any more.';
+    case 'image broken':
+      return 'with it the image cannot read, evaluate and print any more';
+    case 'file gone':
+      return 'It is gone, and what was loaded then was not kept.';
+    case 'file changed':
+      return cause.again === 'kept'
+        ? `${cause.gone ? 'is gone' : 'has changed since'}; what was loaded then was loaded again`
+        : 'has changed since, and what was loaded then was not kept; it was loaded as it is now';
+    case 'system changed': {
+      const files = cause.count === 1 ? 'a file of it has' : `${cause.count} files of it have`;
+      return `${files} changed since; it was loaded as it is now`;
+    }
+    case 'names missing':
+      return cause.names.join(', ');
+  }
+}
+
+function endedText(ending: Ending): string {
+  switch (ending.kind) {
+    case 'condition':
+      return ending.condition.text;
+    case 'lost':
+      return `the image was lost when it was built with it (${ending.how})`;
+    case 'interrupted':
+      return `it was interrupted after ${secondsText(ending.afterMs)} (${ending.reason})`;
+    default:
+      return 'it did not end';
+  }
 }
 
 /** Tools that were registered in a way that the journal does not know. */
@@ -107,11 +155,10 @@ function toolsText({ tools }: Held, rebuilt: Rebuilt | undefined): string {
 
 function goneText({ notRun, variables }: Held): string {
   if (notRun === 0 && variables.length === 0) return '';
-  const one = notRun === 1;
-  const shown = `${count(notRun, 'form')} that ${one ? 'shows' : 'show'} no definition`;
-  const they = one ? 'it' : 'they';
+  const forms = `${count(notRun, 'form')} that defined nothing`;
+  const they = notRun === 1 ? 'it' : 'they';
   const set = variables.length > 0 ? `; ${they} may have set ${names(variables)}` : '';
-  return `Not run again: ${notRun > 0 ? shown : 'assignments'}${set}. What only ${they} made is gone.`;
+  return `Not run again: ${notRun > 0 ? forms : 'assignments'}${set}. What only ${they} made is gone.`;
 }
 
 function names(all: string[]): string {

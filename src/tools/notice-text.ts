@@ -23,8 +23,10 @@ export function noticeText(notice: Notice): string {
       return lossText(notice.report);
     case 'connected again':
       return `The connection to the Lisp image was lost: ${notice.how}. There is a new one; look whether the image still holds what you need.`;
-    case 'journal':
-      return notice.text;
+    case 'journal full':
+      return `Note: the journal is full (${notice.entries} entries); what is defined or loaded from now on will not be built again when the image is lost. Put it into files, and load those in a new session.`;
+    case 'journal unwritable':
+      return `Note: the journal cannot be written (${notice.why}). A lost image is built again from memory; a later server will not know what this one built.`;
   }
 }
 

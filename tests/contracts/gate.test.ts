@@ -3,8 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { StandingApprovals, type Verdict } from '../../src/kernel/approval.ts';
 import type { AuditTrail } from '../../src/kernel/audit.ts';
-import { type AskPolicy, decide } from '../../src/kernel/decision.ts';
-import { Executor, type ExecutorOptions } from '../../src/kernel/executor.ts';
+import { type AskPolicy, decide, Executor, type ExecutorOptions } from '../../src/kernel/executor.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
 import { defineTool, SAFETY_LEVELS, type ToolDefinition } from '../../src/kernel/tool.ts';
 import { changedMeanwhile, noString } from '../said.ts';

@@ -95,6 +95,17 @@ describe('what a program gives wrongly', () => {
     ]);
   });
 
+  test('S2.9 what are no options of a call is told', () => {
+    const options = ['null', '5', '{ approve: 5 }', '{ approve: null }', '{ approve: undefined }'];
+    expect(failures(options.map((each) => `lisp.executeToolCall({ name: 'nope' }, ${each})`))).toEqual([
+      'The options of a call must be an object, such as { approve }, not null.',
+      'The options of a call must be an object, such as { approve }, not the number 5.',
+      'approve must be a function that asks a human and returns what they said, not the number 5.',
+      'Unknown tool: nope',
+      'Unknown tool: nope',
+    ]);
+  });
+
   test('S2.12 an approve that returns no verdict approves nothing, and is told', () => {
     const verdicts = ['undefined', 'null', 'true', '{}', '{ kind: "yes" }', 'Promise.resolve()'];
     const calls = verdicts.map((verdict) => `lisp.executeToolCall(write, { approve: () => (${verdict}) })`);
@@ -124,8 +135,10 @@ describe('importing the package', () => {
         lisp.AGENT_Q_REGISTRY.revision,
         thrown(() => lisp.registerAgentQTools()),
         thrown(() => lisp.searchTools({})),
+        await lisp.executeToolCall({ id: '1', name: 'eval_form' }),
       ]);`;
     const told = '--replay must be on or off, not perhaps.';
-    expect(inNewProcess(script, { LIVE_LISP_REPLAY: 'perhaps' })).toEqual([[], 0, told, told]);
+    const failed = { id: '1', success: false, error: told };
+    expect(inNewProcess(script, { LIVE_LISP_REPLAY: 'perhaps' })).toEqual([[], 0, told, told, failed]);
   });
 });

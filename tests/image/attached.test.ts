@@ -1,12 +1,13 @@
 // An SBCL that somebody else runs, here the test, is an image: its agent serves the wire on a socket.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
 import { agentCommand, cacheFolder } from '../../src/image/process/agent.ts';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
+import { TIMES } from '../../src/image/wire/times.ts';
 import { PROJECT, temporaryFolder } from '../harness.ts';
 import { imageContract, LIMIT_MS } from '../image-contract.ts';
 import { until } from '../server/processes.ts';
@@ -74,10 +75,42 @@ describe('besides', () => {
     await second.end();
   });
 
+  test('what a call of the server before still says is no answer to the next server', async () => {
+    const [first, second] = [attach(), attach()];
+    const goOn = join(folder.path, 'go-on');
+    const left = first.call('evaluate', {
+      code: `(unwind-protect (loop (sleep 0.01)) (loop until (probe-file "${goOn}") do (sleep 0.01)) (princ :left))`,
+    });
+    await until('its start', 10_000, () => first.jobs.list()[0]?.phase.kind === 'running');
+    first.close();
+    await left;
+    // The call has the number that the one of the first server had.
+    const reply = second.call('evaluate', { code: `(progn (sleep 0.5) (princ :mine) 7)` });
+    await until('its start', 10_000, () => second.jobs.list()[0]?.phase.kind === 'running');
+    writeFileSync(goOn, '');
+    expect(await reply).toMatchObject({
+      ending: { kind: 'done' },
+      output: { text: 'MINE' },
+      data: { values: [[{ text: '7' }]] },
+    });
+    await second.end();
+  });
+
+  test('an image that is closed while it is connected to stays closed', async () => {
+    const image = attach();
+    image.start();
+    image.close();
+    await until('the end of the connection', 5000, () => !image.running);
+    await expect(image.call('evaluate', { code: '1' })).rejects.toThrow('The server is ending.');
+    const next = attach();
+    expect((await next.call('evaluate', { code: '1' })).ending).toEqual({ kind: 'done' });
+    await next.end();
+  });
+
   test('a second server is told that the agent serves another', async () => {
     const first = attach();
     await first.call('evaluate', { code: '1' });
-    const second = new AttachedImage({ socket, limitMs: 60_000, greetingMs: 100 });
+    const second = new AttachedImage({ socket, limitMs: 60_000, times: { ...TIMES, greeting: 100 } });
     await expect(second.call('evaluate', { code: '1' })).rejects.toThrow(
       `No Lisp image can be reached at ${socket}: its agent did not greet in time; it serves one server at a time, so end the other. Start its agent again there, then call again.`,
     );

@@ -144,8 +144,12 @@ describe('an image that runs', () => {
 
   test('answers while its process is stopped, which it is not for long', async () => {
     const pid = await imageOf(session.pid);
-    process.kill(pid, 'SIGSTOP');
-    expect(await statusOnce(session, /does not react/)).toMatch(
+    const stopped = await until('the stop', 10_000, async () => {
+      process.kill(pid, 'SIGSTOP');
+      const text = await status(session);
+      return text.includes('stopped by a signal') && text;
+    });
+    expect(stopped).toMatch(
       /^The Lisp image does not react, for \d\.\d s now: its process was stopped by a signal\. It is let go on within 2 s\.\n/,
     );
     await statusOnce(session, /^The Lisp image is ready/);

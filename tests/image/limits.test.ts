@@ -242,6 +242,7 @@ describe('side by side', () => {
     await statusOnce(/2 wait\./);
     controller.abort();
     await rejected;
+    await statusOnce(/1 waits\./);
     free();
     expect((await last).text).toMatch(/^\(:LAST\)/);
     await Promise.all(calls);

@@ -10,7 +10,7 @@ import { Stop } from '../../src/image/wire/endings.ts';
 import type { Peer } from '../../src/image/wire/peer.ts';
 import { Pulse } from '../../src/image/wire/pulse.ts';
 import { endingText } from '../../src/tools/endings.ts';
-import { progressText } from '../../src/tools/watching.ts';
+import { progressText } from '../../src/tools/progress-text.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -135,6 +135,25 @@ test('progress is told each second, in each phase, until the end', async () => {
   expect(await next()).toEqual([]);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test.each([5, 'x', [], { lastLine: 5 }, { lastLine: { a: 1 }, file: ['/f'], collectedMilliseconds: 'long' }])(
+  'what a program says of progress in the place of the agent, such as %j, is not told',
+  async (said) => {
+    const texts: string[] = [];
+    const job = new Jobs().begin('evaluate', {}, undefined);
+    const stopTelling = tellProgress(job, (progress) => texts.push(progressText(progress)));
+    const { asked, peer } = silentPeer();
+    job.phase = { kind: 'running', peer, id: 7 };
+    for (const answer of [{ characters: 3 }, { ...Object(said), characters: 4 }, said]) {
+      await vi.advanceTimersByTimeAsync(1000);
+      asked.at(-1)?.answer(answer);
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    stopTelling();
+    expect(texts.slice(0, 2)).toEqual(['1.0 s, 3 characters of output', '2.0 s, 4 characters of output']);
+    expect(texts[2]).toMatch(/^3\.0 s(?:, 4 characters of output)?$/);
+  },
+);
 
 test('a silent image is asked each question once, and it is known since when it is silent', async () => {
   const { asked, peer } = silentPeer();

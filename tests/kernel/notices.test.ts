@@ -45,6 +45,14 @@ test.each([
     { kind: 'connected again', how: 'the image ended' },
     'The connection to the Lisp image was lost: the image ended. There is a new one; look whether the image still holds what you need.',
   ],
+  [
+    { kind: 'journal full', entries: 20_000 },
+    'Note: the journal is full (20000 entries); what is defined or loaded from now on will not be built again when the image is lost. Put it into files, and load those in a new session.',
+  ],
+  [
+    { kind: 'journal unwritable', why: 'no space' },
+    'Note: the journal cannot be written (no space). A lost image is built again from memory; a later server will not know what this one built.',
+  ],
 ] satisfies [Notice, string][])('the notice %j reads %s', (notice, text) => {
   expect(noticeText(notice)).toBe(text);
 });

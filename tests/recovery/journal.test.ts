@@ -94,9 +94,7 @@ test('a full journal says so once, and keeps what it has', () => {
   const journal = new Journal(NOWHERE);
   for (let n = 0; n < 20_010; n++) journal.add(form(`(defun f${n} () 1)`));
   expect(journal.entries).toHaveLength(20_000);
-  expect(journal.takeNotes()).toEqual([
-    'Note: the journal is full (20000 entries); what is defined or loaded from now on will not be built again when the image is lost. Put it into files, and load those in a new session.',
-  ]);
+  expect(journal.takeNotes()).toEqual([{ kind: 'journal full', entries: 20_000 }]);
   const long = new Journal(NOWHERE);
   for (let n = 0; n < 5; n++) long.add(form(`(defvar *x${n}* "${'x'.repeat(10_000_000)}")`));
   expect([long.entries.length, long.takeNotes().length]).toEqual([3, 1]);

@@ -1,8 +1,53 @@
 // One sentence, one idea: what people and models read is in sentences that can be read at once.
 
 import { expect, test } from 'vitest';
-import { commentSentences, lispSentences, markdownSentences, stringSentences } from './sentences.ts';
+import { FILES, textOf } from './files.ts';
+import {
+  commentSentences,
+  lispSentences,
+  markdownSentences,
+  type Sentence,
+  stringSentences,
+} from './sentences.ts';
 import { piecesOf } from './typescript.ts';
+
+const WORDS = 25;
+
+/** Returns the sentences of TEXT, the file at PATH, that somebody is to read: prose, comments, docstrings, answers. What
+ *  tests and measurements hold in strings are data. */
+function sentencesOf(path: string, text: string): Sentence[] {
+  if (path.endsWith('.md')) return markdownSentences(text);
+  if (path.endsWith('.lisp')) return lispSentences(text);
+  if (!/\.(?:ts|mjs)$/.test(path)) return [];
+  return [...commentSentences(text), ...(path.startsWith('src/') ? stringSentences(text) : [])];
+}
+
+/** Returns the sentences of TEXT, the file at PATH, that have too many words, as lines for a message. */
+function longIn(path: string, text: string): string[] {
+  return sentencesOf(path, text)
+    .filter(({ words }) => words > WORDS)
+    .map(({ line, words, text: sentence }) => `${path}:${line}: ${words} words: ${sentence}`);
+}
+
+test(`no sentence has more than ${WORDS} words`, () => {
+  expect(FILES.flatMap((path) => longIn(path, textOf(path)))).toEqual([]);
+});
+
+test('the measure sees a long sentence wherever it can stand, and none of the right length', () => {
+  const sentence = (count: number) => `Word${' word'.repeat(count - 1)}.`;
+  const places: [path: string, around: (text: string) => string][] = [
+    ['docs/page.md', (text) => `# Head\n\n${text}\n`],
+    ['src/file.ts', (text) => `// ${text}\nexport const x = 1;\n`],
+    ['src/file.ts', (text) => `const text = '${text}';\n`],
+    ['scripts/file.mjs', (text) => `/** ${text} */\n`],
+    ['lisp/file.lisp', (text) => `(defun f () "${text}" 1)\n`],
+  ];
+  for (const [path, around] of places) {
+    expect(longIn(path, around(sentence(WORDS)))).toEqual([]);
+    expect(longIn(path, around(sentence(WORDS + 1)))).toHaveLength(1);
+  }
+  expect(longIn('tests/a.test.ts', `const data = '${sentence(WORDS + 1)}';`)).toEqual([]);
+});
 
 /** Returns the lines of a program, in which @{ stands for the begin of a value in a template. */
 function program(...lines: string[]): string {

@@ -1,14 +1,14 @@
 // Decides how an image that somebody else runs is an image of ours. It is connected to when it is needed.
 // The server never starts it, ends it or builds it again.
 
-import { ImageError, messageOf } from '../../errors.ts';
+import { ImageError, messageOf, SetupError } from '../../errors.ts';
 import type { Image, ImageTools, Notice } from '../image.ts';
-import { Calls } from '../session/calls.ts';
+import { Calls, type Host } from '../session/calls.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
 import { type ImageStatus, imageStatus } from '../session/status.ts';
 import { Pulse } from '../wire/pulse.ts';
-import { TIMES } from '../wire/times.ts';
+import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 import { AttachedPeer } from './attached-peer.ts';
 
@@ -17,31 +17,35 @@ export interface AttachedOptions {
   socket: string;
   /** Milliseconds that a call may take. */
   limitMs: number;
-  /** Milliseconds within which the agent greets. */
-  greetingMs?: number;
+  /** How long things are waited for. */
+  times?: Times;
   /** Calls a tool for code in the image. */
   callTool?: Upcalls['callTool'];
   /** What is done about tools in the image. */
   tools?: ImageTools;
 }
 
-const GREETING_MS = 10_000;
 export class AttachedImage implements Image {
   readonly #options: AttachedOptions;
+  readonly #times: Times;
   readonly #calls: Calls;
   /** Performs the operation NAME with ARGS, as Image says. */
   readonly call: Calls['call'];
   readonly #notices = new Notices<Notice>();
   #connecting: Promise<AttachedPeer> | undefined;
+  /** The connection that was made last, and the one that calls can use. */
+  #last: AttachedPeer | undefined;
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
+  #closed = false;
   /** How connections ended since the last that calls could use. */
   readonly #losses: string[] = [];
 
   constructor(options: AttachedOptions) {
     this.#options = options;
-    this.#calls = new Calls({
+    this.#times = options.times ?? TIMES;
+    const host: Host = {
       limitMs: options.limitMs,
       ready: () => this.#ready(),
       building: () => undefined,
@@ -51,7 +55,8 @@ export class AttachedImage implements Image {
       watch: () => undefined,
       worked: () => {},
       notify: (notice) => this.#notices.add(notice),
-    });
+    };
+    this.#calls = new Calls(host, this.#times);
     this.call = this.#calls.call.bind(this.#calls);
   }
 
@@ -82,19 +87,21 @@ export class AttachedImage implements Image {
       pulse: this.#pulse,
       failure: this.#failure,
     };
-    return imageStatus(life, { untold: this.#losses }, this.jobs);
+    return imageStatus(life, { untold: this.#losses }, this.jobs, this.#times.status);
   }
 
   close(): void {
-    this.#peer?.disconnect('the server ended');
+    this.#closed = true;
+    this.#last?.disconnect('the server ended');
   }
 
   async end(): Promise<void> {
-    await this.jobs.endAll(TIMES.cleanup);
+    await this.jobs.endAll(this.#times.cleanup);
     this.close();
   }
 
-  #ready(): Promise<AttachedPeer> {
+  async #ready(): Promise<AttachedPeer> {
+    if (this.#closed) throw new SetupError('The server is ending.');
     this.#connecting ??= this.#connect().catch((error: unknown) => {
       this.#connecting = undefined;
       this.#failure = messageOf(error);
@@ -111,9 +118,9 @@ export class AttachedImage implements Image {
         registerTool: (definition, registration) => tools.register(definition, false, registration),
       }),
     });
-    const late = () =>
-      peer.disconnect('its agent did not greet in time; it serves one server at a time, so end the other');
-    const timer = setTimeout(late, this.#options.greetingMs ?? GREETING_MS);
+    this.#last = peer;
+    const late = 'its agent did not greet in time; it serves one server at a time, so end the other';
+    const timer = setTimeout(() => peer.disconnect(late), this.#times.greeting);
     try {
       await peer.greeting;
     } catch (error) {

@@ -1,12 +1,16 @@
 // Decides what there is to an agent in an image that somebody else runs: a connection to its socket, and no process.
 
+import { randomInt } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { Channel } from '../wire/channel.ts';
+import { Channel, type Turns } from '../wire/channel.ts';
 import type { Endable } from '../wire/ending-steps.ts';
 import type { Answer, Hello } from '../wire/messages.ts';
 import type { AgentOperations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
+
+/** Jobs of a server before can still run in the image, and answer. So no request may have the id of one of theirs. */
+const FIRST_IDS = 2 ** 47;
 
 export class AttachedPeer implements Peer {
   readonly #socket: Socket;
@@ -22,7 +26,7 @@ export class AttachedPeer implements Peer {
   constructor(socket: string, upcalls: Upcalls) {
     this.#socket = connect(socket);
     let greeted = false;
-    this.#channel = new Channel(this.#socket, this, upcalls, {
+    const turns: Turns = {
       hello: (hello) => {
         greeted = true;
         this.#greet(hello);
@@ -31,7 +35,8 @@ export class AttachedPeer implements Peer {
         this.#how = 'the image ended';
       },
       broken: (how) => this.disconnect(how),
-    });
+    };
+    this.#channel = new Channel(this.#socket, this, upcalls, turns, randomInt(1, FIRST_IDS));
     // What ends a connection that stood is no news besides that it ended.
     this.#socket.on('error', ({ message }) => this.disconnect(greeted ? this.#how : message));
     this.ended = new Promise((resolve) => {

@@ -157,7 +157,7 @@ export class SbclImage implements Image, Replaceable {
   takeNotices(): Notice[] {
     const raw = this.#lifetime.child?.takeRaw().trim() ?? '';
     if (raw !== '') this.#notices.add({ kind: 'raw', text: raw });
-    for (const text of this.#recovery.journal.takeNotes()) this.#notices.add({ kind: 'journal', text });
+    for (const note of this.#recovery.journal.takeNotes()) this.#notices.add(note);
     return this.#notices.take();
   }
 

@@ -13,7 +13,7 @@ import {
   type SystemEntry,
   sizeOf,
 } from './entries.ts';
-import { addForm, addName, type Held, nothingHeld } from './report.ts';
+import { addForm, addName, type Held, type JournalNote, nothingHeld } from './report.ts';
 
 /** Entries, and characters of them, that are kept. */
 const ENTRY_LIMIT = 20_000;
@@ -29,7 +29,7 @@ export class Journal {
   #held: Held = nothingHeld();
   /** How many forms of each evaluation that runs were told of. */
   readonly #told = new Map<number, number>();
-  readonly #notes: string[] = [];
+  readonly #notes: JournalNote[] = [];
   #full = false;
   /** Whether what the server before built is among the entries. */
   #hasPrevious = false;
@@ -56,7 +56,7 @@ export class Journal {
   }
 
   /** Returns, once, what its reader should know about the journal. */
-  takeNotes(): string[] {
+  takeNotes(): JournalNote[] {
     return this.#notes.splice(0);
   }
 
@@ -164,9 +164,7 @@ export class Journal {
     this.#characters += sizeOf(entry);
     if (this.#entries.length >= ENTRY_LIMIT || this.#characters > TEXT_LIMIT) {
       this.#full = true;
-      this.#notes.push(
-        `Note: the journal is full (${this.#entries.length} entries); what is defined or loaded from now on will not be built again when the image is lost. Put it into files, and load those in a new session.`,
-      );
+      this.#notes.push({ kind: 'journal full', entries: this.#entries.length });
       return;
     }
     this.#entries.push(entry);
@@ -187,11 +185,7 @@ export class Journal {
     try {
       if (this.#store) act(this.#store);
     } catch (error) {
-      if (!this.#broken) {
-        this.#notes.push(
-          `Note: the journal cannot be written (${messageOf(error)}). A lost image is built again from memory; a later server will not know what this one built.`,
-        );
-      }
+      if (!this.#broken) this.#notes.push({ kind: 'journal unwritable', why: messageOf(error) });
       this.#broken = true;
     }
   }

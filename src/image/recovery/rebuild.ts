@@ -12,13 +12,11 @@ import { TIMES, type Times } from '../wire/times.ts';
 import { changedSince, digestOf, readBounded } from './digests.ts';
 import { type Entry, type FormEntry, labelOf } from './entries.ts';
 import type { Journal } from './journal.ts';
-import { addName, nothingBuilt, type Rebuilt, type Remark } from './report.ts';
+import { addName, type Cause, nothingBuilt, type Rebuilt, type Remark } from './report.ts';
 
 /** Forms that are sent at once, and about how many characters. */
 const BATCH = 500;
 const BATCH_CHARACTERS = 1_000_000;
-
-const BROKEN = 'with it the image cannot read, evaluate and print any more';
 
 type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
 
@@ -93,7 +91,7 @@ export class Rebuild {
       return await this.#replay(peer, nextBatch(entries, this.#done));
     } catch (error) {
       // There is no room for a file, or what is to be sent is too long.
-      this.#fail(labelOf(entry), messageOf(error));
+      this.#fail(labelOf(entry), { kind: 'told', text: messageOf(error) });
       this.#done++;
       return !peer.dead;
     }
@@ -131,8 +129,9 @@ export class Rebuild {
 
   #remark(entry: Entry | undefined, { why, missing }: ReplayRemark): void {
     if (entry === undefined) return;
-    if (missing !== undefined) this.#result.missing.push({ what: labelOf(entry), why: missing.join(', ') });
-    if (why !== undefined) this.#fail(labelOf(entry), why);
+    const what = labelOf(entry);
+    if (missing) this.#result.missing.push({ what, cause: { kind: 'names missing', names: missing } });
+    if (why !== undefined) this.#fail(what, { kind: 'told', text: why });
   }
 
   #loadFile(peer: Peer, entry: Entry & { kind: 'file' }): Promise<boolean> {
@@ -147,7 +146,7 @@ export class Rebuild {
       if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
       this.#done++;
       if (ending.kind === 'done' && !data.value?.notLoaded) addName(this.#result.files, entry.path);
-      else if (!entry.partial) this.#fail(labelOf(entry), endingWords(ending, 'it could not be compiled'));
+      else if (!entry.partial) this.#fail(labelOf(entry), causeOf(ending, 'not compiled'));
       return true;
     });
   }
@@ -158,20 +157,13 @@ export class Rebuild {
     const now = readBounded(path);
     if (digest === undefined || (now && digestOf(now) === digest)) return { file: path };
     const content = this.#journal.content(digest);
-    const became = now ? 'has changed since' : 'is gone';
-    if (content !== undefined) {
-      this.#result.changed.push({ what: path, why: `${became}; what was loaded then was loaded again` });
-      return { file: path, content: content.toString('latin1') };
+    if (content === undefined && now === undefined) {
+      this.#fail(`load_file ${path}`, { kind: 'file gone' });
+      return undefined;
     }
-    if (now) {
-      this.#result.changed.push({
-        what: path,
-        why: 'has changed since, and what was loaded then was not kept; it was loaded as it is now',
-      });
-      return { file: path };
-    }
-    this.#fail(`load_file ${path}`, 'It is gone, and what was loaded then was not kept.');
-    return undefined;
+    const again = content === undefined ? 'as it is now' : 'kept';
+    this.#change(path, { kind: 'file changed', gone: now === undefined, again });
+    return { file: path, ...(content && { content: content.toString('latin1') }) };
   }
 
   async #loadSystem(peer: Peer, entry: Entry & { kind: 'system' }): Promise<boolean> {
@@ -183,16 +175,12 @@ export class Rebuild {
     this.#done++;
     const { value } = data;
     if (ending.kind !== 'done' || value?.missing !== undefined) {
-      this.#fail(labelOf(entry), endingWords(ending, 'ASDF does not find it any more.'));
+      this.#fail(labelOf(entry), causeOf(ending, 'no such system'));
       return true;
     }
     addName(this.#result.systems, entry.name);
     if (changed.length > 0) {
-      const files = changed.length === 1 ? 'a file of it has' : `${changed.length} files of it have`;
-      this.#result.changed.push({
-        what: `system ${entry.name}`,
-        why: `${files} changed since; it was loaded as it is now`,
-      });
+      this.#change(`system ${entry.name}`, { kind: 'system changed', count: changed.length });
     }
     return true;
   }
@@ -233,14 +221,19 @@ export class Rebuild {
     if (usable && this.#left() <= 0) return true;
     this.#done++;
     if (entry === undefined) return usable;
-    const why = broken && ending.kind !== 'lost' ? BROKEN : endingWords(ending, 'it did not end');
-    this.#dropped.push({ what: labelOf(entry), why: `${why}; it is left out from now on` });
+    const cause: Cause =
+      broken && ending.kind !== 'lost' ? { kind: 'image broken' } : causeOf(ending, 'not ended');
+    this.#dropped.push({ what: labelOf(entry), cause, leftOut: true });
     this.#journal.drop(entry);
     return usable;
   }
 
-  #fail(what: string, why: string): void {
-    this.#result.failed.push({ what, why });
+  #fail(what: string, cause: Cause): void {
+    this.#result.failed.push({ what, cause });
+  }
+
+  #change(what: string, cause: Cause): void {
+    this.#result.changed.push({ what, cause });
   }
 }
 
@@ -257,18 +250,11 @@ function remarksOf(failed: unknown): ReplayRemark[] {
   });
 }
 
-/** Returns why ENDING is not what it should be, as part of a sentence; OTHERWISE when it is. */
-function endingWords(ending: Ending, otherwise: string): string {
-  switch (ending.kind) {
-    case 'condition':
-      return ending.condition.text;
-    case 'lost':
-      return `the image was lost when it was built with it (${ending.how})`;
-    case 'interrupted':
-      return `it was interrupted after ${(ending.afterMs / 1000).toFixed(1)} s (${ending.reason})`;
-    default:
-      return otherwise;
-  }
+/** Returns why ENDING is not what it should be: by itself, or because of OTHERWISE. */
+function causeOf(ending: Ending, otherwise: 'not ended' | 'not compiled' | 'no such system'): Cause {
+  return ending.kind === 'done' || ending.kind === 'aborted'
+    ? { kind: otherwise }
+    : { kind: 'ended', ending };
 }
 
 /** Returns the forms and changes of the package from START on that are sent at once. */

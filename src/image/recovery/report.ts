@@ -1,5 +1,7 @@
 // Decides what is known of a loss: what the lost image held, what was built again, and what was not.
 
+import type { Ending } from '../wire/endings.ts';
+
 /** The beginnings of the first few forms, and how many there were. */
 export interface Beginnings {
   count: number;
@@ -24,10 +26,25 @@ export interface Held {
   differing: Beginnings;
 }
 
-/** What was to be built again, and why it could not be or in which way it is another. */
+/** Why something could not be built again, or in which way it is another. */
+export type Cause =
+  /** The image or the system says so. */
+  | { kind: 'told'; text: string }
+  /** It ended so, and not well. */
+  | { kind: 'ended'; ending: Ending }
+  | { kind: 'not ended' | 'not compiled' | 'no such system' | 'image broken' | 'file gone' }
+  /** The file is not what was loaded then; AGAIN says what was loaded instead. */
+  | { kind: 'file changed'; gone: boolean; again: 'kept' | 'as it is now' }
+  /** COUNT files of the system are not what was loaded then. */
+  | { kind: 'system changed'; count: number }
+  /** These names are not defined. */
+  | { kind: 'names missing'; names: string[] };
+
+/** What is not as it was, and why; LEFT_OUT says that it is built again no more. */
 export interface Remark {
   what: string;
-  why: string;
+  cause: Cause;
+  leftOut?: boolean;
 }
 
 /** What became of a rebuild. */
@@ -46,6 +63,11 @@ export interface Rebuilt {
   gaveUp: boolean;
   milliseconds: number;
 }
+
+/** What is the matter with the journal of what built the image: it has no room, or cannot be kept on the disk. */
+export type JournalNote =
+  | { kind: 'journal full'; entries: number }
+  | { kind: 'journal unwritable'; why: string };
 
 /** What the last loss took, and what was built again. */
 export interface LossReport {

@@ -2,6 +2,7 @@
 
 import type { Progress } from '../wire/call.ts';
 import type { Doing } from '../wire/data.ts';
+import { readDoing } from '../wire/messages.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
 
@@ -29,7 +30,7 @@ export function tellProgress(
     askedAt = performance.now();
     void phase.peer.request('progress', { job: phase.id }).answer.then(({ data }) => {
       askedAt = undefined;
-      told = data.value ?? told;
+      told = readDoing(data.value) ?? told;
       tell(told);
     });
   };

@@ -28,11 +28,12 @@ export class Channel {
   readonly #pending = new Map<number, (answer: Answer) => void>();
   /** What the requests that are pending had written when that was last known. */
   readonly #written = new Map<number, Output>();
-  #nextId = 1;
+  #nextId: number;
   #lost: string | undefined;
 
-  /** Talks on STREAM with the agent of PEER, which code in it asks UPCALLS through. */
-  constructor(stream: Duplex, peer: Peer, upcalls: Upcalls, turns: Turns) {
+  /** Talks on STREAM with the agent of PEER, which code in it asks UPCALLS through. Its first request is FIRST_ID. */
+  constructor(stream: Duplex, peer: Peer, upcalls: Upcalls, turns: Turns, firstId = 1) {
+    this.#nextId = firstId;
     this.#stream = stream;
     this.#turns = turns;
     this.#upcalls = upcalls;

@@ -1,6 +1,7 @@
-// Decides what the agent can say, and reads each message of it once. A program can write anything to the channel; what
-// comes out of here has the types that it says.
+// Decides what the agent can say, and reads each message of it once. A program can write anything to the channel. What
+// comes out of here has the types that it says, but for the data of an answer.
 
+import type { Doing } from './data.ts';
 import type { Condition, Interrupted, Output, Reason, ToldEnding } from './endings.ts';
 import type { Message } from './frames.ts';
 import type { AgentOperations } from './operations.ts';
@@ -106,7 +107,8 @@ function readAnswer({ id: _, output, background, ...rest }: Message): Answer {
     ending: readEnding(rest),
     ...(wrote && { output: wrote }),
     ...(others && { background: others }),
-    // Each operation has data of its own, which docs/wire-protocol.md documents and its test compares.
+    // Each operation has data of its own, which docs/wire-protocol.md documents and its test compares. A program that
+    // answers in the place of the agent fails its own call, so whoever uses them must be within one.
     data: rest,
   };
 }
@@ -161,6 +163,18 @@ export function readOutput(output: unknown): Output | undefined {
   const head = text.slice(0, OUTPUT_LIMIT);
   if (typeof omitted !== 'number') return { text: head };
   return { text: head, omitted, tail: textOf(tail ?? '').slice(-OUTPUT_LIMIT) };
+}
+
+/** Returns what the member DOING of a message tells of a job that runs, if it does. */
+export function readDoing(doing: unknown): Doing | undefined {
+  if (typeof doing !== 'object' || doing === null) return undefined;
+  const { characters, lastLine, file, collectedMilliseconds } = membersOf(doing);
+  return {
+    ...(typeof characters === 'number' && { characters }),
+    ...(typeof lastLine === 'string' && { lastLine }),
+    ...(typeof file === 'string' && { file }),
+    ...(typeof collectedMilliseconds === 'number' && { collectedMilliseconds }),
+  };
 }
 
 function numberOf(member: unknown): number {

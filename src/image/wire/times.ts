@@ -18,6 +18,8 @@ export interface Times {
   /** For an image to be silent while a garbage collection stops everything, and more for each GB of its heap. */
   frozen: number;
   frozenPerGb: number;
+  /** For the agent of an image that somebody else runs to greet. */
+  greeting: number;
   /** For an image to greet, and between two attempts to let it go on, should a signal have stopped it. */
   start: number;
   wake: number;
@@ -55,6 +57,7 @@ export const TIMES: Readonly<Times> = {
   beat: 1000,
   frozen: 15_000,
   frozenPerGb: 1000,
+  greeting: 10_000,
   start: 60_000,
   wake: 1000,
   lastWords: 20,

@@ -7,11 +7,10 @@ import type { CompileData } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
+import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { outputSection, waitedSection } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import { readtableSection, warningSection } from '../remarks.ts';
-import { limitOption, TIMEOUT } from '../timeout.ts';
-import { callOptions } from '../watching.ts';
 import { failureText } from './evaluation.ts';
 
 const COMPILE_FORM = {

@@ -8,11 +8,10 @@ import type { EvaluateData } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import type { ReplHistory } from '../../records/repl-history.ts';
+import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts';
 import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
-import { limitOption, TIMEOUT, timeoutAdvice } from '../timeout.ts';
-import { callOptions } from '../watching.ts';
 import { evaluationOf } from './history.ts';
 
 const PARAMETERS = [

@@ -8,7 +8,7 @@ import { printable } from '../../kernel/schema.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { secondsText } from '../endings.ts';
 import { lossText } from '../loss-text.ts';
-import { collectedText, outputTexts } from '../watching.ts';
+import { collectedText, outputTexts } from '../progress-text.ts';
 import { reasonText, toolOf } from './call-names.ts';
 
 const IMAGE_STATUS = {

@@ -4,8 +4,8 @@ import type { Image } from '../../image/image.ts';
 import type { KeptError, LastErrorData, Local } from '../../image/wire/operations.ts';
 import { indent, joinSections, listText } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
 import { foundValue } from '../lookup.ts';
-import { callOptions } from '../watching.ts';
 
 /** Characters of a local, and locals of a frame, that are shown beside those of other frames. */
 const SHORT = { value: 120, locals: 8 };

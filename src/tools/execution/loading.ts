@@ -23,11 +23,10 @@ import {
 } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { visibleName } from '../../visible.ts';
+import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts';
 import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
-import { limitOption, TIMEOUT, timeoutAdvice } from '../timeout.ts';
-import { callOptions } from '../watching.ts';
 
 const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (600 when absent)` } as const;
 

@@ -16,7 +16,7 @@ const RESTART_IMAGE = {
       name: 'rebuild',
       type: 'string',
       description:
-        'What is built again. session (default): what this session defined and loaded. none: nothing. previous: before that also what the server before this one had, as after a crash of the client.',
+        'What is built again. With session (default): what this session defined and loaded. With none: nothing. With previous: before that also what the server before this one had, as after a crash of the client.',
       enum: FROM,
     },
   ],

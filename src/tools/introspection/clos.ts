@@ -17,9 +17,9 @@ import {
   pageNote,
 } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
-import { callOptions } from '../watching.ts';
 
 const CLASS = {
   name: 'class',

@@ -4,10 +4,10 @@ import type { Image } from '../../image/image.ts';
 import type { ArglistData } from '../../image/wire/introspection.ts';
 import { fittingRows, hasMore, labelled, listText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
-import { callOptions } from '../watching.ts';
 
 const FUNCTION_ARGLIST = {
   name: 'function_arglist',

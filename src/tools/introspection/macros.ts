@@ -5,12 +5,11 @@ import type { Reply } from '../../image/wire/call.ts';
 import type { MacroexpandData } from '../../image/wire/introspection.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { outputSection, waitedSection } from '../endings.ts';
 import { failureText } from '../execution/evaluation.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
-import { limitOption, TIMEOUT } from '../timeout.ts';
-import { callOptions } from '../watching.ts';
 
 const MACROEXPAND_FORM = {
   name: 'macroexpand_form',

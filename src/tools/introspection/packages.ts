@@ -10,9 +10,9 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
 import { lookedUp } from '../lookup.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
-import { callOptions } from '../watching.ts';
 import { invalidType, isSymbolType, SYMBOL_TYPE } from './symbols.ts';
 
 const LIST_PACKAGE_SYMBOLS = {

@@ -4,11 +4,11 @@ import type { Image } from '../../image/image.ts';
 import type { ReferencesData } from '../../image/wire/introspection.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
-import { callOptions } from '../watching.ts';
 import { missingNote, type User, usersOf, userText, withoutFeatures } from './xref.ts';
 
 const WHO_REFERENCES = {

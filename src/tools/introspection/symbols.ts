@@ -19,10 +19,10 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookedUp, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
-import { callOptions } from '../watching.ts';
 
 const TYPES: readonly string[] = ['function', 'macro', 'variable', 'class', 'generic-function'];
 

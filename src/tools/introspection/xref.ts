@@ -5,11 +5,11 @@ import type { Caller } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
-import { callOptions } from '../watching.ts';
 
 const PARAMETERS = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },

@@ -67,7 +67,7 @@ export const THREADS: Group = {
     },
     {
       name: 'all other threads ended',
-      form: '(progn (dolist (th (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) (ignore-errors (sb-thread:terminate-thread th))) (sleep 5))',
+      form: '(progn (dolist (th (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) (ignore-errors (sb-thread:terminate-thread th))) (sleep 1000))',
       says: INTERRUPTED,
       seconds: 2,
     },

@@ -1,6 +1,9 @@
-// Decides the limit that a caller can set to a call in the image.
+// Decides how a tool calls the image: who hears how the call does, who ends it, and the limit that a caller can set.
 
+import type { CallOptions } from '../image/wire/call.ts';
 import type { Ending } from '../image/wire/endings.ts';
+import type { CallContext } from '../kernel/tool.ts';
+import { progressText } from './progress-text.ts';
 
 export const TIMEOUT = {
   name: 'timeout',
@@ -22,4 +25,12 @@ export function timeoutAdvice(ending: Ending): string | false {
 /** Returns the limit that the argument `timeout` sets. */
 export function limitOption({ timeout }: { readonly timeout?: number }): { limitMs?: number } {
   return timeout === undefined ? {} : { limitMs: timeout * 1000 };
+}
+
+/** Returns how CONTEXT watches a call in the image. */
+export function callOptions({ signal, onProgress }: CallContext): CallOptions {
+  return {
+    ...(signal && { signal }),
+    ...(onProgress && { onProgress: (progress) => onProgress(progressText(progress)) }),
+  };
 }

@@ -1,17 +1,8 @@
-// Decides how a call that is under way is watched, and how it reads what it is doing.
+// Decides how it reads what a call that is under way is doing.
 
-import type { CallOptions, Progress } from '../image/wire/call.ts';
+import type { Progress } from '../image/wire/call.ts';
 import { printable } from '../kernel/schema.ts';
-import type { CallContext } from '../kernel/tool.ts';
 import { secondsText } from './endings.ts';
-
-/** Returns how CONTEXT watches a call in the image. */
-export function callOptions({ signal, onProgress }: CallContext): CallOptions {
-  return {
-    ...(signal && { signal }),
-    ...(onProgress && { onProgress: (progress) => onProgress(progressText(progress)) }),
-  };
-}
 
 /** Milliseconds of garbage collection from which on they are told. */
 const TOLD_MS = 50;

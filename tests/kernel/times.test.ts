@@ -1,0 +1,31 @@
+// The times that users have are those that the documents tell.
+
+import { expect, test } from 'vitest';
+import { TIMES } from '../../src/image/wire/times.ts';
+import { textOf } from '../repository/files.ts';
+
+/** Returns MS milliseconds as the documents write them. */
+function seconds(ms: number): string {
+  return `${ms / 1000} s`;
+}
+
+test.each([
+  [
+    'docs/recovery.md',
+    `Each has ${seconds(TIMES.rebuiltForm)}, a file or a system ${seconds(TIMES.rebuiltLoad)}, all together ${seconds(TIMES.rebuild)}.`,
+  ],
+  ['docs/recovery.md', `the agent tries it, for at most ${seconds(TIMES.probe)}.`],
+  ['docs/recovery.md', `Two in a row may be lost within ${seconds(TIMES.soon)} of being ready`],
+  [
+    'docs/wire-protocol.md',
+    `interrupts at the job's limit, again after ${seconds(TIMES.again)}, and terminates after ${seconds(TIMES.terminate)}.`,
+  ],
+  ['docs/wire-protocol.md', `that reacts and collects for ${seconds(TIMES.collecting)} more.`],
+  ['docs/architecture.md', `asks the agent's reader and waits ${TIMES.status} ms for it.`],
+])('%s says: %s', (path, sentence) => {
+  expect(textOf(path).replace(/\s+/g, ' ')).toContain(sentence);
+});
+
+test('an image that does not let a call end is given up within the 2 s that docs/robustness.md tells', () => {
+  expect(TIMES.ask + TIMES.kill).toBeLessThan(2000);
+});
