@@ -155,7 +155,7 @@ function toolsText({ tools }: Held, rebuilt: Rebuilt | undefined): string {
 
 function goneText({ notRun, variables }: Held): string {
   if (notRun === 0 && variables.length === 0) return '';
-  const forms = `${count(notRun, 'form')} that defined nothing`;
+  const forms = `${count(notRun, 'form')} in which no definition was seen`;
   const they = notRun === 1 ? 'it' : 'they';
   const set = variables.length > 0 ? `; ${they} may have set ${names(variables)}` : '';
   return `Not run again: ${notRun > 0 ? forms : 'assignments'}${set}. What only ${they} made is gone.`;

@@ -18,7 +18,7 @@ test('definitions are built again, values are gone, and the current call tells',
   await session.eval('(defvar *x* 1) (setf *x* 2)');
   const { text, notices, isError } = await session.call('restart_image');
   expect([text.replace(/\d\.\d s/, '0.0 s'), notices, isError]).toEqual([
-    `${RESTARTED} Built again in 0.0 s: 1 form. Variables have the values that their definitions give.\nNot run again: 1 form that defined nothing; it may have set COMMON-LISP-USER::*X*. What only it made is gone.`,
+    `${RESTARTED} Built again in 0.0 s: 1 form. Variables have the values that their definitions give.\nNot run again: 1 form in which no definition was seen; it may have set COMMON-LISP-USER::*X*. What only it made is gone.`,
     [],
     false,
   ]);

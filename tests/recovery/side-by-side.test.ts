@@ -38,7 +38,7 @@ test('a call that only sends is not run again because another changed something 
       built('6 forms'),
       'Built again from other values, because these used variables that had been set (1):',
       `  ${CHANGES.replace(/\s+/g, ' ').slice(0, 80)}...`,
-      'Not run again: 3 forms that defined nothing; they may have set COMMON-LISP-USER::*TOGETHER*, COMMON-LISP-USER::*MESSAGES*. What only they made is gone.',
+      'Not run again: 3 forms in which no definition was seen; they may have set COMMON-LISP-USER::*TOGETHER*, COMMON-LISP-USER::*MESSAGES*. What only they made is gone.',
     ),
   });
 });

@@ -22,13 +22,13 @@ test('the texts are exact', async () => {
     text: '(1 1 1 NIL)',
     told: told(
       built('4 forms'),
-      'Not run again: 5 forms that defined nothing; they may have set COMMON-LISP-USER::*X*. What only they made is gone.',
+      'Not run again: 5 forms in which no definition was seen; they may have set COMMON-LISP-USER::*X*. What only they made is gone.',
     ),
   });
   await killImage(session);
   expect(await afterLoss(session, '(f)')).toEqual({
     text: '1',
-    told: told(built('4 forms'), 'Not run again: 1 form that defined nothing. What only it made is gone.'),
+    told: told(built('4 forms'), 'Not run again: 1 form in which no definition was seen. What only it made is gone.'),
   });
 });
 
@@ -60,7 +60,7 @@ test('what a form that did not end well can have set is named', async () => {
     text: '(NIL NIL)',
     told: told(
       built('2 forms'),
-      'Not run again: 2 forms that defined nothing; they may have set COMMON-LISP-USER::*K*, COMMON-LISP-USER::*L*. What only they made is gone.',
+      'Not run again: 2 forms in which no definition was seen; they may have set COMMON-LISP-USER::*K*, COMMON-LISP-USER::*L*. What only they made is gone.',
     ),
   });
 });
@@ -92,7 +92,7 @@ test('nothing is told when nothing was done, and nothing twice', async () => {
   expect((await afterLoss(session, '1')).told).toBe(
     told(
       'Nothing had been defined.',
-      'Not run again: 2 forms that defined nothing. What only they made is gone.',
+      'Not run again: 2 forms in which no definition was seen. What only they made is gone.',
     ),
   );
 });

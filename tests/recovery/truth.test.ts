@@ -23,7 +23,7 @@ test('a form that is evaluated again without its effect is no built one, and wha
       'Built again from other values, because these used variables that had been set (2):',
       '  (when *flag* (defun g1 () 1))',
       "  (define-all (if *flag* '(g2 g3) '(g2)))",
-      'Not run again: 1 form that defined nothing; it may have set COMMON-LISP-USER::*FLAG*. What only it made is gone.',
+      'Not run again: 1 form in which no definition was seen; it may have set COMMON-LISP-USER::*FLAG*. What only it made is gone.',
     ),
   });
 });
@@ -43,13 +43,13 @@ test('a form that used a variable which had been set can be another, once', asyn
       'Built again from other values, because these used variables that had been set (2):',
       '  (let ((n *n*)) (defun h1 () n))',
       '  (defparameter *copy* (* 2 *src*))',
-      'Not run again: 2 forms that defined nothing; they may have set COMMON-LISP-USER::*N*, COMMON-LISP-USER::*SRC*. What only they made is gone.',
+      'Not run again: 2 forms in which no definition was seen; they may have set COMMON-LISP-USER::*N*, COMMON-LISP-USER::*SRC*. What only they made is gone.',
     ),
   });
   await killImage(session);
   expect(await afterLoss(session, values)).toEqual({
     text: '(1 2)',
-    told: told(built('5 forms'), 'Not run again: 1 form that defined nothing. What only it made is gone.'),
+    told: told(built('5 forms'), 'Not run again: 1 form in which no definition was seen. What only it made is gone.'),
   });
 });
 
