@@ -205,7 +205,9 @@ describe('is there again after one loss:', () => {
   test('nothing fails', () => {
     expect(notice).toMatch(/Built again in \d\.\d s: \d+ forms\. Variables/);
     expect(notice).not.toContain('Not built again');
-    expect(notice).toContain('Not run again: 2 forms in which no definition was seen. What only they made is gone.');
+    expect(notice).toContain(
+      'Not run again: 2 forms in which no definition was seen. What only they made is gone.',
+    );
   });
 
   test.each(together)('%s', async (_, __, shows, value) => {

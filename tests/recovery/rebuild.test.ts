@@ -84,7 +84,10 @@ test('a form that ends the image is dropped from the next rebuild, and told', as
   );
   await killImage(session);
   expect((await afterLoss(session, '(behind-it)')).told).toBe(
-    told(built('2 forms'), 'Not run again: 1 form in which no definition was seen. What only it made is gone.'),
+    told(
+      built('2 forms'),
+      'Not run again: 1 form in which no definition was seen. What only it made is gone.',
+    ),
   );
 });
 

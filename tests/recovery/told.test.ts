@@ -28,7 +28,10 @@ test('the texts are exact', async () => {
   await killImage(session);
   expect(await afterLoss(session, '(f)')).toEqual({
     text: '1',
-    told: told(built('4 forms'), 'Not run again: 1 form in which no definition was seen. What only it made is gone.'),
+    told: told(
+      built('4 forms'),
+      'Not run again: 1 form in which no definition was seen. What only it made is gone.',
+    ),
   });
 });
 

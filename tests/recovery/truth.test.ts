@@ -49,7 +49,10 @@ test('a form that used a variable which had been set can be another, once', asyn
   await killImage(session);
   expect(await afterLoss(session, values)).toEqual({
     text: '(1 2)',
-    told: told(built('5 forms'), 'Not run again: 1 form in which no definition was seen. What only it made is gone.'),
+    told: told(
+      built('5 forms'),
+      'Not run again: 1 form in which no definition was seen. What only it made is gone.',
+    ),
   });
 });
 
