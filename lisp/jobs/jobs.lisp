@@ -245,24 +245,17 @@ that tell why it was left."
   (when (exiting-p) (ignore-errors (wait-until-read)))
   (remhash (job-id job) **jobs**))
 
-(defun call-as-job (job function)
-  "Call FUNCTION as a part of JOB."
+(defun run-job (job function)
+  "The life of the thread of JOB."
+  (mapc #'funcall **before-jobs**)
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         ;; A call of a generic function can compile, also in a lookup. What an evaluation sets does not last:
         ;; no later one could set it back.
         (*macroexpand-hook* 'funcall))
-    (funcall function)))
-
-(defun run-job (job function)
-  "The life of the thread of JOB. What is done before a job can take long, and the thread can be ended meanwhile: the
-job is answered then too."
-  (unwind-protect
-       (progn
-         (mapc #'funcall **before-jobs**)
-         (call-as-job job (lambda ()
-                            (with-job-streams ((job-output job))
-                              (answer job (job-result job function))))))
-    (call-as-job job (lambda () (end-job job)))))
+    (unwind-protect
+         (with-job-streams ((job-output job))
+           (answer job (job-result job function)))
+      (end-job job))))
 
 (defun start-job (id operation function)
   "Start a job for the request ID that calls FUNCTION, which returns the members of
