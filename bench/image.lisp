@@ -24,7 +24,7 @@
 
 (defun member-of (operation-value key)
   "Return the member KEY of the answer of an operation of the agent."
-  (loop for (name value) on (live-lisp.base:json-object-members (second operation-value)) by #'cddr
+  (loop for (name value) on (live-lisp.base::json-object-members (second operation-value)) by #'cddr
         when (string= name key) return value))
 
 (defun package-text (symbol)
@@ -110,7 +110,7 @@ SBCL's own transforms and templates give NIL, since answers leave them out."
 (defun callers-difference (what ours plain)
   (difference what
               (sort (loop for row in (member-of (funcall ours 1000000) "rows")
-                          for members = (live-lisp.base:json-object-members row)
+                          for members = (live-lisp.base::json-object-members row)
                           unless (loop for (name value) on members by #'cddr
                                          thereis (and (string= name "kind") value))
                             collect (loop for (name value) on members by #'cddr

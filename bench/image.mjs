@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { connect } from './client.mjs';
 import { runRounds } from './rounds.mjs';
-import { summarize } from './statistics.mjs';
+import { compare } from './statistics.mjs';
 
 /** @typedef {import('./client.mjs').Client} Client */
 
@@ -25,6 +25,7 @@ const MEASURES = [
     title: 'live-lisp: the same, first after a change of exports',
     unit: 'ms',
     baseline: 'plain.apropos',
+    goal: { of: 'p50', atMost: 4 },
   },
   { id: 'plain.user', title: 'plain: `sb-introspect:who-calls` of `alexandria:ensure-list`', unit: 'ms' },
   {
@@ -99,7 +100,7 @@ export async function measureImage(client, { rounds, count }) {
   return {
     title: 'Within the image',
     note: `An image with ${SYSTEMS.join(', ')}, timed in SBCL itself, without transport. Ours and the plain way give the same symbols and callers; this is checked before.`,
-    figures: summarize(MEASURES, samples),
+    ...compare(MEASURES, samples),
   };
 }
 

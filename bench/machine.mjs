@@ -16,12 +16,9 @@ export function describeMachine() {
   ].join(', ');
 }
 
-/** Returns the line that tells that the machine has other work, or an empty one. */
-export function busyLine() {
-  const [load = 0] = loadavg();
-  return load < availableParallelism() / 4
-    ? ''
-    : `The machine has other work (load ${load.toFixed(1)}): expect noise.\n`;
+/** Returns how many threads ran or could have run in the last minute, as text. */
+export function loadNow() {
+  return (loadavg()[0] ?? 0).toFixed(1);
 }
 
 function sbclVersion() {

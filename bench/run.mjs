@@ -4,86 +4,169 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { setStage } from './contestants.mjs';
 import { measureMemory, measureSizes } from './footprint.mjs';
+import { measureHeap } from './heap.mjs';
 import { measureImage, openLibraryImage } from './image.mjs';
-import { busyLine, describeMachine } from './machine.mjs';
+import { describeMachine, loadNow } from './machine.mjs';
+import { measureRecords } from './records.mjs';
 import { terminalTable, writeDocuments } from './report.mjs';
 import { measureRoundTrips, measureSearches } from './roundtrip.mjs';
 import { measureSearch } from './search.mjs';
-import { measureStarts } from './start.mjs';
+import { measureFirstStarts, measureStarts } from './start.mjs';
+import { holdToGoals } from './statistics.mjs';
 import { measureTasks } from './tasks.mjs';
 
-const USAGE = `Usage: node bench/run.mjs [--quick] [--json FILE] [--write]
-
-  --quick      a few rounds, to see that the bench works
-  --json FILE  write all figures to FILE
-  --write      write docs/benchmarks.md and the list in README.md`;
+/** @typedef {import('./contestants.mjs').Stage} Stage */
+/** @typedef {import('./statistics.mjs').Section} Section */
+/** @typedef {typeof FULL} Sizes */
 
 const FULL = {
   starts: 40,
+  firsts: 10,
   trips: { rounds: 25, count: 100 },
   image: { rounds: 20, count: 25 },
   searches: { rounds: 20, count: 5 },
   memory: 5,
+  heap: 9,
   ranking: 20,
 };
 const QUICK = {
-  starts: 2,
-  trips: { rounds: 2, count: 10 },
+  starts: 4,
+  firsts: 1,
+  trips: { rounds: 4, count: 25 },
   image: { rounds: 2, count: 5 },
-  searches: { rounds: 2, count: 2 },
+  searches: { rounds: 4, count: 5 },
   memory: 1,
-  ranking: 1,
+  heap: 1,
+  ranking: 2,
 };
 
+/** A baseline that moved by more than this between the halves of a section says that the machine was not steady. */
+const STEADY = 0.15;
+/** How often a section is measured at most until its baselines are steady. */
+const TRIES = 3;
+
 /**
- * Measures all sections, printing each when it is done.
- * @param {typeof FULL} sizes
+ * How each section is measured.
+ * @type {Record<string, (stage: Stage, sizes: Sizes) => Promise<Section | undefined>>}
  */
-async function measure(sizes) {
+const SECTIONS = {
+  start: (stage, { starts }) => measureStarts(stage, starts),
+  first: (stage, { firsts }) => measureFirstStarts(stage, firsts),
+  trips: (stage, { trips }) => measureRoundTrips(stage, trips),
+  image: (stage, { image }) => withLibraries(stage, (client) => measureImage(client, image)),
+  libraries: (stage, { searches }) =>
+    withLibraries(stage, (client) => measureSearches(stage, client, searches)),
+  tasks: (stage) => measureTasks(stage),
+  records: (stage, { searches }) => measureRecords(stage, searches),
+  memory: (stage, { memory }) => measureMemory(stage, memory),
+  heap: (stage, { heap }) => measureHeap(stage, heap),
+  ranking: (stage, { ranking }) => measureSearch(stage, ranking),
+  sizes: (stage) => measureSizes(stage),
+};
+
+const USAGE = `Usage: node bench/run.mjs [--quick] [--only SECTION,...] [--json FILE] [--write] [--strict]
+
+  --quick      a few rounds, to see that the bench works
+  --only       these sections of ${Object.keys(SECTIONS).join(', ')}
+  --json FILE  write all figures to FILE
+  --write      write docs/benchmarks.md and the list in README.md
+  --strict     fail when a figure is over twice its goal`;
+
+/**
+ * @template T
+ * @param {Stage} stage
+ * @param {(client: import('./client.mjs').Client) => Promise<T>} measure
+ */
+async function withLibraries(stage, measure) {
+  const client = await openLibraryImage(stage);
+  return measure(client).finally(() => client.close());
+}
+
+/**
+ * Measures a section until its baselines are steady. Returns the steadiest, which says how far they moved.
+ * @param {() => Promise<Section | undefined>} measure
+ * @param {number} tries
+ */
+async function steadiest(measure, tries) {
+  /** @type {Section | undefined} */
+  let best;
+  for (let round = 0; round < tries; round++) {
+    const section = await measure();
+    if (section === undefined) return undefined;
+    if (best === undefined || (section.drift ?? 0) < (best.drift ?? 0)) best = section;
+    if ((best.drift ?? 0) <= STEADY) break;
+  }
+  return best;
+}
+
+/**
+ * Measures the sections NAMES, printing each when it is done.
+ * @param {string[]} names
+ * @param {Sizes} sizes
+ * @param {number} tries
+ */
+async function measure(names, sizes, tries) {
   const stage = await setStage();
-  /** @type {import('./statistics.mjs').Section[]} */
+  /** @type {Section[]} */
   const sections = [];
-  const add = (/** @type {import('./statistics.mjs').Section | undefined} */ section) => {
-    if (section === undefined) return;
-    sections.push(section);
-    console.log(terminalTable(section));
-  };
   try {
-    add(await measureStarts(stage, sizes.starts));
-    add(await measureRoundTrips(stage, sizes.trips));
-    const client = await openLibraryImage(stage);
-    try {
-      add(await measureImage(client, sizes.image));
-      add(await measureSearches(stage, client, sizes.searches));
-    } finally {
-      await client.close();
+    for (const name of names) {
+      const section = await steadiest(async () => SECTIONS[name]?.(stage, sizes), tries);
+      if (section === undefined) continue;
+      sections.push(section);
+      console.log(terminalTable(section));
     }
-    add(await measureTasks(stage));
-    add(await measureMemory(stage, sizes.memory));
-    add(await measureSearch(stage, sizes.ranking));
-    add(await measureSizes(stage));
   } finally {
     stage.remove();
   }
   return sections;
 }
 
+/**
+ * Returns the sections that ONLY, the value of --only, names; all when it is undefined.
+ * @param {string | undefined} only
+ */
+function sectionNames(only) {
+  const names = only === undefined ? Object.keys(SECTIONS) : only.split(',');
+  const unknown = names.find((name) => !(name in SECTIONS));
+  if (unknown === undefined) return names;
+  throw new Error(`There is no section ${unknown}. There are: ${Object.keys(SECTIONS).join(', ')}.`);
+}
+
+/**
+ * Prints which figures of SECTIONS are over twice their goals, and how many are not; that makes the run fail.
+ * @param {Section[]} sections
+ */
+function judge(sections) {
+  const { goals, over } = holdToGoals(sections, 2);
+  for (const text of over) console.error(text);
+  console.log(`${goals - over.length} passed, ${over.length} failed`);
+  if (over.length > 0) process.exitCode = 1;
+}
+
 async function main() {
   const { values } = parseArgs({
     options: {
       quick: { type: 'boolean' },
+      only: { type: 'string' },
       json: { type: 'string' },
       write: { type: 'boolean' },
+      strict: { type: 'boolean' },
       help: { type: 'boolean' },
     },
   });
   if (values.help) return console.log(USAGE);
+  const names = sectionNames(values.only);
+  if (values.write && values.only) throw new Error('--write needs all sections, so it goes without --only.');
   const machine = describeMachine();
-  console.log(`${machine}\n${busyLine()}`);
-  const sections = await measure(values.quick ? QUICK : FULL);
-  const run = { machine, command: `node bench/run.mjs${values.quick ? ' --quick' : ''} --write`, sections };
+  const before = loadNow();
+  console.log(`${machine}, load ${before}\n`);
+  const sections = await measure(names, values.quick ? QUICK : FULL, values.quick ? 1 : TRIES);
+  const command = `node bench/run.mjs${values.quick ? ' --quick' : ''} --write`;
+  const run = { machine, load: { before, after: loadNow() }, command, sections };
   if (values.json) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`);
   if (values.write) writeDocuments(run);
+  if (values.strict) judge(sections);
 }
 
 try {

@@ -36,6 +36,7 @@
  * @property {string} title
  * @property {string} note how they were measured
  * @property {Figure[]} figures
+ * @property {number} [drift] by which part a baseline moved between the halves of the run, at most
  * @property {Table} [shares] what is no quantity with a median
  */
 
@@ -76,6 +77,51 @@ export function summarize(measures, samples) {
       ...(goal && { goal, met: (goal.of === 'ratio' ? (ratio ?? Number.NaN) : p50) <= goal.atMost }),
     };
   });
+}
+
+/**
+ * Returns the figures of MEASURES as `summarize` does, and how far their baselines moved. The medians of both halves of
+ * the SAMPLES of one can differ only because the machine was not steady.
+ * @param {Measure[]} measures
+ * @param {Record<string, number[]>} samples
+ * @returns {{ figures: Figure[], drift: number }}
+ */
+export function compare(measures, samples) {
+  const baselines = new Set(measures.flatMap(({ baseline }) => (baseline === undefined ? [] : [baseline])));
+  const drifts = [...baselines].map((id) => driftOf(samples[id] ?? []));
+  return { figures: summarize(measures, samples), drift: Math.max(0, ...drifts) };
+}
+
+/** @param {number[]} samples */
+function driftOf(samples) {
+  const half = Math.floor(samples.length / 2);
+  if (half === 0) return 0;
+  const early = quantile(samples.slice(0, half), 0.5);
+  const late = quantile(samples.slice(-half), 0.5);
+  return Math.abs(late - early) / Math.min(early, late);
+}
+
+/**
+ * Holds each figure of SECTIONS that has a goal against FACTOR times that. Returns how many have one, and a line for
+ * each that is over.
+ * @param {Section[]} sections
+ * @param {number} factor
+ */
+export function holdToGoals(sections, factor) {
+  const held = sections
+    .flatMap(({ figures }) => figures)
+    .flatMap(({ title, goal, ratio, p50 }) => {
+      if (goal === undefined) return [];
+      return { title, goal, value: goal.of === 'ratio' ? (ratio ?? Number.NaN) : p50 };
+    });
+  const over = held.filter(({ goal, value }) => !(value <= factor * goal.atMost));
+  return {
+    goals: held.length,
+    over: over.map(
+      ({ title, goal, value }) =>
+        `${title}: ${value.toPrecision(3)}, over ${factor} times the goal of ${goal.atMost}.`,
+    ),
+  };
 }
 
 /**

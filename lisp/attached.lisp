@@ -10,12 +10,16 @@
 (export '(serve))
 
 (defun listening-socket (path)
-  "Return a Unix socket that listens at PATH, which only this user can open. Signals an error when PATH exists."
+  "Return a Unix socket that listens at PATH, which only this user can open. It gets that name when it listens, so whoever
+finds it can connect. Signals an error when PATH exists."
   (let ((socket (make-instance 'sb-bsd-sockets:local-socket :type :stream))
+        (unnamed (concatenate 'string path "~"))
         (mask (sb-posix:umask #o177)))
-    (unwind-protect (sb-bsd-sockets:socket-bind socket path)
+    (unwind-protect (sb-bsd-sockets:socket-bind socket unnamed)
       (sb-posix:umask mask))
-    (sb-bsd-sockets:socket-listen socket 1)
+    (unwind-protect (progn (sb-bsd-sockets:socket-listen socket 1)
+                           (sb-posix:link unnamed path))
+      (sb-posix:unlink unnamed))
     socket))
 
 (defun end-jobs ()
@@ -44,6 +48,7 @@ keeps its debugger, its streams and its threads, and goes on when a server goes.
   (let ((socket (listening-socket path)))
     (setf **on-peer-gone** (constantly nil))
     (start-session)
+    (note-beginning)
     (ignore-errors (require "SB-INTROSPECT"))
     (unless (code-walker) (ignore-errors (require "SB-CLTL2")))
     (sb-thread:make-thread

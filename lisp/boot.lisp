@@ -7,7 +7,7 @@
 
 (defparameter *rooms*
   '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-system" "own" "json" "capture" "stack" "printing" "wire")
-    ("jobs" "package" "session" "frames" "conditions" "jobs" "operations" "warnings" "locals" "status")
+    ("jobs" "package" "readtables" "session" "frames" "conditions" "jobs" "threads" "operations" "warnings" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "xref" "describe" "arglist" "packages" "classes" "hierarchy")
     ("journal" "package" "context" "effects" "assignments" "journal" "replay")
@@ -36,23 +36,23 @@
           (read-sequence octets in)
           (write-sequence octets out))))))
 
+(defun note-condition (condition)
+  "Keep what CONDITION says and where. A warning is muffled."
+  (push (format nil "~A: ~A" (or *compile-file-pathname* *load-pathname*) condition) *warnings*)
+  (when (typep condition 'warning) (muffle-warning condition)))
+
 (defun compile-agent (target)
-  "Compile and load the agent, and leave its fasl as TARGET, whole or not at all."
+  "Compile and load the agent, and leave its fasl as TARGET, whole or not at all. Signal an error when it is not loaded."
   (let* ((unique (format nil "~A.~36R" target (random (expt 36 8) (make-random-state t))))
          (parts (loop for name in *files*
                       for part = (format nil "~A.~A" unique (substitute #\- #\/ name))
                       do (load (handler-bind ((warning #'note-condition))
                                  (compile-file (source name) :output-file part)))
                       collect part)))
-    (unwind-protect
-         (progn (join-files parts unique)
-                (rename-file unique target))
-      (mapc (lambda (part) (ignore-errors (delete-file part))) parts))))
-
-(defun note-condition (condition)
-  "Keep what CONDITION says and where. A warning is muffled."
-  (push (format nil "~A: ~A" (or *compile-file-pathname* *load-pathname*) condition) *warnings*)
-  (when (typep condition 'warning) (muffle-warning condition)))
+    (handler-case (progn (join-files parts unique)
+                         (rename-file unique target))
+      (error (failure) (note-condition failure)))
+    (dolist (part (cons unique parts)) (ignore-errors (delete-file part)))))
 
 (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)
       (*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream))

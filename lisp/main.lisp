@@ -3,7 +3,7 @@
 
 (defpackage "LIVE-LISP.AGENT"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.JOURNAL")
-  (:export "MAIN"))
+  (:export "MAIN" "SAVE"))
 
 (in-package "LIVE-LISP.AGENT")
 
@@ -24,6 +24,7 @@ often it was, or NIL."
 (defun read-messages ()
   "Take messages until the channel ends or breaks; either ends the image. While the image
 exits by itself this thread is only unwound, so that the exit code stays."
+  (own-thread)
   (handler-case
       (loop with *reading* = t
             for message = (receive)
@@ -43,8 +44,9 @@ debugger, and what stray threads write is kept."
   (watch-memory)
   (bound-memory)
   (push (lambda () (setf **exiting** t)) sb-ext:*exit-hooks*)
-  (setf sb-sys:*stdout* **background**
-        sb-sys:*stderr* **background**)
+  (note-beginning)
+  (setf sb-sys:*stdout* **background-stream**
+        sb-sys:*stderr* **background-stream**)
   (start-session))
 
 (defmacro steadily (&body body)
@@ -54,19 +56,69 @@ to the agent. Left by a throw, the handler of a fault leaves the others blocked,
      ((or sb-sys:interactive-interrupt serious-condition) ()
        (allow-signals))))
 
-(defun main ()
-  "Run the agent on file descriptor 3. Returns never. An exit that the program asked for
-ends the reader first and this thread last, so this one waits for its turn."
-  (open-channel 3)
-  (take-over)
+(sb-ext:defglobal **origin** nil "What this image was made from when it is one that SAVE made: what ORIGIN returns.")
+
+(defun origin ()
+  "Return the core of this process, how long it is and when it was written."
+  (with-open-file (in sb-ext:*core-pathname* :element-type '(unsigned-byte 8))
+    (list sb-ext:*core-pathname* (file-length in) (file-write-date in))))
+
+(defun return-to-origin ()
+  "Have this image, which SAVE made, name the core that it was made from, as what the program starts needs that. Ends the
+process when that is another by now."
+  (let ((origin **origin**))
+    (setf sb-ext:*core-pathname* (first origin))
+    (when +link-core+ (unencapsulate +link-core+ 'live-lisp))
+    (unless (equal (ignore-errors (origin)) origin)
+      (sb-ext:exit :code 1 :abort t))))
+
+(defun prepare ()
+  "Do before the greeting what lookups and calls cannot do without, unless the core has it done."
   ;; Loaded now, because no lookup may intern anything later.
   (ignore-errors (require "SB-INTROSPECT"))
   (unless (code-walker) (ignore-errors (require "SB-CLTL2")))
   (listen-for-effects)
+  (note-threads)
+  (free-children))
+
+(defun guard ()
+  "Do what looks through all code, which the greeting does not wait for, unless the core has it done."
+  (tell-before-exit)
+  (note-exits)
+  (guard-threads)
+  (setf **keeps-spare** t)
+  ;; What shows frames is compiled when it is first used. In a call that is interrupted, the program can have made that
+  ;; impossible.
+  (frames-data '((list "a" :b 1))))
+
+(defun save ()
+  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, where all is done that needs no server. Do
+nothing when it is not the program LIVE_LISP_PROGRAM, or has its core in that."
+  (let ((runtime (truename sb-ext:*runtime-pathname*)))
+    (when (and (string= (sb-ext:native-namestring runtime) (sb-ext:posix-getenv "LIVE_LISP_PROGRAM"))
+               (not (equal runtime (truename sb-ext:*core-pathname*))))
+      (setf **origin** (origin))
+      (prepare)
+      (guard-own-threads)
+      (guard)
+      ;; It takes a second, half of all, and SBCL's own code has that done.
+      (when +link-core+ (encapsulate +link-core+ 'live-lisp (constantly nil)))
+      (sb-ext:save-lisp-and-die (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_CORE"))))))
+
+(defun main ()
+  "Run the agent on file descriptor 3. Returns never. An exit that the program asked for
+ends the reader first and this thread last, so this one waits for its turn."
+  (open-channel 3)
+  (when **origin** (return-to-origin))
+  (take-over)
+  (unless **origin** (prepare))
   (send (greeting))
+  ;; Before the first message: it can be code that ends all threads.
+  (own-thread)
+  (unless **origin** (steadily (guard-own-threads)))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
-    ;; Each of these looks through all code, so the first answers do not wait for them.
-    (steadily (guard-threads) (tell-before-exit) (note-exits) (guard-own-threads reader))
+    (unless **origin** (steadily (guard)))
+    (steadily (give-back-zeros))
     (loop
       (steadily
         (sb-thread:join-thread reader :default nil)

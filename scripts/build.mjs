@@ -1,20 +1,31 @@
-// Bundles the program into dist/live-lisp.js and the library into dist/index.js; the Lisp sources stay in lisp/,
-// beside dist/. With --types it writes the library's types too, with --for-tests the program whose times tests give.
+// Bundles the program into dist/live-lisp.js and dist/program.cjs, and the library into dist/index.js; the Lisp sources
+// stay in lisp/, beside dist/. With --types it writes the library's types too, with --for-tests the program whose times
+// tests give.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'esbuild';
-import { BUNDLE } from './bundle.mjs';
+import { BUNDLE, SCRIPT_BUNDLE } from './bundle.mjs';
+
+/** Bundles the program of ENTRY into FOLDER: its code in program.cjs, and live-lisp.js, which loads that. */
+async function buildProgram(entry, folder) {
+  const program = join(folder, 'program.cjs');
+  await build({ ...SCRIPT_BUNDLE, entryPoints: [entry], outfile: program });
+  const identity = createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 16);
+  const outfile = join(folder, 'live-lisp.js');
+  const define = { BUNDLE_IDENTITY: JSON.stringify(identity) };
+  await build({ ...BUNDLE, define, entryPoints: ['src/main.ts'], outfile });
+  chmodSync(outfile, 0o755);
+}
 
 rmSync('dist', { recursive: true, force: true });
 await Promise.all([
-  build({ ...BUNDLE, entryPoints: ['src/main.ts'], outfile: 'dist/live-lisp.js' }),
+  buildProgram('src/program.ts', 'dist'),
   build({ ...BUNDLE, entryPoints: ['src/index.ts'], outfile: 'dist/index.js' }),
 ]);
-chmodSync('dist/live-lisp.js', 0o755);
-if (process.argv.includes('--for-tests')) {
-  await build({ ...BUNDLE, entryPoints: ['tests/timed-program.ts'], outfile: 'dist-tests/live-lisp.js' });
-}
+if (process.argv.includes('--for-tests')) await buildProgram('tests/timed-program.ts', 'dist-tests');
 if (process.argv.includes('--types')) {
   execFileSync('npx', ['--no-install', 'tsc', '-p', 'tsconfig.types.json'], { stdio: 'inherit' });
 }

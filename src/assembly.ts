@@ -10,7 +10,6 @@ import { UsageError } from './errors.ts';
 import { Workspace } from './files/workspace.ts';
 import type { Image } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
-import { cacheFolder } from './image/process/agent.ts';
 import { libraryManagers } from './image/process/libraries.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { systemSources } from './image/system-sources.ts';
@@ -20,7 +19,7 @@ import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
-import { isInside, realPath } from './paths.ts';
+import { cacheFolder, isInside, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
 import { historyFile, ReplHistory } from './records/repl-history.ts';
@@ -149,7 +148,7 @@ export function assembleParts(
     ask: config.ask,
     standing,
     audit: log,
-    takeNotices: () => image.takeNotices().map(noticeText),
+    takeNotices: () => [...image.takeNotices().map(noticeText), ...history.takeNotes()],
   });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds = {

@@ -106,7 +106,7 @@ function checkCache({ cacheFolder }: SbclOptions): Check {
     ok: true,
     text: usable
       ? `cache: ${cacheFolder}`
-      : `cache: ${cacheFolder} cannot be written; each start takes about 0.3 s longer`,
+      : `cache: ${cacheFolder} cannot be written; each start compiles the agent, which takes some seconds`,
   };
 }
 

@@ -1,6 +1,18 @@
 #!/usr/bin/env node
-// Decides that this process is the program.
+// Decides that this process is the program. The bundle is beside this file; see scripts/build.mjs.
 
-import { runProgram } from './program.ts';
+import { join } from 'node:path';
+import { loadBundle } from './code-cache.ts';
+import { cacheFolder } from './paths.ts';
+import type { runProgram } from './program.ts';
 
-await runProgram();
+/** The digest of the bundle's text, which the build puts here. */
+declare const BUNDLE_IDENTITY: string;
+
+const { exports, keep } = loadBundle(
+  join(import.meta.dirname, 'program.cjs'),
+  BUNDLE_IDENTITY,
+  cacheFolder(),
+);
+const program = exports as { runProgram: typeof runProgram };
+await program.runProgram({ onWarm: keep });

@@ -1,7 +1,7 @@
-// Decides where a path leads, and whether that is in a folder.
+// Decides where a path leads, whether that is in a folder, and how a folder is made.
 
-import { realpathSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { homedir, tmpdir, userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 
 /** Returns PATH, a whole path, with the links in what exists of it resolved. */
@@ -27,4 +27,20 @@ export function homeFolder(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the folder for compiled files that ENVIRONMENT means. */
+export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  const base = environment['XDG_CACHE_HOME'];
+  if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
+  return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
+}
+
+/** Makes FOLDER with its parents. Not by `recursive`, which never returns where the system says ENOENT for
+ *  a folder whose parent exists, as below /proc. */
+export function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) makeFolder(parent);
+  mkdirSync(folder);
 }

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assemble, HOME, imageOptions, sandboxOf, type Waits } from './assembly.ts';
+import { type Assembly, assemble, HOME, imageOptions, sandboxOf, type Waits } from './assembly.ts';
 import { callTool, helpText, toolList } from './cli.ts';
 import { type Config, readConfig } from './config.ts';
 import { messageOf, UsageError } from './errors.ts';
@@ -12,10 +12,23 @@ function version(): string {
   return version;
 }
 
-async function run(config: Config, waits: Waits): Promise<number> {
+/** What its surroundings say to the program. */
+export interface ProgramOptions {
+  /** How long things are waited for that the user has no say in; tests give shorter ones. */
+  waits?: Waits;
+  /** Called once the program has done what a session begins with; it may be called again. */
+  onWarm?: () => void;
+}
+
+/** Milliseconds after the first answer when the program is taken to be warm: most clients have called a tool by then. A
+ *  session that ends before is short of a few functions. */
+const WARM_MS = 2000;
+
+async function run(config: Config, { waits = {}, onWarm = () => {} }: ProgramOptions): Promise<number> {
   if (config.command === 'help') return print(helpText());
   if (config.command === 'version') return print(version());
-  const { image, registry, catalog, executor, questions } = assemble(config, waits);
+  const parts = assemble(config, waits);
+  const { image, registry, executor } = parts;
   /** Resolves when the tools that the start file registers are there, also those that were lost with an image. */
   const withStartFile = () => {
     if (config.init !== undefined) image.start();
@@ -31,24 +44,39 @@ async function run(config: Config, waits: Waits): Promise<number> {
       const { diagnose } = await import('./doctor.ts');
       return diagnose(imageOptions(config), sandboxOf(config), config, print);
     }
-    default: {
-      const { serve } = await import('./server/stdio.ts');
-      const { Approvals } = await import('./server/approvals.ts');
-      if (config.sandbox !== 'off') sandboxOf(config).check().catch(complain);
-      serve({
-        registry,
-        catalog,
-        executor,
-        approvals: new Approvals({ questions, session: true }),
-        list: config.list,
-        version: version(),
-        started: withStartFile,
-        onReady: () => image.start(),
-        onEnd: () => image.end(),
-      });
-      return new Promise(() => {});
-    }
+    default:
+      return serveImage(parts, config, withStartFile, onWarm);
   }
+}
+
+/** Serves MCP on stdin and stdout until that ends. STARTED resolves when the tools of the start file are there. */
+async function serveImage(
+  { image, registry, catalog, executor, questions }: Assembly,
+  config: Config,
+  started: () => Promise<void>,
+  onWarm: () => void,
+): Promise<never> {
+  // Its process starts while this one loads what it serves with.
+  image.start();
+  let warmed = () => {};
+  const { serve } = await import('./server/stdio.ts');
+  const { Approvals } = await import('./server/approvals.ts');
+  if (config.sandbox !== 'off') sandboxOf(config).check().catch(complain);
+  serve({
+    registry,
+    catalog,
+    executor,
+    approvals: new Approvals({ questions, session: true }),
+    list: config.list,
+    version: version(),
+    started,
+    onReady: () => {
+      warmed = onWarm;
+      setTimeout(onWarm, WARM_MS).unref();
+    },
+    onEnd: () => image.end().finally(() => warmed()),
+  });
+  return new Promise(() => {});
 }
 
 function print(text: string): 0 {
@@ -60,11 +88,10 @@ function complain(error: unknown): void {
   process.stderr.write(`live-lisp: ${messageOf(error)}\n`);
 }
 
-/** Runs the command that the arguments of this process ask for, and sets its exit code. WAITS says how long things are
- *  waited for that the user has no say in; tests give shorter ones. */
-export async function runProgram(waits: Waits = {}): Promise<void> {
+/** Runs the command that the arguments of this process ask for, and sets its exit code. */
+export async function runProgram(options: ProgramOptions = {}): Promise<void> {
   try {
-    process.exitCode = await run(readConfig(process.argv.slice(2), process.env), waits);
+    process.exitCode = await run(readConfig(process.argv.slice(2), process.env), options);
   } catch (error) {
     complain(error);
     process.exitCode = error instanceof UsageError ? 2 : 1;

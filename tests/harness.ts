@@ -1,12 +1,14 @@
 // A real MCP client over the built server over a real SBCL, for every test that is not about a pure function.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Client, type ElicitRequestFormParams, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Waits } from '../src/assembly.ts';
+import { compiledAgent } from '../src/image/process/agent.ts';
 import type { Times } from '../src/image/wire/times.ts';
+import { cacheFolder } from '../src/paths.ts';
 
 export const PROJECT = join(import.meta.dirname, '..');
 export const SERVER = join(PROJECT, 'dist', 'live-lisp.js');
@@ -131,5 +133,16 @@ function stringEnvironment(): Record<string, string> {
 /** Returns a new empty folder and a function that removes it. */
 export function temporaryFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'live-lisp-test-'));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** Puts the compiled agent into BASE, which XDG_CACHE_HOME names for servers, so that those need not compile it. What is
+ *  tested with another cache for another reason costs no compilation then. Without an agent in the user's own cache,
+ *  where tests/build.ts has it put, BASE stays as it is. */
+export function warmCache(base: string): void {
+  const own = cacheFolder();
+  const agent = basename(compiledAgent({ cacheFolder: own, lispFolder: join(PROJECT, 'lisp') }));
+  const there = existsSync(own) ? readdirSync(own) : [];
+  const wanted = there.filter((name) => name.startsWith(`${agent}-`) && name.endsWith('.fasl'));
+  for (const name of wanted) cpSync(join(own, name), join(cacheFolder({ XDG_CACHE_HOME: base }), name));
 }

@@ -103,9 +103,9 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
 
   test('a call is interrupted when its client cancels it, and its cleanup forms run', async () => {
     const client = new AbortController();
-    const code = '(unwind-protect (loop) (setf *seen* 7))';
+    const code = '(unwind-protect (progn (defvar *within* t) (loop)) (setf *seen* 7))';
     const reply = evaluate(code, { signal: client.signal });
-    await until('its start', 10_000, () => image.jobs.list()[0]?.phase.kind === 'running');
+    await until('its loop', 10_000, async () => (await printed("(boundp '*within*)"))?.[0] === 'T');
     client.abort();
     expect((await reply).ending).toMatchObject({ kind: 'interrupted', reason: 'cancelled' });
     expect(await printed('*seen*')).toEqual(['7']);

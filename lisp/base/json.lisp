@@ -49,6 +49,17 @@ written."
   "Append STRING, which is ASCII, to BUFFER as it is."
   (loop for char across (the string string) do (put (char-code char) buffer)))
 
+(defun put-fixnum (number buffer)
+  "Append NUMBER to BUFFER in decimal."
+  (declare (type fixnum number))
+  (labels ((put-digits (rest)
+             (declare (type (unsigned-byte 63) rest))
+             (multiple-value-bind (tens digit) (truncate rest 10)
+               (when (plusp tens) (put-digits tens))
+               (put (+ 48 digit) buffer))))
+    (when (minusp number) (put 45 buffer))
+    (put-digits (abs number))))
+
 (defun put-buffer (source buffer)
   "Append what is in SOURCE to BUFFER."
   (let ((start (buffer-fill buffer)) (count (buffer-fill source)))
@@ -113,6 +124,7 @@ with as many as tell one from the next."
 \(null), lists and vectors (arrays), JSON objects, and buffers, which hold JSON already."
   (etypecase value
     (string (write-json-string value buffer))
+    (fixnum (put-fixnum value buffer))
     (integer (let ((*print-base* 10) (*print-radix* nil) (*print-pretty* nil))
                (put-ascii (princ-to-string value) buffer)))
     (float (put-ascii (float-text (coerce value 'double-float)) buffer))
@@ -180,16 +192,21 @@ with as many as tell one from the next."
                     do (cond (escaped (setf escaped nil))
                              ((= code 92) (setf escaped t))
                              ((= code 34) (return i)))))
-         (string (make-string (- (the (unsigned-byte 32) end) *position*)))
+         ;; Not *POSITION* itself, except for escapes: the reader answers nothing while it reads a long text.
+         (position *position*)
+         (string (make-string (- (the (unsigned-byte 32) end) position)))
          (fill 0))
-    (declare (type octets input) (type (unsigned-byte 32) fill end))
-    (loop while (< *position* end)
-          do (let ((code (next-octet)))
-               (declare (type (unsigned-byte 8) code))
-               (setf (schar string fill) (if (= code 92) (read-escape) (code-char code)))
+    (declare (type octets input) (type (unsigned-byte 32) fill end position))
+    (loop while (< position end)
+          do (let ((code (aref input position)))
+               (incf position)
+               (setf (schar string fill)
+                     (cond ((/= code 92) (code-char code))
+                           (t (setf *position* position)
+                              (prog1 (the character (read-escape)) (setf position *position*)))))
                (incf fill)))
-    (incf *position*)
-    (subseq string 0 fill)))
+    (setf *position* (1+ end))
+    (if (= fill (length string)) string (subseq string 0 fill))))
 
 (defun read-small-double (text)
   "Return the double that TEXT, a number with a large negative exponent, stands for: SBCL's reader

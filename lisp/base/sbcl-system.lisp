@@ -46,7 +46,7 @@
 
 ;;; The heap
 
-(define-ability "heap pages" "the heap is watched by what is in use, and collections go as far as SBCL lets them")
+(define-ability "heap pages" "the heap is watched by the octets in use, not by the pages")
 
 (define-internal heap-usage () "Return how many octets of the heap are in use." ("SB-KERNEL" "DYNAMIC-USAGE") 0)
 (define-internal-variable page-octets "How many octets a page has." ("SB-VM" "GENCGC-PAGE-BYTES") 32768)
@@ -66,14 +66,9 @@
     (and +page-table+ +page-words+ slot
          `(sb-alien:slot (sb-alien:deref ,+page-table+ ,page) ',slot))))
 
-(define-internal-name +collect+ "Names the function that collects garbage." ("SB-KERNEL" "SUB-GC"))
 (define-internal-type heap-exhausted "Errors for want of heap." ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
 (define-internal-variable collection-inhibited
   "True while no garbage can be collected." ("SB-KERNEL" "*GC-INHIBIT*"))
-(define-runtime-variable oldest-collected (sb-alien:signed 8)
-  "The oldest generation that a collection takes." "gencgc_oldest_gen_to_gc")
-(define-runtime-variable large-object-octets sb-alien:unsigned-long
-  "The octets of the last object that had pages of its own." "large_allocation")
 (define-runtime-variable collection-trigger sb-alien:unsigned-long
   "The usage of the heap at which the next collection begins." "auto_gc_trigger")
 (define-runtime-variable collections sb-alien:unsigned-int "How many collections there were." "n_gcs")
@@ -82,6 +77,14 @@
   "Return the address of NAME of the runtime, or NIL."
   (sb-sys:find-foreign-symbol-address name))
 
+;;; The table of cards
+
+(define-ability "card table" "the image holds 2 MB of memory more for each GB of its heap")
+
+(define-runtime-variable card-marks sb-sys:system-area-pointer
+  "The address of the table that has an octet for each card, a small part of the heap." "gc_card_mark")
+(define-runtime-variable card-bits sb-alien:int "How many bits the index of such an octet has." "gc_card_table_nbits")
+
 ;;; Functions of SBCL that do more in this image
 
 (define-ability "encapsulation" "threads, collections, exits and child processes of code are not guarded")
@@ -89,6 +92,10 @@
 (define-internal encapsulate (name key function)
   "Have calls of the function NAME call FUNCTION with what NAME named and the arguments. KEY names that."
   ("SB-INT" "ENCAPSULATE"))
+(define-internal unencapsulate (name key)
+  "Undo what ENCAPSULATE did to NAME for KEY." ("SB-INT" "UNENCAPSULATE"))
+(define-internal-name +link-core+
+  "Names the function that has all code call without names before a core is saved." ("SB-VM" "STATICALLY-LINK-CORE"))
 (define-internal-name +spawn+ "Names the function that starts a process." ("SB-IMPL" "SPAWN"))
 (define-internal-name +end-other-threads+
   "Names the function by which an exit ends the other threads." ("SB-THREAD" "%EXIT-OTHER-THREADS"))

@@ -188,9 +188,7 @@ lists of a name and an alien type. WHAT says what it does."
            ,what
            ,(if there
                 `(list 'sb-alien:alien-funcall
-                       '(sb-alien:sap-alien
-                         (sb-sys:int-sap (load-time-value (sb-sys:find-foreign-symbol-address ,function) t))
-                         (function sb-alien:void ,@(mapcar #'second parameters)))
+                       '(sb-alien:extern-alien ,function (function sb-alien:void ,@(mapcar #'second parameters)))
                        ,@names)
                 `(list 'nothing ,@names))))
        ,@(missing-form there (list "runtime" function)))))

@@ -38,3 +38,16 @@ image with it."
     (multiple-value-bind (thread state) (thread-word state-slot)
       (when (and thread (zerop (ldb (byte 8 0) state)))
         (reset-guard-page thread)))))
+
+(defun clear-stack ()
+  "Write zeros to the rest of this thread's stack. The next thread gets that, and the collector heeds what looks like a
+pointer there. What SBCL has for this stops at the first 4 KB of zeros, as a signal leaves them."
+  (when (far-from-guard-p)
+    (let* ((stack (stack-pointer))
+           (end (sb-sys:sap-int stack))
+           ;; Three pages at the end of a stack are guarded.
+           (begin (+ (- end (stack-left)) (* 4 guard-octets))))
+      (declare (type (unsigned-byte 62) begin end))
+      (loop for offset of-type (signed-byte 62) from (- begin end) below 0 by word-octets
+            unless (zerop (sb-sys:sap-ref-word stack offset))
+              do (setf (sb-sys:sap-ref-word stack offset) 0)))))

@@ -38,7 +38,7 @@ the user back."
 answer that only tell how many there are or what could not be read. What they do to the
 readtable, they do to a copy."
   (let* ((stream (make-string-input-stream text))
-         (packages (cons (find-package "KEYWORD") (packages-in text)))
+         (packages (packages-to-watch text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
          (unreadable
            (catch 'unreadable

@@ -20,7 +20,7 @@ NIL at the end."
         while (eql char #\;) do (read-line stream nil)
         finally (return (and char (file-position stream)))))
 
-(defun packages-in (text)
+(defun packages-named (text)
   "Return the packages that TEXT names before two colons: what it reads can intern there."
   (let ((packages '()))
     (loop for colon = (search "::" text) then (search "::" text :start2 (+ colon 2))
@@ -30,6 +30,11 @@ NIL at the end."
                     (package (find-package (string-upcase (subseq text (if start (1+ start) 0) colon)))))
                (when package (pushnew package packages))))
     packages))
+
+(defun packages-to-watch (text)
+  "Return the packages besides the current one that must be looked through to know what reading TEXT interns. There are
+none where that is heard."
+  (unless **hears-interning** (cons (find-package "KEYWORD") (packages-named text))))
 
 (sb-ext:defglobal **snapshots** (make-hash-table :test 'eq :synchronized t :weakness :key)
   "The copies of symbol vectors that were made last, by package.")
@@ -48,38 +53,50 @@ not show them, or when they are too large to look through for every form."
         for vectors = (and package (symbol-vectors package))
         when vectors collect (cons package vectors)))
 
-(defun unintern-new (before form)
-  "Take out of their packages the symbols that are new since BEFORE, from PRESENT-SYMBOLS, and whose names stand in
-FORM. That is the text that interned them and then could not be read. Other threads intern symbols meanwhile, which
-stay."
+(defun new-symbols (before)
+  "Return the symbols that are new since BEFORE, from PRESENT-SYMBOLS, each after its package, in pairs."
   (loop for (package . vectors) in before
-        do (let ((known (make-hash-table :test 'eq)))
-             (dolist (cells vectors)
-               (loop for cell across cells do (setf (gethash cell known) t)))
-             (with-package-iterator (next package :internal :external)
-               (loop
-                 (multiple-value-bind (more symbol) (next)
-                   (unless more (return))
-                   (unless (or (gethash symbol known) (fboundp symbol) (find-class symbol nil)
-                               (and (boundp symbol) (not (keywordp symbol)))
-                               (not (search (symbol-name symbol) form :test #'char-equal)))
-                     (unintern symbol package))))))))
+        append (let ((known (make-hash-table :test 'eq)) (new '()))
+                 (dolist (cells vectors)
+                   (loop for cell across cells do (setf (gethash cell known) t)))
+                 (with-package-iterator (next package :internal :external)
+                   (loop
+                     (multiple-value-bind (more symbol) (next)
+                       (unless more (return new))
+                       (unless (gethash symbol known) (push (cons package symbol) new))))))))
+
+(defun interned-symbols (interned)
+  "Return the symbols of INTERNED, a value of *INTERNED*, each after its package, in pairs."
+  (loop for (package . name) in interned
+        for (symbol status) = (and (package-name package) (multiple-value-list (find-symbol name package)))
+        when status collect (cons package symbol)))
+
+(defun unintern-new (new form)
+  "Take out of their packages those symbols of NEW, from NEW-SYMBOLS or INTERNED-SYMBOLS, whose names stand in FORM. That
+is the text that interned them and then could not be read. Other threads intern symbols meanwhile, which stay."
+  (loop for (package . symbol) in new
+        do (unless (or (fboundp symbol) (find-class symbol nil)
+                       (and (boundp symbol) (not (keywordp symbol)))
+                       (not (search (symbol-name symbol) form :test #'char-equal)))
+             (unintern symbol package))))
 
 (defun read-form (stream text start packages)
-  "Read the next form of STREAM, which begins at START in TEXT and can intern symbols in PACKAGES too. A form that
-cannot be read ends the call with a text that says what is wrong and where (S2.16). The symbols that it interned are
-taken out again."
-  (let ((before (present-symbols (adjoin *package* packages))))
+  "Read the next form of STREAM, which begins at START in TEXT, of which PACKAGES are to watch. A form that cannot be read
+ends the call with a text that says what is wrong and where (S2.16). The symbols that it interned are taken out again."
+  (let ((before (and packages (present-symbols (adjoin *package* packages))))
+        (*interned* '()))
     (handler-bind
         ((error
            (lambda (condition)
-             (multiple-value-bind (line column) (line-and-column text start)
-               (multiple-value-bind (at-line at-column) (line-and-column text (min (length text) (file-position stream)))
-                 (unintern-new before (subseq text start (min (length text) (file-position stream))))
-                 (throw 'unreadable
-                   (object "text" (reader-text condition)
-                           "number" *form-number* "line" line "column" column
-                           "atLine" at-line "atColumn" at-column)))))))
+             (let ((end (min (length text) (file-position stream))))
+               (multiple-value-bind (line column) (line-and-column text start)
+                 (multiple-value-bind (at-line at-column) (line-and-column text end)
+                   (unintern-new (if packages (new-symbols before) (interned-symbols *interned*))
+                                 (subseq text start end))
+                   (throw 'unreadable
+                     (object "text" (reader-text condition)
+                             "number" *form-number* "line" line "column" column
+                             "atLine" at-line "atColumn" at-column))))))))
       (call-user-code (lambda () (read stream nil stream))))))
 
 ;;; Evaluating
@@ -150,7 +167,7 @@ as it stands."
   "Read and evaluate the forms of TEXT one by one, adding the values of each to *DONE*.
 Return the members of the answer that only tell what could not be read."
   (let ((stream (make-string-input-stream text))
-        (packages (cons (find-package "KEYWORD") (packages-in text))))
+        (packages (packages-to-watch text)))
     (list "unreadable"
           (catch 'unreadable
             (loop for start = (skip-to-form stream)

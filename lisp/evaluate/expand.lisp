@@ -44,7 +44,7 @@ does. Marks on every symbol that a macro made are hard to read."
 (defun only-form (text)
   "Return the form of TEXT, or throw to UNREADABLE what is wrong with it."
   (let* ((stream (make-string-input-stream text))
-         (packages (cons (find-package "KEYWORD") (packages-in text)))
+         (packages (packages-to-watch text))
          (start (skip-to-form stream))
          (form (if start (read-form stream text start packages) stream)))
     (when (eq form stream)

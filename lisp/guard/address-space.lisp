@@ -73,12 +73,41 @@ often that can be bounds what calls that fail leave in memory."
                         (apply #'call-unlimited #'sb-thread:make-thread options)))
 
 (defun bound-memory ()
-  "Bound the address space as the server asks. Child processes are not bounded: some, such as node and
-java, reserve more than they ever use."
+  "Bound the address space as the server asks."
   (ignore-errors
-   (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "") :junk-allowed t)))
+   (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "") :junk-allowed t))))
+
+(defun free-children ()
+  "Have no child process be bounded: some, such as node and java, reserve more than they ever use."
   (when +spawn+
     (encapsulate +spawn+ 'live-lisp #'call-unlimited)))
+
+;;; SBCL writes zeros to its whole table of cards, a MB for each GB of its space, so all of that is resident. Most of it
+;;; is not used before the heap has been that large.
+
+(defconstant +give-back+ 4 "MADV_DONTNEED of Linux: memory that is given back has zeros when it is used again.")
+
+(defconstant +chunk+ 65536 "How many octets are given back at once, a multiple of the size of all systems' pages.")
+
+(defun zeros-p (address)
+  "True when the chunk at ADDRESS has only zeros."
+  (declare (type (unsigned-byte 62) address))
+  (loop with chunk = (sb-sys:int-sap address)
+        for index of-type fixnum from 0 below +chunk+ by 8
+        always (zerop (sb-sys:sap-ref-64 chunk index))))
+
+(defun give-back-zeros ()
+  "Give the chunks of the table of cards that have only zeros back to the system, which changes none of its values."
+  (when (and (find :linux *features*) card-marks card-bits)
+    (let* ((start (sb-sys:sap-int card-marks)) (end (+ start (ash 1 card-bits))))
+      ;; A collection could write to a chunk between the look at it and its end.
+      (sb-sys:without-gcing
+        (loop for chunk from (* +chunk+ (ceiling start +chunk+)) to (- end +chunk+) by +chunk+
+              when (zeros-p chunk)
+                do (sb-alien:alien-funcall
+                    (sb-alien:extern-alien "madvise" (function sb-alien:int sb-alien:unsigned-long
+                                                               sb-alien:unsigned-long sb-alien:int))
+                    chunk +chunk+ +give-back+))))))
 
 (define-ability "address-space limits" "foreign code can use up the memory")
 (define-check **limits**)

@@ -1,18 +1,7 @@
-;;;; What is collected when the heap gets full. The collector copies what lives, so it needs as much room
-;;;; again as it collects, and when it finds none the image dies. So what is too large to be copied is not
-;;;; collected.
+;;;; How much room collections have. The collector copies what lives, and without room for the copies the image dies.
+;;;; So SBCL has twice the heap that the user asked for: what lives takes one half at most.
 
 (in-package "LIVE-LISP.GUARD")
-
-;; Above these are the objects of SBCL's own core, which are never collected.
-(defconstant +generations+ 6 "How many generations are collected.")
-
-(sb-ext:defglobal **collectable** (1- +generations+)
-  "The oldest generation that the next collection can take by itself.")
-
-(sb-ext:defglobal **usual** nil
-  "What is set otherwise while there is little room. A list of how often the youngest generation is collected before
-it gets older, and of how much is made between collections.")
 
 ;;; Large vectors are never copied: each has pages of its own that are only marked anew.
 
@@ -34,132 +23,51 @@ it gets older, and of how much is made between collections.")
   "True when there is anything on the page number PAGE."
   (< 1 (or (page-slot page +page-words+) 0)))
 
-(defun count-pages ()
-  "Return how many octets the pages in use have, and a vector with how many of each generation a collection would have
-to copy. An object that leaves the rest of a page empty does so again where it is copied to, so pages count."
-  (let ((used 0) (octets (make-array +generations+ :initial-element 0)))
-    (declare (type (unsigned-byte 62) used))
-    (dotimes (page pages-in-use)
-      (when (page-used-p page)
-        (incf used page-octets)
-        (let ((generation (page-slot page +page-generation+)))
-          (unless (or (large-page-p page) (not (< -1 generation +generations+)))
-            (incf (aref octets generation) page-octets)))))
-    (values used octets)))
+;; Above these are the objects of SBCL's own core, which are never collected.
+(defconstant +generations+ 6 "How many generations are collected.")
+
+(defun copied-page-p (page)
+  "True when a collection of all would copy what lives on the page number PAGE."
+  (not (or (large-page-p page)
+           (<= +generations+ (or (page-slot page +page-generation+) 0)))))
 
 (defun heap-use ()
-  "Return how many octets of the heap are in use. Unless that is little, also return a vector with how many of each
-generation a collection would copy."
-  (let ((usage (heap-usage)))
-    (cond ((<= usage (floor (sb-ext:dynamic-space-size) 6)) usage)
-          (**large-pages-known** (count-pages))
-          (t (let ((octets (make-array +generations+)))
-               (dotimes (generation +generations+ (values usage octets))
-                 (setf (aref octets generation) (sb-ext:generation-bytes-allocated generation))))))))
+  "Return how many octets the pages in use have, and how many of those a collection of all would have to copy. An
+object that leaves the rest of a page empty does so again in its copy, so pages count."
+  (let ((used 0) (copied 0))
+    (declare (type (unsigned-byte 62) used copied))
+    (if **large-pages-known**
+        (dotimes (page pages-in-use (values used copied))
+          (when (page-used-p page)
+            (incf used page-octets)
+            (when (copied-page-p page)
+              (incf copied page-octets))))
+        (values (heap-usage) (heap-usage)))))
 
-;;; How far collections go
+(defun little ()
+  "Return how many octets are too few to collect garbage for. It is a thirty-second of the heap: while that fills once,
+all is collected 32 times at most."
+  (floor **heap-size** 32))
 
-(defun collectable-generation (copied room)
-  "Return the oldest generation that can be collected, with all that are younger, when there is ROOM for what
-of COPIED, what each has, lives."
-  (let ((sum 0) (oldest 0))
-    (dotimes (generation +generations+ oldest)
-      (incf sum (aref copied generation))
-      (when (> sum room) (return oldest))
-      (setf oldest generation))))
+(defun collect-much ()
+  "Collect all generations up to the oldest whose garbage can be much. What lives is copied once for each that is
+collected after its own. So to collect the empty ones too can take several times as long."
+  (let ((oldest (position (little) (loop for generation below +generations+
+                                         collect (sb-ext:generation-bytes-allocated generation))
+                          :test #'< :from-end t)))
+    ;; SBCL collects those that are younger than the one that it is told.
+    (sb-ext:gc :gen (1+ (or oldest 0)))))
 
-(defun collectable-now ()
-  "Return the oldest generation that could be collected now. Copying leaves pages partly empty."
-  (multiple-value-bind (usage copied) (heap-use)
-    (if copied
-        (collectable-generation copied (floor (* 4 (- (sb-ext:dynamic-space-size) usage)) 5))
-        (1- +generations+))))
+(defun bound-nursery (usage)
+  "See to it that the next collection begins before more than half of the room is taken that USAGE octets leave,
+whatever the program set. So what is made until then finds room too, with its copy."
+  (setf collection-trigger
+        (min collection-trigger
+             ;; A MB: SBCL itself takes no less.
+             (+ (heap-usage) (max (* 1024 1024) (floor (- **heap-size** usage) 2))))))
 
-(sb-ext:defglobal **settling** nil "True while what has survived its jobs is made old.")
-
-(defun set-oldest-collected (oldest)
-  "Let the next collection take the generations up to OLDEST by itself, and none that is older. What survives there is
-not moved into a generation that cannot be collected, where it would stay for good. The youngest is, or it would be
-copied again and again."
-  (unless (= oldest **collectable**)
-    (loop for generation from 1 below +generations+
-          do (setf (sb-ext:generation-minimum-age-before-gc generation)
-                   (if (<= generation oldest) 0.75d0 most-positive-double-float)))
-    (setf **collectable** oldest))
-  (setf oldest-collected (if **settling** (1- +generations+) (max 1 oldest))))
-
-(sb-ext:defglobal **largest** 0 "The octets of the last object that was large for this heap.")
-(sb-ext:defglobal **extends** nil
-  "True when that was to take the place of another, as of a vector that is pushed to: the next can be twice as large.")
-
-(defun note-largest (octets)
-  "Note that the largest object since the last collection has OCTETS."
-  (when (> octets (floor (sb-ext:dynamic-space-size) 64))
-    (setf **extends** (<= (floor (* 5 **largest**) 4) octets (floor (* 5 **largest**) 2))
-          **largest** octets)))
-
-(defun bound-next-collection ()
-  "Runs before every collection: one vector can have taken half of the heap since the last."
-  (handler-case
-      (let ((oldest (collectable-now)))
-        (set-oldest-collected oldest)
-        (note-largest (or large-object-octets 0))
-        ;; After a large vector was made the collector takes one generation more, whatever its age.
-        (when (zerop oldest)
-          (setf large-object-octets 0)))
-    (serious-condition () nil)))
-
-(defun set-pace (age nursery)
-  "Let the youngest generation be collected AGE times before it gets older, and a collection begin when NURSERY
-octets were made."
-  (setf (sb-ext:generation-number-of-gcs-before-promotion 0) age
-        (sb-ext:bytes-consed-between-gcs) nursery)
-  ;; Else that would count from the next collection on only.
-  (setf collection-trigger (+ (heap-usage) nursery)))
-
-(defun tighten (room)
-  "Have the young generation copied only once, and before it is large, as there is little ROOM. Each thread can make
-as much as one alone before the world stops."
-  (unless **usual**
-    (setf **usual** (list (sb-ext:generation-number-of-gcs-before-promotion 0)
-                          (sb-ext:bytes-consed-between-gcs))))
-  (set-pace 0 (max 1000000 (min (second **usual**)
-                                (floor room (* 4 (length (sb-thread:list-all-threads))))))))
-
-(defun loosen ()
-  "Let the young generation be collected as usual again."
-  (when **usual**
-    (apply #'set-pace (shiftf **usual** nil))))
-
-(defun bound-collections (room copied)
-  "See to it that the next collections find ROOM when COPIED is what each generation would have to copy, or NIL for
-little. When that is much, or ROOM is not, the young generation is copied only once, and before it is large."
-  (if (and copied
-           (or (> (reduce #'+ copied) (floor room 4))
-               (< room (* 4 (or (second **usual**) (sb-ext:bytes-consed-between-gcs))))))
-      (tighten room)
-      (loosen)))
-
-(defun collect-bounded (gc &rest arguments &key full (gen 0))
-  "Call GC, SBCL's function, as the program does with ARGUMENTS, but no further than there is room to copy. What that
-frees can be room for more."
-  (flet ((collect (&rest arguments)
-           ;; Calls of the program do not come by where those of the runtime do.
-           (bound-next-collection)
-           (apply gc arguments)))
-    (loop with wanted = (if full (1- +generations+) (min gen (1- +generations+)))
-          for before = -1 then oldest
-          for oldest = (collectable-now)
-          do (when (>= oldest wanted) (return (apply #'collect arguments)))
-          while (> oldest before)
-          do (collect :gen (1+ oldest)))))
-
-(defun settle ()
-  "Before a job that is the only one, while there is little room, make what is young old. Else each collection would
-copy it with what the job makes, until there is no room for that."
-  (when (and **usual** (= 1 (hash-table-count **jobs**)))
-    (let ((octets (nth-value 1 (heap-use))))
-      (when (and octets (> (+ (aref octets 0) (aref octets 1)) (floor (sb-ext:dynamic-space-size) 32)))
-        (setf **settling** t)
-        (unwind-protect (sb-ext:gc :gen 2)
-          (setf **settling** nil))))))
+(defun set-nursery ()
+  "Have collections begin when as much was made as SBCL takes for a heap of our size: a twentieth of it."
+  (setf (sb-ext:bytes-consed-between-gcs) (floor **heap-size** 20)
+        ;; Else that would count from the next collection on only.
+        collection-trigger (+ (heap-usage) (floor **heap-size** 20))))

@@ -23,6 +23,7 @@
     (encapsulate +end-other-threads+ 'live-lisp
                  (lambda (function)
                    (setf **exiting** t)
+                   (sb-thread:with-recursive-lock (**making-spare**))
                    (funcall function)))))
 
 (defun environment-of (process)

@@ -12,7 +12,7 @@ known. LEAST is the smallest usage of the heap since it began: what is above can
   "The growers, by key. Only who holds **GUARDING** uses it.")
 
 (sb-ext:defglobal **starters** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "The jobs that started threads, by thread.")
+  "The jobs that started threads, by thread, and :AGENT for the thread of a job itself.")
 
 (sb-ext:defglobal **guarding** (sb-thread:make-mutex :name "live-lisp memory")
   "Held while growth is put down.")
@@ -26,9 +26,9 @@ known. LEAST is the smallest usage of the heap since it began: what is above can
 (defun start-thread-for-job (function &rest arguments)
   "Call FUNCTION, which makes a thread, with ARGUMENTS and note for which job that is. A thread
 that such a thread makes is for the same job."
-  (let ((job (or *job* (gethash sb-thread:*current-thread* **starters**)))
+  (let ((starter (or *job* (gethash sb-thread:*current-thread* **starters**) (and *reading* :agent)))
         (thread (apply function arguments)))
-    (when job (setf (gethash thread **starters**) job))
+    (when starter (setf (gethash thread **starters**) starter))
     thread))
 
 (defun jobs-now ()
@@ -42,35 +42,42 @@ that such a thread makes is for the same job."
 (defun own-thread-p (thread)
   "True when THREAD is one of the agent's own or of SBCL's."
   (or *reading*
+      (eq :agent (gethash thread **starters**))
       (system-thread-p thread)
       (eq thread (sb-thread:main-thread))))
 
 (defun growing-here ()
-  "Return for what this thread works: a job, the thread itself, or NIL for one of the agent's own."
+  "Return for what this thread works: a job, the thread itself, or NIL for one of the agent's own. The thread of a job is
+that before and after its code."
   (let* ((thread sb-thread:*current-thread*)
-         (job (or *job* (gethash thread **starters**))))
-    (cond ((and job (running-job-p job)) job)
+         (job (gethash thread **starters**)))
+    (cond (*job* (and (job-interruptible *job*) *job*))
           ((own-thread-p thread) nil)
+          ((and job (running-job-p job)) job)
           (t thread))))
 
 (defun grower-lives-p (key)
   "True while KEY, a job or a thread, runs."
   (if (job-p key) (running-job-p key) (sb-thread:thread-alive-p key)))
 
+(defun possible-growers ()
+  "Return the keys of all that are known and can have grown: jobs that run code, and what has grown before."
+  (union (remove-if-not #'job-interruptible (jobs-now))
+         (loop for key being the hash-keys of **growers** collect key)))
+
 (defun put-down-growth (usage)
   "Put what was added to USAGE, the octets in use now, since the last collection down to whoever caused this one. When
-that is nobody, put it down to all jobs that run."
+that is nobody, put it down to all jobs that run code and to all that have grown before."
   (let ((delta (- usage (shiftf **usage** usage)))
         (here (growing-here)))
-    (dolist (key (if here (list here) (jobs-now)))
+    (dolist (key (if here (list here) (possible-growers)))
       (let ((grower (or (gethash key **growers**)
                         (setf (gethash key **growers**) (make-grower key (- usage delta))))))
         (incf (grower-growth grower) delta)))
     (loop for key being the hash-keys of **growers** using (hash-value grower)
           do (setf (grower-least grower) (min usage (grower-least grower))
                    (grower-growth grower) (max 0 (min (grower-growth grower) (- usage (grower-least grower)))))
-             (unless (grower-lives-p key) (remhash key **growers**)))
-    (when (zerop (hash-table-count **growers**)) (setf **largest** 0))))
+             (unless (grower-lives-p key) (remhash key **growers**)))))
 
 (defun living-growers ()
   "Return the growers, the largest first."
@@ -81,7 +88,7 @@ that is nobody, put it down to all jobs that run."
 (defun end-growing-thread (thread)
   "End THREAD, which works for no job that could tell."
   (flet ((end-here ()
-           (format **background** "~&The thread ~A was ended because it was about to exhaust the heap.~%"
+           (format **background-stream** "~&The thread ~A was ended because it was about to exhaust the heap.~%"
                    (current-thread-name))
            (sb-thread:abort-thread)))
     (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
@@ -94,7 +101,8 @@ that is nobody, put it down to all jobs that run."
                           (loop for thread being the hash-keys of **starters** using (hash-value job)
                                 when (member job jobs) collect thread)))
          (own (find here jobs :key #'job-thread)))
-    (setf **crowded** (union threads (union (mapcar #'job-thread jobs) **crowded**)))
+    (setf **crowded** (union threads **crowded**))
+    (dolist (job jobs) (setf (job-crowded job) t))
     (dolist (job (remove own jobs)) (interrupt-job (job-id job) "heap"))
     (mapc #'end-growing-thread (remove here threads))
     (when own (interrupt-job (job-id own) "heap"))
@@ -105,65 +113,48 @@ that is nobody, put it down to all jobs that run."
   (when **crowded**
     (dolist (thread (remove sb-thread:*current-thread* (shiftf **crowded** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))
-    (sb-ext:gc :full t)))
+    (clear-stack)
+    (collect-much)))
 
-(defun too-large-p (growth sum copied young usage size)
-  "True when a grower must be ended. It made GROWTH of the SUM that all have made. USAGE of SIZE octets are in use; a
-collection would copy COPIED of them, of which YOUNG were made lately. There are three reasons. Its data could soon
-not be copied, or not be collected once it has ended. Or the data of all could not be copied."
-  (let ((room (- size usage)) (soon (soon-made copied size)))
-    (or
-     ;; Half of the room: a copy is made before the job is ended, and another when what it left is collected.
-     ;; A fifth of the heap: who made less is not the one that fills it.
-     (and (> copied (floor room 2)) (> growth (floor size 5)))
-     ;; Four fifths of the room: a copy leaves its pages up to a fifth empty.
-     ;; A tenth of the heap: with its copy that is the fifth of above.
-     (and (plusp **collectable**) (> growth (floor size 10)) (> (+ young soon) (floor (* 4 room) 5)))
-     ;; A hundredth of the heap, or an eighth of the room: the end of who made less gives next to no room.
-     (and (> growth (min (floor size 100) (floor room 8)))
-          (> (+ (min sum copied) soon) room)))))
+(defun full-p (usage)
+  "True when USAGE octets in use leave too little room."
+  ;; A tenth: what is made until a collection, a twentieth, and as much again by threads until the world has stopped.
+  (> usage (* 9 (floor **heap-size** 10))))
 
-(defun soon-made (copied size)
-  "Return how many octets can be made before a collection of COPIED, in a heap of SIZE, begins. A vector that grows is
-copied to one of twice its size."
-  ;; Three times what lies between two collections: until this one, until the next, and while what is ended unwinds.
-  (+ (* 3 (sb-ext:bytes-consed-between-gcs))
-     (if (and **extends** (> copied (floor size 16))) (* 2 **largest**) 0)))
+(defun too-large-p (growth usage)
+  "True when who made GROWTH of USAGE octets must be ended, as there is too little room."
+  ;; An eighth of the room: who made less did not fill the heap, and its end would give next to no room. Those that
+  ;; go on take less and less, so the heap never gets full.
+  (and (full-p usage) (> growth (max 0 (floor (- **heap-size** usage) 8)))))
 
-(defun growers-to-end (copied young usage size)
-  "Return what must be ended, as TOO-LARGE-P has it: the largest jobs, until there is room for what the others made.
+(defun growers-to-end (usage)
+  "Return what must be ended, as USAGE octets are in use: the largest jobs, until there is room for what the others made.
 When the largest is a thread, these are all threads that have made much, for nobody waits for them."
-  (let* ((growers (living-growers)) (largest (first growers))
-         (sum (reduce #'+ growers :key #'grower-growth)))
-    (cond ((not (and largest (too-large-p (grower-growth largest) sum copied young usage size))) '())
-          ((job-p (grower-key largest))
-           (loop for grower in growers
-                 for first = t then nil
-                 while (or first (> (+ sum (soon-made copied size)) (- size usage)))
-                 do (decf sum (grower-growth grower))
-                 when (job-p (grower-key grower)) collect (grower-key grower)))
-          (t (loop for grower in growers
-                   when (and (not (job-p (grower-key grower))) (> (grower-growth grower) (floor size 100)))
-                     collect (grower-key grower))))))
+  (let* ((growers (remove-if-not (lambda (grower) (too-large-p (grower-growth grower) usage)) (living-growers)))
+         (keys (mapcar #'grower-key growers)))
+    (if (job-p (first keys))
+        (loop with left = usage
+              for grower in growers
+              while (full-p left)
+              when (job-p (grower-key grower))
+                collect (grower-key grower) and do (decf left (grower-growth grower)))
+        (remove-if #'job-p keys))))
 
 (defun judge-growers ()
-  "Put down the growth since the last collection, bound the next ones, and return what must be ended."
-  (multiple-value-bind (usage octets) (heap-use)
-    (let ((size (sb-ext:dynamic-space-size)))
-      (bound-collections (- size usage) octets)
-      (put-down-growth usage)
-      (growers-to-end (if octets (reduce #'+ octets) usage)
-                      (if octets (+ (aref octets 0) (aref octets 1)) usage)
-                      usage size))))
+  "Put down the growth since the last collection. Return what must be ended, and whether there is room to collect all."
+  (multiple-value-bind (usage copied) (heap-use)
+    (bound-nursery usage)
+    (put-down-growth usage)
+    (values (growers-to-end usage)
+            (< copied (- (sb-ext:dynamic-space-size) usage)))))
 
 (defun judge-fairly ()
-  "Return what must be ended, once what can be collected is: garbage is no growth. That is not tried again before
-a thirty-second of the heap has been filled."
-  (let ((ends (judge-growers)))
+  "Return what must be ended, once what can be collected is: garbage is no growth. That is not tried again before the
+heap has been filled a little more."
+  (multiple-value-bind (ends room) (judge-growers)
     (setf **reclaimed** (min **usage** **reclaimed**))
-    ;; A thirty-second: while the heap fills once, at most 32 full collections are made for that.
-    (when (and ends (> **usage** (+ **reclaimed** (floor (sb-ext:dynamic-space-size) 32))))
-      (sb-ext:gc :full t)
+    (when (and ends room (> **usage** (+ **reclaimed** (little))))
+      (collect-much)
       (setf ends (judge-growers)
             **reclaimed** **usage**))
     ends))
@@ -182,19 +173,18 @@ a thirty-second of the heap has been filled."
 (defun prepare-heap ()
   "Before a job, put the guard of the heap back and make room for what the job will make."
   (keep-guard)
-  (make-room)
-  (settle))
+  (make-room))
+
+(defun note-threads ()
+  "Have each thread that is made from now on count for the job that makes it."
+  (encapsulate 'sb-thread:make-thread 'live-lisp-memory #'start-thread-for-job))
 
 (defun watch-memory ()
-  "Begin to guard the heap."
+  "Begin to guard the heap. The user asked for half of the space that SBCL has."
+  (setf **heap-size** (floor (sb-ext:dynamic-space-size) 2)
+        **large-pages-known** (ignore-errors (large-pages-known-p)))
+  (set-nursery)
+  (setf **usage** (heap-use))
   (push #'prepare-heap **before-jobs**)
-  (setf **large-pages-known** (ignore-errors (large-pages-known-p))
-        **usage** (heap-use))
-  (encapsulate 'sb-thread:make-thread 'live-lisp-memory #'start-thread-for-job)
-  (encapsulate 'sb-ext:gc 'live-lisp #'collect-bounded)
-  (when +collect+
-    (encapsulate +collect+ 'live-lisp
-                 (lambda (collect generation)
-                   (bound-next-collection)
-                   (funcall collect generation))))
+  (setf **collect-much** #'collect-much)
   (keep-guard))

@@ -28,13 +28,19 @@ gets the stack."
 (defun refusing-for-own (function thread arguments)
   "Call FUNCTION, which does something to THREAD, with ARGUMENTS, unless THREAD is one of the agent's own. Killing all
 threads is a common thing to do. An exit ends those too."
-  (cond ((or (not (member thread **own-threads**)) (exiting-p)) (apply function thread arguments))
+  (cond ((exiting-p) (apply function thread arguments))
+        ;; It does nothing yet that could be ended, and what it will do is not meant.
+        ((spare-thread-p thread) nil)
+        ((not (member thread **own-threads**)) (apply function thread arguments))
         ;; SBCL itself interrupts the main thread for some signals.
         (*job* (warn "The thread ~A answers the server, so it is left alone." (sb-thread:thread-name thread)))))
 
-(defun guard-own-threads (reader)
-  "Keep user code from ending or interrupting READER and this thread."
-  (setf **own-threads** (list reader sb-thread:*current-thread*))
+(defun own-thread ()
+  "Have this thread be one that user code can neither end nor interrupt once GUARD-OWN-THREADS was called."
+  (push sb-thread:*current-thread* **own-threads**))
+
+(defun guard-own-threads ()
+  "Keep user code from ending or interrupting the threads that the agent cannot do without."
   (dolist (name '(sb-thread:terminate-thread sb-thread:interrupt-thread))
     (encapsulate name 'live-lisp
                  (lambda (function thread &rest arguments)

@@ -58,7 +58,7 @@ tells a reader nothing about their program."
 (defun entry-p (name)
   "True when the frames above one of NAME are the system's or the agent's."
   (or (named-p name *entries*)
-      (member 'capture (name-symbols name))))
+      (member 'capture-stream (name-symbols name))))
 
 (defun form-p (name)
   "True when NAME is how SBCL names the function that it makes of a form to evaluate."

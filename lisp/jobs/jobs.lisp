@@ -22,19 +22,23 @@
   (throws 0)
   (waiting nil)
   (terminating nil)
+  (crowded nil)
   (answered nil))
 
 (sb-ext:defglobal **exiting** nil
   "True once the program asked for an exit; what SBCL knows of it is local to that thread.")
 
 (sb-ext:defglobal **crowded** '()
-  "The threads that ended because of the heap: what they left is collected before the next job, which needs the room.")
+  "The threads without a job that ended because of the heap: what they left is collected before the next job.")
+
+(sb-ext:defglobal **collect-much** (constantly nil)
+  "What a job calls that ended because of the heap, and then is :CROWDED: who comes next needs the room.")
+
+(sb-ext:defglobal **heap-size** (sb-ext:dynamic-space-size)
+  "How many octets what lives in the heap can take.")
 
 (sb-ext:defglobal **before-jobs** '()
   "Functions that each job calls in its thread before anything else, the last of them first.")
-
-(sb-ext:defglobal **make-thread** 'sb-thread:make-thread
-  "What makes the thread of a job: a function that is called as SB-THREAD:MAKE-THREAD is.")
 
 (defvar *job* nil "The job that this thread works for, or NIL.")
 
@@ -45,6 +49,9 @@
 
 (sb-ext:defglobal **background** (make-capture 4000 4000)
   "What threads that no job waits for have written since the last answer.")
+
+(sb-ext:defglobal **background-stream** (capturing **background**)
+  "The stream that writes to **BACKGROUND**.")
 
 (defun send-answer (id members)
   "Send MEMBERS as the answer of the request ID, or why not when they are too long for a frame."
@@ -180,7 +187,7 @@ exhausted there is no room here to describe anything, so that is done after the 
     (ignore-errors
      (unless (typep condition 'storage-condition)
        (described condition **thread-error-keeper** (calls-on-stack) t)))
-    (format **background** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
+    (format **background-stream** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
             name
             (print-safely 100 (type-of condition))
             (report-text 1000 condition)))
@@ -195,6 +202,11 @@ the server replaces the image."
     (send (object "id" (job-id job) "fault" (print-safely 500 condition "~A"))))
   (sb-thread:abort-thread))
 
+(defun damage-p (condition)
+  "True when CONDITION says that a function or variable of the agent is gone: evaluated code took it away."
+  (and (typep condition 'cell-error)
+       (ours-p (cell-error-name condition))))
+
 (defun debugger-hook (condition hook)
   "The global *INVOKE-DEBUGGER-HOOK*: in a job the CONDITION becomes its answer, any other
 thread prints it and ends, and the image lives on. A debugger hook that user code bound is
@@ -206,20 +218,23 @@ asked first."
             (sb-ext:*invoke-debugger-hook* #'debugger-hook))
         (funcall user condition user)))
     (when (typep condition 'heap-exhausted)
-      (push sb-thread:*current-thread* **crowded**))
+      (if *job*
+          (setf (job-crowded *job*) t)
+          (push sb-thread:*current-thread* **crowded**)))
     ;; FORMAT prints even strings by the session's pretty printers.
     (let ((*print-pprint-dispatch* **pretty-printers**))
       (cond ((null *job*) (end-thread condition))
-            ((job-interruptible *job*) (leave-by-condition *job* condition))
+            ((and (job-interruptible *job*) (not (damage-p condition))) (leave-by-condition *job* condition))
             (t (fail-job *job* condition))))))
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output going to CAPTURE and every input stream at its end."
-  (let ((input (gensym "INPUT")) (terminal (gensym "TERMINAL")))
+  (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
     `(let* ((,input (make-concatenated-stream))
-            (,terminal (make-two-way-stream ,input ,capture))
-            (*standard-input* ,input) (*standard-output* ,capture)
-            (*error-output* ,capture) (*trace-output* ,capture)
+            (,output (capturing ,capture))
+            (,terminal (make-two-way-stream ,input ,output))
+            (*standard-input* ,input) (*standard-output* ,output)
+            (*error-output* ,output) (*trace-output* ,output)
             (*query-io* ,terminal) (*debug-io* ,terminal) (*terminal-io* ,terminal))
        ,@body)))
 
@@ -246,36 +261,22 @@ that tell why it was left."
   (remhash (job-id job) **jobs**))
 
 (defun run-job (job function)
-  "The life of the thread of JOB."
-  (mapc #'funcall **before-jobs**)
+  "The life of the thread of JOB. It is answered also when its thread is ended before it has come to FUNCTION.
+What is done before a job, such as collecting garbage, can take long."
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         ;; A call of a generic function can compile, also in a lookup. What an evaluation sets does not last:
         ;; no later one could set it back.
         (*macroexpand-hook* 'funcall))
     (unwind-protect
-         (with-job-streams ((job-output job))
-           (answer job (job-result job function)))
+         (progn
+           (mapc #'funcall **before-jobs**)
+           (with-job-streams ((job-output job))
+             (let ((members (job-result job function)))
+               (when (job-crowded job)
+                 (clear-stack)
+                 (funcall **collect-much**))
+               (answer job members))))
       (end-job job))))
-
-(defun start-job (id operation function)
-  "Start a job for the request ID that calls FUNCTION, which returns the members of
-its answer."
-  (let ((job (make-job id operation)))
-    (setf **begun** (logand (1+ **begun**) most-positive-fixnum))
-    (setf (gethash id **jobs**) job)
-    (handler-case
-        (setf (job-thread job)
-              (funcall **make-thread** #'run-job :name (concatenate 'string "live-lisp " operation)
-                                                 :arguments (list job function)))
-      (error (condition)
-        (remhash id **jobs**)
-        (let ((why (report-text 500 condition)))
-          ;; Anything else is a failure of the agent, which costs the image.
-          (unless (search "OS thread" why) (error condition))
-          (send (object "id" id
-                        "condition" (object "type" (class-text (class-of condition))
-                                            "text" (format nil "The image could not make a thread for this call (~A). Nothing was done; end threads that it does not need, or restart it."
-                                                           why)))))))))
 
 (defun alone-p ()
   "True when no other job than this thread's runs."

@@ -143,7 +143,11 @@ did not suffice have only the name."
 
 (sb-ext:defglobal **errors** '() "The last errors as property lists, newest first.")
 
-(defvar *began* (unix-time) "When this image began.")
+(sb-ext:defglobal **began** nil "When this image began, as UNIX-TIME says it.")
+
+(defun note-beginning ()
+  "Note that this image begins now."
+  (setf **began** (unix-time)))
 
 (sb-ext:defglobal **errors-lock** (sb-thread:make-mutex :name "live-lisp errors")
   "Held while **ERRORS** changes.")
@@ -174,7 +178,7 @@ function that takes what CONDITION-DATA returned: making that can take for ever.
 (define-operation ("last-error" :inline t) (index)
   "Return the error that is INDEX errors old, with the types and times of all that are kept."
   (let ((errors **errors**))
-    (object "began" *began*
+    (object "began" **began**
             "total" (length errors)
             "error" (let ((kept (first (page errors index 1))))
                       (and kept (make-json-object (copy-list kept))))

@@ -4,14 +4,23 @@
 
 (in-package "LIVE-LISP.JOBS")
 
-(defparameter *session-variables*
-  '(*package* *readtable* *read-base* *read-default-float-format* *read-eval*
-    *print-array* *print-base* *print-case* *print-circle* *print-escape* *print-gensym*
-    *print-length* *print-level* *print-lines* *print-miser-width* *print-pprint-dispatch*
-    *print-pretty* *print-radix* *print-readably* *print-right-margin*
-    *break-on-signals* *random-state*
-    * ** *** + ++ +++ / // /// -)
-  "What an evaluation binds and what lasts until the next one.")
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defparameter *session-variables*
+    '(*package* *readtable* *read-base* *read-default-float-format* *read-eval*
+      *print-array* *print-base* *print-case* *print-circle* *print-escape* *print-gensym*
+      *print-length* *print-level* *print-lines* *print-miser-width* *print-pprint-dispatch*
+      *print-pretty* *print-radix* *print-readably* *print-right-margin*
+      *break-on-signals* *random-state*
+      * ** *** + ++ +++ / // /// -)
+    "What an evaluation binds and what lasts until the next one."))
+
+(defmacro with-session-variables (values &body body)
+  "Evaluate BODY with *SESSION-VARIABLES* bound to VALUES, a list. PROGV takes longer than all of a short evaluation: it
+asks for each variable whether it may be bound."
+  (let ((left (gensym "LEFT")))
+    `(let* ((,left ,values))
+       (let ,(loop for variable in *session-variables* collect `(,variable (pop ,left)))
+         ,@body))))
 
 (sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
   "Held while **SESSION** is read or changed.")
@@ -33,27 +42,11 @@
   "Make VALUE the value that SYMBOL has in the session."
   (setf (nth (position symbol *session-variables*) **session**) value))
 
-(defun reads-p (text)
-  "True when TEXT, a list of two symbols of CL that are quoted, is read as that."
-  (equal (ignore-errors (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text))) '(quote t)))
-
-(defun readable-p (readtable)
-  "True when forms can be read with READTABLE, so that a wrong one can be set right by evaluation. No
-code of the user runs here: no character of the test has another macro than in a fresh readtable."
-  (and (loop for char across "()"
-             always (eq (get-macro-character char readtable) (get-macro-character char nil)))
-       (loop for code from (char-code #\A) to (char-code #\Z)
-             never (or (get-macro-character (code-char code) readtable)
-                       (get-macro-character (char-downcase (code-char code)) readtable)))
-       (not (get-macro-character #\: readtable))
-       (let ((*readtable* readtable))
-         (or (reads-p "(CL:QUOTE CL:T)") (reads-p "(cl:quote cl:t)")))))
-
 (defvar *fresh-readtable* nil "True when this call got a fresh readtable in place of the session's.")
 
 (defun usable-readtable (readtable)
   "Return READTABLE, or a fresh one when no form could be read with it. That takes its place everywhere."
-  (cond ((readable-p readtable) readtable)
+  (cond ((still-readable-p readtable) readtable)
         (t (let ((fresh (copy-readtable nil)))
              (when (eq readtable (sb-ext:symbol-global-value '*readtable*))
                (setf (sb-ext:symbol-global-value '*readtable*) fresh))
@@ -72,7 +65,7 @@ changed, also when it is left by a throw."
          (readtable (nthcdr (position '*readtable* *session-variables*) before)))
     (setf (car cell) (or package (usable-package (car cell)))
           (car readtable) (usable-readtable (car readtable)))
-    (progv *session-variables* before
+    (with-session-variables before
       ;; This does not last: with it set, no later call could set it back.
       (unwind-protect (let ((*read-suppress* nil))
                         (funcall function))

@@ -21,7 +21,7 @@ a carriage return, it means the next line to take the place of this one."
   (let* ((breaks '(#\Newline #\Return))
          (kept (sb-thread:with-recursive-lock ((capture-lock capture) :timeout 0.01)
                  (let ((tail (tail-string capture)))
-                   (if (string= tail "") (subseq (capture-head capture) 0 (head-fill capture)) tail))))
+                   (if (string= tail "") (subseq (capture-head capture) 0 (capture-head-fill capture)) tail))))
          (text (string-right-trim '(#\Space #\Tab #\Newline #\Return) (or kept "")))
          (break (position-if (lambda (char) (member char breaks)) text :from-end t))
          (line (subseq text (if break (1+ break) 0))))
@@ -108,13 +108,13 @@ asked again before it has."
 
 (define-operation ("status" :inline t) ()
   "Tell how the image is: memory, threads, package, and the jobs that run with their frames."
-  (let ((jobs (jobs-under-way)) (threads (sb-thread:list-all-threads)))
+  (let ((jobs (jobs-under-way)) (threads (remove-if #'spare-thread-p (sb-thread:list-all-threads))))
     (glance-at jobs)
     (let ((own (program-threads threads)))
       (object "version" (lisp-implementation-version)
               "package" (package-name (session-package))
               "heapUsed" (heap-usage)
-              "heapSize" (sb-ext:dynamic-space-size)
+              "heapSize" **heap-size**
               "collections" collections
               "collectedMilliseconds" (collected-milliseconds)
               "threads" (length threads)

@@ -81,15 +81,18 @@ it does more than compile."
         (when (and symbol (system-symbol-p symbol)) (setf (effects-damages *effects*) t)))))
   (apply check name doing))
 
+(defvar *interned* :unasked "The packages and names, in pairs, that this thread interned, newest first; :UNASKED while nobody asks.")
+
 (defun package-checked (check package &rest doing)
-  "Call CHECK, which asks the lock of PACKAGE whether DOING something to that is allowed, and note it. Interning does
-not count: reading interns too, and so does much code that only looks a symbol up."
-  (noting
-    (unless (starts-p (first doing) "interning")
-      (setf (effects-builds *effects*) t)
-      (when (or (system-package-p package)
-                (and (starts-p (first doing) "deleting" "renaming") (member package **first-packages** :test #'eq)))
-        (setf (effects-damages *effects*) t))))
+  "Call CHECK, which asks the lock of PACKAGE whether DOING something to that is allowed, and note it. Interning is noted
+apart: reading interns too, and so does much code that only looks a symbol up."
+  (if (starts-p (first doing) "interning")
+      (when (listp *interned*) (push (cons package (second doing)) *interned*))
+      (noting
+        (setf (effects-builds *effects*) t)
+        (when (or (system-package-p package)
+                  (and (starts-p (first doing) "deleting" "renaming") (member package **first-packages** :test #'eq)))
+          (setf (effects-damages *effects*) t))))
   (apply check package doing))
 
 (defun method-changed (change generic-function method)
@@ -115,8 +118,16 @@ not count: reading interns too, and so does much code that only looks a symbol u
   "Call FUNCTION, which compiles a file, with ARGUMENTS. What that defines is for the compiler."
   (let ((*effects* nil)) (apply function arguments)))
 
+(sb-ext:defglobal **hears-interning** nil "True when *INTERNED* is told what is interned.")
+
+(defun hears-interning-p ()
+  "True when interning a symbol is noted, which is tried."
+  (let ((*interned* '()) (package (symbol-package 'hears-interning-p)))
+    (unintern (intern "a name that nothing has" package) package)
+    (and *interned* t)))
+
 (defun listen-for-effects ()
-  "Have SBCL tell *EFFECTS* from now on."
+  "Have SBCL tell *EFFECTS* and *INTERNED* from now on."
   (loop for (listener . names) in `((name-checked ,+name-check+)
                                     (package-checked ,+package-check+)
                                     (method-changed add-method remove-method)
@@ -124,7 +135,8 @@ not count: reading interns too, and so does much code that only looks a symbol u
                                     (called-whole load sb-alien:load-shared-object (setf documentation))
                                     (file-compiled compile-file))
         do (dolist (name names)
-             (when name (encapsulate name 'live-lisp-journal (fdefinition listener))))))
+             (when name (encapsulate name 'live-lisp-journal (fdefinition listener)))))
+  (setf **hears-interning** (hears-interning-p)))
 
 ;;; What only its name tells
 

@@ -38,31 +38,98 @@
   (let ((package (symbol-package symbol)))
     (or (and package (package-name package)) "#")))
 
-;;; The index of external symbols
+;;; The index of external symbols. It is merged with what changed since, package by package: to sort all again costs
+;;; twenty times as much.
 
-(defstruct (name-index (:constructor make-name-index (symbols starts octets snapshot)))
-  "SYMBOLS in the order of answers; the folded name of the Ith begins at STARTS[I] in
-OCTETS. SNAPSHOT tells whether it is still true."
+(defstruct (name-index (:constructor make-name-index (symbols starts octets)))
+  "SYMBOLS in the order of their names, one for each package that exports it. The folded name of the Ith begins at
+STARTS[I] in OCTETS."
   (symbols #() :type simple-vector)
   (starts (error "required") :type (simple-array (unsigned-byte 32) (*)))
-  (octets (error "required") :type octets)
-  snapshot)
+  (octets (error "required") :type octets))
 
-(sb-ext:defglobal **name-index** nil
-  "The index of external symbols that was built last, or NIL.")
+(defun index-of (symbols)
+  "Return the index of SYMBOLS, a list."
+  (let* ((symbols (coerce (sort (copy-list symbols) #'string< :key #'symbol-name) 'simple-vector))
+         (starts (make-array (length symbols) :element-type '(unsigned-byte 32)))
+         (buffer (make-buffer 1024)))
+    (loop for symbol across symbols
+          for i from 0
+          do (setf (aref starts i) (buffer-fill buffer))
+             (put-folded (symbol-name symbol) buffer)
+             (put 255 buffer))
+    (make-name-index symbols starts (subseq (buffer-octets buffer) 0 (buffer-fill buffer)))))
+
+(defun name-place (name symbols low)
+  "Return where NAME is in SYMBOLS, which are in the order of their names, or would be. It is not before LOW."
+  (declare (type simple-vector symbols) (type fixnum low))
+  (let ((high (length symbols)))
+    (loop while (< low high)
+          do (let ((middle (ash (+ low high) -1)))
+               (if (string< (symbol-name (svref symbols middle)) name)
+                   (setf low (1+ middle))
+                   (setf high middle))))
+    low))
+
+(defun marked-places (gone symbols)
+  "Return a bit for each of SYMBOLS, an index's: 1 for one place of each of the symbols in the list GONE."
+  (let ((marks (make-array (length symbols) :element-type 'bit :initial-element 0)))
+    (dolist (symbol gone marks)
+      (let ((place (loop for place from (name-place (symbol-name symbol) symbols 0) below (length symbols)
+                         when (and (eq symbol (svref symbols place)) (zerop (aref marks place))) return place)))
+        (when place (setf (aref marks place) 1))))))
+
+(defun append-run (index from end symbols-to starts-to octets-to count fill)
+  "Append what INDEX has from FROM to END to the parts of another index, which have COUNT symbols and FILL octets.
+Return the new COUNT and FILL."
+  (declare (type (simple-array (unsigned-byte 32) (*)) starts-to) (type octets octets-to)
+           (type fixnum from end count fill))
+  (let* ((starts (name-index-starts index)) (octets (name-index-octets index))
+         (bound (lambda (i) (if (< i (length starts)) (aref starts i) (length octets))))
+         (first (funcall bound from)) (last (funcall bound end)))
+    (declare (type fixnum first last))
+    (replace symbols-to (name-index-symbols index) :start1 count :start2 from :end2 end)
+    (replace octets-to octets :start1 fill :start2 first :end2 last)
+    (loop for i of-type fixnum from from below end
+          for to of-type fixnum from count
+          do (setf (aref starts-to to) (+ fill (- (aref starts i) first))))
+    (values (+ count (- end from)) (+ fill (- last first)))))
+
+(defun merged-index (index gone new)
+  "Return INDEX without a place of each of the symbols in the list GONE, and with all of NEW, another index."
+  (let* ((symbols (name-index-symbols index)) (added (name-index-symbols new))
+         (marks (marked-places gone symbols)) (at 0) (count 0) (fill 0)
+         (room (+ (length symbols) (length added)))
+         (symbols-to (make-array room))
+         (starts-to (make-array room :element-type '(unsigned-byte 32)))
+         (octets-to (make-array (+ (length (name-index-octets index)) (length (name-index-octets new)))
+                                :element-type '(unsigned-byte 8))))
+    (flet ((take (source from end)
+             (setf (values count fill) (append-run source from end symbols-to starts-to octets-to count fill))))
+      (loop for next from 0 to (length added)
+            do (let ((place (if (< next (length added))
+                                (name-place (symbol-name (svref added next)) symbols at)
+                                (length symbols))))
+                 (loop while (< at place)
+                       do (let ((stop (or (position 1 marks :start at :end place) place)))
+                            (when (< at stop) (take index at stop))
+                            (setf at (if (< stop place) (1+ stop) place))))
+                 (when (< next (length added)) (take new next (1+ next))))))
+    (make-name-index (subseq symbols-to 0 count) (subseq starts-to 0 count) (subseq octets-to 0 fill))))
+
+;;; What packages export, and whether that changed
 
 (defun external-cells (package)
   "Return the vector that holds the external symbols of PACKAGE, or NIL where this
 SBCL keeps them in another way."
   (second (package-cells package)))
 
-(defun take-snapshot (packages)
-  "Return a list that tells later whether any of PACKAGES changed what it exports or
-its name, or NIL when that cannot be told."
-  (let ((snapshot (loop for package in packages
-                        for cells = (external-cells package)
-                        collect (list package (package-name package) cells (and cells (copy-seq cells))))))
-    (and (every #'fourth snapshot) snapshot)))
+(defun exports-of (package)
+  "Return a list that tells what PACKAGE exports, and later whether that changed: PACKAGE, its cells, a copy of them,
+and its external symbols."
+  (let* ((cells (external-cells package)) (copy (and cells (copy-seq cells))) (symbols '()))
+    (do-external-symbols (symbol package) (push symbol symbols))
+    (list package cells copy symbols)))
 
 (defun same-cells-p (one other)
   "True when two simple vectors of one length hold the same objects."
@@ -71,44 +138,60 @@ its name, or NIL when that cannot be told."
        (loop for i of-type fixnum from 0 below (length one)
              always (eq (svref one i) (svref other i)))))
 
-(defun snapshot-true-p (snapshot packages)
-  "True when SNAPSHOT shows PACKAGES as they are now. Compares every cell: counters
-alone miss an export that takes the place of another."
-  (and snapshot
-       (= (length packages) (length snapshot))
-       (loop for (package name cells copy) in snapshot
-             for now in packages
-             always (and (eq package now)
-                         (eq name (package-name now))
-                         (eq cells (external-cells now))
-                         (same-cells-p cells copy)))))
+(defun exports-true-p (exports)
+  "True when EXPORTS, from EXPORTS-OF, is still so. Compares every cell: counters alone miss an export that takes the
+place of another."
+  (destructuring-bind (package cells copy symbols) exports
+    (declare (ignore symbols))
+    (and copy
+         (eq cells (external-cells package))
+         (same-cells-p cells copy))))
 
-(defun external-symbols (packages)
-  "Return the external symbols of PACKAGES, each once, in the order of answers."
-  (let ((seen (make-hash-table :test 'eq :size 16000)))
-    (dolist (package packages)
-      (do-external-symbols (symbol package) (setf (gethash symbol seen) t)))
-    (sort (loop for symbol being the hash-keys of seen collect symbol) #'symbol-before-p)))
+(defun all-exports-true-p (all packages)
+  "True when ALL, a list from EXPORTS-OF, is so of PACKAGES and of no others."
+  (and (= (length packages) (length all))
+       (loop for exports in all
+             for package in packages
+             always (and (eq package (first exports)) (exports-true-p exports)))))
 
-(defun build-name-index (packages)
-  "Return the index of the external symbols of PACKAGES."
-  (let* ((snapshot (take-snapshot packages))
-         (symbols (coerce (external-symbols packages) 'simple-vector))
-         (starts (make-array (length symbols) :element-type '(unsigned-byte 32)))
-         (buffer (make-buffer 65536)))
-    (loop for symbol across symbols
-          for i from 0
-          do (setf (aref starts i) (buffer-fill buffer))
-             (put-folded (symbol-name symbol) buffer)
-             (put 255 buffer))
-    (make-name-index symbols starts (subseq (buffer-octets buffer) 0 (buffer-fill buffer)) snapshot)))
+(defun list-differences (one other)
+  "Return the elements of the list ONE that OTHER lacks, and those of OTHER that ONE lacks."
+  (let ((table (make-hash-table :test 'eq)))
+    (dolist (element other) (setf (gethash element table) t))
+    (values (remove-if (lambda (element) (remhash element table)) one)
+            (loop for element being the hash-keys of table collect element))))
+
+(defun changed-exports (all packages)
+  "Return what EXPORTS-OF tells of each of PACKAGES now. Return besides the symbols that are new since ALL, and those
+that are gone, each once for each package."
+  (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
+    (dolist (exports all) (setf (gethash (first exports) known) exports))
+    (let ((now (loop for package in packages
+                     collect (let ((exports (gethash package known)))
+                               (remhash package known)
+                               (if (and exports (exports-true-p exports))
+                                   exports
+                                   (let ((changed (exports-of package)))
+                                     (multiple-value-bind (more less)
+                                         (list-differences (fourth changed) (fourth exports))
+                                       (setf new (append more new) gone (append less gone)))
+                                     changed))))))
+      (loop for exports being the hash-values of known do (setf gone (append (fourth exports) gone)))
+      (values now new gone))))
+
+(sb-ext:define-load-time-global **exports**
+    (list (make-name-index #() (make-array 0 :element-type '(unsigned-byte 32))
+                           (make-array 0 :element-type '(unsigned-byte 8))))
+  "The index of external symbols that was made last, and what EXPORTS-OF told of each package then.")
 
 (defun name-index ()
-  "Return an index that is true now."
-  (let ((packages (list-all-packages)) (index **name-index**))
-    (if (and index (snapshot-true-p (name-index-snapshot index) packages))
-        index
-        (setf **name-index** (build-name-index packages)))))
+  "Return an index of the external symbols of all packages that is true now."
+  (let ((packages (list-all-packages)))
+    (destructuring-bind (index . all) **exports**
+      (if (all-exports-true-p all packages)
+          index
+          (multiple-value-bind (now new gone) (changed-exports all packages)
+            (first (setf **exports** (cons (merged-index index gone (index-of new)) now))))))))
 
 (defun find-octets (pattern octets start)
   "Return where PATTERN next occurs in OCTETS from START, or NIL."
@@ -157,14 +240,14 @@ such."
               collect (svref symbols last)))))
 
 (defun order-namesakes (symbols)
-  "Return SYMBOLS, which are in the order of their names, with those of one name in the order of their packages. A
-symbol can change its home without any change that the index notices."
+  "Return SYMBOLS, which are in the order of their names, each once and with those of one name in the order of their
+packages. The index does not notice when a symbol changes its home or a package its name."
   (loop while symbols
         append (let* ((name (symbol-name (first symbols)))
                       (end (member-if-not (lambda (symbol) (string= name (symbol-name symbol))) symbols))
                       (namesakes (ldiff symbols end)))
                  (setf symbols end)
-                 (if (rest namesakes) (sort namesakes #'symbol-before-p) namesakes))))
+                 (if (rest namesakes) (sort (remove-duplicates namesakes) #'symbol-before-p) namesakes))))
 
 ;;; One package
 

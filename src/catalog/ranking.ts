@@ -1,10 +1,10 @@
 // Decides which tools a request in plain words means, the likeliest first.
 
-import { distance } from 'fastest-levenshtein';
-import MiniSearch, { type SearchResult } from 'minisearch';
 import { stemmer } from 'stemmer';
 import { MOST_KEYWORDS } from '../kernel/tool.ts';
 import type { ToolMetadata } from './metadata.ts';
+import { Spelling } from './spelling.ts';
+import { TermIndex } from './term-index.ts';
 import { COMMON_WORDS, STOP_WORDS } from './words.ts';
 
 /** What a common word counts beside another one: as a part of what a request is about, and of the score. */
@@ -32,26 +32,23 @@ export const QUERY_LIMIT = 1000;
 /** The texts of some tools, arranged so that requests find them. */
 export class Ranking {
   readonly #tools: readonly ToolMetadata[];
-  readonly #search: MiniSearch;
+  readonly #index: TermIndex;
   /** All words and terms of the tools' texts. */
-  readonly #vocabulary: ReadonlySet<string>;
+  readonly #vocabulary: Spelling;
   /** The stems in it of COMMON_WORDS. */
   readonly #common: ReadonlySet<string>;
 
   constructor(tools: readonly ToolMetadata[]) {
     const texts = tools.map(fieldsOf);
+    const documents = texts.map((fields) =>
+      Object.fromEntries(Object.entries(fields).map(([field, text]) => [field, terms(text)])),
+    );
     this.#tools = tools;
-    this.#search = new MiniSearch({
-      fields: Object.keys(WEIGHTS),
-      tokenize: terms,
-      processTerm: (term) => term,
-      searchOptions: { boost: WEIGHTS, bm25: { k: 1.2, b: 0.3, d: 0.5 } },
-    });
-    this.#search.addAll(texts.map((fields, id) => ({ id, ...fields })));
+    this.#index = new TermIndex(documents, WEIGHTS);
     const all = texts.flatMap((fields) => Object.values(fields));
-    this.#vocabulary = new Set(all.flatMap((text) => [...words(text), ...terms(text)]));
-    const stems = COMMON_WORDS.map((word) => stemmer(word));
-    this.#common = new Set(stems.filter((stem) => this.#vocabulary.has(stem)));
+    this.#vocabulary = new Spelling(all.flatMap((text) => [...words(text), ...terms(text)]));
+    const stems = COMMON_WORDS.map(stem);
+    this.#common = new Set(stems.filter((each) => this.#vocabulary.has(each)));
   }
 
   /** Returns those of the tools that have to do with QUERY, the likeliest first (S1.15). */
@@ -60,16 +57,42 @@ export class Ranking {
     const written = terms(text).length;
     const boostOf = (term: string) => (this.#common.has(term) ? COMMON_BOOST : 1);
     const boostTerm = (term: string, at: number) => (at < written ? boostOf(term) : LOOKS_BOOST);
-    const asked = tellingWords(`${text} ${looks}`);
+    const searched = terms(`${text}, ${looks}`);
+    const coverage = this.#coverageOf(tellingWords(`${text} ${looks}`), new Set(searched));
     const least = hasNames ? LEAST_COVERAGE / 2 : LEAST_COVERAGE;
-    const found = this.#search
-      .search(`${text}, ${looks}`, { boostTerm })
-      .map(({ id, score, match }) => ({ id, score, covered: coverage(asked, match, this.#common) }))
+    const found = this.#index
+      .search(searched, boostTerm)
+      .map(({ id, score }) => ({ id, score, covered: coverage(id) }))
       .filter(({ covered }) => covered >= least);
     const sure = found.some(({ covered }) => covered >= SURE_COVERAGE);
     const leastScore = (found[0]?.score ?? 0) * (sure ? LEAST_PART : LEAST_PART_UNSURE);
     return found.filter(({ score }) => score >= leastScore).flatMap(({ id }) => this.#tools[id] ?? []);
   }
+
+  /** Returns what tells how much of the words ASKED for a tool is about, from 0 to 1, when SEARCHED are looked for. */
+  #coverageOf(asked: string[], searched: ReadonlySet<string>): (id: number) => number {
+    const fieldsOfTerm = (term: string) => (searched.has(term) ? this.#index.fieldsWith(term) : undefined);
+    const stems = asked.map((word) => ({ term: stem(word), fields: fieldsOfTerm(stem(word)) }));
+    const pairFields = pairsOf(asked).map(fieldsOfTerm);
+    return (id) => {
+      const pairs = [0, ...pairFields.map((fields) => partOf(fields?.get(id)?.fields))];
+      const counts = new Map<string, [all: number, covered: number]>();
+      stems.forEach(({ term, fields }, at) => {
+        if (counts.has(term)) return;
+        const inPair = Math.max(pairs[at] ?? 0, pairs[at + 1] ?? 0);
+        const all = this.#common.has(term) ? COMMON_PART + (1 - COMMON_PART) * inPair : 1;
+        counts.set(term, [all, all * Math.max(partOf(fields?.get(id)?.fields), inPair)]);
+      });
+      const sum = (part: 0 | 1) => [...counts.values()].reduce((total, count) => total + count[part], 0);
+      return sum(1) / Math.max(sum(0), LEAST_WEIGHT);
+    };
+  }
+}
+
+/** Returns how much a term counts that stands in FIELDS of a tool. */
+function partOf(fields: readonly string[] = []): number {
+  if (fields.length === 0) return 0;
+  return fields.every((field) => WEAK_FIELDS.includes(field)) ? WEAK_PART : 1;
 }
 
 function fieldsOf(tool: ToolMetadata): Record<keyof typeof WEIGHTS, string> {
@@ -83,25 +106,6 @@ function fieldsOf(tool: ToolMetadata): Record<keyof typeof WEIGHTS, string> {
     parameters: parameters.map(([name]) => name).join(', '),
     texts: parameters.map(([, { description }]) => String(description)).join(', '),
   };
-}
-
-/** Returns how much of the words ASKED for a tool is about in which MATCH was found, from 0 to 1. */
-function coverage(asked: string[], match: SearchResult['match'], common: ReadonlySet<string>): number {
-  const found = (term: string) => {
-    const fields = Object.hasOwn(match, term) ? (match[term] ?? []) : [];
-    if (fields.length === 0) return 0;
-    return fields.every((field) => WEAK_FIELDS.includes(field)) ? WEAK_PART : 1;
-  };
-  const pairs = [0, ...pairsOf(asked).map(found)];
-  const counts = new Map<string, [all: number, covered: number]>();
-  asked.forEach((word, at) => {
-    const term = stemmer(word);
-    const inPair = Math.max(pairs[at] ?? 0, pairs[at + 1] ?? 0);
-    const all = common.has(term) ? COMMON_PART + (1 - COMMON_PART) * inPair : 1;
-    if (!counts.has(term)) counts.set(term, [all, all * Math.max(found(term), inPair)]);
-  });
-  const sum = (part: 0 | 1) => [...counts.values()].reduce((total, count) => total + count[part], 0);
-  return sum(1) / Math.max(sum(0), LEAST_WEIGHT);
 }
 
 /** Words, and the keys of editors such as C-c and M-. */
@@ -120,13 +124,27 @@ const tellingWords = (text: string) => words(text).filter((word) => !STOP_WORDS.
 function terms(text: string): string[] {
   return text.split(/(?<=[\p{L}\p{N})"'])[.:?!,;]\s/u).flatMap((phrase) => {
     const list = tellingWords(phrase);
-    return [...list.map((word) => stemmer(word)), ...pairsOf(list)];
+    return [...list.map(stem), ...pairsOf(list)];
   });
+}
+
+/** Stems that were found, by word: the texts of tools and requests have the same words again and again. */
+const STEMS = new Map<string, string>();
+/** The words and pairs of all tools were 5,576 when they were counted last; a clear costs as much as no map. */
+const KEPT_STEMS = 10_000;
+
+function stem(word: string): string {
+  const kept = STEMS.get(word);
+  if (kept !== undefined) return kept;
+  if (STEMS.size >= KEPT_STEMS) STEMS.clear();
+  const found = stemmer(word);
+  STEMS.set(word, found);
+  return found;
 }
 
 /** Returns a term for each two words of LIST that follow each other: that of `stacktrace` for stack and trace. */
 function pairsOf(list: readonly string[]): string[] {
-  return list.slice(1).map((word, at) => stemmer(stemmer(list[at] ?? '') + word));
+  return list.slice(1).map((word, at) => stem(stem(list[at] ?? '') + word));
 }
 
 /** What a request is about in which something looks like this. */
@@ -150,31 +168,16 @@ const FORM = /(?<![\w"(])\(([^\s()]+)\s.*\)/s;
 
 /** Returns the text of QUERY without the user's own names, with slips mended to words of VOCABULARY. Returns besides
  *  what it looks like, and whether it had such names. */
-function readRequest(query: string, vocabulary: ReadonlySet<string>) {
+function readRequest(query: string, vocabulary: Spelling) {
   const known = (word: string) => vocabulary.has(word.toLowerCase()) || STOP_WORDS.has(word.toLowerCase());
   const isPhrase = (name: string) => words(name).every(known) && pairsOf(tellingWords(name)).every(known);
   const all = spaced(query);
   const plain = all.replace(FORM, ' $1 ').replace(NAMES, (name) => (isPhrase(name) ? name : ' '));
   return {
     text: plain.replace(/(?<!\p{L})[\p{Ll}\p{N}]{4,}(?!\p{L})/gu, (word) =>
-      known(word) ? word : mended(word, vocabulary),
+      known(word) ? word : vocabulary.mended(word),
     ),
     looks: LOOKS.flatMap(([pattern, meaning]) => (pattern.test(query) ? meaning : [])).join(' '),
     hasNames: plain !== all,
   };
-}
-
-/** Returns the word of VOCABULARY that WORD is likeliest a slip of typing of, or WORD. */
-function mended(word: string, vocabulary: ReadonlySet<string>): string {
-  const letters = [...word].sort().join();
-  let least = word.length < 8 ? 1.5 : 2.5;
-  let best = word;
-  for (const candidate of vocabulary) {
-    if (candidate[0] !== word[0] || Math.abs(candidate.length - word.length) > 2) continue;
-    const swapped = letters === [...candidate].sort().join();
-    if (word.length < 6 && candidate.length === word.length && !swapped) continue;
-    const cost = swapped ? distance(word, candidate) / 2 : distance(word, candidate);
-    if (cost < least) [best, least] = [candidate, cost];
-  }
-  return best;
 }

@@ -41,16 +41,24 @@ export type Searchable = ReadonlyMap<string, ToolMetadata> & Partial<Pick<Catalo
 const HIGH_TOKEN_COST = 5000;
 const POINTS = { name: 100, keyword: 50, shortDescription: 25, fullDescription: 10 };
 
+/** A tool that a search found, and why. */
+interface Hit {
+  tool: ToolMetadata;
+  why?: { searchScore: number } | { match: 'ranked' };
+}
+
 /** Returns the tools of CATALOG that OPTIONS ask for: by score with a query, else by name (S1.2 to S1.8, S1.15). */
 export function searchTools(options: ToolSearchOptions, catalog: Searchable): ToolSearchResult {
   const { query, limit = 20, includeSchema = false } = options;
   const candidates = [...catalog.values()].filter((tool) => fits(tool, options));
-  const found = query ? findTools(query, candidates, catalog) : candidates.map(toEntry).sort(byName);
-  const tools = limit > 0 ? found.slice(0, limit) : found;
+  const found = query
+    ? findTools(query, candidates, catalog)
+    : candidates.sort(byName).map((tool): Hit => ({ tool }));
+  const hits = limit > 0 ? found.slice(0, limit) : found;
   return {
-    tools: includeSchema ? tools : tools.map(withoutSchema),
+    tools: hits.map((hit) => toEntry(hit, includeSchema)),
     totalCount: found.length,
-    categories: countCategories(found),
+    categories: countCategories(found.map(({ tool }) => tool)),
     ...(query !== undefined && { query }),
   };
 }
@@ -64,42 +72,69 @@ function fits(tool: ToolMetadata, { category, complexity, cemcpOnly }: ToolSearc
 }
 
 /** Returns the CANDIDATES that QUERY finds; all tools of CATALOG decide how much each of its words tells. */
-function findTools(query: string, candidates: ToolMetadata[], catalog: Searchable): CatalogEntry[] {
+function findTools(query: string, candidates: ToolMetadata[], catalog: Searchable): Hit[] {
   const wanted = { text: query.toLowerCase(), name: spelled(query) };
   const literal = candidates
-    .map((tool) => ({ ...toEntry(tool), searchScore: literalScore(tool, wanted) }))
-    .filter(({ searchScore }) => searchScore > 0)
-    .sort((one, other) => other.searchScore - one.searchScore);
+    .map((tool) => ({ tool, why: { searchScore: literalScore(tool, wanted) } }))
+    .filter(({ why }) => why.searchScore > 0)
+    .sort((one, other) => other.why.searchScore - one.why.searchScore);
   if (literal.length > 0 && !/\S\s+\S/.test(query)) return literal;
-  const taken = new Set(literal.map(({ name }) => name));
+  const taken = new Set(literal.map(({ tool }) => tool.name));
   const ranking = catalog.ranking ?? new Ranking([...catalog.values()]);
   const ranked = ranking.rank(query).filter((tool) => candidates.includes(tool) && !taken.has(tool.name));
-  return [...literal, ...ranked.map((tool) => ({ ...toEntry(tool), match: 'ranked' as const }))];
+  return [...literal, ...ranked.map((tool): Hit => ({ tool, why: { match: 'ranked' } }))];
 }
 
 /** Returns the points of TOOL for what is WANTED (S1.2); in its name - equals _ (C1). */
 function literalScore(tool: ToolMetadata, wanted: { text: string; name: string }): number {
-  const has = (text: string) => text.toLowerCase().includes(wanted.text);
+  const texts = textsOf(tool);
+  const has = (text: string) => text.includes(wanted.text);
+  const named = texts.name.includes(wanted.name) ? POINTS.name : 0;
+  // Few tools have it anywhere, and one text is searched sooner than a hundred.
+  if (!has(texts.all)) return named;
   return (
-    (spelled(tool.name).includes(wanted.name) ? POINTS.name : 0) +
-    tool.keywords.filter(has).length * POINTS.keyword +
-    (has(tool.shortDescription) ? POINTS.shortDescription : 0) +
-    (has(tool.fullDescription) ? POINTS.fullDescription : 0)
+    named +
+    texts.keywords.filter(has).length * POINTS.keyword +
+    (has(texts.shortDescription) ? POINTS.shortDescription : 0) +
+    (has(texts.fullDescription) ? POINTS.fullDescription : 0)
   );
+}
+
+/** The texts of a tool in lower case. */
+interface Texts {
+  name: string;
+  keywords: string[];
+  shortDescription: string;
+  fullDescription: string;
+  /** All but the name, in one. */
+  all: string;
+}
+
+/** A tool's metadata is frozen, so its texts are put in lower case once. */
+const TEXTS = new WeakMap<ToolMetadata, Texts>();
+
+function textsOf(tool: ToolMetadata): Texts {
+  const kept = TEXTS.get(tool);
+  if (kept !== undefined) return kept;
+  const keywords = tool.keywords.map((keyword) => keyword.toLowerCase());
+  const shortDescription = tool.shortDescription.toLowerCase();
+  const fullDescription = tool.fullDescription.toLowerCase();
+  const all = [...keywords, shortDescription, fullDescription].join('\n');
+  const texts = { name: spelled(tool.name), keywords, shortDescription, fullDescription, all };
+  TEXTS.set(tool, texts);
+  return texts;
 }
 
 function spelled(name: string): string {
   return name.toLowerCase().replaceAll('-', '_');
 }
 
-function toEntry(tool: ToolMetadata): CatalogEntry {
-  return { ...tool, isHighTokenCost: tool.tokenCost.max > HIGH_TOKEN_COST };
+function toEntry({ tool, why }: Hit, includeSchema: boolean): CatalogEntry {
+  const { inputSchema, ...metadata } = tool;
+  const isHighTokenCost = tool.tokenCost.max > HIGH_TOKEN_COST;
+  return { ...metadata, ...(includeSchema && { inputSchema }), isHighTokenCost, ...why };
 }
 
-function withoutSchema({ inputSchema, ...entry }: CatalogEntry): CatalogEntry {
-  return entry;
-}
-
-function byName(one: CatalogEntry, other: CatalogEntry): number {
+function byName(one: ToolMetadata, other: ToolMetadata): number {
   return one.name.localeCompare(other.name, 'en');
 }

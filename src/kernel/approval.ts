@@ -12,12 +12,13 @@ export interface Question {
   preview: Preview;
 }
 
-/** What a human answered (S2.12). A fingerprint says for which preview it was; SESSION, that it holds for more such
- *  calls. */
+/** What a human answered (S2.12), or that nobody did (C29). A fingerprint says for which preview it was; SESSION, that it
+ *  holds for more such calls. */
 export type Verdict =
   | { kind: 'approved'; fingerprint?: string; session?: boolean }
   | { kind: 'modified'; args: unknown; fingerprint?: string }
-  | { kind: 'denied' };
+  | { kind: 'denied' }
+  | { kind: 'unanswered' };
 
 /** A tool that may run without being asked for: in the places that match GLOB, directly in FOLDER, or everywhere. */
 export interface StandingApproval {
@@ -91,10 +92,26 @@ export function refusalText({ tool, preview }: Question, code: boolean): string 
   if (code) {
     return `${needs}, for which code cannot ask. Nothing was done. Call ${tool.name} directly, not from code, so that a human can be asked.`;
   }
+  return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText({ tool, preview })}`;
+}
+
+/** Returns the text for a call about which a human was asked, when the client gave no answer of theirs (C29). */
+export function unansweredText(question: Omit<Question, 'args'>): string {
+  const { name, safetyLevel } = question.tool;
+  return `Tool ${name} is ${safetyLevel} and needs a human's approval. Nobody answered the question, so nothing was done. ${allowanceText(question)}`;
+}
+
+/** Returns what is told besides a denial: clients that run without a person deny by themselves. */
+export function deniedHint(question: Omit<Question, 'args'>): string {
+  return `If no person decided this, the client did by itself. ${allowanceText(question)}`;
+}
+
+/** Returns the sentence that says how a person allows the calls that QUESTION is about in advance. */
+function allowanceText({ tool, preview }: Omit<Question, 'args'>): string {
   if (tool.approvedAs !== undefined) {
-    return `${needs}, and here nobody can be asked. Nothing was done. A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
+    return `A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
   }
   const literal = preview.place !== undefined && /^[\w./ -]+$/.test(preview.place);
   const rule = preview.place === undefined ? tool.name : `${tool.name}:${literal ? preview.place : 'GLOB'}`;
-  return `${needs}, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow ${rule}`;
+  return `A person can allow it when they start the server: --allow ${rule}`;
 }

@@ -3,8 +3,10 @@
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** Who let a call run: its level, an approval given in advance, or a human who was asked. */
-export type Authority = 'level' | 'standing' | 'human';
+/** Who let a call run or not: its level, an approval given in advance, or a human who was asked. They may have changed its
+ *  arguments. Nobody did when the question was not answered. */
+export const AUTHORITIES = ['level', 'standing', 'human', 'human, with changes', 'nobody'] as const;
+export type Authority = (typeof AUTHORITIES)[number];
 
 export interface AuditedCall {
   tool: string;

@@ -1,7 +1,14 @@
 // Decides the way of one call: find, validate, decide, run, outcome. It never throws.
 
 import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
-import { refusalText, type StandingApprovals, shownText, type Verdict } from './approval.ts';
+import {
+  deniedHint,
+  refusalText,
+  type StandingApprovals,
+  shownText,
+  unansweredText,
+  type Verdict,
+} from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
 import { carriesNotices, type Outcome, type Settled, toResult } from './outcome.ts';
 import type { Arguments } from './parameter.ts';
@@ -60,7 +67,9 @@ export class Executor {
     const outcome = await this.#run(name, args, { context, caller: 'client', verdict });
     // Nobody reads the answer of a call that was cancelled.
     const told = carriesNotices(outcome) && !context.signal?.aborted;
-    return { ...outcome, notices: told ? (this.#options.takeNotices?.() ?? []).map(boundText) : [] };
+    const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
+    const notices = told ? (this.#options.takeNotices?.() ?? []).map(boundText) : [];
+    return { ...outcome, notices: [...changes, ...notices] };
   }
 
   /** Calls the tool NAME as execute does, for code that a call runs: notices wait for an answer that a
@@ -95,9 +104,9 @@ export class Executor {
       const question = { tool, args, preview };
       return { ...failure(refusalText(question, call.caller === 'code')), question };
     }
+    if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText({ tool, preview }));
     if (verdict.kind !== 'approved' && verdict.kind !== 'modified') {
-      this.#beginRecord(call, 'human')?.({ success: false, error: DENIED, milliseconds: 0 });
-      return failure(DENIED);
+      return { ...this.#refuse(call, 'human', DENIED), hint: deniedHint({ tool, preview }) };
     }
     if (verdict.fingerprint !== undefined && verdict.fingerprint !== preview.fingerprint) {
       return failure(
@@ -109,7 +118,15 @@ export class Executor {
       return this.#perform(withFingerprint(call, preview), 'human');
     }
     const changed = { ...call, args: validateArguments(tool, verdict.args) };
-    return this.#perform(withFingerprint(changed, await previewOf(changed)), 'human');
+    const shown = withFingerprint(changed, await previewOf(changed));
+    const settled = await this.#perform(shown, 'human, with changes');
+    return { ...settled, changed: changedNames(args, changed.args) };
+  }
+
+  /** Records that CALL was not done by AUTHORITY, and returns its failure with ERROR. */
+  #refuse(call: Call, authority: Authority, error: string): Settled {
+    this.#beginRecord(call, authority)?.({ success: false, error, milliseconds: 0 });
+    return failure(error);
   }
 
   async #perform(call: Call, authority: Authority): Promise<Settled> {
@@ -152,6 +169,18 @@ async function previewOf({ tool, args, context }: Call): Promise<Preview> {
     ? await withinLimit(tool, context, (limited) => own(withDefaults(tool, args), limited))
     : { text: JSON.stringify(args, null, 2), fingerprint: approvedAs(tool) };
   return { ...preview, text: shownText(preview.text) };
+}
+
+/** Returns what tells that a human approved a call with other arguments, those NAMES (C29). */
+function changesText(names: string[]): string {
+  if (names.length === 0) return 'The user approved the call as it was.';
+  return `The user approved this with changes of theirs: ${names.join(', ')}. What was asked for was not done, what they changed it to was.`;
+}
+
+/** Returns the names of the arguments that are others in AFTER than in BEFORE. */
+function changedNames(before: Arguments, after: Arguments): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }
 
 function withFingerprint(call: Call, { fingerprint }: Preview): Call {

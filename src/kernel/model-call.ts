@@ -14,10 +14,11 @@ export interface ToolCall {
   arguments?: unknown;
 }
 
-/** What became of the call of that id: a text for the model and data for the program, or why it failed (S2.9, S4.13). */
+/** What became of the call of that id: a text for the model and data for the program, or why it failed (S2.9, S4.13).
+ *  MODIFIED says that a human changed its arguments (C29). */
 export type ToolResult = { id: string | null } & (
-  | { success: true; result: string; data: unknown }
-  | { success: false; error: string }
+  | { success: true; result: string; data: unknown; modified?: true }
+  | { success: false; error: string; modified?: true }
 );
 
 export interface ToolCallOptions extends Pick<CallContext, 'signal' | 'onProgress'> {
@@ -47,7 +48,8 @@ export async function executeToolCall(
     const { fingerprint } = question.preview;
     const verdict = await approve({ ...question, args: structuredClone(question.args) });
     checkVerdict(verdict);
-    const answered = verdict.kind === 'denied' ? verdict : { ...verdict, fingerprint };
+    const allowed = verdict.kind === 'approved' || verdict.kind === 'modified';
+    const answered = allowed ? { ...verdict, fingerprint } : verdict;
     return { id, ...settled(await executor.execute(name, args, context, answered)) };
   } catch (error) {
     const message = messageOf(error);
@@ -87,7 +89,7 @@ function checkOptions(options: unknown): asserts options is ToolCallOptions {
   }
 }
 
-const VERDICTS: readonly unknown[] = ['approved', 'modified', 'denied'];
+const VERDICTS: readonly unknown[] = ['approved', 'modified', 'denied', 'unanswered'];
 
 /** Throws a CallError when VERDICT, which a program gave for a human, is none: nothing runs then. */
 function checkVerdict(verdict: unknown): asserts verdict is Verdict {
@@ -95,15 +97,16 @@ function checkVerdict(verdict: unknown): asserts verdict is Verdict {
     typeof verdict === 'object' && verdict !== null && 'kind' in verdict ? verdict.kind : undefined;
   if (VERDICTS.includes(kind)) return;
   throw new CallError(
-    'The function approve did not return what the human said, so nothing was done. It must return an object whose kind is approved, modified or denied.',
+    'The function approve did not return what the human said, so nothing was done. It must return an object whose kind is approved, modified, denied or unanswered.',
   );
 }
 
 function settled(outcome: Outcome) {
   const read = (text: string) => [text, ...outcome.notices].join('\n\n');
+  const modified = outcome.changed !== undefined && { modified: true as const };
   return outcome.success
-    ? { success: true as const, result: read(outcome.text), data: outcome.data }
-    : { success: false as const, error: read(outcome.error) };
+    ? { success: true as const, result: read(outcome.text), data: outcome.data, ...modified }
+    : { success: false as const, error: read(outcome.error), ...modified };
 }
 
 /** Returns the arguments that GIVEN means; text that is no JSON stays as it is, and is refused as no object. */

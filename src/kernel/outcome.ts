@@ -5,10 +5,12 @@ import type { Question } from './approval.ts';
 import type { Result } from './tool.ts';
 
 /** How a call was settled. A failure with a QUESTION needs an approval first: who can ask a human calls again with the
- *  verdict. RESULT is what it returned all the same, STRUCTURED is that of the result. */
-export type Settled =
+ *  verdict. RESULT is what it returned all the same, STRUCTURED is that of the result. CHANGED names the arguments that a
+ *  human changed. HINT is for who asked through a client that can answer by itself. */
+export type Settled = { changed?: string[]; hint?: string } & (
   | { success: true; text: string; data: unknown; structured?: boolean }
-  | { success: false; error: string; data?: unknown; result?: string; question?: Question };
+  | { success: false; error: string; data?: unknown; result?: string; question?: Question }
+);
 
 /** What became of a call. NOTICES are what its reader must know besides, told once. */
 export type Outcome = { notices: string[] } & Settled;

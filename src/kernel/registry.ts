@@ -67,7 +67,8 @@ export class ToolRegistry {
 
   /** Returns the tool of exactly that NAME, or null (S4.3). */
   getTool(name: string): Tool | null {
-    return this.tools().find((tool) => tool.name === name) ?? null;
+    const own = this.#tools.get(name) ?? this.#apart.get(name);
+    return own ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
   }
 
   /** Returns the names of the tools that the contract counts, in the order of registration (S4.4). */

@@ -19,13 +19,15 @@ export async function withinLimit<Value>(
   if (tool.limitMs > LONGEST_MS) return work(context);
   const limit = new AbortController();
   const timers: NodeJS.Timeout[] = [];
-  const after = (milliseconds: number, act: () => void) => timers.push(setTimeout(act, milliseconds));
-  const stop = () => limit.abort();
+  let stop = () => {};
   try {
     return await new Promise<Value>((resolve, reject) => {
       const giveUp = () => reject(new CallError(givenUpText(tool, context)));
-      limit.signal.addEventListener('abort', () => after(GRACE_MS, giveUp));
-      after(tool.limitMs, stop);
+      stop = () => {
+        limit.abort();
+        timers.push(setTimeout(giveUp, GRACE_MS));
+      };
+      timers.push(setTimeout(stop, tool.limitMs));
       context.signal?.addEventListener('abort', stop);
       Promise.resolve(work({ ...context, signal: limit.signal })).then(resolve, reject);
     });

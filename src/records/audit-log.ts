@@ -2,11 +2,19 @@
 
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../errors.ts';
-import type { AuditedCall, AuditedEnd, AuditTrail, Authority } from '../kernel/audit.ts';
+import {
+  AUTHORITIES,
+  type AuditedCall,
+  type AuditedEnd,
+  type AuditTrail,
+  type Authority,
+} from '../kernel/audit.ts';
 import type { Arguments } from '../kernel/parameter.ts';
 import { SAFETY_LEVELS } from '../kernel/tool.ts';
+import type { Reading } from './backwards.ts';
+import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
-import { cut, now, parseLine, type Shape } from './shorten.ts';
+import { cut, parseLine, shapeOf, timeText } from './shorten.ts';
 
 /** Bytes of one file, and how many full ones are kept. */
 const FILES = { limit: 5_000_000, kept: 4 };
@@ -24,7 +32,7 @@ interface BeginLine extends Omit<AuditedCall, 'args'> {
   arguments: unknown;
 }
 
-const BEGIN: Shape = {
+const BEGIN = shapeOf({
   id: 'string',
   time: 'string',
   root: 'string',
@@ -32,8 +40,8 @@ const BEGIN: Shape = {
   tool: 'string',
   level: SAFETY_LEVELS,
   caller: ['client', 'code'],
-  authority: ['level', 'standing', 'human'],
-};
+  authority: AUTHORITIES,
+});
 
 interface EndLine extends AuditedEnd {
   id: string;
@@ -41,13 +49,13 @@ interface EndLine extends AuditedEnd {
   event: 'end';
 }
 
-const END: Shape = {
+const END = shapeOf({
   id: 'string',
   event: ['end'],
   success: 'boolean',
   error: 'string?',
   milliseconds: 'number',
-};
+});
 
 /** A call in the log; without an END it was still running, or its server died. */
 export interface AuditRecord extends Omit<BeginLine, 'event'> {
@@ -58,11 +66,19 @@ export class AuditLog implements AuditTrail {
   readonly #lines: LineFile;
 
   readonly #root: string;
+  readonly #rootText: string;
+  /** Tells the calls apart: those of other logs by the first, those of this by the second. */
+  readonly #series = randomUUID();
+  #count = 0;
+  /** The ends that are not written yet: what is made of them later does not keep the answers. */
+  #ends: { id: string; at: number; end: AuditedEnd }[] = [];
+  readonly #later = new Later(() => this.#write());
 
   /** The log at PATH, to which a server over the workspace ROOT adds. */
   constructor(path: string, root: string) {
     this.#lines = new LineFile(path, FILES);
     this.#root = root;
+    this.#rootText = JSON.stringify(root);
   }
 
   /** The file that grows. */
@@ -70,40 +86,46 @@ export class AuditLog implements AuditTrail {
     return this.#lines.path;
   }
 
-  begin({ args, ...call }: AuditedCall, authority: Authority): (end: AuditedEnd) => void {
-    const id = randomUUID();
-    const line = {
-      id,
-      time: now(),
-      root: this.#root,
-      event: 'begin',
-      ...call,
-      authority,
-      arguments: recorded(args),
-    };
+  begin(call: AuditedCall, authority: Authority): (end: AuditedEnd) => void {
+    const { tool, level, caller, args } = call;
+    this.#count += 1;
+    const id = `${this.#series}-${this.#count}`;
+    const when = `{"id":"${id}","time":"${timeText(Date.now())}","root":${this.#rootText},"event":"begin"`;
+    const what = `"tool":${JSON.stringify(tool)},"level":"${level}","caller":"${caller}"`;
+    const line = `${when},${what},"authority":"${authority}","arguments":${recorded(args)}}`;
     // A line that was written survives the end of the process; that of a lasting change, of the machine too.
-    this.#lines.append(JSON.stringify(line), call.level === 'dangerous');
+    if (level === 'dangerous') this.#lines.append(line, true);
+    else this.#lines.add(line);
+    this.#later.soon();
     return (end) => {
-      const { error } = end;
-      const last = {
-        id,
-        time: now(),
-        event: 'end',
-        ...end,
-        ...(error !== undefined && { error: cut(error, STRING_LIMIT) }),
-      };
-      try {
-        this.#lines.append(JSON.stringify(last));
-      } catch {
-        // The call is done and must be answered; its record stays without an end.
-      }
+      this.#ends.push({ id, at: Date.now(), end });
+      // Whatever made it fail, such as the loss of the image, could end the server next.
+      if (level === 'dangerous' || !end.success) this.flush();
+      else this.#later.soon();
     };
   }
 
-  /** Returns the calls of the log in this workspace, the newest first. */
-  *newestFirst(): Generator<AuditRecord> {
+  /** Writes what is not written yet. */
+  flush(): void {
+    this.#later.now();
+  }
+
+  #write(): void {
+    const ends = this.#ends;
+    this.#ends = [];
+    try {
+      this.#lines.prove();
+      if (ends.length > 0) this.#lines.append(ends.map(endLine));
+    } catch {
+      // The calls are done and were answered; their records stay without an end.
+    }
+  }
+
+  /** Returns the calls of the log in this workspace, the newest first. READING tells how much was read for that. */
+  *newestFirst(reading?: Reading): Generator<AuditRecord> {
+    this.flush();
     const ends = new Map<string, AuditedEnd>();
-    for (const text of this.#lines.newestFirst()) {
+    for (const text of this.#lines.newestFirst(reading)) {
       const line = parseLine<BeginLine | EndLine>(text, BEGIN, END);
       if (line?.event === 'end') {
         const { success, error, milliseconds } = line;
@@ -118,12 +140,18 @@ export class AuditLog implements AuditTrail {
   }
 }
 
-/** Returns ARGS as the log keeps them; what a program passes may be nothing that JSON can say. */
-function recorded(args: Arguments): unknown {
+function endLine({ id, at, end }: { id: string; at: number; end: AuditedEnd }): string {
+  const { error } = end;
+  const kept = { ...end, ...(error !== undefined && { error: cut(error, STRING_LIMIT) }) };
+  return JSON.stringify({ id, time: timeText(at), event: 'end', ...kept });
+}
+
+/** Returns ARGS as JSON that the log keeps; what a program passes may be nothing that JSON can say. */
+function recorded(args: Arguments): string {
   try {
-    return JSON.parse(JSON.stringify(shortened(args)));
+    return JSON.stringify(shortened(args)) ?? 'null';
   } catch (error) {
-    return `They cannot be written as JSON (${messageOf(error)}).`;
+    return JSON.stringify(`They cannot be written as JSON (${messageOf(error)}).`);
   }
 }
 

@@ -13,8 +13,9 @@ import {
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Entry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
+import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
-import { parseLine, type Shape } from './shorten.ts';
+import { parseLine, shapeOf } from './shorten.ts';
 
 /** Journals of ended servers of a workspace that stay, and workspaces. */
 const KEPT = 5;
@@ -26,17 +27,18 @@ const CONTENTS_LIMIT = 32 * 1024 * 1024;
 /** The line behind which the journal begins anew. */
 const CLEARED = JSON.stringify({ kind: 'cleared' });
 
-const SHAPES: readonly Shape[] = [
-  { kind: ['form'], text: 'string', package: 'string', readtable: 'string?' },
-  { kind: ['package'], inPackage: 'string' },
-  { kind: ['file'], path: 'string', digest: 'string?' },
-  { kind: ['system'], name: 'string' },
+const SHAPES = [
+  shapeOf({ kind: ['form'], text: 'string', package: 'string', readtable: 'string?' }),
+  shapeOf({ kind: ['package'], inPackage: 'string' }),
+  shapeOf({ kind: ['file'], path: 'string', digest: 'string?' }),
+  shapeOf({ kind: ['system'], name: 'string' }),
 ];
 
 export class JournalFiles implements JournalStore {
   readonly #workspace: string;
   readonly #folder: string;
   readonly #lines: LineFile;
+  readonly #later = new Later(() => this.#prove());
   /** Contents that could not be written. */
   readonly #unwritten = new Map<string, Buffer>();
   #written = 0;
@@ -66,7 +68,16 @@ export class JournalFiles implements JournalStore {
     if (this.#written === 0) this.#makeRoom();
     this.#written += text.length + 1;
     if (this.#written > ENTRIES_LIMIT) throw new Error(`it has ${ENTRIES_LIMIT / 1024 / 1024} MB`);
-    this.#lines.append(text);
+    this.#lines.add(text);
+    this.#later.soon();
+  }
+
+  #prove(): void {
+    try {
+      this.#lines.prove();
+    } catch {
+      // It is tried again with the next entry.
+    }
   }
 
   keep(digest: string, content: Buffer): void {

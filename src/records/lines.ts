@@ -7,14 +7,13 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
-  readSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
+import { linesBackwards, type Reading, readRange } from './backwards.ts';
 
 export interface LineFileOptions {
   /** Bytes after which a new file is begun. */
@@ -22,6 +21,9 @@ export interface LineFileOptions {
   /** How many full files are kept beside the one that grows. */
   kept: number;
 }
+
+/** Octets that `add` writes at most before it looks where they went: what that must read again stays small. */
+const UNPROVEN_LIMIT = 64 * 1024;
 
 const NEWLINE = 10;
 
@@ -32,33 +34,79 @@ export class LineFile {
   #inode = 0;
   /** Tells apart the files that became full within a millisecond. */
   #rotations = 1_000_000;
+  /** The lines that were added since the last look, their octets, and where that ended. */
+  #unproven: string[] = [];
+  #unprovenOctets = 0;
+  #looked = 0;
+  /** Whether the last line can be torn, because the disk was full. */
+  #torn = false;
 
   constructor(path: string, options: LineFileOptions) {
     this.path = path;
     this.#options = options;
   }
 
-  /** Appends TEXT, which is one line, whole or not at all for readers; when SYNC, it is on the disk before this
-   *  returns. Throws when it cannot be written. */
-  append(text: string, sync = false): void {
-    const descriptor = this.#open(text.length);
-    const octets = Buffer.from(`${text}\n`);
-    if (writeSync(descriptor, octets) < octets.length) {
-      throw new Error('the disk is full');
-    }
+  /** Appends TEXTS, which are lines, whole or not at all for readers; when SYNC, they are on the disk before this
+   *  returns. Throws when they cannot be written. */
+  append(texts: string | readonly string[], sync = false): void {
+    this.prove();
+    const lines = typeof texts === 'string' ? `${texts}\n` : texts.map((text) => `${text}\n`).join('');
+    const descriptor = this.#look(lines.length);
+    this.#looked += this.#write(descriptor, lines);
     if (sync) fsyncSync(descriptor);
   }
 
-  /** Returns all lines that are kept, the newest first; those that a crash cut are among them. */
-  *newestFirst(): Generator<string> {
-    for (const file of [this.path, ...this.#full().reverse()]) {
-      const lines = readText(file).split('\n');
-      for (const line of lines.reverse()) if (line !== '') yield line;
+  /** Appends the line TEXT as append does, without a look at the file where it was looked at before. The file can have
+   *  been removed meanwhile, and its last line torn: only after the next call of prove is TEXT surely there. */
+  add(text: string): void {
+    if (this.#descriptor === undefined || this.#torn) {
+      this.append(text);
+      return;
+    }
+    this.#unprovenOctets += this.#write(this.#descriptor, `${text}\n`);
+    this.#unproven.push(text);
+    if (this.#unprovenOctets > UNPROVEN_LIMIT) this.prove();
+  }
+
+  /** Looks whether what was added is there, appends what is not, and begins a file that became full anew. Throws when
+   *  something cannot be written, which is tried again the next time. */
+  prove(): void {
+    if (this.#descriptor === undefined || this.#unproven.length === 0) return;
+    const { nlink, size } = fstatSync(this.#descriptor);
+    // One that somebody emptied meanwhile has them anywhere.
+    const start = size < this.#looked + this.#unprovenOctets ? 0 : this.#looked;
+    const there = nlink === 0 ? '' : readRange(this.#descriptor, start, size).toString('utf8');
+    const whole = new Set(there.split('\n').slice(0, -1));
+    const missing = this.#unproven.filter((text) => !whole.has(text));
+    this.#unproven = [];
+    try {
+      this.#look(0);
+      if (missing.length > 0) this.append(missing);
+    } catch (error) {
+      this.#unproven = missing;
+      throw error;
+    }
+    this.#unprovenOctets = 0;
+  }
+
+  /** Returns all lines that are kept, the newest first; those that a crash cut are among them. READING tells how much
+   *  was read for that. */
+  *newestFirst(reading: Reading = { octets: 0 }): Generator<string> {
+    // Before the others are listed: one that becomes full meanwhile is in the list, and known by its number.
+    const current = openToRead(this.path);
+    const inode = current === undefined ? undefined : fstatSync(current).ino;
+    const full = this.#full().reverse();
+    if (current !== undefined) yield* linesBackwards(current, reading);
+    for (const file of full) {
+      const descriptor = openToRead(file);
+      if (descriptor === undefined) continue;
+      if (fstatSync(descriptor).ino === inode) closeSync(descriptor);
+      else yield* linesBackwards(descriptor, reading);
     }
   }
 
   /** Returns a descriptor of the file, which is begun anew when MORE bytes have no room in it. */
-  #open(more: number): number {
+  #look(more: number): number {
     if (this.#descriptor !== undefined && !this.#isCurrent()) this.#close();
     this.#descriptor ??= this.#openFile();
     const { size } = fstatSync(this.#descriptor);
@@ -66,6 +114,14 @@ export class LineFile {
     this.#rotate();
     this.#descriptor = this.#openFile();
     return this.#whole(this.#descriptor, fstatSync(this.#descriptor).size);
+  }
+
+  /** Writes LINES, and returns how many octets they are. */
+  #write(descriptor: number, lines: string): number {
+    const octets = Buffer.byteLength(lines);
+    if (writeSync(descriptor, lines) === octets) return octets;
+    this.#torn = true;
+    throw new Error('the disk is full');
   }
 
   /** Whether the file of that name is still the one that is open: another server may have begun a new one. */
@@ -83,10 +139,10 @@ export class LineFile {
   /** Returns DESCRIPTOR once its last line has an end. A crash, of another server too, or a full disk may have cut it,
    *  and the next one must be whole. */
   #whole(descriptor: number, size: number): number {
-    const last = Buffer.alloc(1);
-    if (size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== NEWLINE) {
-      writeSync(descriptor, '\n');
-    }
+    const [last = NEWLINE] = readRange(descriptor, size - 1, size);
+    if (last !== NEWLINE) writeSync(descriptor, '\n');
+    this.#torn = false;
+    this.#looked = size;
     return descriptor;
   }
 
@@ -123,11 +179,11 @@ export class LineFile {
   }
 }
 
-function readText(file: string): string {
+function openToRead(file: string): number | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return openSync(file, 'r');
   } catch {
-    return ''; // Nothing was written yet, or it was rotated away.
+    return undefined; // Nothing was written yet, or it was rotated away.
   }
 }
 

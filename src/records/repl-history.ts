@@ -4,13 +4,17 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
+import type { Reading } from './backwards.ts';
+import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
-import { cut, now, parseLine, type Shape } from './shorten.ts';
+import { cut, parseLine, shapeOf, timeText } from './shorten.ts';
 
 /** Bytes of one file, and how many full ones are kept. */
 const FILES = { limit: 2_000_000, kept: 2 };
 /** Characters of each text of an evaluation that are kept. */
 const TEXT_LIMIT = 4000;
+/** Characters that wait to be written at most: a burst of long evaluations must not fill the memory. */
+const WAITING_LIMIT = 64 * 1024;
 /** Files in the folder of all histories; those that were not written for longest go. */
 const FOLDER_LIMIT = 200;
 
@@ -29,7 +33,7 @@ export interface Evaluation {
   milliseconds: number;
 }
 
-const SHAPE: Shape = {
+const SHAPE = shapeOf({
   time: 'string',
   package: 'string?',
   form: 'string',
@@ -37,7 +41,7 @@ const SHAPE: Shape = {
   output: 'string?',
   error: 'string?',
   milliseconds: 'number',
-};
+});
 
 /** Returns the file in FOLDER that has the history of the workspace ROOT, by whichever name. */
 export function historyFile(folder: string, root: string): string {
@@ -46,7 +50,13 @@ export function historyFile(folder: string, root: string): string {
 
 export class ReplHistory {
   readonly #lines: LineFile;
-  #told = false;
+  #waiting: { at: number; evaluation: Omit<Evaluation, 'time'> }[] = [];
+  #waitingLength = 0;
+  readonly #later = new Later(() => this.#write());
+  /** Whether something was written, or it is known that nothing can be. */
+  #tried = false;
+  #failed = false;
+  readonly #notes: string[] = [];
 
   constructor(path: string) {
     this.#lines = new LineFile(path, FILES);
@@ -57,30 +67,62 @@ export class ReplHistory {
     return this.#lines.path;
   }
 
-  /** Keeps EVALUATION, which ends now. Returns, the first time that it cannot, what its reader should know. */
-  add(evaluation: Omit<Evaluation, 'time'>): string | undefined {
-    const texts = Object.entries({ time: now(), ...evaluation }).map(([key, value]) => [
-      key,
-      typeof value === 'string' ? cut(value, TEXT_LIMIT) : value,
-    ]);
-    try {
-      if (!existsSync(this.path)) removeOldest(dirname(this.path));
-      this.#lines.append(JSON.stringify(Object.fromEntries(texts)));
-    } catch (error) {
-      if (this.#told) return undefined;
-      this.#told = true;
-      return `Note: evaluations cannot be kept for get_repl_history (${messageOf(error)}); they go on without it.`;
-    }
-    return undefined;
+  /** Keeps EVALUATION, which ends now. */
+  add(evaluation: Omit<Evaluation, 'time'>): void {
+    this.#waiting.push({ at: Date.now(), evaluation });
+    const { form, values = '', output = '', error } = evaluation;
+    this.#waitingLength += form.length + values.length + output.length;
+    // The first answer tells when nothing can be kept. What made one fail could end the server next.
+    const now = !this.#tried || error !== undefined;
+    if (now || this.#waitingLength > WAITING_LIMIT) this.flush();
+    else this.#later.soon();
   }
 
-  /** Returns the evaluations that are kept, the newest first. */
-  *newestFirst(): Generator<Evaluation> {
-    for (const text of this.#lines.newestFirst()) {
+  /** Writes what is not written yet. */
+  flush(): void {
+    this.#later.now();
+  }
+
+  /** Returns, once, what its reader should know: that evaluations cannot be kept. */
+  takeNotes(): string[] {
+    return this.#notes.splice(0);
+  }
+
+  #write(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    this.#waitingLength = 0;
+    this.#tried = true;
+    try {
+      if (!existsSync(this.path)) removeOldest(dirname(this.path));
+      this.#lines.append(waiting.map(lineOf));
+    } catch (error) {
+      if (this.#failed) return;
+      this.#failed = true;
+      this.#notes.push(
+        `Note: evaluations cannot be kept for get_repl_history (${messageOf(error)}); they go on without it.`,
+      );
+    }
+  }
+
+  /** Returns the evaluations that are kept, the newest first. READING tells how much was read for that. */
+  *newestFirst(reading?: Reading): Generator<Evaluation> {
+    this.flush();
+    for (const text of this.#lines.newestFirst(reading)) {
       const line = parseLine<Evaluation>(text, SHAPE);
       if (line !== undefined) yield line;
     }
   }
+}
+
+/** Returns the line of EVALUATION, which ended at AT. */
+function lineOf({ at, evaluation }: { at: number; evaluation: Omit<Evaluation, 'time'> }): string {
+  const texts = Object.entries(evaluation).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? cut(value, TEXT_LIMIT) : value,
+  ]);
+  return JSON.stringify({ time: timeText(at), ...Object.fromEntries(texts) });
 }
 
 /** Removes files of FOLDER until there is room for one more. */

@@ -2,30 +2,47 @@
 
 import { createHash } from 'node:crypto';
 
-/** Returns the time now as records have it. */
-export function now(): string {
-  return new Date().toISOString();
+/** The second that a text was made of last, and that text: calls come many in a second. */
+let second = Number.NaN;
+let secondText = '';
+
+/** Returns the time AT, in whole milliseconds, as records have it. */
+export function timeText(at: number): string {
+  const milliseconds = at % 1000;
+  if (at - milliseconds !== second) {
+    second = at - milliseconds;
+    secondText = new Date(second).toISOString().slice(0, -4);
+  }
+  return `${secondText}${String(milliseconds).padStart(3, '0')}Z`;
 }
 
 /** What each field of a line must be; `?` marks those that may be absent. Other fields do not matter. */
-export type Shape = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
+type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
+
+/** A check of what a line holds, made once: a log has many lines. */
+export type Shape = (value: Record<string, unknown>) => boolean;
+
+/** Returns the check that a line has FIELDS. */
+export function shapeOf(fields: Fields): Shape {
+  const checks = Object.entries(fields).map(([key, wanted]) => {
+    if (typeof wanted !== 'string') {
+      return (value: Record<string, unknown>) => wanted.some((each) => each === value[key]);
+    }
+    const [type, optional] = [wanted.replace('?', ''), wanted.endsWith('?')];
+    return (value: Record<string, unknown>) =>
+      typeof value[key] === type || (optional && value[key] === undefined);
+  });
+  return (value) => checks.every((check) => check(value));
+}
 
 /** Returns the object that the line TEXT is, or undefined when a crash cut it, or it has none of SHAPES. */
 export function parseLine<Line extends object>(text: string, ...shapes: Shape[]): Line | undefined {
   try {
-    const value = JSON.parse(text) as Record<string, unknown> | null;
-    return shapes.some((shape) => hasShape(value ?? {}, shape)) ? (value as Line) : undefined;
+    const value = (JSON.parse(text) ?? {}) as Record<string, unknown>;
+    return shapes.some((has) => has(value)) ? (value as Line) : undefined;
   } catch {
     return undefined;
   }
-}
-
-function hasShape(value: Record<string, unknown>, shape: Shape): boolean {
-  return Object.entries(shape).every(([key, wanted]) => {
-    const field = value[key];
-    if (typeof wanted !== 'string') return typeof field === 'string' && wanted.includes(field);
-    return typeof field === wanted.replace('?', '') || (field === undefined && wanted.endsWith('?'));
-  });
 }
 
 /** Returns TEXT; a long one by its first LIMIT characters and its digest, which tells whether another is the same. */

@@ -65,7 +65,8 @@ export class Approvals {
     const { id } = await this.#opened(String(state), context);
     const question = this.#options.questions.take(id, subjectOf(name, args));
     const response = inputResponse(inputResponses, KEY);
-    if (response.kind !== 'elicit' || response.action !== 'accept') return { kind: 'denied' };
+    if (response.kind !== 'elicit' || response.action === 'cancel') return { kind: 'unanswered' };
+    if (response.action !== 'accept') return { kind: 'denied' };
     return this.#read(question, response.content ?? {});
   }
 
@@ -81,6 +82,7 @@ export class Approvals {
 
   #read(question: AskedQuestion, content: Record<string, unknown>): Verdict {
     const { decision, arguments: changed } = content;
+    if (decision === undefined) return { kind: 'unanswered' };
     if (decision !== APPROVE && !(decision === APPROVE_FOR_SESSION && this.#options.session)) {
       return { kind: 'denied' };
     }

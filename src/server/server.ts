@@ -49,11 +49,11 @@ export function createServer(options: ServerOptions): Server {
     const { name, arguments: args } = request.params;
     const perform = async (tool: string, given: unknown) => {
       const result = await performCall(options, server, tool, given, context);
-      await changes.tellNow();
+      if (changes.wait()) await changes.tellNow();
       return result;
     };
     if (isCallTool(name)) return throughCallTool(options, args, perform);
-    const tool = await findTool(options, name);
+    const tool = registeredName(options, name) ?? (await nameOnceStarted(options, name));
     if (tool === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, options.registry.unknownTool(name)); // C8
     }
@@ -66,33 +66,29 @@ export function createServer(options: ServerOptions): Server {
 /** Milliseconds in which several changes of the list are told at once. */
 const CHANGES_MS = 20;
 
-/** Tells the client of SERVER when the list has changed, as long as it is connected. Returns what tells it at once of a
- *  change that it has not heard of. A client that takes the list when it gets an answer must not take the old one. */
-function tellChanges({ registry, list }: ServerOptions, server: Server): { tellNow: () => Promise<void> } {
+/** Tells the client of SERVER when the list has changed, as long as it is connected. Returns whether it has not heard of
+ *  a change yet, and what tells it at once. A client that takes the list when it gets an answer must not take the old
+ *  one. */
+function tellChanges(
+  { registry, list }: ServerOptions,
+  server: Server,
+): { wait: () => boolean; tellNow: () => Promise<void> } {
   let timer: NodeJS.Timeout | undefined;
-  const tell = async () => {
+  const tellNow = async () => {
+    clearTimeout(timer);
     timer = undefined;
     await server.sendToolListChanged().catch(() => {}); // The client is gone.
-  };
-  const takeBack = () => {
-    const waits = timer !== undefined;
-    clearTimeout(timer);
-    return waits;
   };
   // These lists never change.
   const constant = list === 'summary' || list === 'search';
   const stop = registry.onChange(() => {
-    if (!constant) timer ??= setTimeout(() => void tell(), CHANGES_MS);
+    if (!constant) timer ??= setTimeout(() => void tellNow(), CHANGES_MS);
   });
   server.onclose = () => {
     stop();
-    takeBack();
+    clearTimeout(timer);
   };
-  return {
-    tellNow: async () => {
-      if (takeBack()) await tell();
-    },
-  };
+  return { wait: () => timer !== undefined, tellNow };
 }
 
 type CallResult = CallToolResult | InputRequiredResult;
@@ -108,7 +104,9 @@ async function performCall(
   try {
     const verdict = await approvals.verdict(name, args, context);
     const { call, ended } = callContext(context);
-    const outcome = await executor.execute(name, args, call, verdict).finally(ended);
+    // It never throws.
+    const outcome = await executor.execute(name, args, call, verdict);
+    ended();
     const question = outcome.success ? undefined : outcome.question;
     return question && canAsk(server, context)
       ? await approvals.ask(question, name, args)
@@ -126,7 +124,7 @@ async function throughCallTool(
 ): Promise<CallResult> {
   try {
     const called = calledTool(args);
-    const tool = await findTool(options, called.name);
+    const tool = registeredName(options, called.name) ?? (await nameOnceStarted(options, called.name));
     if (tool === undefined) throw new CallError(options.registry.unknownTool(called.name));
     return await perform(tool, called.args);
   } catch (error) {
@@ -138,17 +136,22 @@ function errorResult(error: unknown): CallToolResult {
   return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
 }
 
-/** Returns the registered name that NAME means, where - equals _ (C1). While the image starts, a tool that is not
- *  there can still come. */
-async function findTool({ registry, started }: ServerOptions, name: string): Promise<string | undefined> {
-  const registered = name.replaceAll('-', '_');
-  if (registry.getTool(registered) === null) await started();
-  return registry.getTool(registered)?.name;
+/** Returns the registered name that NAME means, where - equals _ (C1). */
+function registeredName({ registry }: ServerOptions, name: string): string | undefined {
+  return registry.getTool(name.replaceAll('-', '_'))?.name;
+}
+
+/** Returns the same, once the image has started: until then, a tool that is not there can still come. */
+async function nameOnceStarted(options: ServerOptions, name: string): Promise<string | undefined> {
+  await options.started();
+  return registeredName(options, name);
 }
 
 /** The text of the tool comes first and alone, so that it is exact; notices follow as texts of their own. */
 function toResult(outcome: Outcome): CallToolResult {
-  const texts = [outcome.success ? outcome.text : outcome.error, ...outcome.notices];
+  const { hint } = outcome;
+  const own = outcome.success ? outcome.text : outcome.error;
+  const texts = [own, ...outcome.notices, ...(hint === undefined ? [] : [hint])];
   return {
     content: texts.map((text) => ({ type: 'text' as const, text })),
     ...(outcome.success &&

@@ -4,9 +4,10 @@
 
 import type { Readable, Writable } from 'node:stream';
 import {
-  deserializeMessage,
   type JSONRPCMessage,
+  type JSONRPCRequest,
   ProtocolErrorCode,
+  parseJSONRPCMessage,
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/server';
@@ -57,17 +58,19 @@ export class StdioTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    const { stdout, onFirstAnswer } = this.#options;
+    const { stdout } = this.#options;
     if (this.#closed) return;
     const unasked = 'method' in message && !('id' in message);
     if (unasked && stdout.writableLength > UNASKED_LIMIT) return;
-    await new Promise<void>((resolve) => {
-      stdout.write(serializeMessage(message), () => resolve());
-    });
-    if (!this.#answered) setImmediate(onFirstAnswer);
+    // Nobody waits until it is written: messages are in the order in which they were sent.
+    stdout.write(serializeMessage(message), () => this.#sent(message));
+  }
+
+  #sent(message: JSONRPCMessage): void {
+    if (!this.#answered) setImmediate(this.#options.onFirstAnswer);
     this.#answered = true;
     if ('id' in message && !('method' in message) && message.id !== undefined) this.#settle(message.id);
-    if (this.#ended && this.#unanswered.size === 0) await this.close();
+    if (this.#ended && this.#unanswered.size === 0) void this.close();
   }
 
   /** Resolves when every call has its answer, or after MS milliseconds. */
@@ -127,7 +130,8 @@ export class StdioTransport implements Transport {
   #takeMessage(line: string): void {
     let message: JSONRPCMessage;
     try {
-      message = deserializeMessage(line);
+      const parsed: unknown = JSON.parse(line);
+      message = isPlainCall(parsed) ? parsed : parseJSONRPCMessage(parsed);
     } catch (error) {
       const problem =
         error instanceof SyntaxError ? `is no JSON (${messageOf(error)})` : 'is no JSON-RPC message';
@@ -156,6 +160,20 @@ export class StdioTransport implements Transport {
       'Invalid request: its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.';
     await this.send({ jsonrpc: '2.0', id, error: { code: ProtocolErrorCode.InvalidRequest, message } });
   }
+}
+
+/** Returns whether MESSAGE is a request of a call with nothing around it, as nearly all are. The check of the SDK takes
+ *  longer, tells nothing more of it, and is made again behind us. */
+function isPlainCall(message: unknown): message is JSONRPCRequest {
+  const { jsonrpc, id, method, params, ...more } = Object(message) as { [member: string]: unknown };
+  return (
+    jsonrpc === '2.0' &&
+    method === 'tools/call' &&
+    (typeof id === 'string' || Number.isSafeInteger(id)) &&
+    Object.getPrototypeOf(params ?? '') === Object.prototype &&
+    Object(params)._meta === undefined &&
+    Object.keys(more).length === 0
+  );
 }
 
 /** Returns the id of the request that LINE was meant to be, when it has one that an answer can have. */

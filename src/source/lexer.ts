@@ -1,12 +1,5 @@
 /** Decides how Lisp source text divides into characters, lines and the tokens of SBCL's standard readtable. */
 
-/** A place in a file: 1-based LINE and COLUMN (in code points), and that line without white space around it. */
-export interface SourcePosition {
-  line: number;
-  column: number;
-  text: string;
-}
-
 /**
  * KIND is 'atom', 'end', or the macro character itself, a dispatching one without its number: '(' or '#+'.
  * START and END are UTF-16 indices. NAME is what an atom is interned as, or the number in a dispatch.
@@ -28,7 +21,12 @@ const PREFIXES = new Map([
   ['KEYWORD', MARK],
 ]);
 const DELIMITER = /[\t\n\f\r "'(),;`]/;
-const WHITESPACE = /[\t\n\f\r ]/;
+// Each of these matches the longest run of characters of one sort. A byte order mark is read as white space.
+const BLANKS = /(?:^\ufeff)?[\t\n\f\r ]*/y;
+const CONSTITUENTS = /[^\t\n\f\r "'(),;`\\|:]*/y;
+const STRING_CHARACTERS = /[^"\\]*/y;
+const NOT_ASCII = /[^\0-\x7f]/;
+const COMMENT_BOUND = /#\||\|#/g;
 
 /**
  * Gives the token of SOURCE at or after index FROM, of kind 'end' when there is none or it is cut off.
@@ -73,72 +71,60 @@ function dispatchToken(source: string, start: number, suppressed: boolean): Toke
 }
 
 function skipBlank(source: string, from: number): number {
-  for (let at = from; ; ) {
+  for (let at = endOfRun(BLANKS, source, from); ; at = endOfRun(BLANKS, source, at)) {
     const char = source.charAt(at);
     if (char === ';') at = source.indexOf('\n', at) + 1 || source.length;
     else if (char === '#' && source.charAt(at + 1) === '|') at = endOfBlockComment(source, at + 2);
-    else if (WHITESPACE.test(char)) at++;
     else return at;
   }
 }
 
+/** Gives where the run of characters that RUN, a sticky pattern, matches from index FROM on ends. */
+function endOfRun(run: RegExp, source: string, from: number): number {
+  run.lastIndex = from;
+  run.test(source);
+  return Math.max(run.lastIndex, from);
+}
+
 function endOfBlockComment(source: string, from: number): number {
   let level = 1;
-  for (let at = from; at < source.length; ) {
-    const pair = source.slice(at, at + 2);
-    if (pair === '|#' && --level === 0) return at + 2;
-    if (pair === '#|') level++;
-    at += pair === '|#' || pair === '#|' ? 2 : 1;
+  COMMENT_BOUND.lastIndex = from;
+  for (let bound = COMMENT_BOUND.exec(source); bound !== null; bound = COMMENT_BOUND.exec(source)) {
+    level += bound[0] === '#|' ? 1 : -1;
+    if (level === 0) return COMMENT_BOUND.lastIndex;
   }
   return source.length;
 }
 
 function endOfString(source: string, from: number): number {
-  let at = from;
-  while (at < source.length && source.charAt(at) !== '"') at += source.charAt(at) === '\\' ? 2 : 1;
+  let at = endOfRun(STRING_CHARACTERS, source, from);
+  while (source.charAt(at) === '\\') at = endOfRun(STRING_CHARACTERS, source, at + 2);
   return at + 1;
 }
 
 /** Gives the end of the symbol or number at START, beyond the source when it is cut off, and its name. */
 function scanSymbol(source: string, start: number): { end: number; name: string } {
   let name = '';
-  let plain = '';
   let at = start;
-  for (let quoted = false; at < source.length || quoted; at++) {
+  for (let quoted = false; ; at++) {
+    if (!quoted) {
+      const end = endOfRun(CONSTITUENTS, source, at);
+      name += upperCase(source.slice(at, end));
+      at = end;
+    }
     const char = source.charAt(at);
     if (quoted && char === '') return { end: source.length + 1, name };
-    if (!quoted && DELIMITER.test(char)) break;
-    if (!quoted && !/[\\|:]/.test(char)) {
-      plain += char;
-      continue;
-    }
-    name += plain.normalize('NFKC').toUpperCase();
-    plain = '';
     if (char === '|') quoted = !quoted;
     else if (char === '\\') name += source.charAt(++at);
-    else name += char === ':' && !quoted ? MARK : char;
+    else if (quoted) name += char;
+    else if (char === ':') name += MARK;
+    else break;
   }
-  name += plain.normalize('NFKC').toUpperCase();
+  if (!name.includes(MARK)) return { end: at, name };
   return { end: at, name: name.replace(PACKAGE, (_, home: string) => PREFIXES.get(home) ?? home + MARK) };
 }
 
-/** Gives the UTF-16 index of the character at OFFSET code points, or of the nearest end of SOURCE. */
-export function indexOfOffset(source: string, offset: number): number {
-  let index = 0;
-  for (let left = offset; left >= 1 && index < source.length; left--)
-    index += (source.codePointAt(index) ?? 0) > 0xffff ? 2 : 1;
-  return index;
-}
-
-/** Gives the position of the character at the UTF-16 INDEX. */
-export function placeOf(source: string, index: number): SourcePosition {
-  const lines = source.slice(0, index).split('\n');
-  const before = lines.at(-1) ?? '';
-  const [rest = ''] = source.slice(index).split('\n', 1);
-  return { line: lines.length, column: Array.from(before).length + 1, text: (before + rest).trim() };
-}
-
-/** Gives the offset in code points of the character at BYTES of the UTF-8 file: SBCL 2.2.9 records bytes. */
-export function offsetOfByte(source: string, bytes: number): number {
-  return Array.from(Buffer.from(source).toString('utf8', 0, bytes)).length;
+/** Gives NAME as the reader takes what is not quoted. To normalize costs much, and does nothing to ASCII. */
+function upperCase(name: string): string {
+  return (NOT_ASCII.test(name) ? name.normalize('NFKC') : name).toUpperCase();
 }

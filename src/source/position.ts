@@ -1,8 +1,7 @@
 /** Decides where in a Lisp source file a form is that SBCL names by its offset and form number. */
 
-import { indexOfOffset, MARK, nextToken, placeOf, type SourcePosition, type Token } from './lexer.ts';
-
-export { offsetOfByte, type SourcePosition } from './lexer.ts';
+import { MARK, nextToken, type Token } from './lexer.ts';
+import type { SourcePosition, SourceText } from './text.ts';
 
 type Features = ReadonlySet<string>;
 type Reader = ReturnType<typeof newReader>;
@@ -19,42 +18,75 @@ interface Form {
 
 const MAX_DEPTH = 500; // A form nested deeper is taken for malformed, lest it overflow the stack.
 
-/** Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the top-level
- *  form at or after OFFSET, which counts code points. FEATURES has names like 'SBCL', or 'PACKAGE::NAME' when no
- *  keyword. Gives the place of the top-level form when it has no such sub-form, undefined without a form. Where `#.`
- *  made conses before it, the numbers of the text are too low by an unknown count. Then the last form up to that number
- *  that names CALLEE is taken. */
-export function positionOfForm(
-  source: string,
-  offset: number,
-  formNumber: number,
-  features: Features,
-  callee?: string,
-): SourcePosition | undefined {
-  const form = readTopLevel(newReader(source, indexOfOffset(source, offset), features));
-  return form && placeOf(source, (numberedCons(form, formNumber, callee) ?? form).start);
-}
+/** The top-level forms of a text, where symbols like 'SBCL', or 'PACKAGE::NAME' when no keyword, are features. They are
+ *  read as far as somebody asks for one. The form that was asked for last is kept: many places are in one function. */
+export class TopLevelForms {
+  readonly #source: SourceText;
+  readonly #features: Features;
+  readonly #reader: Reader;
+  readonly #starts: number[] = [];
+  #last: { index: number; form: Form | undefined } | undefined;
 
-/** Gives the offset in code points of the INDEXth (0-based) top-level form, or undefined when there is none. */
-export function offsetOfTopLevelForm(source: string, index: number, features: Features): number | undefined {
-  const reader = newReader(source, 0, features);
-  let form = readTopLevel(reader);
-  for (let count = 0; form !== undefined && count < index; count++) form = readTopLevel(reader);
-  return form && Array.from(source.slice(0, form.start)).length;
+  constructor(source: SourceText, features: Features) {
+    this.#source = source;
+    this.#features = features;
+    this.#reader = newReader(source.text, 0, features);
+  }
+
+  /** Gives where the Nth (0-based) form begins, or undefined when there is none. */
+  start(n: number): number | undefined {
+    while (this.#starts.length <= n) {
+      const form = readTopLevel(this.#reader);
+      if (form === undefined) break;
+      this.#starts.push(form.start);
+    }
+    return this.#starts[n];
+  }
+
+  /** Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the form at or
+   *  after INDEX. Gives the place of the form itself when it has no such sub-form, undefined without a form. Where `#.`
+   *  made conses before it, the numbers of the text are too low by an unknown count. Then the last form up to that
+   *  number that names CALLEE is taken. */
+  position(index: number, formNumber: number, callee?: string): SourcePosition | undefined {
+    const form = formNumber === 0 ? this.#listAt(index) : this.#formAt(index);
+    return form && this.#source.positionAt((numberedCons(form, formNumber, callee) ?? form).start);
+  }
+
+  /** Tells whether they are the same under FEATURES. */
+  holdUnder(features: Features): boolean {
+    return this.#features.size === features.size && [...features].every((name) => this.#features.has(name));
+  }
+
+  #formAt(index: number): Form | undefined {
+    if (this.#last?.index !== index) {
+      this.#last = { index, form: readTopLevel(newReader(this.#source.text, index, this.#features)) };
+    }
+    return this.#last.form;
+  }
+
+  /** Gives the form at or after INDEX. Of a list nobody needs more than the place. */
+  #listAt(index: number): Form | undefined {
+    const { kind, start } = firstToken(newReader(this.#source.text, index, this.#features));
+    return kind === '(' ? { kind: 'atom', start } : this.#formAt(index);
+  }
 }
 
 function newReader(source: string, at: number, features: Features) {
   return { source, at, features, depth: 0, suppressed: false, labels: new Map<number, Form>() };
 }
 
-/** Gives the next top-level form, as an atom when it is cut off or malformed. */
-function readTopLevel(reader: Reader): Form | undefined {
-  reader.labels.clear();
-  const token = next(reader);
+/** Gives the top-level form that TOKEN begins, as an atom when it is cut off or malformed. */
+function readTopLevel(reader: Reader, token = firstToken(reader)): Form | undefined {
   const form = read(reader, token);
   if (form !== undefined) return form;
   reader.at = reader.source.length;
   return token.kind === 'end' || token.kind === ')' ? undefined : { kind: 'atom', start: token.start };
+}
+
+/** Gives the first token of the next top-level form. */
+function firstToken(reader: Reader): Token {
+  reader.labels.clear();
+  return next(reader);
 }
 
 /** Gives the next token that #+ and #- let through. */

@@ -17,7 +17,7 @@ export const OFFSET = {
   minimum: 0,
 } as const;
 
-interface PageArguments {
+export interface PageArguments {
   readonly limit?: number;
   readonly offset?: number;
 }

@@ -4,12 +4,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { decode } from '../files/text.ts';
 import type { Place } from '../image/wire/data.ts';
-import {
-  offsetOfByte,
-  offsetOfTopLevelForm,
-  positionOfForm,
-  type SourcePosition,
-} from '../source/position.ts';
+import { TopLevelForms } from '../source/position.ts';
+import { type SourcePosition, SourceText } from '../source/text.ts';
 
 const CHANGED = ' (the file changed since it was loaded)';
 
@@ -42,10 +38,10 @@ export class Places {
   ): { at: string; text: string } | undefined {
     if (place.file === undefined) return undefined;
     const name = this.fileName(place.file);
-    const position = this.#position(place, features, callee);
-    if (position === undefined) {
-      return { at: this.#sources.read(place.file) === undefined ? `no source (${name})` : name, text: '' };
-    }
+    const source = this.#sources.read(place.file);
+    if (source === undefined) return { at: `no source (${name})`, text: '' };
+    const position = source.position(place, features, callee);
+    if (position === undefined) return { at: name, text: '' };
     const changed = place.changed ? CHANGED : '';
     return { at: `${name}:${position.line}:${position.column}`, text: position.text + changed };
   }
@@ -53,24 +49,34 @@ export class Places {
   /** Returns where the top-level form at or after OFFSET octets of FILE begins, or undefined when the file
    *  cannot be read. */
   formAt(file: string, offset: number): SourcePosition | undefined {
-    const source = this.#sources.read(file);
-    return source === undefined
-      ? undefined
-      : positionOfForm(source, offsetOfByte(source, offset), 0, new Set());
+    const text = this.#sources.read(file)?.text;
+    return text && new TopLevelForms(text, new Set()).position(text.indexOfOctet(offset), 0);
+  }
+}
+
+/** A file as it was read, and what was found in it since. */
+class Source {
+  /** What the file was when it was read. */
+  readonly version: string;
+  readonly text: SourceText;
+  #forms: TopLevelForms | undefined;
+
+  constructor(version: string, octets: Uint8Array) {
+    const { text, bom, encoding } = decode(octets);
+    this.version = version;
+    // SBCL counts a byte order mark as a character.
+    this.text = new SourceText((bom ? '\ufeff' : '') + text, encoding);
   }
 
-  #position(place: Place, features: ReadonlySet<string>, callee?: string): SourcePosition | undefined {
-    const source = place.file === undefined ? undefined : this.#sources.read(place.file);
-    if (source === undefined) return undefined;
-    const offset =
-      place.offset === undefined
-        ? place.form === undefined
-          ? undefined
-          : offsetOfTopLevelForm(source, place.form, features)
-        : offsetOfByte(source, place.offset);
-    return offset === undefined
-      ? undefined
-      : positionOfForm(source, offset, place.number ?? 0, features, callee);
+  /** Returns where PLACE, a use of CALLEE when given, is under FEATURES; undefined when it is not in the text. */
+  position(
+    { offset, form = -1, number = 0 }: Place,
+    features: ReadonlySet<string>,
+    callee?: string,
+  ): SourcePosition | undefined {
+    if (!this.#forms?.holdUnder(features)) this.#forms = new TopLevelForms(this.text, features);
+    const index = offset === undefined ? this.#forms?.start(form) : this.text.indexOfOctet(offset);
+    return index === undefined ? undefined : this.#forms?.position(index, number, callee);
   }
 }
 
@@ -78,22 +84,21 @@ export class Places {
 const KEPT_FILES = 16;
 
 class Sources {
-  readonly #kept = new Map<string, { version: string; text: string }>();
+  readonly #kept = new Map<string, Source>();
 
-  /** Returns the text of FILE as it is now, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
-  read(file: string): string | undefined {
+  /** Returns FILE as it is now, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
+  read(file: string): Source | undefined {
     try {
-      const { mtimeMs, size } = statSync(file);
-      const version = `${mtimeMs} ${size}`;
+      const stats = statSync(file, { throwIfNoEntry: false });
+      if (stats === undefined) return undefined;
+      const version = `${stats.mtimeMs} ${stats.size}`;
       const kept = this.#kept.get(file);
-      if (kept?.version === version) return kept.text;
-      const { text: rest, bom } = decode(readFileSync(file));
-      // SBCL counts a byte order mark as a character.
-      const text = (bom ? '\ufeff' : '') + rest;
+      if (kept?.version === version) return kept;
+      const source = new Source(version, readFileSync(file));
       const [oldest] = this.#kept.keys();
       if (oldest !== undefined && this.#kept.size >= KEPT_FILES) this.#kept.delete(oldest);
-      this.#kept.set(file, { version, text });
-      return text;
+      this.#kept.set(file, source);
+      return source;
     } catch {
       return undefined;
     }

@@ -1,14 +1,13 @@
 // What a person may allow at the start, and what they are told when it would have no effect.
 
-import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { SERVER } from '../harness.ts';
+import { assemble } from '../../src/assembly.ts';
+import { readConfig } from '../../src/config.ts';
+import { UsageError } from '../../src/errors.ts';
 
-function start(allow: string) {
-  const { status, stderr } = spawnSync(process.execPath, [SERVER, 'tools', '--allow', allow], {
-    encoding: 'utf8',
-  });
-  return [status, stderr];
+/** Begins as the program does that is told `--allow ALLOW`; throws what it would tell. */
+function start(allow: string): void {
+  assemble(readConfig(['tools', '--allow', allow], process.env));
 }
 
 test.each([
@@ -18,7 +17,7 @@ test.each([
   'eval_form',
   'propose_file_edit:/other/root/**',
 ])('--allow %s is taken', (allow) => {
-  expect(start(allow)).toEqual([0, '']);
+  expect(() => start(allow)).not.toThrow();
 });
 
 test.each([
@@ -29,5 +28,5 @@ test.each([
   ['Write File', '--allow must be TOOL or TOOL:GLOB, not Write File.'],
   [':src/**', '--allow must be TOOL or TOOL:GLOB, not :src/**.'],
 ])('--allow %s is told', (allow, text) => {
-  expect(start(allow)).toEqual([2, `live-lisp: ${text}\n`]);
+  expect(() => start(allow)).toThrow(new UsageError(text));
 });

@@ -1,32 +1,17 @@
-// The command line: what each command prints, where, and with which exit code.
+// The command line: what each command prints, where, and with which exit code. What is wrong with its words is in
+// words.test.ts.
 
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { PROJECT, SERVER, temporaryFolder } from '../harness.ts';
+import { PROJECT, SERVER, temporaryFolder, warmCache } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
 import { marked } from '../server/processes.ts';
-
-interface Run {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
+import { run } from './run.ts';
 
 const folder = temporaryFolder();
 afterAll(folder.remove);
-
-/** Runs live-lisp with ARGS to its end; its stdin stays open. */
-function run(args: string[], env: Record<string, string> = {}, cwd = PROJECT): Promise<Run> {
-  return new Promise((resolve) => {
-    const options = { cwd, env: { ...process.env, ...env } };
-    const child = execFile(process.execPath, [SERVER, ...args], options, (_, stdout, stderr) => {
-      resolve({ code: child.exitCode ?? -1, stdout, stderr });
-    });
-  });
-}
 
 function write(name: string, text: string): string {
   const path = join(folder.path, name);
@@ -34,66 +19,6 @@ function write(name: string, text: string): string {
   chmodSync(path, 0o755);
   return path;
 }
-
-describe('what is wrong with the words is one sentence on stderr, exit 2', () => {
-  const CALL = `The command call takes a tool's name and its arguments: live-lisp call NAME '{"json": ...}'.`;
-  const HEAP = (value: string) =>
-    `--heap must be a size from 128MB to 1024GB, such as 512MB or 8GB, not ${value}.`;
-  const TIMEOUT = (value: string) =>
-    `--eval-timeout must be a number of seconds from 0.1 to 86400, not ${value}.`;
-
-  test.each([
-    [['bogus'], 'Unknown command bogus; the commands are serve, call, tools, doctor.'],
-    [['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
-    [['--bogus=5'], 'Unknown flag --bogus; see live-lisp --help.'],
-    [['-x'], 'Unknown flag -x; see live-lisp --help.'],
-    [['--Heap', '1GB'], 'Unknown flag --Heap; see live-lisp --help.'],
-    [['--heap'], 'The flag --heap needs a value: --heap SIZE.'],
-    [['--heap='], 'The flag --heap needs a value: --heap SIZE.'],
-    [['--root', ''], 'The flag --root needs a value: --root DIR.'],
-    [['--sbcl'], 'The flag --sbcl needs a value: --sbcl PATH.'],
-    [['--init'], 'The flag --init needs a value: --init FILE.'],
-    [['--version=1'], 'The flag --version takes no value.'],
-    [['--sandbox=net'], 'The flag --sandbox takes no value.'],
-    [['--quicklisp=yes'], 'The flag --quicklisp takes no value.'],
-    [['--heap', '5'], HEAP('5')],
-    [['--heap', 'much'], HEAP('much')],
-    [['--heap', '0GB'], HEAP('0GB')],
-    [['--heap', '-1GB'], HEAP('-1GB')],
-    [['--heap', '1.5GB'], HEAP('1.5GB')],
-    [['--heap', '127MB'], HEAP('127MB')],
-    [['--heap', '2000GB'], HEAP('2000GB')],
-    [['--heap', '512MB '], HEAP('512MB ')],
-    [['--heap', '--quicklisp'], HEAP('--quicklisp')],
-    [['--eval-timeout', '0'], TIMEOUT('0')],
-    [['--eval-timeout', '-5'], TIMEOUT('-5')],
-    [['--eval-timeout', '30s'], TIMEOUT('30s')],
-    [['--eval-timeout', '1e3'], TIMEOUT('1e3')],
-    [['--eval-timeout', '86401'], TIMEOUT('86401')],
-    [['--eval-timeout', 'NaN'], TIMEOUT('NaN')],
-    [['--root', '/no/such/folder'], '--root must be an existing directory, and /no/such/folder is none.'],
-    [['--root', SERVER], `--root must be an existing directory, and ${SERVER} is none.`],
-    [['--read-root', '/no'], '--read-root must be an existing directory, and /no is none.'],
-    [['--init', '/no/such/file.lisp'], '--init must be an existing file, and /no/such/file.lisp is none.'],
-    [['--init', PROJECT], `--init must be an existing file, and ${PROJECT} is none.`],
-    [['--tool-names', 'kebab'], '--tool-names must be snake or contract, not kebab.'],
-    [['--list', 'all'], '--list must be full, lightweight, summary or search, not all.'],
-    [['tools', 'extra'], 'The command tools takes no extra; see live-lisp --help.'],
-    [['doctor', 'extra'], 'The command doctor takes no extra; see live-lisp --help.'],
-    [['serve', 'extra'], 'The command serve takes no extra; see live-lisp --help.'],
-    [['call'], CALL],
-    [['call', 'eval_form', '{}', 'more'], CALL],
-    [['call', 'no_such_tool'], 'Unknown tool: no_such_tool; live-lisp tools lists them.'],
-  ])('%j', async (args, sentence) => {
-    expect(await run(args)).toEqual({ code: 2, stdout: '', stderr: `live-lisp: ${sentence}\n` });
-  });
-
-  test.each(['{bad', '', "{'form':'1'}", '{"form":"1"'])('arguments that are no JSON: %j', async (json) => {
-    const { code, stdout, stderr } = await run(['call', 'eval_form', json]);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/^live-lisp: The tool's arguments must be JSON: .*\.\n$/);
-  });
-});
 
 describe('call', () => {
   test('prints the text of the tool, exit 0, and leaves nothing running', async () => {
@@ -239,6 +164,7 @@ describe('doctor', () => {
     XDG_CACHE_HOME: join(folder.path, 'cache'),
     XDG_DATA_HOME: join(folder.path, 'data'),
   };
+  warmCache(home.XDG_CACHE_HOME);
 
   test('where all is well says so of each, and how to set up the clients; exit 0', async () => {
     const { code, stdout, stderr } = await run(['doctor'], home);

@@ -132,6 +132,12 @@ test('S0.6 hundreds of new exports, and their removal, are seen', async () => {
   expect(many).toBe(searchText('live-change-many', ['M.LC::LIVE-CHANGE-MANY-250 [SYMBOL]']));
 });
 
+test('S0.6 S0.15 C10 after changes at random, a search finds what going through all packages finds', async () => {
+  const { isError, text } = await fixture.session.call('load_file', { path: 'fixtures/random-exports.lisp' });
+  expect(isError, text).toBe(false);
+  expect(await fixture.session.eval('(random-exports::wrong-searches 150)')).toBe('NIL');
+}, 120_000);
+
 test('S0.7 a package of its own follows the same changes', async () => {
   await fixture.session.eval('(intern "LIVE-CHANGE-INSIDE" "APP")');
   const inside = { pattern: 'live-change', package: 'APP' };

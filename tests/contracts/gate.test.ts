@@ -9,7 +9,12 @@ import { defineTool, SAFETY_LEVELS, type ToolDefinition } from '../../src/kernel
 import { changedMeanwhile, noString } from '../said.ts';
 import { type Probe, probe, VALID } from './tools.ts';
 
-const DENIED = { success: false, error: 'Tool execution denied by user', notices: [] };
+const DENIED = {
+  success: false,
+  error: 'Tool execution denied by user',
+  notices: [],
+  hint: expect.any(String),
+};
 
 /** Returns what a dangerous tool over a file that is FILE now has for its preview. */
 function previewOver(file: { content: string }): NonNullable<ToolDefinition['preview']> {
@@ -246,16 +251,19 @@ describe('records', () => {
     expect(events.slice(1)).toEqual([['end', false, 'Tool error: broken']]);
   });
 
-  test('S2.12 the record of an approved call says that a human allowed it, and has the arguments that ran', async () => {
+  test('S2.12 C29 the record says who decided, and has the arguments that ran', async () => {
     const events: unknown[] = [];
     const call = execute(dangerous(), { audit: trail(events) });
     await call({ symbol: 'car' }, { kind: 'modified', args: { symbol: 'cdr' } });
     await call({ symbol: 'car' }, { kind: 'denied' });
+    await call({ symbol: 'car' }, { kind: 'unanswered' });
     expect(events).toEqual([
-      ['begin', 'probe', 'dangerous', { symbol: 'cdr' }, 'client', 'human'],
+      ['begin', 'probe', 'dangerous', { symbol: 'cdr' }, 'client', 'human, with changes'],
       ['end', true, undefined],
       ['begin', 'probe', 'dangerous', { symbol: 'car' }, 'client', 'human'],
       ['end', false, 'Tool execution denied by user'],
+      ['begin', 'probe', 'dangerous', { symbol: 'car' }, 'client', 'nobody'],
+      ['end', false, expect.stringContaining('Nobody answered the question')],
     ]);
   });
 

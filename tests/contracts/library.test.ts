@@ -110,7 +110,7 @@ describe('what a program gives wrongly', () => {
     const verdicts = ['undefined', 'null', 'true', '{}', '{ kind: "yes" }', 'Promise.resolve()'];
     const calls = verdicts.map((verdict) => `lisp.executeToolCall(write, { approve: () => (${verdict}) })`);
     const told =
-      'The function approve did not return what the human said, so nothing was done. It must return an object whose kind is approved, modified or denied.';
+      'The function approve did not return what the human said, so nothing was done. It must return an object whose kind is approved, modified, denied or unanswered.';
     expect(failures(calls)).toEqual(verdicts.map(() => told));
   });
 

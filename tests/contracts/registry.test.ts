@@ -4,13 +4,20 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import * as library from '../../src/agent-q.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { toolsToSchema, toolToSchema } from '../../src/kernel/schema.ts';
 import { defineTool, SAFETY_LEVELS, type SafetyLevel } from '../../src/kernel/tool.ts';
 import { PROJECT, temporaryFolder } from '../harness.ts';
 import * as builtIn from '../names.ts';
 import { VALID } from './tools.ts';
+
+// The registry of the library is one for a process, which runs other test files too. So this one is of modules that no
+// other file gets.
+vi.resetModules();
+const library = await import('../../src/agent-q.ts');
+afterAll(() => {
+  vi.resetModules();
+});
 
 const EIGHTEEN = builtIn.EIGHTEEN.map(([name]) => name);
 

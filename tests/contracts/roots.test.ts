@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';
-import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { within } from '../load.ts';
 import { gone, imageOf } from '../server/processes.ts';
 
@@ -146,6 +146,7 @@ describe('sources of systems', () => {
   const beside = put('systems/other.txt', 'other\n');
   let at: FileSession;
   beforeAll(async () => {
+    warmCache(join(base, 'cache'));
     at = await openWorkspace({
       env: {
         CL_SOURCE_REGISTRY: `${base}/systems//:`,

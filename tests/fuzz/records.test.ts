@@ -76,7 +76,6 @@ function lastLine(path: string): string {
 const historyPath = join(folder.path, 'history.jsonl');
 const auditPath = join(folder.path, 'audit.jsonl');
 const histories = [new ReplHistory(historyPath), new ReplHistory(historyPath)] as const;
-const logs = [new AuditLog(auditPath, '/root'), new AuditLog(auditPath, '/root')] as const;
 
 test(
   'the history keeps every intact line, and those of servers beside it',
@@ -91,12 +90,15 @@ test(
           const [one, other] = histories;
           const written: string[] = [];
           forms.forEach((form, index) => {
-            (index % 2 === 0 ? one : other).add({ form: `${index} ${form}`, milliseconds: index });
+            const history = index % 2 === 0 ? one : other;
+            history.add({ form: `${index} ${form}`, milliseconds: index });
+            history.flush();
             const damaged = harms[index];
             written.push(lastLine(path));
             if (damaged) harm(path, damaged);
           });
           one.add({ form: 'last', milliseconds: 1 });
+          one.flush();
           const read = [...other.newestFirst()].map((each) => JSON.stringify(each));
           expect(JSON.parse(read[0] ?? '')).toMatchObject({ form: 'last' });
           for (const line of intact(path, written)) expect(read).toContain(JSON.stringify(JSON.parse(line)));
@@ -115,7 +117,7 @@ test(
       fc.property(fc.array(damage, { maxLength: 6 }), (harms) => {
         const path = auditPath;
         rmSync(path, { force: true });
-        const [one, other] = logs;
+        const [one, other] = [new AuditLog(path, '/root'), new AuditLog(path, '/root')];
         const begun: string[] = [];
         harms.forEach((harmed, index) => {
           const call = {
@@ -124,16 +126,19 @@ test(
             args: { n: index },
             caller: 'client',
           } as const;
-          const end = (index % 2 === 0 ? one : other).begin(call, 'level');
+          const log = index % 2 === 0 ? one : other;
+          const end = log.begin(call, 'level');
           begun.push(lastLine(path));
           if (index % 3 === 0) end({ success: true, milliseconds: 1 });
           harm(path, harmed);
           if (index % 3 === 1) end({ success: false, error: 'x'.repeat(5000), milliseconds: 1 });
+          log.flush();
         });
         one.begin(
           { tool: 'last', level: 'cautious', args: {}, caller: 'code' },
           'level',
         )({ success: true, milliseconds: 2 });
+        one.flush();
         const read = [...other.newestFirst()];
         expect(read[0]).toMatchObject({ tool: 'last', end: { success: true, milliseconds: 2 } });
         const ids = read.map(({ id }) => id);

@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { stretch } from '../load.ts';
 import { childrenOf, killChild, marked, until } from '../server/processes.ts';
-import { type HostileCase, LIMIT_S } from './case.ts';
+import { type HostileCase, INTERRUPTED, LIMIT_S } from './case.ts';
 
 /** What became of a case. */
 export interface Row {
@@ -48,44 +48,69 @@ export function statusOf(pid: number, field: string): number {
   return Number(match?.[1]);
 }
 
+export interface ArenaOptions {
+  /** Further flags of the server. */
+  args?: string[];
+  /** Whether lost images are built again. Without it what a case has defined does not come back after it. */
+  replay?: 'on' | 'off';
+  /** Seconds after which a form is interrupted that must be, when that has no limit of its own. */
+  spinS?: number;
+}
+
 export class Arena {
   readonly session: Session;
   /** Stands in the environment of all that the server starts. */
   readonly mark: string;
   readonly folder: ReturnType<typeof temporaryFolder>;
+  /** Seconds after which a form is interrupted that must be. */
+  readonly #spinS: number;
   #state = 0;
   #spoiled = false;
 
-  private constructor(session: Session, mark: string, folder: ReturnType<typeof temporaryFolder>) {
+  private constructor(
+    session: Session,
+    mark: string,
+    folder: ReturnType<typeof temporaryFolder>,
+    spinS: number,
+  ) {
     this.session = session;
     this.mark = mark;
     this.folder = folder;
+    this.#spinS = spinS;
   }
 
-  /** Starts a server whose files are all in a folder of its own. Without REPLAY what a case has defined does not come
-   *  back in the image after it. */
-  static async start(
-    args: string[] = ['--heap', '1GB', '--eval-timeout', String(LIMIT_S)],
-    replay: 'on' | 'off' = 'off',
-  ): Promise<Arena> {
+  /** Starts a server whose files are all in a folder of its own. */
+  static async start({ args = [], replay = 'off', spinS = LIMIT_S }: ArenaOptions = {}): Promise<Arena> {
     const folder = temporaryFolder();
     const mark = randomUUID();
     const within = (name: string) => {
       mkdirSync(join(folder.path, name));
       return join(folder.path, name);
     };
+    const cache = within('cache');
+    warmCache(cache);
     const session = await startSession({
-      args: ['--root', within('workspace'), '--replay', replay, ...args],
+      args: [
+        '--root',
+        within('workspace'),
+        '--replay',
+        replay,
+        '--heap',
+        '1GB',
+        '--eval-timeout',
+        String(LIMIT_S),
+        ...args,
+      ],
       env: {
         LIVE_LISP_TEST: mark,
-        XDG_CACHE_HOME: within('cache'),
+        XDG_CACHE_HOME: cache,
         XDG_STATE_HOME: within('state'),
         TMPDIR: within('temporary'),
         NODE_OPTIONS: `--import ${join(import.meta.dirname, 'collect.mjs')}`,
         LIVE_LISP_TEST_HEAP: join(folder.path, 'heap'),
       },
     });
-    return new Arena(session, mark, folder);
+    return new Arena(session, mark, folder, spinS);
   }
 
   async close(): Promise<void> {
@@ -144,18 +169,18 @@ export class Arena {
     await this.#prepare(trial, expected);
     const image = this.image();
     const rss = statusOf(this.session.pid, 'VmRSS');
-    // One with a limit of its own needs the time to come to its end.
-    const seconds = trial.seconds === undefined ? LIMIT_S : trial.seconds * stretch();
-    const { answer, answerMs, besideMs } = await this.#attack(trial, seconds);
+    const before = stretch();
+    const { answer, answerMs, besideMs } = await this.#attack(trial, this.#limitOf(trial));
+    const slower = Math.max(before, stretch());
     const graceMs = trial.late ? LIMITS.lateMs : LIMITS.graceMs;
-    const limitMs = 1000 * seconds + graceMs * stretch();
+    const limitMs = 1000 * this.#secondsOf(trial) + graceMs * slower;
     expected(answerMs <= limitMs, `answered after ${Math.round(answerMs)} ms, of ${limitMs}`);
     expected(trial.says.test(answer.text), `says ${JSON.stringify(answer.text.slice(0, 600))}`);
     expected(
       trial.succeeds === 'maybe' || answer.isError === (trial.succeeds === undefined),
       `isError is ${answer.isError}`,
     );
-    expected(besideMs <= LIMITS.besideMs * stretch(), `another call took ${Math.round(besideMs)} ms`);
+    expected(besideMs <= LIMITS.besideMs * slower, `another call took ${Math.round(besideMs)} ms`);
     const { nextMs, notices } = await this.#aftermath(trial, expected);
     const replaced = this.image() !== image;
     const told = [...answer.notices, ...notices].some((text) => text.startsWith(NEW_IMAGE));
@@ -179,6 +204,21 @@ export class Arena {
       grownKb: statusOf(this.session.pid, 'VmRSS') - rss,
       breaches,
     };
+  }
+
+  /** Returns the seconds that the call of a case may take here and now. */
+  #secondsOf({ seconds, says, tool }: HostileCase): number {
+    // One with a limit of its own needs the time to come to its end.
+    if (seconds !== undefined) return seconds * stretch();
+    const spins = tool === undefined && says.source.startsWith(INTERRUPTED.source);
+    return spins ? this.#spinS : LIMIT_S;
+  }
+
+  /** Returns the seconds after which the call of TRIAL is interrupted. One that succeeds is not, however slow the machine
+   *  is: its answer may only not come late. */
+  #limitOf(trial: HostileCase): number {
+    const seconds = this.#secondsOf(trial);
+    return trial.succeeds === true ? seconds + (LIMITS.graceMs / 1000) * stretch() : seconds;
   }
 
   async #prepare({ before }: HostileCase, expected: (met: boolean, what: string) => void): Promise<void> {

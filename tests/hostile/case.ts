@@ -38,6 +38,8 @@ export interface Group {
 
 /** Seconds that the call of a case may take. */
 export const LIMIT_S = 0.5;
+/** The same in the short run for a form that does nothing but wait for its interrupt. */
+export const SHORT_SPIN_S = 0.3;
 
 /** How the answer to a call begins that was interrupted at its limit. */
 export const INTERRUPTED =

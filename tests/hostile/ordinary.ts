@@ -2,6 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Arena, statusOf } from './arena.ts';
 
 /** What one look at a server and its image found. */
@@ -127,6 +128,8 @@ export function slope(points: readonly (readonly [number, number])[]): number {
 
 async function holdings(arena: Arena): Promise<Holdings> {
   await arena.eval('(sb-ext:gc :full t)');
+  // The thread of a call that was answered takes a moment to end.
+  await pause(200);
   const descriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length;
   const image = arena.image() ?? -1;
   return {

@@ -7,7 +7,7 @@ import { RECOVERING, recover } from './replayed.ts';
 
 let arena: Arena;
 beforeAll(async () => {
-  arena = await Arena.start(RECOVERING, 'on');
+  arena = await Arena.start(RECOVERING);
 });
 afterAll(() => arena.close());
 

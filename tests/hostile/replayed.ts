@@ -2,7 +2,7 @@
 // it is said what did not. There is always a way to an image without anything of it.
 
 import type { Answer } from '../harness.ts';
-import type { Arena } from './arena.ts';
+import type { Arena, ArenaOptions } from './arena.ts';
 import { type HostileCase, LIMIT_S } from './case.ts';
 
 /** Seconds within which a lost image is built again, and more for the calls around it. */
@@ -10,7 +10,7 @@ const REBUILD_S = 60;
 const GRACE_MS = 4000;
 
 /** With what a server is started whose images are lost after each case. */
-export const RECOVERING = ['--heap', '1GB', '--eval-timeout', String(LIMIT_S), '--allow', 'restart_image'];
+export const RECOVERING: ArenaOptions = { args: ['--allow', 'restart_image'], replay: 'on' };
 
 /** What became of a case after which the image was lost. */
 export interface Recovery {

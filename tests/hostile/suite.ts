@@ -2,13 +2,13 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Arena } from './arena.ts';
-import type { Group } from './case.ts';
+import { type Group, SHORT_SPIN_S } from './case.ts';
 
 /** Defines a test for each case of GROUPS, all with one server; those that take long are left to `make check-long`. */
 export function testCases(groups: readonly Group[]): void {
   let arena: Arena;
   beforeAll(async () => {
-    arena = await Arena.start();
+    arena = await Arena.start({ spinS: SHORT_SPIN_S });
   });
   afterAll(() => arena.close());
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
-import { cacheFolder } from '../../src/image/process/agent.ts';
+import { cacheFolder } from '../../src/paths.ts';
 import { PROJECT } from '../harness.ts';
 import { imageContract, LIMIT_MS } from '../image-contract.ts';
 

@@ -2,8 +2,8 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
-import { cacheFolder } from '../../src/image/process/agent.ts';
 import type { ToolAnswer } from '../../src/image/wire/operations.ts';
+import { cacheFolder } from '../../src/paths.ts';
 import { PROJECT } from '../harness.ts';
 
 /** What the tools were called with. */

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
+import { cacheFolder } from '../../src/paths.ts';
 import { FIXTURES, PROJECT, SERVER, temporaryFolder } from '../harness.ts';
 import { filesOf, textOf } from '../repository/files.ts';
 import { topLevelForms } from '../repository/lisp.ts';
@@ -55,11 +56,11 @@ exec '${SBCL}' "\${args[@]}"
 /** Without a cache the agent is not compiled to a file, in which SBCL could not name what has no package. */
 const NO_CACHE = '/proc/nothing';
 
-function start(program: string): SbclImage {
+function start(program: string, cache = NO_CACHE): SbclImage {
   return new SbclImage({
     sbcl: program,
     lispFolder: join(PROJECT, 'lisp'),
-    cacheFolder: NO_CACHE,
+    cacheFolder: cache,
     root: folder.path,
     heapMb: 512,
     searchTree: false,
@@ -71,13 +72,13 @@ function start(program: string): SbclImage {
 const NAMES = [...ABILITIES.keys()];
 const namesOf = (ability: string) => ABILITIES.get(ability)?.internals ?? [];
 
-/** The abilities three by three, since each start without a cache compiles the agent. */
-const GROUPS = NAMES.flatMap((_, index) => (index % 3 === 0 ? [NAMES.slice(index, index + 3)] : []));
+/** The abilities five by five, since each start without a cache compiles the agent. */
+const GROUPS = NAMES.flatMap((_, index) => (index % 5 === 0 ? [NAMES.slice(index, index + 5)] : []));
 
 /** What this SBCL lacks as it is, and what the system does not do for an image without a limit of memory. */
 const lackedAnyway = ['address-space limits'];
 beforeAll(async () => {
-  const image = start(SBCL);
+  const image = start(SBCL, cacheFolder());
   lackedAnyway.push(...(await image.greeting()).without);
   image.close();
 });

@@ -141,6 +141,25 @@ test('climbs on when a call resists', async () => {
   expect((await calls[0])?.isError).toBe(true);
 });
 
+test('ends a call whose thread has not come to its code yet, and keeps the image', async () => {
+  await session.eval(`(let ((left 1))
+    (push (lambda () (when (= (decf left) 0) (sleep 1000))) live-lisp.jobs::**before-jobs**))`);
+  const { text, isError } = await session.call('eval_form', { form: '1', timeout: 0.3 });
+  await session.eval('(pop live-lisp.jobs::**before-jobs**)');
+  expect([isError, text]).toEqual([
+    true,
+    expect.stringMatching(/the image (?:and what was done so far are|is) kept/),
+  ]);
+});
+
+test('ends the first call of an image too when it has made *FEATURES* a circle, which no compilation survives', async () => {
+  const fresh = await startSession();
+  const circle = '(setf *features* (let ((l (list :a))) (setf (cdr l) l) l))';
+  const { text } = await fresh.call('eval_form', { form: `(progn ${circle} (loop))`, timeout: 0.5 });
+  expect(text).toMatch(/^Error: Interrupted after/);
+  await fresh.close();
+});
+
 describe('from code', () => {
   const callTool = (more = '') =>
     `(handler-case (live-lisp:call-tool :interrupt${more}) (live-lisp:tool-error (e) (live-lisp:tool-error-message e)))`;

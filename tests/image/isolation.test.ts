@@ -160,6 +160,22 @@ test('ending all threads leaves those alone that answer, and says so', async () 
   expect(await session.eval('*still-here*')).toBe(':KEPT');
 });
 
+test('ending all threads with the first call of an image costs nothing either', async () => {
+  const other = await startSession({ args: ['--allow', 'restart_image'] });
+  try {
+    for (let image = 1; image <= 5; image++) {
+      const text = await other.eval(
+        '(dolist (thread (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) (ignore-errors (sb-thread:terminate-thread thread)))',
+      );
+      expect(text).toContain('answers the server, so it is left alone.');
+      expect(await other.eval('(+ 1 2)')).toBe('3');
+      await other.call('restart_image', {});
+    }
+  } finally {
+    await other.close();
+  }
+});
+
 test('an exit in another thread is not told as an interruption', async () => {
   const other = await startSession();
   try {

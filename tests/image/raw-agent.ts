@@ -3,9 +3,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { agentCommand, cacheFolder } from '../../src/image/process/agent.ts';
+import { agentCommand } from '../../src/image/process/agent.ts';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
 import { FrameReader, type Message, requestFrame } from '../../src/image/wire/frames.ts';
+import { cacheFolder } from '../../src/paths.ts';
 import { PROJECT } from '../harness.ts';
 import { until } from '../server/processes.ts';
 

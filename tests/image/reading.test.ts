@@ -105,6 +105,12 @@ describe('nothing is interned', () => {
     expect(await present('FRESH-THERE', 'ELSEWHERE')).toBe(false);
   });
 
+  test('nor in one whose name has to be escaped', async () => {
+    await session.eval('(make-package "else where" :use nil)');
+    await session.eval('(list |else where|::fresh-there #<)');
+    expect(await present('FRESH-THERE', 'else where')).toBe(false);
+  });
+
   test('but what was there before stays, and so do the forms before', async () => {
     await session.eval('(defvar *old-one* 5)');
     await session.eval("(list 'kept-by-form-1) (list *old-one* 'kept-by-form-1 #<)");

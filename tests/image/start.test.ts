@@ -1,5 +1,6 @@
 // How an image comes up: its cache, its SBCL, its heap.
 
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -11,11 +12,25 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { agentCommand, cacheUsable } from '../../src/image/process/agent.ts';
 import { findSbcl, installHint } from '../../src/image/process/sbcl.ts';
-import { type Answer, type Session, type StartOptions, startSession, temporaryFolder } from '../harness.ts';
+import { cacheFolder } from '../../src/paths.ts';
+import {
+  type Answer,
+  PROJECT,
+  type Session,
+  type StartOptions,
+  startSession,
+  temporaryFolder,
+} from '../harness.ts';
 import { RawServer } from '../server/raw.ts';
+
+const LISP = join(PROJECT, 'lisp');
+
+/** Where no folder can be made. */
+const UNUSABLE = ['/proc/x', '/proc/1/cache', '/dev/null/cache', '/sys/kernel'] as const;
 
 const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
 
@@ -50,38 +65,55 @@ function program(name: string, script: string): string {
 }
 
 describe('the cache', () => {
-  const cached = () => readdirSync(join(folder.path, 'live-lisp'));
+  /** What is there of the agent; the code of the program has tests of its own. */
+  const cached = (base = folder.path) =>
+    readdirSync(join(base, 'live-lisp')).filter((name) => !name.endsWith('.v8'));
   const inFolder = () => ({ env: { XDG_CACHE_HOME: folder.path } });
 
-  test('is filled by the first start with one fasl and nothing else, and used by the next', async () => {
-    expect(await firstAnswer(inFolder())).toEqual(THREE);
-    const files = cached();
-    expect(files).toEqual([expect.stringMatching(/^agent-[0-9a-f]+-.*\.fasl$/)]);
-    expect(await firstAnswer(inFolder())).toEqual(THREE);
-    expect(cached()).toEqual(files);
+  /** The cache that two servers have found empty, and what they answered. */
+  const good = temporaryFolder();
+  let first: Answer[];
+  beforeAll(async () => {
+    const start = () => firstAnswer({ env: { XDG_CACHE_HOME: good.path } });
+    first = await Promise.all([start(), start()]);
   });
+  afterAll(good.remove);
 
-  test('that is empty serves two servers that start at once', async () => {
-    const answers = await Promise.all([
-      firstAnswer(inFolder()),
-      firstAnswer(inFolder()),
-      firstAnswer(inFolder()),
+  test('that is empty serves two servers that start at once, has one fasl and one core then, and those serve the next', async () => {
+    expect(first).toEqual([THREE, THREE]);
+    const files = cached(good.path);
+    expect(files).toEqual([
+      expect.stringMatching(/^agent-[0-9a-f]+-.*\.fasl$/),
+      expect.stringMatching(/^image-[0-9a-f]+\.core$/),
     ]);
-    expect(answers).toEqual([THREE, THREE, THREE]);
-    expect(cached()).toEqual([expect.stringMatching(/\.fasl$/)]);
+    const identities = () => files.map((name) => statSync(join(good.path, 'live-lisp', name)).ino);
+    const before = identities();
+    expect(await firstAnswer({ env: { XDG_CACHE_HOME: good.path } })).toEqual(THREE);
+    expect(cached(good.path)).toEqual(files);
+    expect(identities()).toEqual(before);
   });
 
   describe('that is damaged', () => {
-    const good = temporaryFolder();
     const goodFasl = () => {
       const [name = ''] = readdirSync(join(good.path, 'live-lisp'));
       return { name, path: join(good.path, 'live-lisp', name) };
     };
-    beforeAll(() => firstAnswer({ env: { XDG_CACHE_HOME: good.path } }));
-    afterAll(good.remove);
 
+    /** Puts the fasl into the test's cache, does DAMAGE to it, and returns its path and how large it should be. */
+    function putDamaged(damage: (file: string) => void): { file: string; whole: number } {
+      const { name, path } = goodFasl();
+      const file = join(folder.path, 'live-lisp', name);
+      mkdirSync(dirname(file));
+      copyFileSync(path, file);
+      damage(file);
+      return { file, whole: statSync(path).size };
+    }
+
+    const truncate = (file: string) => truncateSync(file, 20_000);
+
+    // That it ends is what the agent is compiled after; the next test shows the whole of it for one.
     test.each([
-      ['truncated', (file: string) => truncateSync(file, 20_000)],
+      ['truncated', truncate],
       ['empty', (file: string) => truncateSync(file, 0)],
       ['garbage', (file: string) => writeFileSync(file, 'garbage '.repeat(5000))],
       [
@@ -89,15 +121,20 @@ describe('the cache', () => {
         (file: string) => writeFileSync(file, '# FASL\n  compiled from "x"\n  using SBCL version 0.1\n'),
       ],
       ['Lisp, but no agent', (file: string) => writeFileSync(file, '(defvar cl-user::*fake* 1)\n')],
-    ])('because it is %s is no obstacle, and is whole again', async (_, damage) => {
-      const { name, path } = goodFasl();
-      const file = join(folder.path, 'live-lisp', name);
-      mkdirSync(dirname(file));
-      copyFileSync(path, file);
-      damage(file);
+    ])('because it is %s ends the image that loads it', (_, damage) => {
+      putDamaged(damage);
+      const options = { lispFolder: LISP, root: folder.path, heapMb: 512, searchTree: false };
+      const cache = cacheFolder({ XDG_CACHE_HOME: folder.path });
+      const { program, args, env } = agentCommand(SBCL, { ...options, cacheFolder: cache }, true);
+      const { status, stderr } = spawnSync(program, args, { env, encoding: 'utf8', timeout: 60_000 });
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/unhandled|debugger/i)]);
+    });
+
+    test('is no obstacle, and is whole again', async () => {
+      const { file, whole } = putDamaged(truncate);
       expect(await firstAnswer(inFolder())).toEqual(THREE);
-      expect(cached()).toEqual([name]);
-      expect(statSync(file).size).toBe(statSync(path).size);
+      expect(cached()).toEqual([basename(file)]);
+      expect(statSync(file).size).toBe(whole);
     });
 
     test('because a folder is where the fasl should be is no obstacle', async () => {
@@ -106,12 +143,13 @@ describe('the cache', () => {
     });
   });
 
-  test.each(['/proc/x', '/proc/1/cache', '/dev/null/cache', '/sys/kernel'])(
-    'that cannot be made, in %s, is no obstacle',
-    async (path) => {
-      expect(await firstAnswer({ env: { XDG_CACHE_HOME: path } })).toEqual(THREE);
-    },
-  );
+  test.each(UNUSABLE)('that cannot be made, in %s, is not usable', (path) => {
+    expect(cacheUsable(cacheFolder({ XDG_CACHE_HOME: path }))).toBe(false);
+  });
+
+  test('that cannot be made is no obstacle', async () => {
+    expect(await firstAnswer({ env: { XDG_CACHE_HOME: UNUSABLE[0] } })).toEqual(THREE);
+  });
 
   test('that cannot be written is no obstacle', async () => {
     mkdirSync(join(folder.path, 'live-lisp'));
@@ -212,9 +250,13 @@ describe('the heap', () => {
     [['--heap', '512MB'], 512],
     [['--heap', '1GB'], 1024],
     [['--heap=1gb'], 1024],
-  ])('with the flags %j has %d MB', async (args, megabytes) => {
-    const { text } = await firstAnswer({ args }, '(floor (sb-ext:dynamic-space-size) (* 1024 1024))');
-    expect(text.split('\n')[0]).toBe(String(megabytes));
+  ])('with the flags %j has %d MB, and SBCL twice as much', async (args, megabytes) => {
+    await withSession({ args }, async (session) => {
+      expect(await session.eval('(floor (sb-ext:dynamic-space-size) (* 1024 1024))')).toMatch(
+        new RegExp(`^${2 * megabytes}\n`),
+      );
+      expect(await session.text('image_status')).toContain(` of ${megabytes} MB; `);
+    });
   });
 });
 
@@ -223,7 +265,8 @@ test('the image starts in the workspace root, with nothing of the user’s init 
   const form =
     '(list (sb-ext:native-namestring *default-pathname-defaults*) (boundp (quote *rc*)) (probe-file "marker"))';
   writeFileSync(join(folder.path, 'marker'), '');
-  const { text } = await firstAnswer({ cwd: folder.path, env: { HOME: folder.path } }, form);
+  const env = { HOME: folder.path, XDG_CACHE_HOME: dirname(cacheFolder()) };
+  const { text } = await firstAnswer({ cwd: folder.path, env }, form);
   expect(text).toMatch(new RegExp(`^\\("[^"]*" NIL #P"${folder.path}/marker"\\)$`));
   expect(existsSync(join(folder.path, 'marker'))).toBe(true);
 });

@@ -3,10 +3,11 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 
 const root = temporaryFolder();
 const cache = temporaryFolder();
+warmCache(cache.path);
 let session: Session;
 beforeAll(async () => {
   session = await startSession({ args: ['--root', root.path], env: { XDG_CACHE_HOME: cache.path } });

@@ -3,10 +3,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, type StartOptions, startSession, temporaryFolder } from '../harness.ts';
+import { type Session, type StartOptions, startSession, temporaryFolder, warmCache } from '../harness.ts';
 
-/** One cache for all, so that the agent is compiled once. */
+/** One cache for all, so that a system of the distribution is compiled once. */
 const cache = temporaryFolder();
+warmCache(cache.path);
 afterAll(cache.remove);
 
 let folder: ReturnType<typeof temporaryFolder>;

@@ -18,6 +18,7 @@ describe('listenToHeart', () => {
       state,
       busy: () => state.busy,
       collecting: (): boolean | undefined => undefined,
+      deniedMs: () => 0,
       ping: () => {
         state.pings++;
         return state.alive ? Promise.resolve() : new Promise(() => {});
@@ -68,6 +69,24 @@ describe('listenToHeart', () => {
     }
   });
 
+  test('does not count what one was denied the CPU, as long as it may be silent', async () => {
+    for (const [deniedFor, killedAfter] of [
+      [8000, 15],
+      [Number.POSITIVE_INFINITY, 27],
+    ] as const) {
+      const began = Date.now();
+      const deniedMs = () => Math.min(Date.now() - began, deniedFor);
+      const beating = { ...heart(), collecting: () => false, deniedMs };
+      beating.state.alive = false;
+      const stop = listenToHeart(beating, 19_500);
+      await vi.advanceTimersByTimeAsync(1000 * killedAfter - 3000);
+      expect(beating.state.kills).toBe(0);
+      await vi.advanceTimersByTimeAsync(4000);
+      expect(beating.state.kills).toBeGreaterThan(0);
+      stop();
+    }
+  });
+
   test('forgives an answer that comes late', async () => {
     let answer = () => {};
     const kill = vi.fn();
@@ -75,7 +94,8 @@ describe('listenToHeart', () => {
       new Promise<void>((resolve) => {
         answer = resolve;
       });
-    const stop = listenToHeart({ busy: () => true, collecting: () => undefined, ping, kill }, 5000);
+    const beating = { busy: () => true, collecting: () => undefined, deniedMs: () => 0, ping, kill };
+    const stop = listenToHeart(beating, 5000);
     for (let round = 0; round < 4; round++) {
       await vi.advanceTimersByTimeAsync(4000);
       answer();

@@ -35,7 +35,7 @@ function silentPeer() {
 
 test('a job is about the first line of its code, bounded, or its file, or nothing', () => {
   const jobs = new Jobs();
-  const subjectOf = (args: object) => jobs.begin('evaluate', args, undefined).subject;
+  const subjectOf = (args: object) => jobs.begin('evaluate', args).subject;
   expect(subjectOf({ code: '\n  (f)\n(g)' })).toBe('(f)');
   expect(subjectOf({ code: 'x'.repeat(101), file: '/f' })).toBe(`${'x'.repeat(100)}...`);
   expect(subjectOf({ file: '/a/b.lisp', fasl: '/c' })).toBe('/a/b.lisp');
@@ -44,24 +44,26 @@ test('a job is about the first line of its code, bounded, or its file, or nothin
 
 test('jobs are numbered on, and gone once they have ended', async () => {
   const jobs = new Jobs();
-  const [one, two] = [jobs.begin('evaluate', {}, undefined), jobs.begin('describe', {}, undefined)];
+  const [one, two] = [jobs.begin('evaluate', {}), jobs.begin('describe', {})];
   expect(jobs.list()).toEqual([one, two]);
   jobs.end(one, DONE);
   expect(await one.ended).toBe(DONE);
   expect(jobs.list()).toEqual([two]);
-  expect(jobs.begin('evaluate', {}, undefined).number).toBe(3);
+  expect(jobs.begin('evaluate', {}).number).toBe(3);
   expect([0, 1, 3, 4].map((number) => jobs.wasThere(number))).toEqual([false, true, true, false]);
 });
 
 test('a job ends for the reason that came first', () => {
   const jobs = new Jobs();
   const client = new AbortController();
-  const job = jobs.begin('evaluate', {}, client.signal);
+  const job = jobs.begin('evaluate', {});
+  job.follow(client.signal);
   job.interrupt('interrupt');
   client.abort('ending');
   expect([job.signal.aborted, job.reason]).toEqual([true, 'interrupt']);
   const other = new AbortController();
-  const cancelled = jobs.begin('evaluate', {}, other.signal);
+  const cancelled = jobs.begin('evaluate', {});
+  cancelled.follow(other.signal);
   other.abort('interrupt'); // What a client says is no reason of ours.
   expect(cancelled.reason).toBe('cancelled');
 });
@@ -71,7 +73,7 @@ test('the steps that end a call carry the reason', () => {
   const controller = new AbortController();
   const call = { interrupt: (reason: string) => void reasons.push(reason), terminate() {}, kill() {} };
   watch(
-    { ...call, reacts: () => new Promise(() => {}), collecting: () => undefined },
+    { ...call, reacts: () => new Promise(() => {}), collecting: () => undefined, deniedMs: () => 0 },
     1e6,
     controller.signal,
   );
@@ -82,7 +84,7 @@ test('the steps that end a call carry the reason', () => {
 
 test('when the server ends, all are ended, and not waited for longer than that', async () => {
   const jobs = new Jobs();
-  const job = jobs.begin('evaluate', {}, undefined);
+  const job = jobs.begin('evaluate', {});
   const over = vi.fn();
   void jobs.endAll(150).then(over);
   expect(job.reason).toBe('ending');
@@ -111,7 +113,7 @@ test('a call that waits knows how many are before it', async () => {
 test('progress is told each second, in each phase, until the end', async () => {
   const jobs = new Jobs();
   const told: Progress[] = [];
-  const job = jobs.begin('evaluate', {}, undefined);
+  const job = jobs.begin('evaluate', {});
   const stopTelling = tellProgress(job, (progress) => told.push(progress));
   const next = async () => {
     await vi.advanceTimersByTimeAsync(1000);
@@ -140,7 +142,7 @@ test.each([5, 'x', [], { lastLine: 5 }, { lastLine: { a: 1 }, file: ['/f'], coll
   'what a program says of progress in the place of the agent, such as %j, is not told',
   async (said) => {
     const texts: string[] = [];
-    const job = new Jobs().begin('evaluate', {}, undefined);
+    const job = new Jobs().begin('evaluate', {});
     const stopTelling = tellProgress(job, (progress) => texts.push(progressText(progress)));
     const { asked, peer } = silentPeer();
     job.phase = { kind: 'running', peer, id: 7 };

@@ -27,6 +27,7 @@ function job() {
     terminate: () => void note('terminate'),
     reacts: async () => note('ask'),
     collecting: (): boolean | undefined => undefined,
+    deniedMs: () => 0,
     kill: () => void note('kill'),
   };
 }
@@ -87,6 +88,27 @@ describe('watch', () => {
     expect(step).toBe('kill');
     expect(at).toBeGreaterThanOrEqual(quiet + kill - TIMES.look);
     expect(at).toBeLessThanOrEqual(quiet + kill);
+  });
+
+  test('puts steps off by what the image was denied the CPU, in all by no more than it may', async () => {
+    const began = Date.now();
+    const denied = (upTo: number) => ({
+      ...job(),
+      reacts: () => new Promise(() => {}),
+      collecting: () => false,
+      deniedMs: () => Math.min(Math.max(0, Date.now() - began - LIMIT_MS), upTo),
+    });
+    const [call, starving] = [denied(500), denied(Number.POSITIVE_INFINITY)];
+    watch(call, LIMIT_MS, undefined);
+    watch(starving, LIMIT_MS, undefined);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(call.steps).toEqual([
+      [LIMIT_MS, 'interrupt timeout'],
+      [LIMIT_MS + again + 500, 'interrupt timeout'],
+      [LIMIT_MS + terminate + 500, 'terminate'],
+      [LIMIT_MS + ask + kill + 500, 'kill'],
+    ]);
+    expect(starving.steps.at(-1)).toEqual([LIMIT_MS + ask + kill + collecting, 'kill']);
   });
 
   test('takes no step more once the call has ended', async () => {

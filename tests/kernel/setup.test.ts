@@ -3,9 +3,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { cacheFolder, sourceRegistry } from '../../src/image/process/agent.ts';
+import { sourceRegistry } from '../../src/image/process/agent.ts';
 import { libraryManagers } from '../../src/image/process/libraries.ts';
 import { findSbcl, installHint } from '../../src/image/process/sbcl.ts';
+import { cacheFolder } from '../../src/paths.ts';
 import { temporaryFolder } from '../harness.ts';
 
 const folder = temporaryFolder();

@@ -2,10 +2,11 @@
 
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { agentCommand, cacheFolder } from '../../src/image/process/agent.ts';
+import { agentCommand } from '../../src/image/process/agent.ts';
 import { Child } from '../../src/image/process/child.ts';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
 import type { Built } from '../../src/image/wire/messages.ts';
+import { cacheFolder } from '../../src/paths.ts';
 import { PROJECT } from '../harness.ts';
 
 const OPTIONS = {

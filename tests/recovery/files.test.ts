@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SERVER, type Session, temporaryFolder } from '../harness.ts';
 import { afterLoss, built, killImage, sessions, told } from './losses.ts';
 
-const start = sessions();
 let root: ReturnType<typeof temporaryFolder>;
 let state: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
@@ -18,6 +17,8 @@ afterEach(() => {
   root.remove();
   state.remove();
 });
+// Hooks run backwards at the end: a session ends before the folders go that it writes into.
+const start = sessions();
 
 function put(name: string, text: string): string {
   const path = join(root.path, name);

@@ -102,7 +102,7 @@ export const SHOW = `
       (append
         (list (package-name (live-lisp.jobs::session-package))
               (prin1-to-string (sb-c::policy-to-decl-spec sb-c::*policy*))
-              (live-lisp.journal::readtable-text *readtable*)
+              (live-lisp.jobs::readtable-text *readtable*)
               (prin1-to-string (last (live-lisp:list-registered-tools) 6)))
         (loop for package in (list-all-packages)
               when (or (eql 0 (search "RP" (package-name package))) (eq package (find-package "COMMON-LISP-USER")))

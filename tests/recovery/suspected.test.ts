@@ -24,6 +24,7 @@ const ALIVE = {
     terminate: () => {},
     reacts: async () => {},
     collecting: () => false,
+    deniedMs: () => 0,
     kill: () => {},
   }),
 } as unknown as Peer;

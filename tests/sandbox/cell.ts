@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type Session, type StartOptions, startSession, temporaryFolder } from '../harness.ts';
+import { type Session, type StartOptions, startSession, temporaryFolder, warmCache } from '../harness.ts';
 
 /** A folder that no sandbox hides, as those for temporary files are. It has a file `kept` and a `folder`. */
 export function outsideFolder(): { path: string; remove: () => void } {
@@ -16,12 +16,14 @@ export function outsideFolder(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A workspace with a cache of its own, so that what is compiled in the sandbox can be looked at. */
-export function workspace(): { root: string; cache: string; remove: () => void } {
+/** A workspace with a cache of its own, so that what is compiled in the sandbox can be looked at. In it is the compiled
+ *  agent, unless it is to be EMPTY. */
+export function workspace(empty?: 'empty'): { root: string; cache: string; remove: () => void } {
   const folder = temporaryFolder();
   const [root, cache] = [join(folder.path, 'root'), join(folder.path, 'cache')];
   mkdirSync(root);
   mkdirSync(cache);
+  if (empty === undefined) warmCache(cache);
   return { root, cache, remove: folder.remove };
 }
 

@@ -121,20 +121,31 @@ test('the doctor says that it works', async () => {
 });
 
 test('an empty cache is filled before the image starts, and one that cannot be written is none', async () => {
-  const { root, cache, remove } = workspace();
+  const { root, cache, remove } = workspace('empty');
+  const kept = () => readdirSync(join(cache, 'live-lisp')).filter((name) => !name.endsWith('.v8'));
+  const all = [
+    expect.stringMatching(/^agent-[0-9a-f]{16}-.*\.fasl$/),
+    expect.stringMatching(/^image-[0-9a-f]{16}\.core$/),
+    'sandboxes',
+  ];
+  const FROM_CORE =
+    '(and (search "--core" (with-open-file (in "/proc/self/cmdline") (read-line in))) :from-core)';
   try {
-    for (const XDG_CACHE_HOME of [cache, '/proc/nothing']) {
+    for (const [XDG_CACHE_HOME, from] of [
+      [cache, ':FROM-CORE'],
+      ['/proc/nothing', 'NIL'],
+    ] as const) {
       const session = await startSandboxed(root, { env: { XDG_CACHE_HOME } });
-      expect(await session.eval('(+ 1 2)')).toBe('3');
+      expect(await session.eval(FROM_CORE)).toBe(from);
       expect(await shell(session, 'test -d "$XDG_CACHE_HOME" || mkdir "$XDG_CACHE_HOME" && echo ok')).toBe(
         '0 ok',
       );
+      expect(await shell(session, `rm -f ${cache}/live-lisp/image-*; echo x >>${cache}/live-lisp/x`)).toMatch(
+        /Read-only file system|cannot create/,
+      );
       await session.close();
     }
-    expect(readdirSync(join(cache, 'live-lisp')).sort()).toEqual([
-      expect.stringMatching(/^agent-[0-9a-f]{16}-.*\.fasl$/),
-      'sandboxes',
-    ]);
+    expect(kept().sort()).toEqual(all);
   } finally {
     remove();
   }

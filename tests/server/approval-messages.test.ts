@@ -14,6 +14,9 @@ const FORGED =
 const OTHER =
   'This approval was for another call, so nothing was done. Call the tool again to ask for this one.';
 
+const UNANSWERED =
+  "Tool write_file is dangerous and needs a human's approval. Nobody answered the question, so nothing was done. A person can allow it when they start the server: --allow write_file:src/a.lisp";
+
 const APPROVAL = { action: 'accept', content: { decision: 'approve' } };
 
 const { start, share } = filesToApprove();
@@ -66,18 +69,12 @@ test.each<[string, object, string]>([
   ['without a state', { requestState: undefined }, FORGED],
   ['with a state of its own', { requestState: 'approved' }, FORGED],
   ['with an empty state', { requestState: '' }, FORGED],
-  ['without an answer', { inputResponses: undefined }, 'Tool execution denied by user'],
-  [
-    'with an answer to another question',
-    { inputResponses: { other: APPROVAL } },
-    'Tool execution denied by user',
-  ],
-  [
-    'with an answer of another kind',
-    { inputResponses: { approval: { roots: [] } } },
-    'Tool execution denied by user',
-  ],
-])('S2.12 an approval %s does nothing', async (_, changes, text) => {
+  ['without an answer', { inputResponses: undefined }, UNANSWERED],
+  ['with an answer to another question', { inputResponses: { other: APPROVAL } }, UNANSWERED],
+  ['with an answer of another kind', { inputResponses: { approval: { roots: [] } } }, UNANSWERED],
+  ['that was cancelled', { inputResponses: { approval: { action: 'cancel' } } }, UNANSWERED],
+  ['without a decision', { inputResponses: { approval: { action: 'accept', content: {} } } }, UNANSWERED],
+])('S2.12 C29 an approval %s does nothing', async (_, changes, text) => {
   const { server, content } = await share();
   const state = await ask(server);
   const reply = await answer(server, state, changes);

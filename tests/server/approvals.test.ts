@@ -63,7 +63,18 @@ async function launch(era: Era, answers: ElicitResult[], args: string[] = []): P
 
 const accept = (content: Record<string, string>): ElicitResult => ({ action: 'accept', content });
 const APPROVE = accept({ decision: 'approve' });
-const DENIED = { text: 'Tool execution denied by user', notices: [], isError: true };
+const DENIED = {
+  text: 'Tool execution denied by user',
+  notices: [
+    'If no person decided this, the client did by itself. A person can allow it when they start the server: --allow eval_form',
+  ],
+  isError: true,
+};
+const UNANSWERED = {
+  text: "Tool eval_form is cautious and needs a human's approval. Nobody answered the question, so nothing was done. A person can allow it when they start the server: --allow eval_form",
+  notices: [],
+  isError: true,
+};
 
 describe.each(ERAS)('in the %s era', (era) => {
   test('S2.12 approved once, the call runs once, and the next is asked for again', async () => {
@@ -89,14 +100,21 @@ describe.each(ERAS)('in the %s era', (era) => {
 
   test.each<[string, ElicitResult]>([
     ['decline', { action: 'decline' }],
-    ['cancel', { action: 'cancel' }],
     ['deny', accept({ decision: 'deny' })],
-    ['no decision', accept({})],
     ['another word', accept({ decision: 'yes' })],
-    ['arguments without a decision', accept({ arguments: '{"form":"(setf *ran* t)"}' })],
   ])('S2.12 %s is a denial: the call is not run', async (_, answer) => {
     const { session } = await start(era, [answer, APPROVE]);
     expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(DENIED);
+    expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
+  });
+
+  test.each<[string, ElicitResult]>([
+    ['cancel', { action: 'cancel' }],
+    ['no decision', accept({})],
+    ['arguments without a decision', accept({ arguments: '{"form":"(setf *ran* t)"}' })],
+  ])('C29 %s is no answer: the call is not run, and how it can be is told', async (_, answer) => {
+    const { session } = await start(era, [answer, APPROVE]);
+    expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(UNANSWERED);
     expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
   });
 

@@ -38,9 +38,15 @@ async function start(args: string[] = [], answer?: ElicitResult, root = folder.p
   return session;
 }
 
-function records(): Line[] {
-  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as Line);
+/** Returns the lines of the log once each call has its end, which is written a little after the answer. */
+async function records(): Promise<Line[]> {
+  return until('the ends', 5000, () => {
+    const lines = readText()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line);
+    return lines.filter(({ event }) => event === 'end').length * 2 === lines.length ? lines : undefined;
+  });
 }
 
 describe('the records', () => {
@@ -48,7 +54,7 @@ describe('the records', () => {
     const session = await start();
     const form = `(with-open-file (s "${file}") (loop for line = (read-line s nil) while line count t))`;
     expect(await session.eval(form)).toBe('1');
-    const [begin, end] = records();
+    const [begin, end] = await records();
     expect(begin).toMatchObject({
       event: 'begin',
       tool: 'eval_form',
@@ -64,13 +70,13 @@ describe('the records', () => {
     const session = await start();
     await session.call('describe_symbol', { symbol: 'car' });
     await session.eval('(live-lisp:call-tool "eval_form" :form "(+ 1 2)")');
-    expect(records().map(({ event, tool }) => tool ?? event)).toEqual([
+    expect((await records()).map(({ event, tool }) => tool ?? event)).toEqual([
       'eval_form',
       'eval_form',
       'end',
       'end',
     ]);
-    expect(records()[1]).toMatchObject({ caller: 'code', arguments: { form: '(+ 1 2)' } });
+    expect((await records())[1]).toMatchObject({ caller: 'code', arguments: { form: '(+ 1 2)' } });
   });
 
   test('S2.12 what a human denied, and what they allowed', async () => {
@@ -80,7 +86,7 @@ describe('the records', () => {
     await approving.call('write_file', { path: 'a.txt', content: 'a' });
     const standing = await start(['--allow', 'write_file:*.txt']);
     await standing.call('write_file', { path: 'a.txt', content: 'b' });
-    expect(records()).toMatchObject([
+    expect(await records()).toMatchObject([
       { event: 'begin', tool: 'write_file', authority: 'human' },
       { event: 'end', success: false, error: 'Tool execution denied by user' },
       { event: 'begin', tool: 'write_file', authority: 'human' },
@@ -93,7 +99,7 @@ describe('the records', () => {
   test('long arguments are kept by their beginning and their digest', async () => {
     const session = await start();
     await session.eval(`(length "${'x'.repeat(10_000)}")`);
-    const [begin] = records();
+    const [begin] = await records();
     expect(begin?.arguments?.['form']).toMatch(
       /^\(length "x{1991}\[\.\.\. 8011 more characters, SHA-256 of all [0-9a-f]{64}\]$/,
     );
@@ -103,7 +109,7 @@ describe('the records', () => {
     const sessions = [await start(), await start()];
     const forms = Array.from({ length: 40 }, (_, index) => `(list ${index})`);
     await Promise.all(forms.flatMap((form) => sessions.map((session) => session.eval(form))));
-    const all = records();
+    const all = await records();
     expect(all.length).toBe(160);
     for (const { id } of all) {
       expect(all.filter((each) => each.id === id).map(({ event }) => event)).toEqual(['begin', 'end']);
@@ -129,7 +135,7 @@ describe('the records', () => {
   test('a damaged line that is still JSON is left out, and the others are shown', async () => {
     const session = await start();
     await session.eval('(+ 1 2)');
-    const [begin = {}, end = {}] = records();
+    const [begin = {}, end = {}] = await records();
     const damaged = [
       { ...begin, id: 'one', time: 5 },
       { ...begin, id: 'two', tool: { a: 1 } },
@@ -154,7 +160,7 @@ describe('the records', () => {
     await Promise.all([here.eval('(list :here)'), there.eval('(list :secret)')]);
     expect(await here.text('get_audit_log')).toMatch(/^1 call [\s\S]*\(list :here\)/);
     expect(await there.text('get_audit_log')).not.toContain('(list :here)');
-    expect(records().length).toBe(4);
+    expect((await records()).length).toBe(4);
     other.remove();
   });
 

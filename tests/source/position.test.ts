@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indexOfOffset, placeOf } from '../../src/source/lexer.ts';
-import { offsetOfByte, offsetOfTopLevelForm, positionOfForm } from '../../src/source/position.ts';
+import { TopLevelForms } from '../../src/source/position.ts';
+import { SourceText } from '../../src/source/text.ts';
 
 const HERE = import.meta.dirname;
 const LIBRARIES = '/usr/share/common-lisp/source';
@@ -19,8 +19,37 @@ interface Report {
   lines: number[][];
 }
 
+// SBCL's reader, like the tests, counts characters (code points), whereas an index counts UTF-16 units.
+
+function indexOfOffset(source: string, offset: number): number {
+  let index = 0;
+  for (let left = offset; left >= 1 && index < source.length; left--)
+    index += (source.codePointAt(index) ?? 0) > 0xffff ? 2 : 1;
+  return index;
+}
+
 function positionAt(source: string, offset: number) {
-  return placeOf(source, indexOfOffset(source, offset));
+  return new SourceText(source).positionAt(indexOfOffset(source, offset));
+}
+
+function positionOfForm(
+  source: string,
+  offset: number,
+  formNumber: number,
+  features: Set<string>,
+  callee?: string,
+) {
+  const forms = new TopLevelForms(new SourceText(source), features);
+  return forms.position(indexOfOffset(source, offset), formNumber, callee);
+}
+
+function offsetOfTopLevelForm(source: string, index: number, features: Set<string>): number | undefined {
+  const start = new TopLevelForms(new SourceText(source), features).start(index);
+  return start === undefined ? undefined : Array.from(source.slice(0, start)).length;
+}
+
+function offsetOfByte(source: string, bytes: number): number {
+  return Array.from(source.slice(0, new SourceText(source).indexOfOctet(bytes))).length;
 }
 
 function askSbcl(question: string): Report[] {

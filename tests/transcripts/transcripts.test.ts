@@ -3,11 +3,12 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FIXTURES, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { FIXTURES, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { CASES, TOOLS } from './calls.ts';
 
 let session: Session;
 const cache = temporaryFolder();
+warmCache(cache.path);
 // The tools that write write into a copy.
 const workspace = temporaryFolder();
 const ROOT = join(workspace.path, 'root');

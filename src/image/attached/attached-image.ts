@@ -47,8 +47,10 @@ export class AttachedImage implements Image {
     this.#times = options.times ?? TIMES;
     const host: Host = {
       limitMs: options.limitMs,
+      current: () => (this.#closed ? undefined : this.#peer),
       ready: () => this.#ready(),
       building: () => undefined,
+      compiling: () => false,
       begins: () => {
         for (const how of this.#losses.splice(0)) this.#notices.add({ kind: 'connected again', how });
       },

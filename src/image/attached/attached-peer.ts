@@ -73,6 +73,7 @@ export class AttachedPeer implements Peer {
       terminate: () => this.tell('terminate', { job: id }),
       reacts: () => this.#channel.askWritten(id),
       collecting: () => undefined,
+      deniedMs: () => 0,
       kill: () =>
         this.disconnect('a call could not be interrupted, so the connection to its image was closed'),
     };

@@ -14,7 +14,7 @@ import { Notices } from '../session/notices.ts';
 import { Queue } from '../session/queue.ts';
 import { type ImageStatus, imageStatus } from '../session/status.ts';
 import type { Hello } from '../wire/messages.ts';
-import { TIMES, type Times } from '../wire/times.ts';
+import { type Times, timesFor } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
 export interface SbclOptions extends LifetimeOptions {
@@ -47,7 +47,7 @@ export class SbclImage implements Image, Replaceable {
   readonly #lifetime: Lifetime;
 
   constructor(options: SbclOptions) {
-    const { times = TIMES } = options;
+    const times = timesFor(options.heapMb, options.times);
     this.#options = options;
     this.#times = times;
     this.#recovery = new Recovery(options.journal, times);
@@ -66,8 +66,10 @@ export class SbclImage implements Image, Replaceable {
     this.#lifetime = new Lifetime(options, turns, times);
     const host: Host = {
       limitMs: options.limitMs,
+      current: () => this.#lifetime.current,
       ready: () => this.#lifetime.ready(),
       building: () => this.#recovery.progress,
+      compiling: () => this.#lifetime.compiling,
       begins: (peer) => {
         // One that a start file has ended is no image to tell of.
         if (peer.dead) return;

@@ -1,10 +1,10 @@
 // Decides how SBCL is started with the agent in it: command line, environment, and where its fasl is kept.
 
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir, totalmem } from 'node:os';
-import { basename, dirname, isAbsolute, join } from 'node:path';
-import { homeFolder } from '../../paths.ts';
+import { accessSync, constants, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import { basename, join } from 'node:path';
+import { makeFolder } from '../../paths.ts';
 import type { Command } from './command.ts';
 
 export interface AgentOptions {
@@ -20,13 +20,6 @@ export interface AgentOptions {
   searchTree: boolean;
 }
 
-/** Returns the folder for compiled files that ENVIRONMENT means. */
-export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  const base = environment['XDG_CACHE_HOME'];
-  if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
-  return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
-}
-
 /** Returns whether compiled files can be kept in FOLDER, making it when needed. */
 export function cacheUsable(folder: string): boolean {
   try {
@@ -38,17 +31,14 @@ export function cacheUsable(folder: string): boolean {
   }
 }
 
-/** Makes FOLDER with its parents. Not by `recursive`, which never returns where the system says ENOENT for
- *  a folder whose parent exists, as below /proc. */
-export function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  const parent = dirname(folder);
-  if (parent !== folder) makeFolder(parent);
-  mkdirSync(folder);
+/** Returns whether there is a compiled agent in the cache; for which version of SBCL, only that knows. */
+export function isCompiled(options: AgentOptions): boolean {
+  const fasl = `${basename(compiledAgent(options))}-`;
+  return readdirSync(options.cacheFolder).some((name) => name.startsWith(fasl));
 }
 
 /** Returns what identifies the agent's source in FOLDER and those below: any change of it gives another. */
-function sourceDigest(folder: string): string {
+export function sourceDigest(folder: string): string {
   const hash = createHash('sha256');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   for (const name of files.filter((file) => file.endsWith('.lisp')).sort()) {
@@ -59,15 +49,23 @@ function sourceDigest(folder: string): string {
 
 // Only plain calls, which SBCL's EVAL runs without the compiler: it makes the warm start 5 ms faster.
 const LOAD_CACHED =
-  '(if (load (sb-ext:parse-native-namestring (concatenate (quote string) (sb-ext:posix-getenv "LIVE_LISP_FASL") ' +
-  '"-" (lisp-implementation-version) ".fasl")) :if-does-not-exist nil) t ' +
-  '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT"))))';
+  '(load (sb-ext:parse-native-namestring (concatenate (quote string) (sb-ext:posix-getenv "LIVE_LISP_FASL") ' +
+  '"-" (lisp-implementation-version) ".fasl")))';
 const LOAD_SOURCE = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
 const RUN = '(funcall (find-symbol "MAIN" "LIVE-LISP.AGENT"))';
+const SAVE = '(funcall (find-symbol "SAVE" "LIVE-LISP.AGENT"))';
 
-/** Returns how SBCL runs the agent. CACHED says whether a fasl from the cache may be used. */
+/** Returns how SBCL runs the agent: from the fasl in the cache when CACHED, which must be there, else from source. */
 export function agentCommand(sbcl: string, options: AgentOptions, cached: boolean): Command {
-  return command(sbcl, options, [cached ? LOAD_CACHED : LOAD_SOURCE, RUN]);
+  return command(sbcl, options, {
+    forms: [cached ? LOAD_CACHED : LOAD_SOURCE, RUN],
+    env: agentFiles(options),
+  });
+}
+
+/** Returns how SBCL evaluates FORM in CORE, which has the agent in it. Without a form it runs the agent. */
+export function coreCommand(sbcl: string, options: AgentOptions, core: string, form = RUN): Command {
+  return command(sbcl, options, { core, forms: [form], env: {} });
 }
 
 /** Megabytes that the image gets in any case besides its heap. */
@@ -80,24 +78,34 @@ export function besidesHeapMb(): number {
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
 
-/** Returns how SBCL compiles the agent into the cache and ends; undefined when there is a fasl of it, of whatever
- *  version of SBCL. */
-export function compilingCommand(sbcl: string, options: AgentOptions): Command | undefined {
-  const prefix = `${basename(fasl(options))}-`;
-  const there = readdirSync(options.cacheFolder).some(
-    (name) => name.startsWith(prefix) && name.endsWith('.fasl'),
-  );
-  return there ? undefined : command(sbcl, options, [LOAD_SOURCE, '(exit)']);
+/** Returns how SBCL compiles the agent into the cache and ends. */
+export function compilingCommand(sbcl: string, options: AgentOptions): Command {
+  return command(sbcl, options, { forms: [LOAD_SOURCE, '(exit)'], env: agentFiles(options) });
 }
 
-function command(sbcl: string, options: AgentOptions, forms: string[]): Command {
+/** Returns how SBCL puts itself with the compiled agent into the file CORE and ends. It makes none when SBCL is not the
+ *  program itself but starts it, because that is what would have to be told of the core. */
+export function savingCommand(sbcl: string, options: AgentOptions, core: string): Command {
+  const env = { ...agentFiles(options), LIVE_LISP_CORE: core, LIVE_LISP_PROGRAM: realpathSync(sbcl) };
+  return command(sbcl, options, { forms: [LOAD_CACHED, SAVE, '(exit)'], env });
+}
+
+/** The collector copies what lives, so SBCL gets room for a heap and a copy of it. The agent keeps it to the heap. */
+const SPACE_PER_HEAP = 2;
+
+function command(
+  sbcl: string,
+  options: AgentOptions,
+  { core, forms, env }: { core?: string; forms: string[]; env: NodeJS.ProcessEnv },
+): Command {
   return {
     program: sbcl,
     args: [
+      ...(core === undefined ? [] : ['--core', core]),
       '--noinform',
       '--disable-ldb',
       '--dynamic-space-size',
-      `${options.heapMb}MB`,
+      `${SPACE_PER_HEAP * options.heapMb}MB`,
       '--end-runtime-options',
       '--no-sysinit',
       '--no-userinit',
@@ -107,15 +115,23 @@ function command(sbcl: string, options: AgentOptions, forms: string[]): Command 
     env: {
       ...process.env,
       LIVE_LISP_MEMORY_MB: String(besidesHeapMb()),
-      LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
-      LIVE_LISP_FASL: fasl(options),
       CL_SOURCE_REGISTRY: sourceRegistry(options.root, options.searchTree, process.env['CL_SOURCE_REGISTRY']),
+      ...env,
     },
   };
 }
 
+/** Returns the variables that tell SBCL where the agent's source is, and its fasl without the version of SBCL, which only
+ *  that knows. */
+function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
+  return { LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'), LIVE_LISP_FASL: compiledAgent(options) };
+}
+
 /** Returns the name of the compiled agent without the version of SBCL, which only that knows. */
-function fasl({ cacheFolder, lispFolder }: AgentOptions): string {
+export function compiledAgent({
+  cacheFolder,
+  lispFolder,
+}: Pick<AgentOptions, 'cacheFolder' | 'lispFolder'>): string {
   return join(cacheFolder, `agent-${sourceDigest(lispFolder)}`);
 }
 

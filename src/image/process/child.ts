@@ -15,12 +15,15 @@ import { collectorOf } from './collecting.ts';
 import type { Command } from './command.ts';
 import { endDescendants, innermost, MARK } from './descendants.ts';
 import { RawOutput } from './raw-output.ts';
+import { deniedTo } from './starving.ts';
 
 export class Child implements Peer {
   readonly #process: ChildProcess;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
   #collector: Hello['collector'];
+  /** Whether the memory of SBCL can be read. */
+  #readable = false;
   /** The number of SBCL's own process, which is not ours when it is in the sandbox. */
   #lisp: number | undefined;
   /** Whether SBCL is a process that ours runs, whose number is not known yet. */
@@ -107,13 +110,21 @@ export class Child implements Peer {
       terminate: () => this.tell('terminate', { job: id }),
       reacts: () => this.#channel.askWritten(id),
       collecting: this.collector(),
+      deniedMs: this.denied(),
       kill: () => this.kill('a call could not be interrupted, so the image had to be replaced'),
     };
   }
 
   /** Returns what tells whether garbage is being collected, during which nothing is answered. */
   collector(): () => boolean | undefined {
-    return collectorOf(this.#lisp, this.#collector);
+    const look = collectorOf(this.#lisp, this.#collector);
+    // Once that can no longer be read, the process has become another program, which collects none.
+    return this.#readable ? () => look() ?? false : look;
+  }
+
+  /** Returns what tells for how many milliseconds SBCL was denied the CPU since it was asked first. */
+  denied(): () => number {
+    return deniedTo(this.#lisp);
   }
 
   /** Lets SBCL go on when a signal has stopped it: then it can neither be interrupted nor tell that it lives. */
@@ -157,6 +168,7 @@ export class Child implements Peer {
     if (this.#wraps && this.#lisp !== undefined) this.#lisp = innermost(this.#lisp);
     this.#wraps = false;
     this.#collector = hello.collector;
+    this.#readable = this.collector()() !== undefined;
     this.#greet(hello);
   }
 

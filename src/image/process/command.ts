@@ -1,5 +1,7 @@
 // Decides what it takes to start a program, and to lock it in.
 
+import { type ChildProcess, execFile } from 'node:child_process';
+
 /** What is run, and with which environment. */
 export interface Command {
   program: string;
@@ -13,8 +15,21 @@ export interface Command {
 export interface Cell {
   /** Returns how COMMAND is run in it. */
   lockIn(command: Command): Command;
-  /** Runs COMMAND, which puts the compiled agent into the cache: images in it can only read that. */
-  compileAgent(command: Command): Promise<void>;
+  /** Returns how COMMAND is run, which puts the compiled agent into the cache: images in it can only read that. */
+  lockInCompiler(command: Command): Command;
   /** Finds out whether an image can be locked in here. */
   check(): Promise<void>;
+}
+
+/** Runs COMMAND for at most LIMIT_MS milliseconds. Returns its process, and whether it succeeds. */
+export function run(
+  { program, args, env }: Command,
+  limitMs: number,
+): { process: ChildProcess; succeeds: Promise<boolean> } {
+  let done: (succeeded: boolean) => void = () => {};
+  const succeeds = new Promise<boolean>((resolve) => {
+    done = resolve;
+  });
+  const options = { env, timeout: limitMs, killSignal: 'SIGKILL' } as const;
+  return { process: execFile(program, args, options, (error) => done(error === null)), succeeds };
 }

@@ -1,15 +1,17 @@
 // Decides the life of our own SBCL: started when it is needed, watched, replaced when it died.
 
+import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
 import type { Outside } from '../wire/data.ts';
 import type { Peer } from '../wire/peer.ts';
 import { Pulse } from '../wire/pulse.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
-import { type AgentOptions, agentCommand, cacheUsable, compilingCommand } from './agent.ts';
+import { type AgentOptions, agentCommand, cacheUsable, compilingCommand, isCompiled } from './agent.ts';
 import { Child } from './child.ts';
-import type { Cell } from './command.ts';
+import { type Cell, type Command, run } from './command.ts';
 import { frozenAfter, listenToHeart } from './heart.ts';
+import { KeptCore } from './kept-core.ts';
 import { seenFromOutside } from './outside.ts';
 import { findSbcl } from './sbcl.ts';
 
@@ -35,17 +37,20 @@ export class Lifetime {
   readonly #options: LifetimeOptions;
   readonly #turns: Turns;
   readonly #times: Times;
+  readonly #core: KeptCore;
   #ready: Promise<Child> | undefined;
   #child: Child | undefined;
   #prepared: Child | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
+  #compiler: ChildProcess | undefined;
   #closed = false;
 
   constructor(options: LifetimeOptions, turns: Turns, times: Times = TIMES) {
     this.#options = options;
     this.#times = times;
     this.#turns = turns;
+    this.#core = new KeptCore(options, options.sandbox, times.start);
   }
 
   /** Whether there is a process, or one is being started. */
@@ -73,6 +78,11 @@ export class Lifetime {
     return frozenAfter(this.#options.heapMb, this.#times);
   }
 
+  /** Whether the agent is being compiled, which a start waits for. */
+  get compiling(): boolean {
+    return this.#compiler !== undefined;
+  }
+
   /** Whether PEER has been made ready for calls. */
   isPrepared(peer: Peer): boolean {
     return peer === this.#prepared;
@@ -88,6 +98,13 @@ export class Lifetime {
     const pid = this.running ? this.#child?.pid : undefined;
     if (pid === undefined || this.#child === undefined) return undefined;
     return { pid, uptimeMs: performance.now() - this.#child.startedAt, ...seenFromOutside(pid) };
+  }
+
+  /** The process that is ready for calls, when there is one. */
+  get current(): Child | undefined {
+    const child = this.#child;
+    const ready = child !== undefined && child === this.#prepared && !child.dying && !child.dead;
+    return ready && !this.#closed ? child : undefined;
   }
 
   /** Returns a process that is ready for calls, starting one when there is none. */
@@ -112,6 +129,8 @@ export class Lifetime {
   /** Ends the process, for good. */
   close(): void {
     this.#closed = true;
+    this.#compiler?.kill();
+    this.#core.close();
     this.#child?.kill('the server ended');
   }
 
@@ -137,15 +156,7 @@ export class Lifetime {
   async #begin(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
     const cached = cacheUsable(this.#options.cacheFolder);
-    const { sandbox } = this.#options;
-    const compiling = sandbox && cached ? compilingCommand(sbcl, this.#options) : undefined;
-    if (compiling !== undefined) await sandbox?.compileAgent(compiling);
-    // A cached fasl that does not load ends the process, so the second try is from source.
-    const child = await this.#spawn(sbcl, cached).catch(async (error: unknown) => {
-      await sandbox?.check();
-      if (!cached) throw error;
-      return this.#spawn(sbcl, false);
-    });
+    const child = (cached && (await this.#spawnFromCore(sbcl))) || (await this.#spawnFromFasl(sbcl, cached));
     const pulse = new Pulse(child);
     this.#pulse = pulse;
     const collecting = child.collector();
@@ -157,6 +168,7 @@ export class Lifetime {
           child.wake(); // A signal can have stopped it after it was asked.
           return collecting();
         },
+        deniedMs: child.denied(),
         kill: () => child.kill('it was frozen: it did not react any more'),
       },
       this.frozenMs,
@@ -169,9 +181,59 @@ export class Lifetime {
     return child;
   }
 
-  async #spawn(sbcl: string, cached: boolean): Promise<Child> {
+  /** Starts a process from the core that is kept, or made now. Returns undefined when there can be none. */
+  async #spawnFromCore(sbcl: string): Promise<Child | undefined> {
+    const child = await this.#trySpawning(sbcl);
+    if (child !== undefined || !this.#core.isMissing(sbcl)) return child;
+    if (!isCompiled(this.#options) && !(await this.#compileAgent(sbcl))) return undefined;
+    const command = await this.#core.make(sbcl);
+    const made = command && (await this.#spawn(command).catch(() => undefined));
+    this.#core.keep(sbcl, made !== undefined);
+    return made;
+  }
+
+  async #trySpawning(sbcl: string): Promise<Child | undefined> {
+    const command = this.#core.command(sbcl);
+    if (command === undefined) return undefined;
+    return this.#spawn(command).catch(() => {
+      if (!this.#closed) this.#core.discard(sbcl);
+      return undefined;
+    });
+  }
+
+  /** Starts a process from the compiled agent when CACHED, or from its source where that cannot be kept. */
+  async #spawnFromFasl(sbcl: string, cached: boolean): Promise<Child> {
+    const spawnAgent = (fromFasl: boolean) => this.#spawn(agentCommand(sbcl, this.#options, fromFasl));
+    return spawnAgent(cached).catch(async (error: unknown) => {
+      await this.#options.sandbox?.check();
+      if (!cached) throw error;
+      // A fasl that is missing or does not load has ended the process.
+      const compiled = await this.#compileAgent(sbcl);
+      return spawnAgent(compiled).catch((again: unknown) => {
+        if (!compiled) throw again;
+        return spawnAgent(false);
+      });
+    });
+  }
+
+  /** Compiles the agent into the cache, and returns whether that succeeded. It takes 200 MB, which only a process of its
+   *  own gives back. */
+  async #compileAgent(sbcl: string): Promise<boolean> {
+    const command = compilingCommand(sbcl, this.#options);
+    const { process, succeeds } = run(
+      this.#options.sandbox?.lockInCompiler(command) ?? command,
+      this.#times.start,
+    );
+    this.#compiler = process;
+    if (this.#closed) process.kill();
+    return succeeds.finally(() => {
+      this.#compiler = undefined;
+    });
+  }
+
+  async #spawn(command: Command): Promise<Child> {
+    if (this.#closed) throw new SetupError('The server is ending.');
     const { root, sandbox } = this.#options;
-    const command = agentCommand(sbcl, this.#options, cached);
     const upcalls = (self: Child) => this.#turns.upcalls(self);
     const child = new Child(sandbox?.lockIn(command) ?? command, root, upcalls, this.#times);
     this.#child = child;

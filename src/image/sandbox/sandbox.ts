@@ -1,6 +1,5 @@
 // Decides what an image in the sandbox sees of the system, and what it can change.
 
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,8 +37,6 @@ const EMPTY_SIZE = String(1024 ** 3);
 /** What leads to services that act for the user outside; their sockets are hidden as well. */
 const WITHHELD = ['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'];
 
-const COMPILE_LIMIT_MS = 60_000;
-
 /** What a command that is locked in can change. */
 interface Reach {
   /** Directories that are empty, and what is put there goes with the sandbox. */
@@ -71,16 +68,12 @@ export class Sandbox implements Cell {
     if (obstacle !== undefined) throw refusal(obstacle);
   }
 
-  /** Runs COMMAND, which puts the compiled agent into the cache: images can only read that. Throws a SetupError when
-   *  there is no bubblewrap. */
-  async compileAgent(command: Command): Promise<void> {
+  /** Returns how COMMAND is run, which puts the compiled agent into the cache: images can only read that. Throws a
+   *  SetupError when there is no bubblewrap. */
+  lockInCompiler(command: Command): Command {
     // No workspace: nothing that an image could have put there has a part in what other images trust.
     const reach = { empty: this.#roots, writable: [realPath(this.#options.cacheFolder)], network: false };
-    const { program, args, env } = this.#lockIn(command, reach);
-    // When this fails the image loads the agent's source, which only takes longer.
-    await new Promise<void>((resolve) =>
-      execFile(program, args, { env, timeout: COMPILE_LIMIT_MS, killSignal: 'SIGKILL' }, () => resolve()),
-    );
+    return this.#lockIn(command, reach);
   }
 
   /** Returns how COMMAND is run in the sandbox. Throws a SetupError when there is no bubblewrap. */

@@ -1,6 +1,7 @@
 // Decides how an image serves calls: which wait, when they are interrupted, what is told with their answers.
 
 import type { CallOptions, Reply } from '../wire/call.ts';
+import type { EndSignal } from '../wire/end-signal.ts';
 import { watch } from '../wire/ending-steps.ts';
 import { endingAfter, type Reason } from '../wire/endings.ts';
 import type { Answer } from '../wire/messages.ts';
@@ -11,16 +12,20 @@ import { TIMES, type Times } from '../wire/times.ts';
 import { type Job, Jobs } from './jobs.ts';
 import type { CallNotice } from './notices.ts';
 import { tellProgress } from './progress.ts';
-import { enterAll, Queue } from './queue.ts';
+import { enterUnlessAborted, Queue } from './queue.ts';
 
 /** What the calls need of the image that they go to. */
 export interface Host {
   /** Milliseconds that a call may take. */
   readonly limitMs: number;
-  /** Returns a peer that is ready for calls. Throws a SetupError when none can be had. */
+  /** Returns the peer that is ready for calls, when there is one. */
+  current(): Peer | undefined;
+  /** Returns a peer that is ready for calls, once there is one. Throws a SetupError when none can be had. */
   ready(): Promise<Peer>;
   /** Returns how far the image is being built again, as a phrase, while it is. */
   building(): string | undefined;
+  /** Returns whether the agent is being compiled, for which a start waits. */
+  compiling(): boolean;
   /** Takes that a call from outside of the image is about to use PEER. */
   begins(peer: Peer): void;
   /** Returns what is to be told the answer of the operation NAME, which PEER is about to perform with ARGS. */
@@ -83,15 +88,20 @@ export class Calls {
     options: CallOptions,
     perform: (job: Job) => Promise<Reply<Name>>,
   ): Promise<Reply<Name>> {
-    const job = this.jobs.begin(name, args, options.signal);
+    const job = this.jobs.begin(name, args);
+    if (options.signal?.aborted) job.signal.abort(options.signal.reason);
+    // Whatever can be done while the image works is done then.
+    const performed = perform(job);
+    const stopFollowing = options.signal && job.follow(options.signal);
     const stopTelling = options.onProgress && tellProgress(job, options.onProgress, this.#times.progress);
-    let reply: Reply<Name> = notBegun(job);
+    let reply: Reply<Name> | undefined;
     try {
-      reply = await perform(job);
+      reply = await performed;
       return reply;
     } finally {
+      stopFollowing?.();
       stopTelling?.();
-      this.jobs.end(job, reply);
+      this.jobs.end(job, reply ?? notBegun(job));
     }
   }
 
@@ -102,33 +112,47 @@ export class Calls {
     options: CallOptions,
   ): Promise<Reply<Name>> {
     const caller = codeCaller();
-    const queues = this.#queuesOf(name, caller !== undefined);
-    const leave = await enterAll(queues, job.signal, (ahead) => {
-      job.phase = { kind: 'queued', ahead };
-    });
-    if (leave === undefined) return notBegun(job);
+    const queue = this.#queueOf(name, caller !== undefined);
+    if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job)))) return notBegun(job);
     try {
       // Not how long it took to get here: a busy server is no queue.
-      const waited = job.phase.kind === 'queued' && !queues.includes(this.#lookers);
+      const waited = job.phase.kind === 'queued' && queue !== this.#lookers;
       const waitedMs = waited ? job.milliseconds : undefined;
-      job.phase = { kind: 'starting', building: () => this.#host.building() };
-      const peer = caller ?? (await unlessAborted(this.#host.ready(), job.signal));
+      const peer = caller ?? this.#host.current() ?? (await unlessAborted(this.#started(job), job.signal));
       if (peer === undefined || job.signal.aborted) return notBegun(job);
       if (caller === undefined) this.#host.begins(peer);
       const reply = await this.#perform(peer, job, name, args, options);
       if (caller === undefined && reply.ending.kind !== 'lost') this.#host.worked();
-      return { ...reply, ...(waitedMs !== undefined && { waitedMs }) };
+      return waitedMs === undefined ? reply : { ...reply, waitedMs };
     } finally {
-      leave();
+      queue?.leave();
     }
   }
 
-  #queuesOf(name: string, byCode: boolean): Queue[] {
+  /** Takes a place in QUEUE for JOB, and returns whether it has one. */
+  #enter(queue: Queue, job: Job): boolean | Promise<boolean> {
+    if (queue.take()) return true;
+    return enterUnlessAborted(queue, job.signal, (ahead) => {
+      job.phase = { kind: 'queued', ahead };
+    });
+  }
+
+  /** Resolves with a peer that is ready, for which JOB waits. */
+  #started(job: Job): Promise<Peer> {
+    job.phase = {
+      kind: 'starting',
+      compiling: () => this.#host.compiling(),
+      building: () => this.#host.building(),
+    };
+    return this.#host.ready();
+  }
+
+  #queueOf(name: string, byCode: boolean): Queue | undefined {
     // A compilation takes no place: one that had the turn could wait for those who wait for the turn.
-    if (name === 'compile-forms') return withinCompilation() ? [] : [this.#compilations];
+    if (name === 'compile-forms') return withinCompilation() ? undefined : this.#compilations;
     // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
-    if (byCode) return [];
-    return [RUNS_CODE.has(name) ? this.#queue : this.#lookers];
+    if (byCode) return undefined;
+    return RUNS_CODE.has(name) ? this.#queue : this.#lookers;
   }
 
   async #perform<Name extends keyof Operations>(
@@ -142,7 +166,9 @@ export class Calls {
     const answered = this.#host.watch(peer, name, args);
     const { id, answer } = peer.request(name, args);
     job.phase = { kind: 'running', peer, id };
-    const told = await answer.finally(this.#watch(peer, id, job, options.limitMs));
+    const stopWatching = this.#watch(peer, id, job, options.limitMs);
+    const told = await answer;
+    stopWatching();
     const afterMs = performance.now() - began;
     const ending = endingAfter(told.ending, afterMs);
     const { output, background, data } = told;
@@ -173,10 +199,7 @@ function notBegun<Name extends keyof Operations>({ reason, milliseconds }: Job):
 }
 
 /** Returns what PROMISE gives, or undefined when SIGNAL aborts before; then nobody waits for it any more. */
-async function unlessAborted<Value>(
-  promise: Promise<Value>,
-  signal: AbortSignal,
-): Promise<Value | undefined> {
+async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal): Promise<Value | undefined> {
   if (signal.aborted) {
     promise.catch(() => {});
     return undefined;

@@ -1,15 +1,16 @@
 // Decides what is known of the calls of an image while they are under way, and how one is ended from outside.
 
+import { type EndSignal, OwnSignal } from '../wire/end-signal.ts';
 import { type Ending, type Output, type Reason, reasonOf, Stop } from '../wire/endings.ts';
 import { callingJob } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 
-/** What a call is doing. It waits for a place, or for the image, or it runs in the image as the request ID. BUILDING
- *  tells how far the image is built again. AHEAD tells how many run in the places that it waits for, and how many wait before
+/** What a call is doing. It waits for a place, or for the image, or it runs in the image as the request ID. COMPILING
+ *  tells whether the agent is compiled before, BUILDING how far the image is built again. AHEAD tells how many run in the places that it waits for, and how many wait before
  *  it. */
 export type Phase =
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
-  | { kind: 'starting'; building?: () => string | undefined }
+  | { kind: 'starting'; compiling?: () => boolean; building?: () => string | undefined }
   | { kind: 'running'; peer: Peer; id: number };
 
 /** How a job ended, as far as whoever ended it wants to know. */
@@ -22,37 +23,28 @@ export interface JobEnd {
 export class Job {
   readonly number: number;
   readonly operation: string;
-  /** What it is about: the first line of the code that it evaluates, the file that it loads, and the like. */
-  readonly subject: string;
   /** The job whose code made this call. */
   readonly parent: Job | undefined;
   readonly began = performance.now();
   /** Aborts when the call is to end. */
-  readonly signal: AbortSignal;
-  /** Resolves when it has ended. */
-  readonly ended: Promise<JobEnd>;
+  readonly signal = new OwnSignal();
   phase: Phase = { kind: 'starting' };
   /** Why and since when it is being ended. */
   stopping: { reason: Reason; at: number } | undefined;
-  readonly #controller = new AbortController();
-  readonly #resolve: (end: JobEnd) => void;
+  readonly #args: object;
+  #end: JobEnd | undefined;
+  readonly #waiting: ((end: JobEnd) => void)[] = [];
 
-  constructor(
-    number: number,
-    operation: string,
-    args: object,
-    parent: Job | undefined,
-    signal: AbortSignal | undefined,
-  ) {
+  constructor(number: number, operation: string, args: object, parent: Job | undefined) {
     this.number = number;
     this.operation = operation;
-    this.subject = subjectOf(args);
+    this.#args = args;
     this.parent = parent;
-    const own = this.#controller.signal;
-    this.signal = signal ? AbortSignal.any([signal, own]) : own;
-    const { promise, resolve } = deferred<JobEnd>();
-    this.ended = promise;
-    this.#resolve = resolve;
+  }
+
+  /** What it is about: the first line of the code that it evaluates, the file that it loads, and the like. */
+  get subject(): string {
+    return subjectOf(this.#args);
   }
 
   /** Milliseconds since the call began. */
@@ -65,23 +57,33 @@ export class Job {
     return reasonOf(this.signal);
   }
 
+  /** Resolves when it has ended. */
+  get ended(): Promise<JobEnd> {
+    const end = this.#end;
+    return new Promise((resolve) => {
+      if (end === undefined) this.#waiting.push(resolve);
+      else resolve(end);
+    });
+  }
+
   /** Ends it for REASON, by the same steps as its limit would. */
   interrupt(reason: 'interrupt' | 'ending'): void {
-    this.#controller.abort(new Stop(reason));
+    this.signal.abort(new Stop(reason));
+  }
+
+  /** Ends it too when CLIENT aborts, until the function that this returns is called. */
+  follow(client: EndSignal): () => void {
+    const abort = () => this.signal.abort(client.reason);
+    if (client.aborted) abort();
+    else client.addEventListener('abort', abort, { once: true });
+    return () => client.removeEventListener('abort', abort);
   }
 
   /** Says how it ended. */
   end(end: JobEnd): void {
-    this.#resolve(end);
+    this.#end = end;
+    for (const resolve of this.#waiting) resolve(end);
   }
-}
-
-function deferred<Value>() {
-  let resolve: (value: Value) => void = () => {};
-  const promise = new Promise<Value>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
 
 /** The arguments of operations that say what a call is about, the best first. */
@@ -102,10 +104,10 @@ export class Jobs {
   readonly #jobs = new Map<number, Job>();
   #last = 0;
 
-  /** Begins a job of OPERATION with ARGS, which ends when SIGNAL aborts too. */
-  begin(operation: string, args: object, signal: AbortSignal | undefined): Job {
+  /** Begins a job of OPERATION with ARGS. */
+  begin(operation: string, args: object): Job {
     this.#last += 1;
-    const job = new Job(this.#last, operation, args, this.caller(), signal);
+    const job = new Job(this.#last, operation, args, this.caller());
     this.#jobs.set(job.number, job);
     return job;
   }

@@ -24,7 +24,8 @@ export function tellProgress(
     if (phase.kind === 'queued') return tell({ waiting: phase.ahead() });
     if (phase.kind === 'starting') {
       const building = phase.building?.();
-      return tell({ waiting: 'start', ...(building !== undefined && { building }) });
+      const waiting = phase.compiling?.() ? 'compiler' : 'start';
+      return tell({ waiting, ...(building !== undefined && { building }) });
     }
     if (askedAt !== undefined) return tell({ ...told, silentMs: performance.now() - askedAt });
     askedAt = performance.now();

@@ -1,6 +1,7 @@
 // Decides how many calls of a kind run side by side; the rest wait in order, and no more than a bounded number of them.
 
 import { CallError } from '../../errors.ts';
+import type { EndSignal } from '../wire/end-signal.ts';
 
 /** How many calls of a kind can wait. */
 const WAITING_LIMIT = 1000;
@@ -18,14 +19,18 @@ export class Queue {
     this.#free = places;
   }
 
+  /** Takes a place, and returns whether one was free. */
+  take(): boolean {
+    if (this.#free === 0) return false;
+    this.#free--;
+    return true;
+  }
+
   /** Resolves when a place is free and taken. Rejects with the reason of SIGNAL when that aborts first, and with a
    *  CallError when too many wait already. */
-  async enter(signal: AbortSignal | undefined, onWait: (ahead: Ahead) => void): Promise<void> {
-    signal?.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free--;
-      return;
-    }
+  async enter(signal: EndSignal | undefined, onWait: (ahead: Ahead) => void): Promise<void> {
+    if (signal?.aborted) throw signal.reason;
+    if (this.take()) return;
     if (this.#waiting.length >= WAITING_LIMIT) {
       throw new CallError(
         `${WAITING_LIMIT} calls wait already until others have ended, so this one was not taken and nothing was done. Call again when some have been answered.`,
@@ -60,26 +65,18 @@ export class Queue {
   }
 }
 
-/** Takes a place in each of QUEUES, one after the other. Returns what gives them back, or undefined when SIGNAL aborted
- *  and none is held. Throws a CallError, holding none, when too many wait already. */
-export async function enterAll(
-  queues: readonly Queue[],
-  signal: AbortSignal | undefined,
+/** Waits for a place in QUEUE, and returns whether it is taken: not when SIGNAL aborted before. Throws a CallError when
+ *  too many wait already. */
+export async function enterUnlessAborted(
+  queue: Queue,
+  signal: EndSignal,
   onWait: (ahead: Ahead) => void,
-): Promise<(() => void) | undefined> {
-  const entered: Queue[] = [];
-  const leave = () => {
-    for (const queue of entered) queue.leave();
-  };
+): Promise<boolean> {
   try {
-    for (const queue of queues) {
-      await queue.enter(signal, onWait);
-      entered.push(queue);
-    }
+    await queue.enter(signal, onWait);
+    return true;
   } catch (error) {
-    leave();
     if (error instanceof CallError) throw error;
-    return undefined;
+    return false;
   }
-  return leave;
 }

@@ -17,8 +17,9 @@ export interface Reply<Name extends keyof Operations> {
 export interface Progress extends Doing {
   /** Since it began. */
   milliseconds: number;
-  /** What it waits for: the start of the image, or a place, which RUNNING have and WAITING wait for before it. */
-  waiting?: 'start' | { running: number; waiting: number };
+  /** What it waits for: the start of the image, the compiler of the agent, or a place. RUNNING have a place, and
+   *  WAITING wait for one before it. */
+  waiting?: 'start' | 'compiler' | { running: number; waiting: number };
   /** For how long the image has not reacted. */
   silentMs?: number;
   /** How far the lost image is built again, which the call waits for. */

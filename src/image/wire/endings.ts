@@ -1,5 +1,7 @@
 // Decides how a call can end, and why one is ended.
 
+import type { EndSignal } from './end-signal.ts';
+
 /** Text that was written: whole, or its first part, how many characters were left out, and its last part. */
 export interface Output {
   text: string;
@@ -69,7 +71,7 @@ export class Stop {
 }
 
 /** Returns why SIGNAL aborted: the client cancelled, unless something else was said. */
-export function reasonOf(signal: AbortSignal | undefined): Reason {
+export function reasonOf(signal: EndSignal | undefined): Reason {
   const reason: unknown = signal?.reason;
   return reason instanceof Stop ? reason.why : 'cancelled';
 }

@@ -54,16 +54,27 @@ export class FrameReader {
 
   /** Takes CHUNK and returns the messages that are complete now. Throws when a frame is no valid message. */
   push(chunk: Buffer): Message[] {
+    // Nearly always a chunk is one frame, and nothing has to be copied.
+    if (this.#isFrame(chunk)) return [parseMessage(chunk, 4)];
     const messages: Message[] = [];
     let at = 0;
     while (at < chunk.length) {
       at += this.#body === undefined ? this.#takeHead(chunk, at) : this.#takeBody(this.#body, chunk, at);
       if (this.#body !== undefined && this.#bodyFill === this.#body.length) {
-        messages.push(parseMessage(this.#body));
+        messages.push(parseMessage(this.#body, 0));
         this.#body = undefined;
       }
     }
     return messages;
+  }
+
+  #isFrame(chunk: Buffer): boolean {
+    return (
+      this.#headFill === 0 &&
+      this.#body === undefined &&
+      chunk.length > 4 &&
+      chunk.readUInt32BE(0) === chunk.length - 4
+    );
   }
 
   /** Takes what CHUNK has AT of the length of a frame, and returns how many octets that is. */
@@ -87,8 +98,8 @@ export class FrameReader {
   }
 }
 
-function parseMessage(body: Buffer): Message {
-  const value: unknown = JSON.parse(body.toString('latin1'));
+function parseMessage(octets: Buffer, start: number): Message {
+  const value: unknown = JSON.parse(octets.toString('latin1', start));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Error('a frame is not a JSON object');
   }

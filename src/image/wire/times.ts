@@ -9,8 +9,10 @@ export interface Times {
   ask: number;
   /** For a call to end once the image has shown that it reacts, or for the image to react. */
   kill: number;
-  /** The same while garbage is collected, at most. */
+  /** The same while garbage is collected, at most, and by how much later all steps come at most when the image is denied
+   *  the CPU. For each GB of its heap it is more: a collection that copies so much takes 2 s, and several can follow. */
   collecting: number;
+  collectingPerGb: number;
   /** Between two looks at an image that does not react. */
   look: number;
   /** Between two pings of an image that calls wait for. */
@@ -53,6 +55,7 @@ export const TIMES: Readonly<Times> = {
   ask: 1350,
   kill: 250,
   collecting: 5000,
+  collectingPerGb: 2500,
   look: 50,
   beat: 1000,
   frozen: 15_000,
@@ -72,3 +75,8 @@ export const TIMES: Readonly<Times> = {
   rebuiltLoad: 60_000,
   soon: 10_000,
 };
+
+/** Returns the TIMES for an image with HEAP_MB of heap. */
+export function timesFor(heapMb: number, times: Times = TIMES): Times {
+  return { ...times, collecting: times.collecting + times.collectingPerGb * (heapMb / 1024) };
+}

@@ -63,9 +63,11 @@ export function evalForm(image: Image, history: ReplHistory) {
       );
       if (reply.data.value !== undefined) return { ...lookupResult(reply.data.value), failed: true };
       const milliseconds = performance.now() - began;
-      return evaluationResult(reply, (seen) =>
-        history.add(evaluationOf({ form: code, ...packageOf(args), ...seen }, reply, milliseconds)),
-      );
+      return evaluationResult(reply, (seen) => {
+        history.add(evaluationOf({ form: code, ...packageOf(args), ...seen }, reply, milliseconds));
+        const [note] = history.takeNotes();
+        return note;
+      });
     },
   });
 }

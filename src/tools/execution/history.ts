@@ -11,7 +11,8 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
-import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
+import { countText, newestOf } from '../newest.ts';
+import { LIMIT, OFFSET } from '../paging.ts';
 
 const GET_REPL_HISTORY = {
   name: 'get_repl_history',
@@ -43,33 +44,25 @@ export function getReplHistory(history: ReplHistory) {
   return defineTool({ ...GET_REPL_HISTORY, handler: (args, context) => readHistory(history, args, context) });
 }
 
-function readHistory(
+async function readHistory(
   history: ReplHistory,
   args: ArgumentsFor<typeof GET_REPL_HISTORY>,
   context: CallContext,
-): Result {
-  const { limit, offset } = pageOf(args, context, 20);
-  const containing = args.containing || undefined;
-  const evaluations: Evaluation[] = [];
-  let total = 0;
-  for (const evaluation of history.newestFirst()) {
-    if (containing !== undefined && !includesText(evaluation.form, containing)) continue;
-    total += 1;
-    if (total > offset && evaluations.length < limit) evaluations.push(evaluation);
-  }
-  checkWhole(args, context, total);
-  const what = containing === undefined ? '' : ` with ${JSON.stringify(containing)} in the input`;
+): Promise<Result> {
+  const containing = args.containing?.toLowerCase() || undefined;
+  const newest = await newestOf(args, context, {
+    read: (reading) => history.newestFirst(reading),
+    matches: ({ form }) => containing === undefined || form.toLowerCase().includes(containing),
+  });
+  const { rows: evaluations, offset, total, atLeast } = newest;
+  const what = containing === undefined ? '' : ` with ${JSON.stringify(args.containing)} in the input`;
   const rows = fittingRows(evaluations.map((each) => evaluationText(each).replace(/\n(?=.)/g, '\n  ')));
   const page = { offset, shown: rows.length, total };
   const text = joinSections([
-    `${total} ${total === 1 ? 'evaluation' : 'evaluations'} in this workspace${what}${total > 0 ? ', newest first:' : '.'}`,
+    `${countText(newest, 'evaluation')} in this workspace${what}${total > 0 ? ', newest first:' : '.'}`,
     listText(rows, hasMore(page)) || beyondNote(page, 'evaluations'),
   ]);
-  return { data: { total, evaluations }, text };
-}
-
-function includesText(text: string, part: string): boolean {
-  return text.toLowerCase().includes(part.toLowerCase());
+  return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }
 
 function evaluationText({ time, milliseconds, form, values, output, error, ...more }: Evaluation): string {

@@ -3,6 +3,7 @@
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import type { Job, JobEnd, Jobs } from '../../image/session/jobs.ts';
+import { TIMES } from '../../image/wire/times.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { endingText, outputSection, secondsText } from '../endings.ts';
@@ -43,8 +44,9 @@ export function interrupt(image: Image) {
   return defineTool({ ...INTERRUPT, handler: (args) => interruptJobs(image.jobs, args) });
 }
 
-/** Milliseconds in which a call that is interrupted usually has ended, even when it resists. */
-const PATIENCE_MS = 3000;
+/** Milliseconds in which a call that is interrupted usually has ended, even when it resists, and as much more as its
+ *  steps can come later. */
+const PATIENCE_MS = 3000 + TIMES.collecting;
 
 async function interruptJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Promise<Result> {
   const chosen = chooseJobs(jobs, args);

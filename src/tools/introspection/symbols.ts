@@ -2,7 +2,7 @@
 
 import type { Image } from '../../image/image.ts';
 import type { Place } from '../../image/wire/data.ts';
-import type { AproposData, DescribeData, Thing } from '../../image/wire/operations.ts';
+import type { AproposData, DescribeData } from '../../image/wire/operations.ts';
 import {
   beyondNote,
   fittingRows,
@@ -173,16 +173,18 @@ export function describeSymbol(image: Image, places: Places) {
         { name: args.symbol, ...packageOf(args) },
         callOptions(context),
       );
-      return lookedUp(reply, (found) => ({
-        data: describeData(found, places),
-        text: describeText(found, places),
-      }));
+      return lookedUp(reply, (found) => {
+        const data = withPlaces(found, places);
+        return { data, text: describeText(data) };
+      });
     },
   });
 }
 
+type Described = ReturnType<typeof withPlaces>;
+
 /** Returns DATA with its places as people name them. */
-function describeData({ features, things = [], ...data }: DescribeData, places: Places) {
+function withPlaces({ features, things = [], ...data }: DescribeData, places: Places) {
   const known = new Set(features);
   const locate = (place: Place) => places.locate(place, known);
   return {
@@ -197,23 +199,23 @@ function describeData({ features, things = [], ...data }: DescribeData, places: 
   };
 }
 
-function describeText(data: DescribeData, places: Places): string {
-  const things = data.things ?? [];
+function describeText(data: Described): string {
+  const { things } = data;
   return joinSections([
     `${data.symbol} [${data.natures?.join(', ') || data.label}]\n${statusLine(data)}`,
-    ...things.map((thing) => thingText(thing, places, new Set(data.features))),
+    ...things.map(thingText),
     things.length === 0 && 'It names nothing: no function, macro, variable, class or type.',
     data.properties && `Property list keys: ${data.properties.join(', ')}`,
   ]);
 }
 
-function statusLine({ home, status, homeStatus, in: where }: DescribeData): string {
+function statusLine({ home, status, homeStatus, in: where }: Described): string {
   const here = status === 'inherited' ? `inherited by ${where}` : `${status} in ${where}`;
   if (home === undefined) return `${here}, without a home package`;
   return home === where ? here : `${homeStatus} in ${home}, ${here}`;
 }
 
-function thingText(thing: Thing, places: Places, features: ReadonlySet<string>): string {
+function thingText(thing: Described['things'][number]): string {
   const { value, methods = [], methodCount = 0, slots, supers } = thing;
   const lines = [
     labelled('Arguments', thing.arglist),
@@ -225,10 +227,10 @@ function thingText(thing: Thing, places: Places, features: ReadonlySet<string>):
     thing.inline && `Declaimed: ${thing.inline}`,
     thing.compilerMacro && 'Has a compiler macro.',
     labelled('Documentation', thing.documentation),
-    ...(thing.sources ?? []).map((source) => `Defined: ${places.locate(source, features)}`),
+    ...thing.sources.map((at) => `Defined: ${at}`),
     methodCount > 0 &&
       `Methods (${methodCount}):\n${listText(
-        methods.map((method) => `${method.description}  ${places.locate(method, features)}`),
+        methods.map(({ name, at }) => `${name}  ${at}`),
         methods.length < methodCount,
       )}`,
   ];

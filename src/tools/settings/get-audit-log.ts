@@ -12,7 +12,8 @@ import {
 } from '../../kernel/tool.ts';
 import type { AuditLog, AuditRecord } from '../../records/audit-log.ts';
 import { visible } from '../../visible.ts';
-import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
+import { countText, newestOf } from '../newest.ts';
+import { LIMIT, OFFSET } from '../paging.ts';
 
 const OUTCOMES = ['succeeded', 'failed', 'unfinished'] as const;
 
@@ -52,28 +53,35 @@ export function getAuditLog(log: AuditLog) {
   return defineTool({ ...GET_AUDIT_LOG, handler: (args, context) => readLog(log, args, context) });
 }
 
-function readLog(log: AuditLog, args: ArgumentsFor<typeof GET_AUDIT_LOG>, context: CallContext): Result {
-  const { limit, offset } = pageOf(args, context, 20);
+async function readLog(
+  log: AuditLog,
+  args: ArgumentsFor<typeof GET_AUDIT_LOG>,
+  context: CallContext,
+): Promise<Result> {
   const since = readTime(args.since);
   const tool = args.tool?.replaceAll('-', '_');
-  const records: AuditRecord[] = [];
-  let total = 0;
-  for (const record of log.newestFirst()) {
-    if (since !== undefined && Date.parse(record.time) < since) break;
-    if (tool && record.tool !== tool) continue;
-    if (args.outcome !== undefined && outcomeOf(record) !== args.outcome) continue;
-    total += 1;
-    if (total > offset && records.length < limit) records.push(record);
-  }
-  checkWhole(args, context, total);
+  const newest = await newestOf(args, context, {
+    read: (reading) => recordsSince(log.newestFirst(reading), since),
+    matches: (record) =>
+      (!tool || record.tool === tool) && (args.outcome === undefined || outcomeOf(record) === args.outcome),
+  });
+  const { rows: records, offset, total, atLeast } = newest;
   const lines = fittingRows(records.map(recordText));
   const page = { offset, shown: lines.length, total };
   const text = joinSections([
-    `${total} ${total === 1 ? 'call' : 'calls'} in the audit log, newest first:`,
+    `${countText(newest, 'call')} in the audit log, newest first:`,
     listText(lines, hasMore(page)) || beyondNote(page, 'calls'),
     `The log is ${log.path}`,
   ]);
-  return { data: { total, calls: records, path: log.path }, text };
+  return { data: { total, ...(atLeast && { atLeast }), calls: records, path: log.path }, text };
+}
+
+/** Returns RECORDS, the newest of which comes first, until one is older than SINCE. */
+function* recordsSince(records: Iterable<AuditRecord>, since: number | undefined): Generator<AuditRecord> {
+  for (const record of records) {
+    if (since !== undefined && Date.parse(record.time) < since) return;
+    yield record;
+  }
 }
 
 function readTime(text: string | undefined): number | undefined {
@@ -92,10 +100,12 @@ function outcomeOf({ end }: AuditRecord): (typeof OUTCOMES)[number] {
   return end.success ? 'succeeded' : 'failed';
 }
 
-const AUTHORITIES: Record<AuditRecord['authority'], string> = {
+const DECISIONS: Record<AuditRecord['authority'], string> = {
   level: '',
   standing: ', allowed in advance',
   human: ', decided by the user',
+  'human, with changes': ', approved by the user with changes',
+  nobody: ', nobody answered',
 };
 
 function recordText(record: AuditRecord): string {
@@ -103,7 +113,7 @@ function recordText(record: AuditRecord): string {
   const by = caller === 'code' ? ', called by code' : '';
   const outcome = end === undefined ? 'unfinished' : `${outcomeOf(record)} after ${end.milliseconds} ms`;
   const error = end?.error === undefined ? '' : `\n    ${firstLine(end.error)}`;
-  return `${time} ${tool} (${level}${by}${AUTHORITIES[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
+  return `${time} ${tool} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
 }
 
 /** Returns the beginning of TEXT on one line. */

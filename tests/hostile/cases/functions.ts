@@ -117,7 +117,7 @@ export const FUNCTIONS: Group = {
       name: 'the class of the output stream redefined',
       freezes: true,
       long: true,
-      form: '(progn (defclass live-lisp.base::capture () ()) (print 1) :done)',
+      form: '(progn (defclass live-lisp.base::capture-stream () ()) (print 1) :done)',
       says: /^(?::DONE|Error: )/,
       succeeds: 'maybe',
       spoils: true,

@@ -64,12 +64,14 @@ export const SIGNALS: Group = {
     { name: 'SIGURG', form: signalled('sb-unix:sigurg'), succeeds: true, says: /^:STILL/ },
     { name: 'SIGUSR1', form: signalled('sb-unix:sigusr1'), says: /^Error: /, ...KILLED },
     {
+      // It stops a thread as for a garbage collection, and the system chooses which: without its reader the image is lost.
       name: 'SIGUSR2',
       freezes: true,
       form: signalled('sb-unix:sigusr2'),
       says: /^:STILL/,
       succeeds: true,
       spoils: true,
+      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
     },
     { name: 'SIGSTOP', form: signalled('19'), says: /^(?:Error: |:STILL)/, succeeds: 'maybe', freezes: true },
     { name: 'SIGTSTP', form: signalled('sb-unix:sigtstp'), succeeds: true, says: /^:STILL/ },

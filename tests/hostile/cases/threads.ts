@@ -146,13 +146,13 @@ export const THREADS: Group = {
     },
     {
       name: 'the lock of the output held',
-      form: '(progn (sb-thread:grab-mutex (live-lisp.base::capture-lock *standard-output*)) (loop))',
+      form: '(progn (sb-thread:grab-mutex (live-lisp.base::capture-lock (live-lisp.base::stream-capture *standard-output*))) (loop))',
       says: INTERRUPTED,
     },
     {
       name: 'the lock of the output held by another thread',
       long: true,
-      form: '(let ((out *standard-output*)) (sb-thread:make-thread (lambda () (sb-thread:grab-mutex (live-lisp.base::capture-lock out)) (sleep 100))) (sleep 0.1) (print 1))',
+      form: '(let ((out *standard-output*)) (sb-thread:make-thread (lambda () (sb-thread:grab-mutex (live-lisp.base::capture-lock (live-lisp.base::stream-capture out))) (sleep 100))) (sleep 0.1) (print 1))',
       says: /^Error: /,
       image: 'either',
     },

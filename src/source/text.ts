@@ -1,0 +1,73 @@
+/** Decides which line and column a place in a source file has, and how octets of the file become indices of its text. */
+
+/** A place in a file: 1-based LINE and COLUMN (in code points), and that line without white space around it. */
+export interface SourcePosition {
+  line: number;
+  column: number;
+  text: string;
+}
+
+/** The text of a source file. Where its lines begin is found once, so that a place costs no more far down in it. */
+export class SourceText {
+  readonly text: string;
+  /** Where each line begins: UTF-16 indices, and octets of the file. In ASCII and Latin-1 they are the same. */
+  readonly #starts: readonly number[];
+  readonly #octets: readonly number[];
+
+  /** Takes TEXT with its byte order mark, as SBCL does, and how the file stores it. */
+  constructor(text: string, encoding: 'UTF-8' | 'Latin-1' = 'UTF-8') {
+    this.text = text;
+    this.#starts = lineStarts(text);
+    const singleOctets = encoding === 'Latin-1' || Buffer.byteLength(text) === text.length;
+    this.#octets = singleOctets ? this.#starts : lineOctets(text, this.#starts);
+  }
+
+  /** Returns the index of the character that begins at OCTET of the file, or the next one; SBCL 2.2.9 records octets. */
+  indexOfOctet(octet: number): number {
+    const line = lastUpTo(this.#octets, octet);
+    let index = this.#starts[line] ?? 0;
+    const left = octet - (this.#octets[line] ?? 0);
+    if (this.#octets === this.#starts) return Math.min(index + left, this.text.length);
+    for (let octets = 0; octets < left && index < this.text.length; ) {
+      const code = this.text.codePointAt(index) ?? 0;
+      octets += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+      index += code < 0x10000 ? 1 : 2;
+    }
+    return index;
+  }
+
+  /** Returns the position of the character at INDEX. */
+  positionAt(index: number): SourcePosition {
+    const line = lastUpTo(this.#starts, index);
+    const start = this.#starts[line] ?? 0;
+    const end = this.#starts[line + 1] ?? this.text.length;
+    let column = 1;
+    for (const _ of this.text.slice(start, index)) column++;
+    return { line: line + 1, column, text: this.text.slice(start, end).trim() };
+  }
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+function lineOctets(text: string, starts: readonly number[]): number[] {
+  let octets = 0;
+  return starts.map((start, line) => {
+    if (line > 0) octets += Buffer.byteLength(text.slice(starts[line - 1], start));
+    return octets;
+  });
+}
+
+/** Returns where in SORTED, which ascend from 0, the last number up to LIMIT is. */
+function lastUpTo(sorted: readonly number[], limit: number): number {
+  let low = 0;
+  for (let high = sorted.length; high - low > 1; ) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) <= limit) low = middle;
+    else high = middle;
+  }
+  return low;
+}

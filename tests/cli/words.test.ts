@@ -1,0 +1,91 @@
+// What the program refuses in the words that it is started with, before it does anything.
+
+import { describe, expect, test } from 'vitest';
+import { assemble } from '../../src/assembly.ts';
+import { callTool } from '../../src/cli.ts';
+import { readConfig } from '../../src/config.ts';
+import { UsageError } from '../../src/errors.ts';
+import { PROJECT, SERVER } from '../harness.ts';
+import { run } from './run.ts';
+
+/** Returns what the program refuses ARGS with, in this process. */
+async function refusal(args: string[]): Promise<unknown> {
+  try {
+    const config = readConfig(args, process.env);
+    const { executor, registry } = assemble(config);
+    if (config.command === 'call') await callTool(executor, registry, config.operands, () => {});
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('what is wrong with the words is one sentence on stderr, exit 2', () => {
+  const UNKNOWN_TOOL = '--allow: Unknown tool: writefile. Did you mean write_file?';
+  const CALL = `The command call takes a tool's name and its arguments: live-lisp call NAME '{"json": ...}'.`;
+  const HEAP = (value: string) =>
+    `--heap must be a size from 128MB to 1024GB, such as 512MB or 8GB, not ${value}.`;
+  const TIMEOUT = (value: string) =>
+    `--eval-timeout must be a number of seconds from 0.1 to 86400, not ${value}.`;
+
+  test.each([
+    [['bogus'], 'Unknown command bogus; the commands are serve, call, tools, doctor.'],
+    [['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
+    [['--bogus=5'], 'Unknown flag --bogus; see live-lisp --help.'],
+    [['-x'], 'Unknown flag -x; see live-lisp --help.'],
+    [['--Heap', '1GB'], 'Unknown flag --Heap; see live-lisp --help.'],
+    [['--heap'], 'The flag --heap needs a value: --heap SIZE.'],
+    [['--heap='], 'The flag --heap needs a value: --heap SIZE.'],
+    [['--root', ''], 'The flag --root needs a value: --root DIR.'],
+    [['--sbcl'], 'The flag --sbcl needs a value: --sbcl PATH.'],
+    [['--init'], 'The flag --init needs a value: --init FILE.'],
+    [['--version=1'], 'The flag --version takes no value.'],
+    [['--sandbox=net'], 'The flag --sandbox takes no value.'],
+    [['--quicklisp=yes'], 'The flag --quicklisp takes no value.'],
+    [['--heap', '5'], HEAP('5')],
+    [['--heap', 'much'], HEAP('much')],
+    [['--heap', '0GB'], HEAP('0GB')],
+    [['--heap', '-1GB'], HEAP('-1GB')],
+    [['--heap', '1.5GB'], HEAP('1.5GB')],
+    [['--heap', '127MB'], HEAP('127MB')],
+    [['--heap', '2000GB'], HEAP('2000GB')],
+    [['--heap', '512MB '], HEAP('512MB ')],
+    [['--heap', '--quicklisp'], HEAP('--quicklisp')],
+    [['--eval-timeout', '0'], TIMEOUT('0')],
+    [['--eval-timeout', '-5'], TIMEOUT('-5')],
+    [['--eval-timeout', '30s'], TIMEOUT('30s')],
+    [['--eval-timeout', '1e3'], TIMEOUT('1e3')],
+    [['--eval-timeout', '86401'], TIMEOUT('86401')],
+    [['--eval-timeout', 'NaN'], TIMEOUT('NaN')],
+    [['--root', '/no/such/folder'], '--root must be an existing directory, and /no/such/folder is none.'],
+    [['--root', SERVER], `--root must be an existing directory, and ${SERVER} is none.`],
+    [['--read-root', '/no'], '--read-root must be an existing directory, and /no is none.'],
+    [['--init', '/no/such/file.lisp'], '--init must be an existing file, and /no/such/file.lisp is none.'],
+    [['--init', PROJECT], `--init must be an existing file, and ${PROJECT} is none.`],
+    [['--tool-names', 'kebab'], '--tool-names must be snake or contract, not kebab.'],
+    [['--list', 'all'], '--list must be full, lightweight, summary or search, not all.'],
+    [['tools', 'extra'], 'The command tools takes no extra; see live-lisp --help.'],
+    [['doctor', 'extra'], 'The command doctor takes no extra; see live-lisp --help.'],
+    [['serve', 'extra'], 'The command serve takes no extra; see live-lisp --help.'],
+    [['call'], CALL],
+    [['call', 'eval_form', '{}', 'more'], CALL],
+    [['call', 'no_such_tool'], 'Unknown tool: no_such_tool; live-lisp tools lists them.'],
+  ])('%j', async (args, sentence) => {
+    expect(await refusal(args)).toEqual(new UsageError(sentence));
+  });
+
+  const NO_JSON = /^The tool's arguments must be JSON: .*\.$/;
+  test.each(['{bad', '', "{'form':'1'}", '{"form":"1"'])('arguments that are no JSON: %j', async (json) => {
+    const refused = await refusal(['call', 'eval_form', json]);
+    expect(refused).toBeInstanceOf(UsageError);
+    expect(String((refused as UsageError).message)).toMatch(NO_JSON);
+  });
+
+  test.each([
+    ['a flag', ['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
+    ['a command', ['call'], CALL],
+    ['what is allowed', ['tools', '--allow', 'writefile'], UNKNOWN_TOOL],
+  ])('whether it is %s', async (_, args, sentence) => {
+    expect(await run(args)).toEqual({ code: 2, stdout: '', stderr: `live-lisp: ${sentence}\n` });
+  });
+});

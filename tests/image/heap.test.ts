@@ -1,0 +1,99 @@
+// The heap of the image: programs that use much of it, and no more than they may, are left alone.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession } from '../harness.ts';
+
+/** Each program keeps about PART of the heap, and makes as much garbage as the heap is large. It tells whether all that
+ *  it kept is as it should be. */
+const DEFINITIONS = `(defvar *before* :kept)
+  (defvar *app* '())
+  (defvar *made* nil)
+  (defconstant +heap+ (* 256 1024 1024))
+  (defun count-of (octets part) (floor (* part +heap+) octets))
+  (defun make-garbage (part) (loop repeat (count-of 16000 part) do (setf *made* (make-list 1000))))
+  (defun sum-below (n) (floor (* n (1- n)) 2))
+  (defun keep-list (part)
+    (let* ((n (count-of 16 part)) (all (loop for i below n collect i)))
+      (make-garbage 1)
+      (= (sum-below n) (reduce #'+ all))))
+  (defun keep-strings (part)
+    (let ((all (loop repeat (count-of 4016 part) collect (make-string 1000 :initial-element #\\x))))
+      (make-garbage 1)
+      (every (lambda (each) (= 1000 (count #\\x each))) all)))
+  (defun keep-table (part)
+    (let ((n (count-of 112 part)) (all (make-hash-table)))
+      (dotimes (i n) (setf (gethash i all) (list i i i i)))
+      (make-garbage 1)
+      (and (= n (hash-table-count all))
+           (= (sum-below n) (loop for (i) being the hash-values of all sum i)))))
+  (defun keep-vectors (part)
+    (let ((all (make-array 8)) (n (count-of 64 part)))
+      (dotimes (i 24 (equal (quote (16 17 18 19 20 21 22 23)) (map 'list (lambda (each) (aref each (1- n))) all)))
+        (setf (aref all (mod i 8)) nil
+              (aref all (mod i 8)) (make-array n :initial-element i))
+        (make-garbage 1/24))))
+  (defun replace-vector (part)
+    (let ((all nil) (n (count-of 8 part)))
+      (dotimes (i 5 (= 4 (aref all (1- n))))
+        (setf all nil
+              all (make-array n :initial-element i))
+        (make-garbage 1/5))))
+  (defun keep-in-threads (part)
+    (flet ((keep () (let ((all (loop for i below (count-of 16 (/ part 8)) collect i)))
+                      (make-garbage 1/8)
+                      (= (sum-below (length all)) (reduce #'+ all)))))
+      (every #'sb-thread:join-thread
+             (loop repeat 8 collect (sb-thread:make-thread #'keep)))))
+  (defun fill-to (part)
+    (loop while (< (sb-kernel:dynamic-usage) (* part +heap+))
+          do (push (loop repeat 5000 collect (list 1)) *app*)))`;
+
+/** Has the tests of a group share an image in which PREPARATION was evaluated, and which each of them must keep. */
+function withImage(preparation: string, begin: (session: Session) => void): void {
+  let session: Session;
+  beforeAll(async () => {
+    session = await startSession({ args: ['--heap', '256MB'] });
+    await session.eval(DEFINITIONS);
+    expect(await session.eval(preparation)).toBe('NIL');
+    begin(session);
+  });
+  afterEach(async () => {
+    expect(await session.eval('*before*')).toBe(':KEPT');
+  });
+  afterAll(() => session.close());
+}
+
+const PROGRAMS = ['keep-list', 'keep-strings', 'keep-table', 'keep-vectors', 'keep-in-threads'];
+
+describe('alone', () => {
+  let session: Session;
+  withImage('nil', (started) => {
+    session = started;
+  });
+
+  test.each(PROGRAMS)('%s can keep 70 % of the heap', async (name) => {
+    expect(await session.eval(`(${name} 7/10)`, { timeout: 120 })).toBe('T');
+  });
+
+  // The one before can seem to live: the collector heeds what looks like a pointer on the stack.
+  test('one vector after the other can have a third of the heap', async () => {
+    expect(await session.eval('(replace-vector 1/3)', { timeout: 120 })).toBe('T');
+  });
+
+  test('a program that keeps more than the heap is ended', async () => {
+    expect(await session.eval('(keep-list 11/10)', { timeout: 120 })).toMatch(
+      /^Error: Interrupted after .* because it was about to exhaust the heap; the image is kept\./,
+    );
+  });
+});
+
+describe('beside an application that fills 40 % of the heap', () => {
+  let session: Session;
+  withImage('(fill-to 4/10)', (started) => {
+    session = started;
+  });
+
+  test.each(PROGRAMS)('%s can keep 40 % of it', async (name) => {
+    expect(await session.eval(`(${name} 4/10)`, { timeout: 120 })).toBe('T');
+  });
+});

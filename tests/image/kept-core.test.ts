@@ -1,0 +1,269 @@
+// A core with the agent in it is kept for the next image, and no image depends on what is there.
+
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { KeptCore } from '../../src/image/process/kept-core.ts';
+import { Lifetime } from '../../src/image/process/lifetime.ts';
+import { findSbcl } from '../../src/image/process/sbcl.ts';
+import { PROJECT, type Session, type StartOptions, startSession, temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+
+const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+
+/** What stands in place of a core where there can be none. */
+const NONE = 'none\n';
+
+/** A folder with a fasl and a core, as a first start leaves it. */
+const full = temporaryFolder();
+let folder: ReturnType<typeof temporaryFolder>;
+
+const cacheIn = (place: string) => join(place, 'live-lisp');
+/** Returns the files of cores, also of unfinished ones, in the cache at PLACE. */
+function cores(place = folder.path): string[] {
+  const names = existsSync(cacheIn(place)) ? readdirSync(cacheIn(place)) : [];
+  return names.filter((name) => name.startsWith('image-')).map((name) => join(cacheIn(place), name));
+}
+
+/** Returns the file of the one core at PLACE; it can be the note that there can be none. */
+function keptCore(place = folder.path): string {
+  const [core = '', ...others] = cores(place);
+  expect(others).toEqual([]);
+  expect(core).toMatch(/image-[0-9a-f]{16}\.core$/);
+  return core;
+}
+
+/** Starts a server with OPTIONS whose cache is at PLACE, and calls USE. */
+async function withSession<T>(
+  use: (session: Session) => Promise<T>,
+  options: StartOptions = {},
+  place = folder.path,
+): Promise<T> {
+  const session = await startSession({ ...options, env: { ...options.env, XDG_CACHE_HOME: place } });
+  try {
+    return await use(session);
+  } finally {
+    await session.close();
+  }
+}
+
+const FROM_CORE = '(not (null (search "--core" (with-open-file (in "/proc/self/cmdline") (read-line in)))))';
+/** Returns whether the image of SESSION was started from the core. */
+const fromCore = (session: Session) => session.eval(FROM_CORE);
+
+beforeAll(async () => {
+  await withSession(
+    async (session) => {
+      expect(await fromCore(session)).toBe('T');
+    },
+    {},
+    full.path,
+  );
+});
+afterAll(() => full.remove());
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+/** Copies the fasl and the core into the folder of the test, and returns the file of the core. */
+function copied(): string {
+  cpSync(cacheIn(full.path), cacheIn(folder.path), { recursive: true, preserveTimestamps: true });
+  return keptCore();
+}
+
+test('an image starts from it, and so does the one after a restart', async () => {
+  const core = copied();
+  await withSession(
+    async (session) => {
+      expect(await fromCore(session)).toBe('T');
+      await session.call('restart_image', {});
+      expect(await fromCore(session)).toBe('T');
+    },
+    { args: ['--allow', 'restart_image'] },
+  );
+  expect(cores()).toEqual([core]);
+});
+
+test('what a program sees of SBCL is the same with it and without', async () => {
+  const form = `(let ((*print-circle* nil)) (prin1-to-string (list sb-ext:*core-pathname* sb-ext:*runtime-pathname* *modules* *features* (random 1000000)
+    (sort (mapcar #'package-name (list-all-packages)) #'string<) (sb-ext:dynamic-space-size)
+    (sb-ext:bytes-consed-between-gcs) (sb-int:get-floating-point-modes) sb-impl::*default-external-format*
+    sb-ext:*posix-argv* (length sb-ext:*exit-hooks*) *package*)))`;
+  const seen = (from: string) =>
+    withSession(async (session) => {
+      expect(await fromCore(session)).toBe(from);
+      return session.eval(form);
+    });
+  const core = copied();
+  const withCore = await seen('T');
+  writeFileSync(core, NONE);
+  expect(withCore).toBe(await seen('NIL'));
+});
+
+test('an SBCL that the program starts has no agent in it', async () => {
+  const form = `(sb-ext:run-program sb-ext:*runtime-pathname*
+    (list "--core" (namestring sb-ext:*core-pathname*) "--noinform" "--no-sysinit" "--no-userinit" "--eval"
+      "(progn (princ (find-package :live-lisp)) (exit))") :output *standard-output*)`;
+  copied();
+  await withSession(async (session) => {
+    expect(await fromCore(session)).toBe('T');
+    expect(await session.eval(form)).toMatch(/^#<SB-IMPL::PROCESS :EXITED 0>\n\nOutput:\nNIL$/);
+  });
+});
+
+describe('one that is damaged is no obstacle, and is made again', () => {
+  test.each<[string, (file: string) => void]>([
+    ['truncated', (file) => truncateSync(file, 5_000_000)],
+    ['empty', (file) => truncateSync(file, 0)],
+    ['garbage', (file) => writeFileSync(file, 'garbage '.repeat(5000))],
+    [
+      'of another SBCL',
+      (file) => {
+        const octets = readFileSync(file);
+        octets.write('x86-another-build', octets.indexOf('x86-'));
+        writeFileSync(file, octets);
+      },
+    ],
+    ['not of an agent', (file) => copyFileSync('/usr/lib/sbcl/sbcl.core', file)],
+  ])('%s', async (_, damage) => {
+    const core = copied();
+    const { size } = statSync(core);
+    damage(core);
+    await withSession(async (session) => {
+      expect(await fromCore(session)).toBe('T');
+      expect(statSync(core).size).toBe(size);
+    });
+  });
+
+  test('a folder in its place', async () => {
+    const core = copied();
+    rmSync(core);
+    mkdirSync(core);
+    await withSession(async (session) => expect(await fromCore(session)).toBe('NIL'));
+  });
+});
+
+test.each([0o664, 0o646])('one that others can write (%o) is not run', async (mode) => {
+  const core = copied();
+  chmodSync(core, mode);
+  await withSession(async (session) => expect(await fromCore(session)).toBe('NIL'));
+});
+
+test('a server that ends while it is made leaves nothing of it', async () => {
+  rmSync(copied());
+  const session = await startSession({ env: { XDG_CACHE_HOME: folder.path } });
+  const call = session.eval('(+ 1 2)').catch(() => {});
+  await until('a part of a core', 60_000, () => cores().length > 0);
+  await session.close();
+  await call;
+  expect(cores()).toEqual([]);
+});
+
+test('a server that ends while an image starts from it leaves it', async () => {
+  const core = copied();
+  const lispFolder = join(PROJECT, 'lisp');
+  const options = {
+    lispFolder,
+    cacheFolder: dirname(core),
+    root: folder.path,
+    heapMb: 4096,
+    searchTree: false,
+  };
+  const turns = { upcalls: () => ({}), prepare: async () => false, lost: () => {} };
+  const lifetime = new Lifetime({ ...options, sbcl: SBCL }, turns);
+  const ready = lifetime.ready();
+  lifetime.close();
+  await expect(ready).rejects.toThrow('The server is ending.');
+  expect(cores()).toEqual([core]);
+});
+
+test('only those that were used last are kept', async () => {
+  const core = copied();
+  rmSync(core);
+  const older = ['1', '2', '3', '4'].map((name) => join(dirname(core), `image-${name}.core`));
+  older.forEach((file, at) => {
+    writeFileSync(file, 'x');
+    utimesSync(file, 1_700_000_000 + at, 1_700_000_000);
+  });
+  await withSession(async (session) => {
+    await session.eval('(+ 1 2)');
+  });
+  expect(cores().sort()).toEqual([...older.slice(2), core].sort());
+});
+
+describe('an SBCL of one’s own', () => {
+  /** Copies SBCL into the folder of the test and returns the program and its core. */
+  function ownSbcl() {
+    const program = join(folder.path, 'bin', 'sbcl');
+    const core = join(folder.path, 'lib', 'sbcl', 'sbcl.core');
+    for (const file of [program, core]) mkdirSync(dirname(file), { recursive: true });
+    copyFileSync(SBCL, program);
+    copyFileSync('/usr/lib/sbcl/sbcl.core', core);
+    return { program, core };
+  }
+
+  test('whose core has changed is started from that, and a new core is kept', async () => {
+    const { program, core } = ownSbcl();
+    const options = { args: ['--sbcl', program], env: { SBCL_HOME: dirname(core) } };
+    const kept = await withSession(async (session) => {
+      await session.eval('(+ 1 2)');
+      return keptCore();
+    }, options);
+    const { ino } = statSync(kept);
+    await withSession(async (session) => expect(await fromCore(session)).toBe('T'), options);
+    utimesSync(core, 1_700_000_000, 1_700_000_000);
+    await withSession(async (session) => {
+      expect(await fromCore(session)).toBe('T');
+      expect(statSync(kept).ino).not.toBe(ino);
+    }, options);
+  });
+
+  test('that another program starts gets none, and is not asked again', async () => {
+    const program = join(folder.path, 'sbcl');
+    writeFileSync(program, `#!/bin/sh\necho x >>"${folder.path}/starts"\nexec ${SBCL} "$@"\n`, {
+      mode: 0o755,
+    });
+    const options = { args: ['--sbcl', program] };
+    const starts = () => readFileSync(join(folder.path, 'starts'), 'utf8').length / 2;
+    const kept = await withSession(async (session) => {
+      await session.eval('(+ 1 2)');
+      return keptCore();
+    }, options);
+    expect(readFileSync(kept, 'utf8')).toBe(NONE);
+    const before = starts();
+    await withSession(async (session) => expect(await fromCore(session)).toBe('NIL'), options);
+    expect(starts()).toBe(before + 1);
+  });
+});
+
+test('one from which no image starts is not kept', async () => {
+  const core = copied();
+  rmSync(core);
+  const options = {
+    lispFolder: join(PROJECT, 'lisp'),
+    cacheFolder: dirname(core),
+    root: folder.path,
+    heapMb: 4096,
+    searchTree: false,
+  };
+  const kept = new KeptCore(options, undefined, 60_000);
+  expect((await kept.make(SBCL))?.args).toContain(`${core}.${process.pid}`);
+  kept.keep(SBCL, false);
+  expect(readFileSync(keptCore(), 'utf8')).toBe(NONE);
+  expect(kept.command(SBCL)).toBeUndefined();
+  expect(kept.isMissing(SBCL)).toBe(false);
+});

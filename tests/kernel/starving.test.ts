@@ -1,0 +1,49 @@
+// For how long a process was denied the CPU.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { deniedTo, deniedWithin } from '../../src/image/process/starving.ts';
+
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+
+function start(...command: [string, ...string[]]): number | undefined {
+  const child = spawn(command[0], command.slice(1), { stdio: 'ignore' });
+  started.push(child);
+  return child.pid;
+}
+
+test.each([
+  ['waits and does not run', 1000, { ran: 0, waited: 1000 }, 1000],
+  ['waits more than it runs', 1000, { ran: 400, waited: 600 }, 600],
+  ['has threads that wait, and some that run', 1000, { ran: 1800, waited: 5000 }, 0],
+  ['runs as long as it waits', 1000, { ran: 500, waited: 500 }, 0],
+  ['sleeps', 1000, { ran: 1, waited: 100 }, 0],
+])('a process that %s', (_, ms, spent, denied) => {
+  expect(deniedWithin(ms, spent)).toBe(denied);
+});
+
+test('a process that sleeps, has ended or cannot be seen was denied nothing', async () => {
+  for (const pid of [start('sleep', '100'), 2 ** 30, undefined]) {
+    const denied = deniedTo(pid);
+    expect(denied()).toBe(0);
+    await sleep(200);
+    expect(denied()).toBe(0);
+  }
+});
+
+test('one that others leave no CPU was denied it', async () => {
+  const loop = ['sh', '-c', 'while :; do :; done'] as const;
+  const pid = start('taskset', '-c', '0', ...loop) ?? 0;
+  // The same group of the scheduler as ours, so that the priorities count between them.
+  for (let others = 0; others < 4; others++) start('taskset', '-c', '0', ...loop);
+  setPriority(pid, 19);
+  const denied = deniedTo(pid);
+  denied();
+  await sleep(1000);
+  expect(denied()).toBeGreaterThan(500);
+});

@@ -1,0 +1,104 @@
+// Logs that are as large as they become: how much of them is read for the newest rows, and that all of them can be.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { CallContext, Result, Tool } from '../../src/kernel/tool.ts';
+import { AuditLog } from '../../src/records/audit-log.ts';
+import { ReplHistory } from '../../src/records/repl-history.ts';
+import { getReplHistory } from '../../src/tools/execution/history.ts';
+import { getAuditLog } from '../../src/tools/settings/get-audit-log.ts';
+import { temporaryFolder } from '../harness.ts';
+import { noteFileCalls } from './file-calls.ts';
+
+const read = { octets: 0 };
+const stopNoting = noteFileCalls((name, result) => {
+  if (name === 'readSync') read.octets += Number(result);
+});
+afterAll(stopNoting);
+
+const ROOT = '/workspace';
+/** What is read at most when the rows are full: the 64 kB that are counted, and the next as much. */
+const READ_LIMIT = 2 * 64 * 1024;
+
+const folder = temporaryFolder();
+const historyPath = join(folder.path, 'history.jsonl');
+const auditPath = join(folder.path, 'audit.jsonl');
+let history: ReplHistory;
+let log: AuditLog;
+
+/** Writes KEPT full files and the one that grows, each of lines of BYTES in all; LINES makes those of record NUMBER. */
+function fill(path: string, kept: number, bytes: number, lines: (number: number) => string): number {
+  let number = 0;
+  for (let file = kept; file >= 0; file--) {
+    let text = '';
+    for (let next = lines(number); text.length + next.length <= bytes; next = lines(++number)) text += next;
+    writeFileSync(
+      file === 0 ? path : path.replace('.jsonl', `.2026010100000000${kept - file}-1-1.jsonl`),
+      text,
+    );
+  }
+  return number;
+}
+
+let evaluations: number;
+beforeAll(() => {
+  mkdirSync(folder.path, { recursive: true });
+  evaluations = fill(historyPath, 2, 2_000_000, (number) => {
+    const time = new Date(1.7e12 + number).toISOString();
+    return `${JSON.stringify({ time, package: 'CL-USER', form: `(f ${number})`, values: 'é', milliseconds: 1 })}\n`;
+  });
+  fill(auditPath, 4, 5_000_000, (number) => {
+    const [id, time] = [`id-${number}`, new Date(1.7e12 + number).toISOString()];
+    const how = { tool: 'eval_form', level: 'cautious', caller: 'client', authority: 'level' };
+    const begin = { id, time, root: ROOT, event: 'begin', ...how, arguments: { form: `(f ${number})` } };
+    return `${JSON.stringify(begin)}\n${JSON.stringify({ id, time, event: 'end', success: number !== 7, milliseconds: 1 })}\n`;
+  });
+  history = new ReplHistory(historyPath);
+  log = new AuditLog(auditPath, ROOT);
+});
+afterAll(() => folder.remove());
+beforeEach(() => {
+  read.octets = 0;
+});
+
+async function call(tool: Tool, args: object, context: CallContext = {}): Promise<Result> {
+  return (await tool.handler(args as never, context)) as Result;
+}
+
+test('get_repl_history reads no more of a full history than its rows and a count need', async () => {
+  const { text } = await call(getReplHistory(history), {});
+  expect(text).toMatch(/^At least \d{3,} evaluations in this workspace, newest first:\n\n {2}20/);
+  expect(text.match(/\(f \d+\)/g)?.[0]).toMatch(/\(f \d{5}\)/);
+  expect(text.match(/\(f \d+\)/g)).toHaveLength(20);
+  expect(text).toMatch(/\n {2}\.\.\.$/);
+  expect(read.octets).toBeLessThanOrEqual(READ_LIMIT);
+});
+
+test('get_audit_log reads no more of a full log either', async () => {
+  const { text, data } = await call(getAuditLog(log), {});
+  expect(text).toMatch(/^At least \d{3,} calls in the audit log, newest first:/);
+  expect(text.match(/succeeded after 1 ms/g)).toHaveLength(20);
+  expect(data).toMatchObject({ atLeast: true });
+  expect(read.octets).toBeLessThanOrEqual(READ_LIMIT);
+});
+
+test('a rare row is found across all files, and then all are counted', async () => {
+  const { text } = await call(getAuditLog(log), { outcome: 'failed' });
+  expect(text).toMatch(/^1 call in the audit log, newest first:[\s\S]*\(f 7\)/);
+  expect(read.octets).toBeGreaterThan(24_900_000);
+});
+
+test('code gets all, in their order', async () => {
+  const { data } = await call(getReplHistory(history), {}, { forData: true });
+  const { total, evaluations: all } = data as { total: number; evaluations: { form: string }[] };
+  expect([total, all.length]).toEqual([evaluations, evaluations]);
+  expect(all.every(({ form }, index) => form === `(f ${evaluations - 1 - index})`)).toBe(true);
+});
+
+test('others have their turn while much is read, and a cancel ends it', async () => {
+  const controller = new AbortController();
+  const searching = call(getReplHistory(history), { containing: 'x' }, { signal: controller.signal });
+  setTimeout(() => controller.abort(), 1);
+  await expect(searching).rejects.toThrow('The call was cancelled before all was read.');
+});
