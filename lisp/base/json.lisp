@@ -75,6 +75,17 @@ written."
   (loop for shift from 12 downto 0 by 4
         do (put (char-code (char "0123456789abcdef" (ldb (byte 4 shift) code))) buffer)))
 
+(defun put-pair (code buffer)
+  "Append the escape of the character CODE, above #xFFFF, to BUFFER. What a string holds that is not filled yet, as the
+arguments of a frame can be, need not be a character; that is written as U+FFFD."
+  ;; A function of its own: of the code of a character the compiler believes that it is in range.
+  (declare (type fixnum code))
+  (let ((rest (- code #x10000)))
+    (cond ((< rest #x100000)
+           (put-escape (+ #xd800 (ash rest -10)) buffer)
+           (put-escape (+ #xdc00 (logand rest 1023)) buffer))
+          (t (put-escape #xfffd buffer)))))
+
 (defun write-json-string (string buffer)
   "Append STRING to BUFFER as a JSON string."
   (declare (optimize speed) (type buffer buffer) (type string string))
@@ -90,9 +101,7 @@ written."
                                    ((<= 32 code 126) (put code buffer))
                                    ((= code 10) (put 92 buffer) (put 110 buffer))
                                    ((< code #x10000) (put-escape code buffer))
-                                   (t (let ((rest (- code #x10000)))
-                                        (put-escape (+ #xd800 (ash rest -10)) buffer)
-                                        (put-escape (+ #xdc00 (logand rest 1023)) buffer))))))))
+                                   (t (put-pair code buffer)))))))
       (etypecase string
         (simple-base-string (copy simple-base-string))
         ((simple-array character (*)) (copy (simple-array character (*))))

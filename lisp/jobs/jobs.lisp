@@ -53,25 +53,29 @@
 (sb-ext:defglobal **background-stream** (capturing **background**)
   "The stream that writes to **BACKGROUND**.")
 
-(defun send-answer (id members)
-  "Send MEMBERS as the answer of the request ID, or why not when they are too long for a frame."
+(defun answer-frame (id members)
+  "Return the frame of MEMBERS as the answer of the request ID, or of why they are not sent when they are too long for one."
   (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
          (length (buffer-fill frame)))
     (if (> length +frame-limit+)
-        (send (object "id" id
-                      "condition" (object "type" "COMMON-LISP::ERROR"
-                                          "text" (format nil "The answer takes ~D octets on the wire, of ~D at most; ask for less at once."
-                                                         length +frame-limit+))))
-        (send-frame frame))))
+        (frame-octets
+         (object "id" id
+                 "condition" (object "type" "COMMON-LISP::ERROR"
+                                     "text" (format nil "The answer takes ~D octets on the wire, of ~D at most; ask for less at once."
+                                                    length +frame-limit+))))
+        frame)))
 
 (defun answer (job members)
   "Send the answer of JOB, once: MEMBERS is a property list. What its threads write later
 goes with the next answer."
-  (unless (shiftf (job-answered job) t)
-    (send-answer (job-id job)
-                 (list* "output" (captured (job-output job))
-                        "background" (captured **background** :reset t)
-                        members))
+  (unless (job-answered job)
+    (let ((frame (answer-frame (job-id job)
+                               (list* "output" (captured (job-output job))
+                                      "background" (captured **background** :reset t)
+                                      members))))
+      ;; Until here it can fail, or its thread can be ended; then something else is its answer.
+      (sb-sys:without-interrupts
+        (unless (shiftf (job-answered job) t) (send-frame frame))))
     (setf (capture-successor (job-output job)) **background**)))
 
 (defun job-collected (job)
@@ -199,7 +203,7 @@ exhausted there is no room here to describe anything, so that is done after the 
   "Answer JOB, whose own part signalled CONDITION, and end its thread. The agent is broken then, and
 the server replaces the image."
   (unless (shiftf (job-answered job) t)
-    (send (object "id" (job-id job) "fault" (print-safely 500 condition "~A"))))
+    (send (object "id" (job-id job) "fault" (report-text 500 condition))))
   (sb-thread:abort-thread))
 
 (defun damage-p (condition)

@@ -72,7 +72,7 @@ start is its answer."
                (start-job id (operation-name operation)
                           (lambda () (call-operation operation arguments)))))
       (error (failure)
-        (send (object "id" id "fault" (print-safely 500 failure "~A")))))))
+        (send (object "id" id "fault" (report-text 500 failure)))))))
 
 (defun page (list offset limit)
   "Return the part of LIST from OFFSET on (NIL: from the beginning), at most LIMIT long."

@@ -64,6 +64,11 @@ describe('in one session', () => {
     ['(exit :code 5 :abort t)', 'it exited with code 5'],
     ['(sb-unix:unix-kill (sb-unix:unix-getpid) sb-unix:sigkill)', 'it was ended by SIGKILL'],
     ['(unwind-protect (exit :code 4) (princ "cleaned"))', 'it exited with code 4'],
+    // What fails is the answer itself.
+    [
+      '(setf (live-lisp.jobs::job-output live-lisp.jobs::*job*) 42)',
+      'its agent failed: The value 42 is not of type LIVE-LISP.BASE::CAPTURE',
+    ],
   ])('by %s: the texts are exact', async (form, how) => {
     await answer('(defvar *mine* 1)');
     const { text, isError } = await answer(form);

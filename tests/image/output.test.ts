@@ -49,6 +49,20 @@ describe('output', () => {
     expect(text.length).toBeLessThan(20_000);
   });
 
+  // A string that is being filled holds what was in memory before, and can be an argument of a frame.
+  test.each([
+    [0x10ffff, '\u{10ffff}'],
+    [0x110000, '\ufffd'],
+    [0xffffffff, '\ufffd'],
+  ])('of a string that holds %d is an answer', async (code, shown) => {
+    const text = await session.eval(
+      `(let ((string (make-string 2)))
+         (setf (sb-kernel:%vector-raw-bits string 0) (dpb ${code} (byte 32 0) (ash 97 32)))
+         string)`,
+    );
+    expect(text).toBe(`"${shown}a"`);
+  });
+
   test('that never ends does not fill the memory', async () => {
     const { text } = await session.call('eval_form', { form: '(loop (print 1))', timeout: 0.5 });
     expect(text).toMatch(/^Error: Interrupted after 0\.\d s/);
