@@ -76,8 +76,8 @@ written."
         do (put (char-code (char "0123456789abcdef" (ldb (byte 4 shift) code))) buffer)))
 
 (defun put-pair (code buffer)
-  "Append the escape of the character CODE, above #xFFFF, to BUFFER. What a string holds that is not filled yet, as the
-arguments of a frame can be, need not be a character; that is written as U+FFFD."
+  "Append the escape of the character CODE, above #xFFFF, to BUFFER, or U+FFFD when it is no character. A string that is
+not filled yet, as an argument of a frame can be, holds such codes."
   ;; A function of its own: of the code of a character the compiler believes that it is in range.
   (declare (type fixnum code))
   (let ((rest (- code #x10000)))

@@ -54,7 +54,7 @@
   "The stream that writes to **BACKGROUND**.")
 
 (defun answer-frame (id members)
-  "Return the frame of MEMBERS as the answer of the request ID, or of why they are not sent when they are too long for one."
+  "Return the frame of MEMBERS as the answer of the request ID. When they are too long for one, it says so instead."
   (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
          (length (buffer-fill frame)))
     (if (> length +frame-limit+)
