@@ -39,13 +39,19 @@ export function watch(
   };
 }
 
-/** The steps by which one job is ended. */
+/** The steps by which one job is ended. Their clock stands while the image could not react: a collection stops all of it,
+ *  and who is denied the CPU does nothing. */
 class Steps {
   readonly #job: Endable;
   readonly #times: Times;
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Milliseconds by which what the image was denied can still put steps off. */
+  /** Milliseconds for which the clock can still stand. */
   #patience: number;
+  #clock = 0;
+  /** What is done at which time of the clock, the next first. */
+  readonly #plan: { at: number; step: () => void }[] = [];
+  /** How many looks in a row saw the image stand still, once it was asked. */
+  #standing: number | undefined;
   #climbing = false;
   #over = false;
 
@@ -77,49 +83,49 @@ class Steps {
     this.#climbing = true;
     const { again, terminate, ask } = this.#times;
     this.#job.interrupt(reason);
-    this.#afterTime(again, () => {
-      this.#job.interrupt(reason);
-      this.#afterTime(terminate - again, () => {
-        this.#job.terminate();
-        this.#afterTime(ask - terminate, () => this.#judge());
-      });
-    });
-  }
-
-  /** Takes STEP once the image had MS milliseconds in which it could have reacted. */
-  #afterTime(ms: number, step: () => void): void {
-    const before = this.#job.deniedMs();
-    this.later(ms, () => {
-      const denied = Math.min(this.#job.deniedMs() - before, this.#patience);
-      this.#patience -= denied;
-      if (denied > 0) this.#afterTime(denied, step);
-      else step();
-    });
-  }
-
-  /** Gives the image up, once it has reacted or been seen to stand still. */
-  #judge(): void {
-    void this.#ask();
+    this.#plan.push(
+      { at: again, step: () => this.#job.interrupt(reason) },
+      { at: terminate, step: () => this.#job.terminate() },
+      { at: ask, step: () => void this.#ask() },
+    );
     // Looks tell what happened since the one before, so the first counts for nothing.
     this.#job.collecting();
-    this.#look(0);
+    this.#look(this.#job.deniedMs());
   }
 
+  /** Looks at the image again and again, which had been denied the CPU for DENIED milliseconds, and does what is due. */
+  #look(denied: number): void {
+    const { look } = this.#times;
+    this.later(look, () => {
+      const collecting = this.#job.collecting();
+      const deniedNow = this.#job.deniedMs();
+      const lost = Math.min(collecting ? look : deniedNow - denied, look, this.#patience);
+      this.#patience -= lost;
+      this.#clock += look - lost;
+      while (!this.#over && this.#plan[0] !== undefined && this.#plan[0].at <= this.#clock) {
+        this.#plan.shift()?.step();
+      }
+      if (this.#standing !== undefined) this.#judge(collecting, lost);
+      this.#look(deniedNow);
+    });
+  }
+
+  /** Gives the image up once it was seen to stand still, or has reacted and does not end the call. */
   async #ask(): Promise<void> {
+    this.#standing = -1; // The look that asks says nothing yet.
     await this.#job.reacts();
-    const { kill, collecting } = this.#times;
-    this.#afterTime(this.#job.collecting() === undefined ? kill : collecting, () => this.#kill());
+    this.#plan.push({ at: this.#clock + this.#times.kill, step: () => this.#kill() });
   }
 
-  /** Looks at the image, which STANDING looks in a row have seen stand still. */
-  #look(standing: number): void {
-    const again = () => this.#look(this.#job.collecting() === false ? standing + 1 : 0);
-    if (standing === LOOKS) this.#kill();
-    else this.#afterTime(this.#times.look, again);
+  #judge(collecting: boolean | undefined, lost: number): void {
+    const standing = this.#standing ?? 0;
+    if (collecting !== false) this.#standing = 0;
+    else if (lost === 0) this.#standing = standing + 1;
+    if (this.#standing === LOOKS) this.#kill();
   }
 
   #kill(): void {
     if (!this.#over) this.#job.kill();
-    this.#over = true;
+    this.stop();
   }
 }

@@ -9,11 +9,11 @@ export interface Times {
   ask: number;
   /** For a call to end once the image has shown that it reacts, or for the image to react. */
   kill: number;
-  /** The same while garbage is collected, at most, and by how much later all steps come at most when the image is denied
-   *  the CPU. For each GB of its heap it is more: a collection that copies so much takes 2 s, and several can follow. */
+  /** By how much later all these come at most while the image collects garbage or is denied the CPU. For each GB of its
+   *  heap it is more: a collection that copies so much takes 2 s, and several can follow. */
   collecting: number;
   collectingPerGb: number;
-  /** Between two looks at an image that does not react. */
+  /** Between two looks at an image in which a call is being ended. */
   look: number;
   /** Between two pings of an image that calls wait for. */
   beat: number;
@@ -54,7 +54,7 @@ export const TIMES: Readonly<Times> = {
   terminate: 1300,
   ask: 1350,
   kill: 250,
-  collecting: 5000,
+  collecting: 10_000,
   collectingPerGb: 2500,
   look: 50,
   beat: 1000,
