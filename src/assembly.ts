@@ -14,11 +14,11 @@ import { libraryManagers } from './image/process/libraries.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { systemSources } from './image/system-sources.ts';
 import type { Times } from './image/wire/times.ts';
-import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/approval.ts';
 import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
+import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/standing.ts';
 import { cacheFolder, isInside, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
@@ -62,9 +62,9 @@ export function sandboxOf(config: Config): Sandbox {
 }
 
 /** Throws a UsageError when CONFIG asks for a sandbox whose code could change what runs or is kept outside. */
-function checkSandbox({ sandbox, roots, audit, histories, journals }: Config): void {
+function checkSandbox({ sandbox, roots, audit, histories, journals, previews }: Config): void {
   if (sandbox === 'off') return;
-  const trusted = [HOME, process.execPath, cacheFolder(), audit, histories, journals, tmpdir()];
+  const trusted = [HOME, process.execPath, cacheFolder(), audit, histories, journals, previews, tmpdir()];
   for (const root of roots) {
     const exposed = trusted.find((path) => isInside(realPath(root), realPath(path)));
     if (exposed === undefined) continue;

@@ -43,6 +43,8 @@ export interface Config {
   replay: boolean;
   /** The folder of the journals of what built images, of all workspaces. */
   journals: string;
+  /** The folder of the previews that a person is asked to approve. */
+  previews: string;
 }
 
 const NAME_STYLES = ['snake', 'contract'] as const;
@@ -144,6 +146,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     histories: join(stateFolder(environment), 'repl-history'),
     replay: readReplay(flags, environment) === 'on',
     journals: join(stateFolder(environment), 'journals'),
+    previews: join(stateFolder(environment), 'previews'),
     audit: resolve(flags.get('audit') ?? join(stateFolder(environment), 'audit.jsonl')),
   });
 }

@@ -61,12 +61,13 @@ async function serveImage(
   let warmed = () => {};
   const { serve } = await import('./server/stdio.ts');
   const { Approvals } = await import('./server/approvals.ts');
+  const { PreviewFiles } = await import('./server/preview-files.ts');
   if (config.sandbox !== 'off') sandboxOf(config).check().catch(complain);
   serve({
     registry,
     catalog,
     executor,
-    approvals: new Approvals({ questions, session: true }),
+    approvals: new Approvals({ questions, files: new PreviewFiles(config.previews), session: true }),
     list: config.list,
     version: version(),
     started,

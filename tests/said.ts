@@ -5,6 +5,11 @@ export function changedMeanwhile(tool: string): string {
   return `What ${tool} was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.`;
 }
 
+/** Returns MESSAGE, a question, with the word FILE for the file of its whole preview. */
+export function withoutFile(message: string): string {
+  return message.replace(/^Whole preview: .*$/m, 'Whole preview: FILE');
+}
+
 /** What is said when the image was lost during a call; HOW is part of the sentence. */
 export function lostDuring(how: string): string {
   return `The Lisp image was lost during this call: ${how}. The next call gets a new image.`;

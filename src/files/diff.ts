@@ -43,19 +43,62 @@ function rangeText(start: number, lines: number): string {
   return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
-/** Returns the unified diff of the file NAME, and in a line before it how its encoding or line ends change. */
-export function unifiedDiff(name: string, before: FileText, after: FileText): string {
+/** How a person is shown what becomes of a file. */
+export interface Change {
+  /** Where it changes and by how many lines, as in `line 12, +3 \u22121`. */
+  summary: string;
+  /** What to show first: all of the change where it is small, else its lines from the first that changes on. */
+  lines: string[];
+  /** The whole of it: the file, what else changes, and the unified diff. */
+  text: string;
+}
+
+/** Lines of a change that can be shown without what stands around them. */
+const FEW = 2;
+
+/** Returns the change of the file NAME: its unified diff, and before it how its encoding or line ends change. */
+export function changeOf(name: string, before: FileText, after: FileText): Change {
   const hunks = hunksOf(before.text, after.text);
-  const shown = visibleName(name);
-  return [
+  if (hunks === undefined) {
+    return wholeContent(
+      `${visibleName(name)}, too different for a diff, becomes`,
+      after,
+      linesOf(before.text).length,
+    );
+  }
+  const notes = [
     storageChange(before, after),
-    hunks?.length === 0 && 'The lines stay the same.',
-    hunks && outOfSight(hunks.flatMap(addedLines)),
-    `--- ${shown}\n+++ ${shown}`,
-    hunks ? hunksText(hunks) : wholeContent('The two are too different for a diff. The new content', after),
-  ]
-    .filter(Boolean)
-    .join('\n');
+    hunks.length === 0 ? 'The lines stay the same.' : undefined,
+    outOfSight(hunks.flatMap(addedLines)),
+  ].filter((note) => note !== undefined);
+  const shown = visibleName(name);
+  const text = [...notes, `--- ${shown}\n+++ ${shown}`, hunksText(hunks)].filter(Boolean).join('\n');
+  return { summary: summaryOf(hunks), lines: [...notes, ...firstLines(hunks)], text };
+}
+
+/** Returns where HUNKS begin to change the file, and how many lines they add and remove. */
+function summaryOf(hunks: readonly StructuredPatchHunk[]): string {
+  const [first] = hunks;
+  const changed = first?.lines.findIndex((line) => !line.startsWith(' ')) ?? 0;
+  const where = first === undefined ? '' : `line ${Math.max(1, first.newStart) + changed}, `;
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  return where + countsText(markedBy('+', lines).length, markedBy('-', lines).length);
+}
+
+function countsText(added: number, removed: number): string {
+  return `+${added} \u2212${removed}`;
+}
+
+function markedBy(mark: string, lines: readonly string[]): string[] {
+  return lines.filter((line) => line.startsWith(mark));
+}
+
+/** Returns the lines that change when they are few, else all of HUNKS from the first that changes on. */
+function firstLines(hunks: readonly StructuredPatchHunk[]): string[] {
+  const changed = hunks.flatMap(({ lines }) => lines.filter((line) => !line.startsWith(' ')));
+  if (changed.length <= FEW) return changed;
+  const lines = hunksText(hunks).split('\n').slice(1);
+  return lines.slice(lines.findIndex((line) => !line.startsWith(' ')));
 }
 
 function addedLines({ newStart, lines }: StructuredPatchHunk): [number: number, line: string][] {
@@ -79,16 +122,30 @@ function outOfSight(lines: readonly [number: number, line: string][]): string | 
   return `Note: lines ${which} are longer than ${LONG} characters or end in white space.`;
 }
 
-/** Returns how AFTER is shown when there is nothing to compare it with, below HEAD, which says so. */
-export function wholeContent(head: string, after: FileText): string {
+/** Returns the change that makes the file NAME with the text AFTER. */
+export function newFile(name: string, after: FileText): Change {
+  const change = wholeContent(`New file ${visibleName(name)}`, after);
+  return { ...change, summary: `new file, ${change.summary}` };
+}
+
+/** Returns the change to AFTER of what there is nothing to compare with, below HEAD, which says so. REMOVED lines go. */
+export function wholeContent(head: string, after: FileText, removed = 0): Change {
   const { text } = after;
   // In mixed ones, a CR before a line end is shown as any other control character.
   const lines = isMixed(text) ? linesOf(text, '\n') : linesOf(text);
   const count = `${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`;
-  const about = [head, count, ...unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n'))];
+  const about = [count, ...unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n'))];
   const note = outOfSight(lines.map((line, index) => [index + 1, line]));
+  const notes = [note, about.length > 1 ? `It has ${about.join(', ')}.` : undefined].filter(
+    (each) => each !== undefined,
+  );
   // Each line is marked, so that none can be taken for a part of what stands around them.
-  return `${note ? `${note}\n` : ''}${about.join(', ')}:\n\n${lines.map((line) => `+${line}`).join('\n')}`;
+  const marked = lines.map((line) => `+${line}`);
+  return {
+    summary: countsText(lines.length, removed),
+    lines: [...notes, ...marked],
+    text: `${note ? `${note}\n` : ''}${[head, ...about].join(', ')}:\n\n${marked.join('\n')}`,
+  };
 }
 
 function storageChange(before: FileText, after: FileText): string | undefined {

@@ -3,9 +3,18 @@
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** Who let a call run or not: its level, an approval given in advance, or a human who was asked. They may have changed its
- *  arguments. Nobody did when the question was not answered. */
-export const AUTHORITIES = ['level', 'standing', 'human', 'human, with changes', 'nobody'] as const;
+/** What let a call run or not: its level, an approval given in advance, or a human who was asked. They may have changed its
+ *  arguments. Else nobody did: they denied it, gave no answer, or none in time, or could not be asked (C29). */
+export const AUTHORITIES = [
+  'level',
+  'standing',
+  'human',
+  'human, with changes',
+  'denied',
+  'nobody',
+  'timed out',
+  'cannot ask',
+] as const;
 export type Authority = (typeof AUTHORITIES)[number];
 
 export interface AuditedCall {

@@ -1,22 +1,17 @@
 // Decides the way of one call: find, validate, decide, run, outcome. It never throws.
 
 import { CallError, ImageError, messageOf, SetupError } from '../errors.ts';
-import {
-  deniedHint,
-  refusalText,
-  type StandingApprovals,
-  shownText,
-  unansweredText,
-  type Verdict,
-} from './approval.ts';
+import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
 import { carriesNotices, type Outcome, type Settled, toResult } from './outcome.ts';
 import type { Arguments } from './parameter.ts';
 import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import { printable, validateArguments, withDefaults } from './schema.ts';
+import { argumentsPreview, type Shown, shown } from './shown.ts';
+import type { StandingApprovals } from './standing.ts';
 import { withinLimit } from './time-limit.ts';
-import type { CallContext, Preview, SafetyLevel, Tool } from './tool.ts';
+import type { CallContext, SafetyLevel, Tool } from './tool.ts';
 
 export type Decision = 'run' | 'ask';
 
@@ -75,7 +70,8 @@ export class Executor {
   /** Calls the tool NAME as execute does, for code that a call runs: notices wait for an answer that a
    *  model reads. */
   async executeForCode(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
-    const outcome = await this.#run(name, args, { context, caller: 'code', verdict: undefined });
+    const alone = { ...context, canAsk: false };
+    const outcome = await this.#run(name, args, { context: alone, caller: 'code', verdict: undefined });
     return { ...outcome, notices: [] };
   }
 
@@ -93,20 +89,20 @@ export class Executor {
 
   /** Runs CALL when a human allows it, who may have changed its arguments (S2.12). */
   async #performApproved(call: Call): Promise<Settled> {
-    const { tool, args } = call;
+    const { tool, args, verdict } = call;
     const { standing } = this.#options;
     const preview = await previewOf(call);
-    const { verdict } = call;
     if (verdict === undefined) {
-      if (standing?.covers(approvedAs(tool), preview.place)) {
-        return this.#perform(withFingerprint(call, preview), 'standing');
-      }
-      const question = { tool, args, preview };
-      return { ...failure(refusalText(question, call.caller === 'code')), question };
+      return standing?.covers(approvedAs(tool), preview.place)
+        ? this.#perform(withFingerprint(call, preview), 'standing')
+        : this.#asked(call, preview);
     }
-    if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText({ tool, preview }));
+    if (verdict.kind === 'unanswered') {
+      const { late } = verdict;
+      return this.#refuse(call, late ? 'timed out' : 'nobody', unansweredText({ tool, preview }, late));
+    }
     if (verdict.kind !== 'approved' && verdict.kind !== 'modified') {
-      return { ...this.#refuse(call, 'human', DENIED), hint: deniedHint({ tool, preview }) };
+      return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint({ tool, preview }) };
     }
     if (verdict.fingerprint !== undefined && verdict.fingerprint !== preview.fingerprint) {
       return failure(
@@ -118,13 +114,28 @@ export class Executor {
       return this.#perform(withFingerprint(call, preview), 'human');
     }
     const changed = { ...call, args: validateArguments(tool, verdict.args) };
-    const shown = withFingerprint(changed, await previewOf(changed));
-    const settled = await this.#perform(shown, 'human, with changes');
+    const after = withFingerprint(changed, await previewOf(changed));
+    const settled = await this.#perform(after, 'human, with changes');
     return { ...settled, changed: changedNames(args, changed.args) };
   }
 
+  /** Returns the question whether CALL may do what PREVIEW shows, or its refusal where nobody can be asked. */
+  #asked(call: Call, preview: Shown): Settled {
+    const { tool, args, caller, context } = call;
+    const refusal = refusalText({ tool, preview }, caller === 'code');
+    const kept = { ...call, args: withinBound(args), context: {} };
+    const expired = () => {
+      this.#refuse(kept, 'timed out', unansweredText({ tool, preview }, true));
+    };
+    const question = { tool, args, preview, expired };
+    return {
+      ...(context.canAsk === false ? this.#refuse(call, 'cannot ask', refusal) : failure(refusal)),
+      question,
+    };
+  }
+
   /** Records that CALL was not done by AUTHORITY, and returns its failure with ERROR. */
-  #refuse(call: Call, authority: Authority, error: string): Settled {
+  #refuse(call: Call, authority: Authority, error: string): { success: false; error: string } {
     this.#beginRecord(call, authority)?.({ success: false, error, milliseconds: 0 });
     return failure(error);
   }
@@ -163,12 +174,22 @@ async function run({ tool, args, context }: Call): Promise<Settled> {
   return { success: true, text: bounded, data, ...(structured && { structured }) };
 }
 
-async function previewOf({ tool, args, context }: Call): Promise<Preview> {
+async function previewOf({ tool, args, context }: Call): Promise<Shown> {
   const own = tool.preview?.bind(tool);
-  const preview = own
-    ? await withinLimit(tool, context, (limited) => own(withDefaults(tool, args), limited))
-    : { text: JSON.stringify(args, null, 2), fingerprint: approvedAs(tool) };
-  return { ...preview, text: shownText(preview.text) };
+  return shown(
+    own
+      ? await withinLimit(tool, context, (limited) => own(withDefaults(tool, args), limited))
+      : argumentsPreview(args, approvedAs(tool)),
+  );
+}
+
+/** Characters of arguments that an open question keeps for its record. */
+const KEPT_LIMIT = 10_000;
+
+/** Returns ARGS, or where they are long their beginning as text: many questions can be open, for long. */
+function withinBound(args: Arguments): Arguments {
+  const text = JSON.stringify(args);
+  return text.length <= KEPT_LIMIT ? args : { 'the beginning of all': text.slice(0, KEPT_LIMIT) };
 }
 
 /** Returns what tells that a human approved a call with other arguments, those NAMES (C29). */
@@ -183,7 +204,7 @@ function changedNames(before: Arguments, after: Arguments): string[] {
   return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }
 
-function withFingerprint(call: Call, { fingerprint }: Preview): Call {
+function withFingerprint(call: Call, { fingerprint }: Shown): Call {
   return { ...call, context: { ...call.context, fingerprint } };
 }
 

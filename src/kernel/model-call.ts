@@ -42,7 +42,7 @@ export async function executeToolCall(
     const executor = get();
     // Whoever holds the arguments must not change them between the question and the call.
     const args = structuredClone(readArguments(call.arguments));
-    const outcome = await executor.execute(name, args, context);
+    const outcome = await executor.execute(name, args, { ...context, canAsk: approve !== undefined });
     const question = outcome.success ? undefined : outcome.question;
     if (question === undefined || !approve) return { id, ...settled(outcome) };
     const { fingerprint } = question.preview;

@@ -2,18 +2,32 @@
 
 import { CallError } from '../errors.ts';
 import type { Question } from './approval.ts';
+import type { Shown } from './shown.ts';
 
 /** Questions that are open at once; the oldest make room. */
 const LIMIT = 100;
 
-/** What is kept of a question until it is answered: not its arguments, which may be large. */
-export type AskedQuestion = Omit<Question, 'args'>;
+/** What is kept of a question until it is answered: not its arguments, nor all of what it shows, which may be large. */
+export interface AskedQuestion extends Pick<Question, 'tool'> {
+  preview: Omit<Shown, 'whole' | 'lines'>;
+  /** The arguments as JSON, unless they are long. */
+  given?: string;
+  /** Approved, but with arguments that are asked for now. */
+  changing?: boolean;
+}
+
+/** Characters of arguments that a human can be given to change. */
+const GIVEN_LIMIT = 2000;
 
 interface OpenQuestion {
   question: AskedQuestion;
   /** What it was asked for: the answer must be for the same. */
   subject: string;
   until: number;
+  timer: NodeJS.Timeout;
+  /** Called once, when it is closed. */
+  closed: () => void;
+  expired: () => void;
 }
 
 export class OpenQuestions {
@@ -25,41 +39,68 @@ export class OpenQuestions {
     this.seconds = seconds;
   }
 
-  /** Notes QUESTION, asked for SUBJECT, under ID, which nobody can guess. */
-  add(id: string, question: Question, subject: string): void {
-    this.#forget();
+  /** Notes QUESTION, asked for SUBJECT, under ID, which nobody can guess. Calls CLOSED when it is open no more. */
+  add(id: string, question: Question, subject: string, closed: () => void = () => {}): void {
     const [oldest] = this.#open.keys();
-    if (oldest !== undefined && this.#open.size >= LIMIT) this.#open.delete(oldest);
-    const { tool, preview } = question;
-    this.#open.set(id, { question: { tool, preview }, subject, until: Date.now() + this.seconds * 1000 });
+    if (oldest !== undefined && this.#open.size >= LIMIT) this.#expire(oldest);
+    const { tool, args, expired } = question;
+    const { whole, lines, ...preview } = question.preview;
+    const given = JSON.stringify(args);
+    const asked = { tool, preview, ...(given.length <= GIVEN_LIMIT && { given }) };
+    this.#open.set(id, { question: asked, subject, ...this.#time(id), closed, expired });
+  }
+
+  /** Opens QUESTION, which was asked for SUBJECT, again under ID: with which arguments instead? */
+  change(id: string, question: AskedQuestion, subject: string): void {
+    const again = { question: { ...question, changing: true }, subject, closed: () => {}, expired: () => {} };
+    this.#open.set(id, { ...again, ...this.#time(id) });
+  }
+
+  /** Closes the question of ID, which nobody will answer. */
+  drop(id: string): void {
+    this.#close(id);
+  }
+
+  #time(id: string): { until: number; timer: NodeJS.Timeout } {
+    const ms = this.seconds * 1000;
+    const timer = setTimeout(() => this.#expire(id), ms).unref();
+    return { until: Date.now() + ms, timer };
   }
 
   /** Returns the question of ID, which is closed by that. Throws a CallError when there is none for SUBJECT. */
   take(id: string, subject: string): AskedQuestion {
-    this.#forget();
     const found = this.#open.get(id);
-    this.#open.delete(id);
-    if (found === undefined) {
+    if (found !== undefined && found.until <= Date.now()) this.#expire(id);
+    const open = this.#close(id);
+    if (open === undefined) {
       throw new CallError(
         'This approval was used already, expired, or was asked for before the server started, so nothing was done. Call the tool again to ask anew.',
       );
     }
-    if (found.subject !== subject) {
+    if (open.subject !== subject) {
       throw new CallError(
         'This approval was for another call, so nothing was done. Call the tool again to ask for this one.',
       );
     }
-    return found.question;
+    return open.question;
   }
 
   /** Returns what the questions about PLACE that nobody has answered yet show, the newest last. */
   about(place: string): string[] {
-    this.#forget();
-    const previews = [...this.#open.values()].map(({ question }) => question.preview);
+    const open = [...this.#open.values()].filter(({ until }) => until > Date.now());
+    const previews = open.map(({ question }) => question.preview);
     return previews.filter((preview) => preview.place === place).map(({ text }) => text);
   }
 
-  #forget(): void {
-    for (const [id, { until }] of this.#open) if (until <= Date.now()) this.#open.delete(id);
+  #close(id: string): OpenQuestion | undefined {
+    const open = this.#open.get(id);
+    this.#open.delete(id);
+    clearTimeout(open?.timer);
+    open?.closed();
+    return open;
+  }
+
+  #expire(id: string): void {
+    this.#close(id)?.expired();
   }
 }

@@ -22,6 +22,8 @@ export interface CallContext {
   signal?: AbortSignal;
   /** Told, about once a second, what the call is doing. */
   onProgress?: (message: string) => void;
+  /** False when nobody can be asked for an approval. */
+  canAsk?: boolean;
   /** Code reads the data, and nobody the text: lists are whole when the arguments set no limit. */
   forData?: boolean;
   /** The fingerprint of the preview that was approved: when it is another now, the handler does nothing. */
@@ -33,8 +35,12 @@ export const MOST_KEYWORDS = 8;
 
 /** What a human is shown before a call that needs their approval, and what that approval holds for. */
 export interface Preview {
+  /** What the call would do in a few words: how many lines of a file change, what is lost. */
+  summary?: string;
   /** What the call would do, for a person to read: for a file, a unified diff. */
   text: string;
+  /** The same where little room is, the most telling first; else the lines of TEXT. */
+  lines?: readonly string[];
   /** Where it would do it: a file as people name it. Standing approvals name such places. */
   place?: string;
   /** Is another one whenever what was shown is no longer what would happen: a digest of the file, say. */

@@ -5,28 +5,40 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
   createRequestStateCodec,
+  type ElicitRequestFormParams,
+  type ElicitResult,
   type InputRequiredResult,
   inputRequired,
   inputResponse,
+  SdkError,
+  SdkErrorCode,
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { CallError, messageOf } from '../errors.ts';
-import { folderOf, type Question, type Verdict } from '../kernel/approval.ts';
+import type { Question, Verdict } from '../kernel/approval.ts';
 import type { AskedQuestion, OpenQuestions } from '../kernel/questions.ts';
-import { visibleName } from '../visible.ts';
+import { APPROVE_FOR_SESSION, CHANGE, changesForm, choices, DENY, decisionForm } from './approval-form.ts';
+import type { PreviewFiles } from './preview-files.ts';
 
 export interface ApprovalOptions {
   questions: OpenQuestions;
+  files: PreviewFiles;
   /** Whether the connection is one person's, so that an approval can hold for a session. */
   session: boolean;
 }
 
+/** What a client sent back, of whatever kind its values are. */
+type Given = { action: ElicitResult['action']; content?: Record<string, unknown> };
+
+/** What a human said, or what they are to be asked next. */
+type Answer = Verdict | { kind: 'next'; form: ElicitRequestFormParams; id: string };
+
+/** Sends a form to the client and resolves with its answer; undefined when none came in time. */
+export type Send = (form: ElicitRequestFormParams, milliseconds: number) => Promise<ElicitResult | undefined>;
+
 /** The name of the question in MCP's messages. */
 const KEY = 'approval';
-const APPROVE = 'approve';
-const APPROVE_FOR_SESSION = 'approve for this session';
-const DENY = 'deny';
 
 export class Approvals {
   readonly #options: ApprovalOptions;
@@ -39,35 +51,48 @@ export class Approvals {
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Milliseconds to wait for the answer of a client that is asked directly, a little longer than it counts. */
-  get patienceMs(): number {
-    return this.#options.questions.seconds * 1000 + 1000;
-  }
-
-  /** Returns the request to the client that asks a human QUESTION, which came of the call of NAME with ARGS. */
+  /** Returns the request to a client of the modern era that asks a human QUESTION, which came of the call of NAME with ARGS. */
   async ask(question: Question, name: string, args: unknown): Promise<InputRequiredResult> {
-    const id = randomUUID();
-    this.#options.questions.add(id, question, subjectOf(name, args));
-    return inputRequired({
-      inputRequests: {
-        [KEY]: inputRequired.elicit({ message: messageFor(question), requestedSchema: this.#form(question) }),
-      },
-      requestState: await this.#codec.mint({ id }),
-    });
+    return this.#request(this.#begin(question, subjectOf(name, args)));
   }
 
-  /** Returns what a human said to the call of NAME with ARGS, or undefined when nobody was asked yet. Throws a
-   *  CallError when CONTEXT has an answer that counts for nothing. */
-  async verdict(name: string, args: unknown, context: ServerContext): Promise<Verdict | undefined> {
+  /** Asks a human QUESTION by SEND, as clients of the legacy era are asked, and resolves with what they said. */
+  async askBySending(question: Question, name: string, args: unknown, send: Send): Promise<Verdict> {
+    const subject = subjectOf(name, args);
+    let answer: Answer = this.#begin(question, subject);
+    while (answer.kind === 'next') {
+      const { id, form } = answer;
+      const ms = this.#options.questions.seconds * 1000;
+      const result = await send(form, ms).catch((error: unknown) => {
+        this.#options.questions.drop(id);
+        throw error;
+      });
+      if (result === undefined) {
+        this.#options.questions.drop(id);
+        return { kind: 'unanswered', late: true };
+      }
+      answer = this.#read(this.#options.questions.take(id, subject), subject, result);
+    }
+    return answer;
+  }
+
+  /** Returns what a human said to the call of NAME with ARGS, or the request for what they are to say next. It is undefined
+   *  when nobody was asked yet. Throws a CallError when CONTEXT has an answer that counts for nothing. */
+  async verdict(
+    name: string,
+    args: unknown,
+    context: ServerContext,
+  ): Promise<Verdict | { kind: 'next'; request: InputRequiredResult } | undefined> {
     const { requestState, inputResponses } = context.mcpReq;
     const state = requestState<string>();
     if (state === undefined && inputResponses === undefined) return undefined;
     const { id } = await this.#opened(String(state), context);
-    const question = this.#options.questions.take(id, subjectOf(name, args));
+    const subject = subjectOf(name, args);
+    const question = this.#options.questions.take(id, subject);
     const response = inputResponse(inputResponses, KEY);
-    if (response.kind !== 'elicit' || response.action === 'cancel') return { kind: 'unanswered' };
-    if (response.action !== 'accept') return { kind: 'denied' };
-    return this.#read(question, response.content ?? {});
+    if (response.kind !== 'elicit') return { kind: 'unanswered' };
+    const answer = this.#read(question, subject, response);
+    return answer.kind === 'next' ? { kind: 'next', request: await this.#request(answer) } : answer;
   }
 
   async #opened(state: string, context: ServerContext): Promise<{ id: string }> {
@@ -80,39 +105,43 @@ export class Approvals {
     }
   }
 
-  #read(question: AskedQuestion, content: Record<string, unknown>): Verdict {
+  async #request({ form, id }: { form: ElicitRequestFormParams; id: string }): Promise<InputRequiredResult> {
+    return inputRequired({
+      inputRequests: { [KEY]: inputRequired.elicit(form) },
+      requestState: await this.#codec.mint({ id }),
+    });
+  }
+
+  /** Opens QUESTION, asked for SUBJECT, with the whole preview in a file until it is answered. */
+  #begin(question: Question, subject: string): Answer & { kind: 'next' } {
+    const id = randomUUID();
+    const file = this.#options.files.write(question.preview.whole);
+    const removed = 'path' in file ? file.remove : () => {};
+    this.#options.questions.add(id, question, subject, removed);
+    return { kind: 'next', form: decisionForm(question, file, this.#options.session), id };
+  }
+
+  /** Returns what RESULT says to QUESTION, which was asked for SUBJECT. */
+  #read(question: AskedQuestion, subject: string, { action, content = {} }: Given): Answer {
+    if (action === 'cancel') return { kind: 'unanswered' };
+    if (action !== 'accept') return { kind: 'denied' };
+    const { fingerprint } = question.preview;
+    if (question.changing)
+      return { kind: 'modified', args: parseArguments(content['arguments']), fingerprint };
     const { decision, arguments: changed } = content;
     if (decision === undefined) return { kind: 'unanswered' };
-    if (decision !== APPROVE && !(decision === APPROVE_FOR_SESSION && this.#options.session)) {
-      return { kind: 'denied' };
-    }
-    const { fingerprint } = question.preview;
+    const offered: unknown[] = choices(question, this.#options.session);
+    if (decision === DENY || !offered.includes(decision)) return { kind: 'denied' };
+    // The form does not ask for them, but who gives them has not approved the others.
     if (typeof changed === 'string' && changed.trim() !== '') {
       return { kind: 'modified', args: parseArguments(changed), fingerprint };
     }
-    return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
-  }
-
-  #form({ tool, preview }: Question) {
-    const session = `${APPROVE_FOR_SESSION}: ${tool.name}${filesText(preview.place)} without asking again`;
-    return {
-      type: 'object' as const,
-      properties: {
-        decision: {
-          type: 'string' as const,
-          title: 'Decision',
-          description: this.#options.session ? session : `${tool.name}, once`,
-          enum: this.#options.session ? [APPROVE, APPROVE_FOR_SESSION, DENY] : [APPROVE, DENY],
-        },
-        arguments: {
-          type: 'string' as const,
-          title: 'Changed arguments',
-          description:
-            'To approve other arguments than these: all of them, as a JSON object. Else leave it empty.',
-        },
-      },
-      required: ['decision'],
-    };
+    if (decision !== CHANGE) {
+      return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
+    }
+    const id = randomUUID();
+    this.#options.questions.change(id, question, subject);
+    return { kind: 'next', form: changesForm(question), id };
   }
 }
 
@@ -123,6 +152,30 @@ export function canAsk(server: Server, context: ServerContext): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
+/** Returns whether the request of CONTEXT is of the modern era, in which a result can ask. */
+export function isModern(context: ServerContext): boolean {
+  return context.mcpReq.envelope !== undefined;
+}
+
+/** Returns what sends a form to the client of SERVER beside the request of CONTEXT. A client that answers with an error
+ *  has not been answered by anybody. */
+export function sender(server: Server, context: ServerContext): Send {
+  const { id, signal } = context.mcpReq;
+  return async (form, timeout) => {
+    const options = { relatedRequestId: id, timeout, signal };
+    try {
+      return await server.request(
+        { method: 'elicitation/create', params: { mode: 'form', ...form } },
+        options,
+      );
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return undefined;
+      return { action: 'cancel' };
+    }
+  };
+}
+
 /** Returns a digest of the call of NAME with ARGS, so that an answer holds for no other. */
 function subjectOf(name: string, args: unknown): string {
   return createHash('sha256')
@@ -130,21 +183,9 @@ function subjectOf(name: string, args: unknown): string {
     .digest('hex');
 }
 
-function messageFor({ tool, preview }: Question): string {
-  const where = preview.place === undefined ? '' : ` in ${visibleName(preview.place)}`;
-  return `May the agent call ${tool.name} (${tool.safetyLevel})${where}?\n\n${preview.text}`;
-}
-
-/** Returns for which files an approval for the session holds that was asked for one at PLACE. */
-function filesText(place: string | undefined): string {
-  if (place === undefined) return '';
-  const folder = folderOf(place);
-  return ` for files directly in ${folder === '.' ? 'the workspace root' : visibleName(folder) || '/'}`;
-}
-
-function parseArguments(text: string): unknown {
+function parseArguments(text: unknown): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(String(text ?? ''));
   } catch (error) {
     throw new CallError(
       `The arguments that the human gave instead are no JSON (${messageOf(error)}), so nothing was done. Call the tool again to ask anew.`,

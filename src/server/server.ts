@@ -16,7 +16,7 @@ import type { Executor } from '../kernel/executor.ts';
 import type { Outcome } from '../kernel/outcome.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { CallContext } from '../kernel/tool.ts';
-import { type Approvals, canAsk } from './approvals.ts';
+import { type Approvals, canAsk, isModern, sender } from './approvals.ts';
 import { instructions } from './instructions.ts';
 
 export interface ServerOptions {
@@ -39,7 +39,8 @@ export function createServer(options: ServerOptions): Server {
     {
       capabilities: { tools: { listChanged: true } },
       instructions: instructions(options.list),
-      inputRequired: { roundTimeoutMs: options.approvals.patienceMs },
+      // Clients of the legacy era are asked from here, where it is known what an answer that does not come means.
+      inputRequired: { legacyShim: false },
     },
   );
   server.setRequestHandler('tools/list', async () =>
@@ -103,14 +104,19 @@ async function performCall(
 ): Promise<CallResult> {
   try {
     const verdict = await approvals.verdict(name, args, context);
+    if (verdict?.kind === 'next') return verdict.request;
+    const asks = canAsk(server, context);
     const { call, ended } = callContext(context);
     // It never throws.
-    const outcome = await executor.execute(name, args, call, verdict);
-    ended();
+    const outcome = await executor.execute(name, args, { ...call, canAsk: asks }, verdict);
     const question = outcome.success ? undefined : outcome.question;
-    return question && canAsk(server, context)
-      ? await approvals.ask(question, name, args)
-      : toResult(outcome);
+    if (question === undefined || !asks) {
+      ended();
+      return toResult(outcome);
+    }
+    if (isModern(context)) return await approvals.ask(question, name, args);
+    const said = await approvals.askBySending(question, name, args, sender(server, context));
+    return toResult(await executor.execute(name, args, { ...call, canAsk: asks }, said));
   } catch (error) {
     return errorResult(error);
   }

@@ -185,21 +185,16 @@ describe.each(ERAS)('the question, in the %s era', (era) => {
     asked.answer('propose_file_edit', { path: 'a.txt', original, modified, ...more });
   const content = () => readFileSync(join(asked.root, 'a.txt'), 'utf8');
 
-  test('shows the diff below the reason, which cannot look like more than that', async () => {
+  test('shows what changes above the reason, which cannot look like more than that', async () => {
     asked.human = () => DENY;
     const description = 'Harmless.\n\n--- other\n+++ other\u202e\u0007';
     expect(await propose('two', '2', { description })).toBe('failed: Tool execution denied by user');
     expect(asked.questions).toEqual([
-      `May the agent call propose_file_edit (dangerous) in a.txt?
-
-The agent says: Harmless. --- other +++ other<U+202E><U+0007>
-
---- a.txt
-+++ a.txt
-@@ -1,2 +1,2 @@
- one
+      `Approve propose_file_edit (dangerous)? a.txt, line 2, +1 \u22121
+Whole preview: FILE
 -two
-+2`,
++2
+The agent says: Harmless. --- other +++ other<U+202E><U+0007>`,
     ]);
     expect(content()).toBe('one\ntwo\n');
   });
@@ -213,7 +208,7 @@ The agent says: Harmless. --- other +++ other<U+202E><U+0007>
       /\nToo long to show whole: \d+ characters in the middle are left out\.\n/,
     );
     expect(asked.questions[1]?.length).toBeLessThan(8300);
-    expect(asked.questions[1]).toContain(`The agent says: ${'x'.repeat(500)}...\n`);
+    expect(asked.questions[1]).toMatch(/\nThe agent says: x{500}\.\.\.$/);
   });
 
   test('answered with other arguments, those are applied', async () => {

@@ -1,11 +1,11 @@
 // What a human is shown of a change: every byte that changes, also those that no line shows.
 
 import { describe, expect, test } from 'vitest';
-import { unifiedDiff, wholeContent } from '../../src/files/diff.ts';
+import { changeOf, newFile, wholeContent } from '../../src/files/diff.ts';
 import { decode } from '../../src/files/text.ts';
 
 const file = (text: string) => decode(Buffer.from(text));
-const diff = (before: string, after: string) => unifiedDiff('n', file(before), file(after));
+const diff = (before: string, after: string) => changeOf('n', file(before), file(after)).text;
 const NONE = '\\ No newline at end of file';
 const STAYS = 'The lines stay the same.\n--- n\n+++ n';
 
@@ -51,7 +51,7 @@ describe('a diff', () => {
 
   test('tells another encoding', () => {
     const latin = decode(Buffer.from('é\n', 'latin1'));
-    expect(unifiedDiff('n', latin, file('é\n'))).toBe(`Stored as Latin-1; becomes UTF-8.\n${STAYS}`);
+    expect(changeOf('n', latin, file('é\n')).text).toBe(`Stored as Latin-1; becomes UTF-8.\n${STAYS}`);
   });
 
   test('of any two short files that differ is another one', () => {
@@ -96,7 +96,7 @@ describe('lines whose end may be out of sight are named', () => {
   });
 
   test('in a whole content', () => {
-    expect(wholeContent('New file n', file('a\nb \n'))).toBe(
+    expect(wholeContent('New file n', file('a\nb \n')).text).toBe(
       'Note: line 2 is longer than 200 characters or ends in white space.\nNew file n, 2 lines:\n\n+a\n+b ',
     );
   });
@@ -109,5 +109,5 @@ test.each([
   ['a\r\nb\n', '2 lines, mixed LF and CRLF line ends:\n\n+a\r\n+b'],
   ['', '0 lines:\n\n'],
 ])('the whole content %j tells how it is stored', (text, shown) => {
-  expect(wholeContent('New file n', file(text))).toBe(`New file n, ${shown}`);
+  expect(newFile('n', file(text)).text).toBe(`New file n, ${shown}`);
 });

@@ -3,6 +3,7 @@
 import { realpathSync } from 'node:fs';
 import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client';
 import { type Session, type StartOptions, startSession } from '../harness.ts';
+import { withoutFile } from '../said.ts';
 import { makeWorkspace, type TestWorkspace } from './workspaces.ts';
 
 export const APPROVE = accept({ decision: 'approve' });
@@ -13,7 +14,7 @@ export function accept(content: Record<string, string>): ElicitResult {
 }
 
 /** What a human does with a question; they may do something else first, or take their time. */
-export type Human = (message: string) => ElicitResult | Promise<ElicitResult>;
+export type Human = (message: string, form: ElicitRequestFormParams) => ElicitResult | Promise<ElicitResult>;
 
 export interface FileSession extends TestWorkspace {
   session: Session;
@@ -33,9 +34,9 @@ export async function openWorkspace(options: StartOptions = {}): Promise<FileSes
   const session = await startSession({
     ...options,
     args: ['--root', at.root, ...(options.args ?? [])],
-    onQuestion: ({ message }: ElicitRequestFormParams) => {
-      questions.push(message);
-      return opened.human(message);
+    onQuestion: (form: ElicitRequestFormParams) => {
+      questions.push(withoutFile(form.message));
+      return opened.human(form.message, form);
     },
   });
   const opened: FileSession = {

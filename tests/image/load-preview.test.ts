@@ -14,7 +14,7 @@ test('S2.11 its content', async () => {
   at.put('a.lisp', '(a)\n');
   await at.answer('load_file', { path: 'a.lisp' });
   expect(at.questions).toEqual([
-    'May the agent call load_file (cautious) in a.lisp?\n\na.lisp, 1 line:\n\n+(a)',
+    'Approve load_file (cautious)? a.lisp, +1 \u22120\nWhole preview: FILE\n+(a)',
   ]);
 });
 

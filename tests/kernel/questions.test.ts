@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Question } from '../../src/kernel/approval.ts';
 import { OpenQuestions } from '../../src/kernel/questions.ts';
+import { shown } from '../../src/kernel/shown.ts';
 import { probe } from '../contracts/tools.ts';
 
 const CLOSED = /^This approval was used already, expired, or was asked for before the server started/;
@@ -10,8 +11,10 @@ const CLOSED = /^This approval was used already, expired, or was asked for befor
 const question = (place: string): Question => ({
   tool: probe().tool,
   args: {},
-  preview: { text: `at ${place}`, place, fingerprint: '' },
+  preview: shown({ text: `at ${place}`, place, fingerprint: '' }),
+  expired: () => void expired.push(place),
 });
+const expired: string[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();

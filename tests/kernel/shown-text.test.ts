@@ -1,7 +1,7 @@
 // What a human is shown of a long question: no line without its beginning, and how much is missing.
 
 import { expect, test } from 'vitest';
-import { shownText } from '../../src/kernel/approval.ts';
+import { shownText } from '../../src/kernel/shown.ts';
 
 /** Returns the lines of a question, without those that say what is left out, and how much they say that is. */
 function shown(text: string): { lines: string[]; hidden: number } {

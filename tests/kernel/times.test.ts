@@ -20,7 +20,10 @@ test.each([
     'docs/wire-protocol.md',
     `interrupts at the job's limit, again after ${seconds(TIMES.again)}, and terminates after ${seconds(TIMES.terminate)}.`,
   ],
-  ['docs/wire-protocol.md', `that reacts and collects for ${seconds(TIMES.collecting)} more.`],
+  [
+    'docs/wire-protocol.md',
+    `That is so up to ${seconds(TIMES.collecting)}, and ${seconds(TIMES.collectingPerGb)} more for each GB`,
+  ],
   ['docs/architecture.md', `asks the agent's reader and waits ${TIMES.status} ms for it.`],
 ])('%s says: %s', (path, sentence) => {
   expect(textOf(path).replace(/\s+/g, ' ')).toContain(sentence);

@@ -17,6 +17,8 @@ const OTHER =
 const UNANSWERED =
   "Tool write_file is dangerous and needs a human's approval. Nobody answered the question, so nothing was done. A person can allow it when they start the server: --allow write_file:src/a.lisp";
 
+const LATE = UNANSWERED.replace('the question', 'in time');
+
 const APPROVAL = { action: 'accept', content: { decision: 'approve' } };
 
 const { start, share } = filesToApprove();
@@ -143,7 +145,9 @@ test('an approval for the session holds for the folder that the human was told, 
   };
   const first = { name: 'write_file', arguments: { path: '"lib"/x', content: '1' } };
   const { result } = await server.send(server.request('tools/call', first));
-  expect(JSON.stringify(result)).toContain('write_file for files directly in \\"lib\\" without asking again');
+  expect(JSON.stringify(result)).toContain(
+    'write_file for files without an extension directly in \\"lib\\" without asking again',
+  );
   const inputResponses = {
     approval: { action: 'accept', content: { decision: 'approve for this session' } },
   };
@@ -171,7 +175,7 @@ test('S2.12 a file that is loaded is the one that was shown', async () => {
   const load = { name: 'load_file', arguments: { path: 'src/a.lisp' } };
   const { result } = await server.send(server.request('tools/call', load));
   expect(JSON.stringify(result)).toContain(
-    'in src/a.lisp?\\n\\nsrc/a.lisp, 1 line, no newline at the end:\\n\\n+(a)',
+    'Approve load_file (cautious)? src/a.lisp, +1 \u22120\\nWhole preview: ',
   );
   writeFileSync(file, '(evil)');
   expectRefusal(await answer(server, result?.requestState, load), changedMeanwhile('load_file'));
@@ -217,17 +221,14 @@ test('S2.12 in the legacy era, an answer that comes too late does nothing', asyn
   const { id } = await asked(server);
   await expired(server);
   respond(server, id);
-  expectRefusal(await server.answer(call.id), CLOSED);
+  expectRefusal(await server.answer(call.id), LATE);
   expect(content()).toBe('(a)');
 });
 
 test('S2.12 in the legacy era, a human who never answers has approved nothing', async () => {
   const { server, content } = await start('legacy', ['--answer-time', '0.5']);
   const call = server.request('tools/call', WRITE);
-  expectRefusal(
-    await server.send(call),
-    "Fulfilling input required by 'tools/call' failed: Request timed out",
-  );
+  expectRefusal(await server.send(call), LATE);
   expect(content()).toBe('(a)');
 });
 

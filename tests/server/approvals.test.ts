@@ -2,7 +2,8 @@
 
 import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { ERAS, type Era, type Session, startSession } from '../harness.ts';
+import { type Answer, ERAS, type Era, type Session, startSession } from '../harness.ts';
+import { withoutFile } from '../said.ts';
 
 const open: Session[] = [];
 afterEach(async () => {
@@ -63,6 +64,7 @@ async function launch(era: Era, answers: ElicitResult[], args: string[] = []): P
 
 const accept = (content: Record<string, string>): ElicitResult => ({ action: 'accept', content });
 const APPROVE = accept({ decision: 'approve' });
+const CHANGES = accept({ decision: 'approve with changes' });
 const DENIED = {
   text: 'Tool execution denied by user',
   notices: [
@@ -88,13 +90,18 @@ describe.each(ERAS)('in the %s era', (era) => {
   test('the question shows the tool, its level, the arguments, and the choices', async () => {
     const { session, questions } = await start(era, [{ action: 'cancel' }]);
     await session.call('eval_form', { form: '(delete-file "x")' });
-    expect(questions[0]?.message).toBe(
-      'May the agent call eval_form (cautious)?\n\n{\n  "form": "(delete-file \\"x\\")"\n}',
+    expect(withoutFile(String(questions[0]?.message))).toBe(
+      'Approve eval_form (cautious)?\nWhole preview: FILE\nform: (delete-file "x")',
     );
     expect(questions[0]?.requestedSchema).toMatchObject({
       type: 'object',
       required: ['decision'],
-      properties: { decision: { enum: ['approve', 'approve for this session', 'deny'] } },
+      properties: {
+        decision: {
+          enum: ['approve', 'approve for this session', 'approve with changes', 'deny'],
+          default: 'approve',
+        },
+      },
     });
   });
 
@@ -121,6 +128,27 @@ describe.each(ERAS)('in the %s era', (era) => {
   test('S2.12 changed arguments are what runs', async () => {
     const { session } = await start(era, [accept({ decision: 'approve', arguments: '{"form":"(+ 1 1)"}' })]);
     expect(await session.call('eval_form', { form: '(quit)' })).toMatchObject({ text: '2', isError: false });
+  });
+
+  test('S2.12 approved with changes, the arguments are asked for, and are what runs', async () => {
+    const { session, questions } = await start(era, [CHANGES, accept({ arguments: '{"form":"(+ 1 1)"}' })]);
+    expect(await session.call('eval_form', { form: '(quit)' })).toMatchObject({ text: '2', isError: false });
+    expect(questions.map(({ message }) => message)[1]).toBe(
+      'eval_form with which arguments instead? All of them, as a JSON object.',
+    );
+    expect(questions[1]?.requestedSchema).toMatchObject({
+      required: ['arguments'],
+      properties: { arguments: { type: 'string', default: '{"form":"(quit)"}' } },
+    });
+  });
+
+  test.each<[string, ElicitResult, Answer]>([
+    ['cancelled', { action: 'cancel' }, UNANSWERED],
+    ['declined', { action: 'decline' }, DENIED],
+  ])('S2.12 C29 approved with changes, but the arguments are %s: nothing runs', async (_, answer, said) => {
+    const { session } = await start(era, [CHANGES, answer]);
+    expect(await session.call('eval_form', { form: '(defvar *ran* t)' })).toEqual(said);
+    expect(await session.text('describe_symbol', { symbol: '*ran*' })).toContain('not found');
   });
 
   test('S2.12 changed arguments are validated again', async () => {
@@ -200,11 +228,9 @@ describe.each(ERAS)('in the %s era', (era) => {
     const { session, questions } = await start(era, [{ action: 'decline' }, { action: 'decline' }]);
     await session.call('eval_form', { form: '(list "\u202e\u200b\u0007\u2028")' });
     await session.call('eval_form', { form: `(list ${'x'.repeat(20_000)} (danger))` });
-    expect(questions[0]?.message).toContain(
-      '(list \\"<U+202E><U+200B>\\\\u0007<U+2028>\\")'.replace('\\\\u', '\\u'),
-    );
+    expect(questions[0]?.message).toContain('\nform: (list "<U+202E><U+200B><U+0007><U+2028>")');
     expect(questions[1]?.message).toMatch(
-      /^May the agent call eval_form \(cautious\)\?\n\nToo long to show whole: 12\d{3} characters in the middle are left out\.\n\n[\s\S]*x\[\.\.\. 12\d{3} characters are not shown \.\.\.\]x+ \(danger\)\)"\n\}$/,
+      /^Approve eval_form \(cautious\)\?\nWhole preview: .*\nToo long to show whole: 12\d{3} characters in the middle are left out\.\nform: \(list x+\[\.\.\. 12\d{3} characters are not shown \.\.\.\]x+ \(danger\)\)$/,
     );
     expect(questions[1]?.message.length).toBeLessThan(8300);
   });

@@ -87,7 +87,7 @@ describe('the records', () => {
     const standing = await start(['--allow', 'write_file:*.txt']);
     await standing.call('write_file', { path: 'a.txt', content: 'b' });
     expect(await records()).toMatchObject([
-      { event: 'begin', tool: 'write_file', authority: 'human' },
+      { event: 'begin', tool: 'write_file', authority: 'denied' },
       { event: 'end', success: false, error: 'Tool execution denied by user' },
       { event: 'begin', tool: 'write_file', authority: 'human' },
       { event: 'end', success: true },

@@ -4,6 +4,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIXTURES, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { withoutFile } from '../said.ts';
 import { CASES, TOOLS } from './calls.ts';
 
 let session: Session;
@@ -21,7 +22,7 @@ beforeAll(async () => {
     args: ['--root', ROOT],
     env: { XDG_CACHE_HOME: cache.path, XDG_STATE_HOME: cache.path },
     onQuestion: ({ message }) => {
-      asked.push(message);
+      asked.push(withoutFile(message));
       return { action: 'accept', content: { decision: 'approve' } };
     },
   });

@@ -3,7 +3,7 @@
 import type { Budget } from '../../files/walk.ts';
 import { beyondNote, boundLine, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
-import { visibleName } from '../../visible.ts';
+import { visibleLine, visibleName } from '../../visible.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import { type BufferSource, pendingSection, type TextBuffer } from './buffers.ts';
 import { Searcher, searchPattern } from './pattern-search.ts';
@@ -69,7 +69,7 @@ export function searchInBuffer(buffers: BufferSource, matchMs?: number) {
         const page = pageOf(args, context);
         const found = await searchAll(searcher, many ?? (one ? [one] : []), page, budget);
         checkWhole(args, context, found.total);
-        return searchResult(visibleName(pattern), found, one, budget.exceeded === true);
+        return searchResult(visibleLine(pattern), found, one, budget.exceeded === true);
       } finally {
         await searcher.stop();
       }

@@ -1,6 +1,6 @@
 // Decides the tool that writes whole files.
 
-import { unifiedDiff, wholeContent } from '../../files/diff.ts';
+import { type Change, changeOf, newFile, wholeContent } from '../../files/diff.ts';
 import { binaryKind, decode, encode } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
@@ -40,8 +40,7 @@ export function writeFile(workspace: Workspace) {
     preview: async (args, { signal }) => {
       const { path, bytes } = wanted(args);
       const present = await presentFile(workspace, path, signal);
-      const text = changeText(present, bytes);
-      return { text, place: present.name, fingerprint: present.fingerprint };
+      return { ...changeFor(present, bytes), place: present.name, fingerprint: present.fingerprint };
     },
     handler: async (args, { fingerprint, signal }) => {
       const { path, bytes } = wanted(args);
@@ -61,13 +60,17 @@ function wanted(args: ArgumentsFor<typeof WRITE_FILE>): { path: string; bytes: B
 }
 
 /** Returns what a person is shown of BYTES, a text, in place of PRESENT. */
-function changeText({ name, size, bytes: old }: Present, bytes: Buffer): string {
+function changeFor({ name, size, bytes: old }: Present, bytes: Buffer): Change {
   const file = visibleName(name);
   const after = decode(bytes);
-  if (size === undefined) return wholeContent(`New file ${file}`, after);
-  if (old?.equals(bytes)) return `${file} has exactly this content already.`;
+  if (size === undefined) return newFile(name, after);
+  if (old?.equals(bytes)) {
+    const text = `${file} has exactly this content already.`;
+    return { summary: 'no change', lines: [text], text };
+  }
   const kind = old === undefined ? 'a large file' : binaryKind(old);
-  if (old === undefined || kind !== undefined)
-    return wholeContent(`In place of ${file}, ${kind} of ${size} bytes`, after);
-  return unifiedDiff(name, decode(old), after);
+  if (old !== undefined && kind === undefined) return changeOf(name, decode(old), after);
+  const lost = `in place of ${kind} of ${size} bytes`;
+  const change = wholeContent(`${file}, ${lost}`, after);
+  return { ...change, summary: `${change.summary} ${lost}, which are lost` };
 }

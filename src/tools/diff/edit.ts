@@ -1,14 +1,14 @@
 // Decides the tool that changes a part of a file.
 
 import { CallError } from '../../errors.ts';
-import { diffHunks, unifiedDiff, wholeContent } from '../../files/diff.ts';
+import { changeOf, diffHunks, newFile } from '../../files/diff.ts';
 import { WHOLE } from '../../files/lines.ts';
 import { binaryKind, decode, encode, type FileText, lineEnds, linesOf } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
 import { boundLines, joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
-import { visibleName } from '../../visible.ts';
+import { visible, visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
 import { nearestPlace, occurrences, TOLD } from './match.ts';
 
@@ -53,12 +53,11 @@ export function proposeFileEdit(workspace: Workspace) {
       const present = await presentFile(workspace, args.path, signal);
       const { before, after } = editOf(present, args, workspace);
       encode(after, visibleName(present.name)); // Throws what a human should not be asked for.
-      const change =
-        present.size === undefined
-          ? wholeContent(`New file ${visibleName(present.name)}`, after)
-          : unifiedDiff(present.name, before, after);
-      const text = reasonText(args) + change;
-      return { text, place: present.name, fingerprint: present.fingerprint };
+      const { name, size, fingerprint } = present;
+      const change = size === undefined ? newFile(name, after) : changeOf(name, before, after);
+      const reason = reasonText(args);
+      const text = [...reason, change.text].join('\n\n');
+      return { ...change, text, lines: [...change.lines, ...reason], place: name, fingerprint };
     },
     handler: async (args, { fingerprint, signal }) => {
       const { path } = args;
@@ -83,12 +82,12 @@ export function proposeFileEdit(workspace: Workspace) {
 /** Characters of the reason that an agent gives for an edit. */
 const REASON_LIMIT = 500;
 
-/** Returns the reason that ARGS give, as one line that cannot be taken for a part of the question. */
-function reasonText({ description = '' }: EditArguments): string {
-  const reason = visibleName(description.trim().replace(/\s+/g, ' '));
-  if (reason === '') return '';
+/** Returns the reason that ARGS give, if they do, as one line that cannot be taken for a part of the question. */
+function reasonText({ description = '' }: EditArguments): string[] {
+  const reason = visible(description.trim().replace(/\s+/g, ' '));
+  if (reason === '') return [];
   const shown = reason.length > REASON_LIMIT ? `${reason.slice(0, REASON_LIMIT)}...` : reason;
-  return `The agent says: ${shown}\n\n`;
+  return [`The agent says: ${shown}`];
 }
 
 function headline({ name, size }: Present, bytes: number): string {

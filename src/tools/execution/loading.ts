@@ -91,7 +91,7 @@ async function loadPreview(places: Places, file: string): Promise<Preview> {
   }
   const bytes = await readFile(file);
   const fingerprint = createHash('sha256').update(bytes).digest('hex');
-  return { text: wholeContent(visibleName(place), decode(bytes)), place, fingerprint };
+  return { ...wholeContent(visibleName(place), decode(bytes)), place, fingerprint };
 }
 
 function sourceFile(root: string, path: string): string {

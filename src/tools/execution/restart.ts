@@ -42,7 +42,10 @@ const RESTART_IMAGE = {
 export function restartImage(image: Replaceable) {
   return defineTool({
     ...RESTART_IMAGE,
-    preview: async ({ rebuild = 'session' }) => ({ text: whatIsLost(image, rebuild), fingerprint: '' }),
+    preview: async ({ rebuild = 'session' }) => {
+      const lines = whatElse(image, rebuild);
+      return { summary: LOST, lines, text: [`${LOST}.`, ...lines].join('\n'), fingerprint: '' };
+    },
     handler: async ({ rebuild = 'session' }) => {
       const report = await image.restart(rebuild);
       return { data: report ?? null, text: report === undefined ? '' : lossText(report) };
@@ -50,8 +53,10 @@ export function restartImage(image: Replaceable) {
   });
 }
 
-/** Returns what a human is shown before the image is ended. */
-function whatIsLost(image: Replaceable, rebuild: RebuildFrom): string {
+const LOST = 'all values, threads, open files and connections of the image are lost';
+
+/** Returns what a human is shown besides before IMAGE is ended: what else goes, and what comes back. */
+function whatElse(image: Replaceable, rebuild: RebuildFrom): string[] {
   const { entries, replay, values, calls } = image.stake;
   const steps = `what this session defined and loaded (${entries} ${entries === 1 ? 'step' : 'steps'} of its journal)`;
   const again = {
@@ -60,13 +65,10 @@ function whatIsLost(image: Replaceable, rebuild: RebuildFrom): string {
     previous: `Built again: what the server before had, then ${steps}.`,
   }[rebuild];
   return [
-    'The Lisp image is ended and a fresh one started.',
-    replay ? again : 'Nothing is built again, because the server was started with --replay off.',
-    'Lost: all values, threads, open files and connections of the image.',
     values.length > 0 &&
       `Variables that were set: ${values.slice(0, 20).join(', ')}${values.length > 20 ? ' and more' : ''}.`,
     calls > 0 && `${calls} ${calls === 1 ? 'call that runs is' : 'calls that run are'} ended.`,
-  ]
-    .filter((line) => line)
-    .join('\n');
+    replay ? again : 'Nothing is built again, because the server was started with --replay off.',
+    'The Lisp image is ended and a fresh one started.',
+  ].filter((line) => line !== false);
 }

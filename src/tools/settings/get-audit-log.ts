@@ -105,7 +105,10 @@ const DECISIONS: Record<AuditRecord['authority'], string> = {
   standing: ', allowed in advance',
   human: ', decided by the user',
   'human, with changes': ', approved by the user with changes',
+  denied: ', denied by the user',
   nobody: ', nobody answered',
+  'timed out': ', nobody answered in time',
+  'cannot ask': ', nobody could be asked',
 };
 
 function recordText(record: AuditRecord): string {
