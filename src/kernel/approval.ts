@@ -9,20 +9,26 @@ export interface Question {
   tool: Tool;
   args: Arguments;
   preview: Shown;
+}
+
+/** A question that nobody has answered yet. */
+export interface OpenQuestion extends Question {
   /** Records that nobody answered in time. */
   expired: () => void;
+  /** What is told then. */
+  late: string;
 }
 
 /** What of a question it takes to tell of it. */
 type About = Pick<Question, 'tool' | 'preview'>;
 
-/** What a human answered (S2.12), or that nobody did, LATE when the time was over (C29). A fingerprint says for which
- *  preview it was; SESSION, that it holds for more such calls. */
+/** What a human answered (S2.12), or that nobody did (C29). A fingerprint says for which preview it was; SESSION, that it
+ *  holds for more such calls. */
 export type Verdict =
   | { kind: 'approved'; fingerprint?: string; session?: boolean }
   | { kind: 'modified'; args: unknown; fingerprint?: string }
   | { kind: 'denied' }
-  | { kind: 'unanswered'; late?: boolean };
+  | { kind: 'unanswered' };
 
 /** Returns the text for a call that needs an approval when nobody can be asked for it (C20). Who calls from CODE
  *  can call the tool directly, so that a human is. */

@@ -97,10 +97,7 @@ export class Executor {
         ? this.#perform(withFingerprint(call, preview), 'standing')
         : this.#asked(call, preview);
     }
-    if (verdict.kind === 'unanswered') {
-      const { late } = verdict;
-      return this.#refuse(call, late ? 'timed out' : 'nobody', unansweredText({ tool, preview }, late));
-    }
+    if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText({ tool, preview }));
     if (verdict.kind !== 'approved' && verdict.kind !== 'modified') {
       return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint({ tool, preview }) };
     }
@@ -124,10 +121,11 @@ export class Executor {
     const { tool, args, caller, context } = call;
     const refusal = refusalText({ tool, preview }, caller === 'code');
     const kept = { ...call, args: withinBound(args), context: {} };
+    const late = unansweredText({ tool, preview }, true);
     const expired = () => {
-      this.#refuse(kept, 'timed out', unansweredText({ tool, preview }, true));
+      this.#refuse(kept, 'timed out', late);
     };
-    const question = { tool, args, preview, expired };
+    const question = { tool, args, preview, expired, late };
     return {
       ...(context.canAsk === false ? this.#refuse(call, 'cannot ask', refusal) : failure(refusal)),
       question,

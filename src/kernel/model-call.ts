@@ -45,8 +45,9 @@ export async function executeToolCall(
     const outcome = await executor.execute(name, args, { ...context, canAsk: approve !== undefined });
     const question = outcome.success ? undefined : outcome.question;
     if (question === undefined || !approve) return { id, ...settled(outcome) };
-    const { fingerprint } = question.preview;
-    const verdict = await approve({ ...question, args: structuredClone(question.args) });
+    const { tool, preview } = question;
+    const { fingerprint } = preview;
+    const verdict = await approve({ tool, preview, args: structuredClone(question.args) });
     checkVerdict(verdict);
     const allowed = verdict.kind === 'approved' || verdict.kind === 'modified';
     const answered = allowed ? { ...verdict, fingerprint } : verdict;

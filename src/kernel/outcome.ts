@@ -1,7 +1,7 @@
 // Decides what can become of a call: the data and the text of what its handler returned. It decides too which outcome
 // carries what its reader must know besides.
 
-import type { Question } from './approval.ts';
+import type { OpenQuestion } from './approval.ts';
 import type { Result } from './tool.ts';
 
 /** How a call was settled. A failure with a QUESTION needs an approval first: who can ask a human calls again with the
@@ -9,7 +9,7 @@ import type { Result } from './tool.ts';
  *  human changed. HINT is for who asked through a client that can answer by itself. */
 export type Settled = { changed?: string[]; hint?: string } & (
   | { success: true; text: string; data: unknown; structured?: boolean }
-  | { success: false; error: string; data?: unknown; result?: string; question?: Question }
+  | { success: false; error: string; data?: unknown; result?: string; question?: OpenQuestion }
 );
 
 /** What became of a call. NOTICES are what its reader must know besides, told once. */

@@ -1,14 +1,14 @@
 // Decides how long a question to a human stays open, and that it is answered at most once.
 
 import { CallError } from '../errors.ts';
-import type { Question } from './approval.ts';
+import type { OpenQuestion } from './approval.ts';
 import type { Shown } from './shown.ts';
 
 /** Questions that are open at once; the oldest make room. */
 const LIMIT = 100;
 
 /** What is kept of a question until it is answered: not its arguments, nor all of what it shows, which may be large. */
-export interface AskedQuestion extends Pick<Question, 'tool'> {
+export interface AskedQuestion extends Pick<OpenQuestion, 'tool' | 'expired'> {
   preview: Omit<Shown, 'whole' | 'lines'>;
   /** The arguments as JSON, unless they are long. */
   given?: string;
@@ -19,7 +19,7 @@ export interface AskedQuestion extends Pick<Question, 'tool'> {
 /** Characters of arguments that a human can be given to change. */
 const GIVEN_LIMIT = 2000;
 
-interface OpenQuestion {
+interface Open {
   question: AskedQuestion;
   /** What it was asked for: the answer must be for the same. */
   subject: string;
@@ -27,11 +27,10 @@ interface OpenQuestion {
   timer: NodeJS.Timeout;
   /** Called once, when it is closed. */
   closed: () => void;
-  expired: () => void;
 }
 
 export class OpenQuestions {
-  readonly #open = new Map<string, OpenQuestion>();
+  readonly #open = new Map<string, Open>();
   /** Seconds that a human has to answer. */
   readonly seconds: number;
 
@@ -40,37 +39,43 @@ export class OpenQuestions {
   }
 
   /** Notes QUESTION, asked for SUBJECT, under ID, which nobody can guess. Calls CLOSED when it is open no more. */
-  add(id: string, question: Question, subject: string, closed: () => void = () => {}): void {
+  add(id: string, question: OpenQuestion, subject: string, closed: () => void = () => {}): void {
     const [oldest] = this.#open.keys();
-    if (oldest !== undefined && this.#open.size >= LIMIT) this.#expire(oldest);
+    if (oldest !== undefined && this.#open.size >= LIMIT) this.expire(oldest);
     const { tool, args, expired } = question;
     const { whole, lines, ...preview } = question.preview;
     const given = JSON.stringify(args);
-    const asked = { tool, preview, ...(given.length <= GIVEN_LIMIT && { given }) };
-    this.#open.set(id, { question: asked, subject, ...this.#time(id), closed, expired });
+    const asked = { tool, preview, expired, ...(given.length <= GIVEN_LIMIT && { given }) };
+    this.#open.set(id, { question: asked, subject, ...this.#time(id), closed });
   }
 
   /** Opens QUESTION, which was asked for SUBJECT, again under ID: with which arguments instead? */
   change(id: string, question: AskedQuestion, subject: string): void {
-    const again = { question: { ...question, changing: true }, subject, closed: () => {}, expired: () => {} };
+    const again = { question: { ...question, changing: true }, subject, closed: () => {} };
     this.#open.set(id, { ...again, ...this.#time(id) });
-  }
-
-  /** Closes the question of ID, which nobody will answer. */
-  drop(id: string): void {
-    this.#close(id);
   }
 
   #time(id: string): { until: number; timer: NodeJS.Timeout } {
     const ms = this.seconds * 1000;
-    const timer = setTimeout(() => this.#expire(id), ms).unref();
+    const timer = setTimeout(() => this.expire(id), ms).unref();
     return { until: Date.now() + ms, timer };
+  }
+
+  /** Returns whether the question of ID can still be answered. */
+  isOpen(id: string): boolean {
+    const until = this.#open.get(id)?.until;
+    return until !== undefined && until > Date.now();
+  }
+
+  /** Closes the question of ID, which nobody answered in time, if that is not done yet. */
+  expire(id: string): void {
+    this.#close(id)?.question.expired();
   }
 
   /** Returns the question of ID, which is closed by that. Throws a CallError when there is none for SUBJECT. */
   take(id: string, subject: string): AskedQuestion {
     const found = this.#open.get(id);
-    if (found !== undefined && found.until <= Date.now()) this.#expire(id);
+    if (found !== undefined && found.until <= Date.now()) this.expire(id);
     const open = this.#close(id);
     if (open === undefined) {
       throw new CallError(
@@ -92,15 +97,11 @@ export class OpenQuestions {
     return previews.filter((preview) => preview.place === place).map(({ text }) => text);
   }
 
-  #close(id: string): OpenQuestion | undefined {
+  #close(id: string): Open | undefined {
     const open = this.#open.get(id);
     this.#open.delete(id);
     clearTimeout(open?.timer);
     open?.closed();
     return open;
-  }
-
-  #expire(id: string): void {
-    this.#close(id)?.expired();
   }
 }

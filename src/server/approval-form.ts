@@ -43,7 +43,7 @@ export function decisionForm(
 
 /** Returns what a human can choose who is asked about TOOL and PREVIEW. What was not shown whole, and what something runs
  *  by itself, is approved one by one. */
-export function choices({ preview }: AskedQuestion, session: boolean): string[] {
+export function choices({ preview }: Pick<AskedQuestion, 'preview'>, session: boolean): string[] {
   const lasts = session && !preview.cut && holdsForSession(preview.place);
   return [APPROVE, ...(lasts ? [APPROVE_FOR_SESSION] : []), CHANGE, DENY];
 }

@@ -16,7 +16,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { CallError, messageOf } from '../errors.ts';
-import type { Question, Verdict } from '../kernel/approval.ts';
+import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
 import type { AskedQuestion, OpenQuestions } from '../kernel/questions.ts';
 import { APPROVE_FOR_SESSION, CHANGE, changesForm, choices, DENY, decisionForm } from './approval-form.ts';
 import type { PreviewFiles } from './preview-files.ts';
@@ -34,7 +34,7 @@ type Given = { action: ElicitResult['action']; content?: Record<string, unknown>
 /** What a human said, or what they are to be asked next. */
 type Answer = Verdict | { kind: 'next'; form: ElicitRequestFormParams; id: string };
 
-/** Sends a form to the client and resolves with its answer; undefined when none came in time. */
+/** Sends a form to the client and resolves with its answer; undefined when none came in time. Never throws. */
 export type Send = (form: ElicitRequestFormParams, milliseconds: number) => Promise<ElicitResult | undefined>;
 
 /** The name of the question in MCP's messages. */
@@ -52,26 +52,24 @@ export class Approvals {
   }
 
   /** Returns the request to a client of the modern era that asks a human QUESTION, which came of the call of NAME with ARGS. */
-  async ask(question: Question, name: string, args: unknown): Promise<InputRequiredResult> {
+  async ask(question: OpenQuestion, name: string, args: unknown): Promise<InputRequiredResult> {
     return this.#request(this.#begin(question, subjectOf(name, args)));
   }
 
-  /** Asks a human QUESTION by SEND, as clients of the legacy era are asked, and resolves with what they said. */
-  async askBySending(question: Question, name: string, args: unknown, send: Send): Promise<Verdict> {
+  /** Asks a human QUESTION by SEND, as clients of the legacy era are asked, and resolves with what they said. Throws a
+   *  CallError when they said nothing in time. */
+  async askBySending(question: OpenQuestion, name: string, args: unknown, send: Send): Promise<Verdict> {
+    const { questions } = this.#options;
     const subject = subjectOf(name, args);
     let answer: Answer = this.#begin(question, subject);
     while (answer.kind === 'next') {
       const { id, form } = answer;
-      const ms = this.#options.questions.seconds * 1000;
-      const result = await send(form, ms).catch((error: unknown) => {
-        this.#options.questions.drop(id);
-        throw error;
-      });
-      if (result === undefined) {
-        this.#options.questions.drop(id);
-        return { kind: 'unanswered', late: true };
+      const result = await send(form, questions.seconds * 1000);
+      if (result === undefined || !questions.isOpen(id)) {
+        questions.expire(id);
+        throw new CallError(question.late);
       }
-      answer = this.#read(this.#options.questions.take(id, subject), subject, result);
+      answer = this.#read(questions.take(id, subject), subject, result);
     }
     return answer;
   }
@@ -113,7 +111,7 @@ export class Approvals {
   }
 
   /** Opens QUESTION, asked for SUBJECT, with the whole preview in a file until it is answered. */
-  #begin(question: Question, subject: string): Answer & { kind: 'next' } {
+  #begin(question: OpenQuestion, subject: string): Answer & { kind: 'next' } {
     const id = randomUUID();
     const file = this.#options.files.write(question.preview.whole);
     const removed = 'path' in file ? file.remove : () => {};
@@ -169,7 +167,6 @@ export function sender(server: Server, context: ServerContext): Send {
         options,
       );
     } catch (error) {
-      if (signal.aborted) throw error;
       if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return undefined;
       return { action: 'cancel' };
     }

@@ -12,6 +12,7 @@ import { calledTool, isCallTool } from '../catalog/call-tool.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { getToolListForMCP, type ListMode } from '../catalog/list.ts';
 import { CallError, messageOf } from '../errors.ts';
+import type { Verdict } from '../kernel/approval.ts';
 import type { Executor } from '../kernel/executor.ts';
 import type { Outcome } from '../kernel/outcome.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
@@ -102,23 +103,22 @@ async function performCall(
   args: unknown,
   context: ServerContext,
 ): Promise<CallResult> {
+  const asks = canAsk(server, context);
+  const { call, ended } = callContext(context);
+  const execute = (verdict?: Verdict) => executor.execute(name, args, { ...call, canAsk: asks }, verdict);
   try {
     const verdict = await approvals.verdict(name, args, context);
     if (verdict?.kind === 'next') return verdict.request;
-    const asks = canAsk(server, context);
-    const { call, ended } = callContext(context);
-    // It never throws.
-    const outcome = await executor.execute(name, args, { ...call, canAsk: asks }, verdict);
+    const outcome = await execute(verdict);
     const question = outcome.success ? undefined : outcome.question;
-    if (question === undefined || !asks) {
-      ended();
-      return toResult(outcome);
-    }
+    if (question === undefined || !asks) return toResult(outcome);
     if (isModern(context)) return await approvals.ask(question, name, args);
     const said = await approvals.askBySending(question, name, args, sender(server, context));
-    return toResult(await executor.execute(name, args, { ...call, canAsk: asks }, said));
+    return toResult(await execute(said));
   } catch (error) {
     return errorResult(error);
+  } finally {
+    ended();
   }
 }
 

@@ -37,6 +37,14 @@ function answer(server: RawServer, requestState: unknown, changes: object = {}):
   return server.send(server.request('tools/call', params));
 }
 
+/** What the audit log has of one call to which nobody said anything in time. */
+const TOO_LATE = /^1 call .*\n.* write_file \(dangerous, nobody answered in time\) failed /s;
+
+/** Returns what the audit log has of the calls of write_file. */
+async function recorded(server: RawServer): Promise<string> {
+  return textOf(await server.send(server.callLine('get_audit_log', { tool: 'write_file' })));
+}
+
 /** Throws unless REPLY is a failure with TEXT. */
 function expectRefusal(reply: Reply, text: string): void {
   expect([textOf(reply), reply.result?.isError]).toEqual([text, true]);
@@ -111,6 +119,7 @@ test('S2.12 an approval that comes too late does nothing', async () => {
   await expired(server);
   expectRefusal(await answer(server, state), CLOSED);
   expect(content()).toBe('(a)');
+  expect(await recorded(server)).toMatch(TOO_LATE);
 });
 
 test('S2.12 a file that changed meanwhile is not touched', async () => {
@@ -223,12 +232,14 @@ test('S2.12 in the legacy era, an answer that comes too late does nothing', asyn
   respond(server, id);
   expectRefusal(await server.answer(call.id), LATE);
   expect(content()).toBe('(a)');
+  expect(await recorded(server)).toMatch(TOO_LATE);
 });
 
 test('S2.12 in the legacy era, a human who never answers has approved nothing', async () => {
   const { server, content } = await start('legacy', ['--answer-time', '0.5']);
   const call = server.request('tools/call', WRITE);
   expectRefusal(await server.send(call), LATE);
+  expect(await recorded(server)).toMatch(TOO_LATE);
   expect(content()).toBe('(a)');
 });
 
