@@ -141,12 +141,12 @@ export function assembleParts(
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
     tools,
   });
-  const standing = new StandingApprovals(config.allow.map(allowed));
+  const workspace = workspaceOf(config, image);
   const log = new AuditLog(config.audit, config.root);
   const history = new ReplHistory(historyFile(config.histories, config.root));
   const executor = new Executor(registry, {
     ask: config.ask,
-    standing,
+    standing: standingApprovals(config, workspace),
     audit: log,
     takeNotices: () => [...image.takeNotices().map(noticeText), ...history.takeNotes()],
   });
@@ -154,7 +154,7 @@ export function assembleParts(
   const grounds = {
     image,
     replaceable: image,
-    workspace: workspaceOf(config, image),
+    workspace,
     log,
     history,
     pendingEdits: (file: string) => questions.about(file),
@@ -172,6 +172,14 @@ function workspaceOf({ roots, root, readRoots }: Config, image: Image): Workspac
     // Code in the image decides what it says, so it cannot make everything a source.
     sources: async () => (await systemSources(image)).filter((folder) => !isTooWide(folder)),
   });
+}
+
+/** Returns what CONFIG allows in advance. No approval for the session holds for its start file in WORKSPACE. */
+function standingApprovals({ allow, init }: Config, workspace: Workspace): StandingApprovals {
+  return new StandingApprovals(
+    allow.map(allowed),
+    init === undefined ? [] : [workspace.name(realPath(init))],
+  );
 }
 
 /** Returns what --allow TEXT allows. Throws a UsageError when it means nothing. */

@@ -25,7 +25,7 @@ export async function callTool(
   if (registry.getTool(tool) === null) {
     throw new UsageError(`Unknown tool: ${name}; live-lisp tools lists them.`);
   }
-  const outcome = await executor.execute(tool, parseArguments(json));
+  const outcome = await executor.execute(tool, parseArguments(json), { canAsk: false });
   print([outcome.success ? outcome.text : outcome.error, ...outcome.notices].join('\n\n'));
   return outcome.success ? 0 : 1;
 }

@@ -62,12 +62,13 @@ async function serveImage(
   const { serve } = await import('./server/stdio.ts');
   const { Approvals } = await import('./server/approvals.ts');
   const { PreviewFiles } = await import('./server/preview-files.ts');
+  const files = new PreviewFiles(config.previews, config.answerSeconds);
   if (config.sandbox !== 'off') sandboxOf(config).check().catch(complain);
   serve({
     registry,
     catalog,
     executor,
-    approvals: new Approvals({ questions, files: new PreviewFiles(config.previews), session: true }),
+    approvals: new Approvals({ questions, files, session: true }),
     list: config.list,
     version: version(),
     started,
@@ -75,7 +76,10 @@ async function serveImage(
       warmed = onWarm;
       setTimeout(onWarm, WARM_MS).unref();
     },
-    onEnd: () => image.end().finally(() => warmed()),
+    onEnd: () => {
+      questions.endAll();
+      return image.end().finally(() => warmed());
+    },
   });
   return new Promise(() => {});
 }

@@ -14,9 +14,11 @@ export function visibleLine(text: string): string {
 }
 
 /** Returns the NAME of a file as visibleLine does, with what imitates another name as codes too. That are letters that look
- *  like Latin ones, marks on letters of such scripts or in stacks, and signs outside of ASCII. */
+ *  like Latin ones, and marks on letters of such scripts or in stacks. So are signs outside of ASCII, and blanks in a
+ *  row. */
 export function visibleName(name: string): string {
-  return visibleLine(name.replace(WORD, imitationsIn).replace(STACKED, codesOf).replace(ODD, imitationOf));
+  const words = name.replace(WORD, imitationsIn).replace(STACKED, codesOf).replace(ODD, imitationOf);
+  return visibleLine(words).replace(/(?<= ) +/g, codesOf);
 }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
@@ -29,16 +31,25 @@ const STACKED =
 const ODD = /(?!\p{ASCII}|\p{Extended_Pictographic})[\p{P}\p{S}\p{N}\p{Script=Latin}]|(?!\p{ASCII})\p{L}/gu;
 const PHONETIC = /[\u0131\u0237\u0250-\u02ff\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/u;
 
-/** Scripts some of whose letters look like Latin ones. */
-const ALIKE =
-  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}\p{Script=Osage}\p{Script=Deseret}\p{Script=Georgian}]/gu;
+/** Letters of scripts that are not read as Latin ones where they stand alone. */
+const DISTINCT =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Cyrillic}\p{Script=Greek}]/u;
 
-/** The letters of the most common of these that do. */
-const TWINS = /^[асеорхуѕіјһԁԛԝӏүАВЕКМНОРСТХУЅІЈӀԚԜҮЗбгпькомοανρυικγχτΑΒΕΖΗΙΚΜΝΟΡΤΥΧϲϳօոսհզցյլՕՏԼ\p{N}]+$/u;
+/** Those that are not either beside a Latin letter, but for single strokes. */
+const BESIDE =
+  /(?![\u4e00\u4e28\u4e36\u4e3f-\u4e41\u4e85\u53e3\u30ce\u30fc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** Returns WORD with its letters as codes that look like Latin ones: beside Latin letters, or when it has no others. */
+/** Words of Cyrillic and Greek letters all of which look like Latin ones. */
+const TWINS =
+  /^[\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0455\u0456\u0458\u04bb\u0501\u051b\u051d\u04cf\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0405\u0406\u0408\u04c0\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03f2\u03f3\p{N}]+$/u;
+
+/** Returns WORD with its letters as codes that can be taken for Latin ones: beside these, or where they are all it has. */
 function imitationsIn(word: string): string {
-  return /\p{Script=Latin}/u.test(word) || TWINS.test(word) ? word.replace(ALIKE, codeOf) : word;
+  const latin = /[A-Za-z\p{Script=Latin}]/u.test(word);
+  const distinct = latin ? BESIDE : DISTINCT;
+  return word.replace(/(?!\p{Script=Latin})\p{L}/gu, (letter) =>
+    distinct.test(letter) && !TWINS.test(word) ? letter : codeOf(letter),
+  );
 }
 
 function imitationOf(char: string): string {

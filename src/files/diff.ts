@@ -8,6 +8,8 @@ import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 const DIFF_MS = 2000;
 /** Characters of a line that a person surely sees. */
 const LONG = 200;
+/** What a tab takes of that. */
+const TAB = ' '.repeat(8);
 /** Lines with more that are named. */
 const TOLD = 10;
 
@@ -95,10 +97,11 @@ function markedBy(mark: string, lines: readonly string[]): string[] {
 
 /** Returns the lines that change when they are few, else all of HUNKS from the first that changes on. */
 function firstLines(hunks: readonly StructuredPatchHunk[]): string[] {
-  const changed = hunks.flatMap(({ lines }) => lines.filter((line) => !line.startsWith(' ')));
-  if (changed.length <= FEW) return changed;
   const lines = hunksText(hunks).split('\n').slice(1);
-  return lines.slice(lines.findIndex((line) => !line.startsWith(' ')));
+  const first = lines.findIndex((line) => !line.startsWith(' '));
+  const last = lines.findLastIndex((line) => !line.startsWith(' '));
+  // Lines that change apart from each other say nothing without what stands between.
+  return last - first < FEW ? lines.slice(first, last + 1) : lines.slice(first);
 }
 
 function addedLines({ newStart, lines }: StructuredPatchHunk): [number: number, line: string][] {
@@ -112,7 +115,7 @@ function addedLines({ newStart, lines }: StructuredPatchHunk): [number: number, 
 /** Returns the sentence that points to those of LINES, with their numbers, that may hold more than is seen. */
 function outOfSight(lines: readonly [number: number, line: string][]): string | undefined {
   const numbers = lines
-    .filter(([, line]) => line.length > LONG || /[ \t]\r?$/.test(line))
+    .filter(([, line]) => line.replaceAll('\t', TAB).length > LONG || /[ \t]\r?$/.test(line))
     .map(([number]) => number);
   const more = numbers.length > TOLD ? ` and ${numbers.length - TOLD} more` : '';
   const which = numbers.slice(0, TOLD).join(', ') + more;

@@ -1,5 +1,6 @@
 // Decides what a human is asked and can answer, and what is told of a call that nobody approved.
 
+import type { Authority } from './audit.ts';
 import type { Arguments } from './parameter.ts';
 import type { Shown } from './shown.ts';
 import type { Tool } from './tool.ts';
@@ -13,31 +14,37 @@ export interface Question {
 
 /** A question that nobody has answered yet. */
 export interface OpenQuestion extends Question {
-  /** Records that nobody answered in time. */
-  expired: () => void;
-  /** What is told then. */
+  /** Whether an approval of it can hold for the session. */
+  lasts: boolean;
+  /** Records WHY it ended without anybody who approved, by AUTHORITY. Never throws. */
+  ended: (authority: Authority, why: string) => void;
+  /** What is told when nobody answers in time. */
   late: string;
 }
 
-/** What of a question it takes to tell of it. */
-type About = Pick<Question, 'tool' | 'preview'>;
+/** What is asked about: TOOL, and the file at PLACE, if it is about one; empty when that is not known. */
+interface About {
+  tool: Tool;
+  place: string | undefined;
+}
 
-/** What a human answered (S2.12), or that nobody did (C29). A fingerprint says for which preview it was; SESSION, that it
- *  holds for more such calls. */
+/** What a human answered (S2.12), or that nobody did (C29). What is void counts for nothing; WHY tells what was wrong with it.
+ *  A fingerprint says for which preview it was; SESSION, that it holds for more such calls. */
 export type Verdict =
   | { kind: 'approved'; fingerprint?: string; session?: boolean }
   | { kind: 'modified'; args: unknown; fingerprint?: string }
   | { kind: 'denied' }
-  | { kind: 'unanswered' };
+  | { kind: 'unanswered' }
+  | { kind: 'void'; why: string };
 
 /** Returns the text for a call that needs an approval when nobody can be asked for it (C20). Who calls from CODE
  *  can call the tool directly, so that a human is. */
-export function refusalText({ tool, preview }: About, code: boolean): string {
+export function refusalText({ tool, place }: About, code: boolean): string {
   const needs = `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval`;
   if (code) {
     return `${needs}, for which code cannot ask. Nothing was done. Call ${tool.name} directly, not from code, so that a human can be asked.`;
   }
-  return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText({ tool, preview })}`;
+  return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText({ tool, place })}`;
 }
 
 /** Returns the text for a call about which a human was asked, when the client gave no answer of theirs (C29). */
@@ -53,11 +60,12 @@ export function deniedHint(question: About): string {
 }
 
 /** Returns the sentence that says how a person allows the calls that QUESTION is about in advance. */
-function allowanceText({ tool, preview }: About): string {
+function allowanceText({ tool, place }: About): string {
   if (tool.approvedAs !== undefined) {
     return `A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
   }
-  const literal = preview.place !== undefined && /^[\w./ -]+$/.test(preview.place);
-  const rule = preview.place === undefined ? tool.name : `${tool.name}:${literal ? preview.place : 'GLOB'}`;
+  // Whoever copies it into a shell must not allow more.
+  const literal = place !== undefined && /^[\w./-]+$/.test(place);
+  const rule = place === undefined ? tool.name : `${tool.name}:${literal ? place : 'GLOB'}`;
   return `A person can allow it when they start the server: --allow ${rule}`;
 }

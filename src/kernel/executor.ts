@@ -11,7 +11,7 @@ import { printable, validateArguments, withDefaults } from './schema.ts';
 import { argumentsPreview, type Shown, shown } from './shown.ts';
 import type { StandingApprovals } from './standing.ts';
 import { withinLimit } from './time-limit.ts';
-import type { CallContext, SafetyLevel, Tool } from './tool.ts';
+import type { CallContext, Preview, SafetyLevel, Tool } from './tool.ts';
 
 export type Decision = 'run' | 'ask';
 
@@ -81,7 +81,9 @@ export class Executor {
       if (tool === null) return failure(`Unknown tool: ${printable(String(name))}`);
       const call = { tool, args: validateArguments(tool, args), ...how };
       const decision = decide(tool.safetyLevel, this.#options.ask ?? 'dangerous');
-      return decision === 'run' ? await this.#perform(call, 'level') : await this.#performApproved(call);
+      // Who was asked about it has the last word, also when the tool became another meanwhile.
+      const free = decision === 'run' && how.verdict === undefined;
+      return free ? await this.#perform(call, 'level') : await this.#performApproved(call);
     } catch (error) {
       return failure(errorText(error));
     }
@@ -89,47 +91,73 @@ export class Executor {
 
   /** Runs CALL when a human allows it, who may have changed its arguments (S2.12). */
   async #performApproved(call: Call): Promise<Settled> {
-    const { tool, args, verdict } = call;
+    const { tool, verdict } = call;
     const { standing } = this.#options;
+    if (verdict !== undefined && verdict.kind !== 'approved' && verdict.kind !== 'modified') {
+      return this.#notApproved(call, verdict);
+    }
     const preview = await previewOf(call);
     if (verdict === undefined) {
       return standing?.covers(approvedAs(tool), preview.place)
         ? this.#perform(withFingerprint(call, preview), 'standing')
-        : this.#asked(call, preview);
-    }
-    if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText({ tool, preview }));
-    if (verdict.kind !== 'approved' && verdict.kind !== 'modified') {
-      return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint({ tool, preview }) };
+        : this.#asked(call, shown(preview));
     }
     if (verdict.fingerprint !== undefined && verdict.fingerprint !== preview.fingerprint) {
-      return failure(
-        `What ${tool.name} was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.`,
-      );
+      const text = `What ${tool.name} was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.`;
+      return this.#refuse(call, 'human', text);
     }
-    if (verdict.kind === 'approved') {
-      if (verdict.session) standing?.allowForSession(approvedAs(tool), preview.place);
-      return this.#perform(withFingerprint(call, preview), 'human');
+    if (verdict.kind === 'modified') return this.#performChanged(call, verdict.args);
+    if (verdict.session && this.#lasts(shown(preview))) {
+      standing?.allowForSession(approvedAs(tool), preview.place);
     }
-    const changed = { ...call, args: validateArguments(tool, verdict.args) };
-    const after = withFingerprint(changed, await previewOf(changed));
-    const settled = await this.#perform(after, 'human, with changes');
-    return { ...settled, changed: changedNames(args, changed.args) };
+    return this.#perform(withFingerprint(call, preview), 'human');
+  }
+
+  /** Runs CALL with ARGS, which a human gave instead. */
+  async #performChanged(call: Call, args: unknown): Promise<Settled> {
+    try {
+      const changed = { ...call, args: validateArguments(call.tool, args) };
+      const after = withFingerprint(changed, await previewOf(changed));
+      const settled = await this.#perform(after, 'human, with changes');
+      return { ...settled, changed: changedNames(call.args, changed.args) };
+    } catch (error) {
+      return this.#refuse(call, 'human, with changes', errorText(error));
+    }
+  }
+
+  /** Returns what becomes of CALL, which VERDICT does not approve. */
+  async #notApproved(call: Call, verdict: Exclude<Verdict, { args: unknown } | { session?: boolean }>) {
+    const { tool } = call;
+    if (verdict.kind === 'void') return this.#refuse(call, 'nobody', verdict.why);
+    // What was asked about may be no more.
+    const unknown = tool.preview && { place: '' };
+    const { place } = await previewOf(call).catch(() => ({ place: undefined, ...unknown }));
+    if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText({ tool, place }));
+    return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint({ tool, place }) };
   }
 
   /** Returns the question whether CALL may do what PREVIEW shows, or its refusal where nobody can be asked. */
   #asked(call: Call, preview: Shown): Settled {
     const { tool, args, caller, context } = call;
-    const refusal = refusalText({ tool, preview }, caller === 'code');
+    const about = { tool, place: preview.place };
+    const refusal = refusalText(about, caller === 'code');
     const kept = { ...call, args: withinBound(args), context: {} };
-    const late = unansweredText({ tool, preview }, true);
-    const expired = () => {
-      this.#refuse(kept, 'timed out', late);
+    const ended = (authority: Authority, why: string) => {
+      try {
+        this.#refuse(kept, authority, why);
+      } catch {} // Nobody waits for this; the next call is told that nothing can be recorded.
     };
-    const question = { tool, args, preview, expired, late };
+    const late = unansweredText(about, true);
+    const question = { tool, args, preview, lasts: this.#lasts(preview), ended, late };
     return {
       ...(context.canAsk === false ? this.#refuse(call, 'cannot ask', refusal) : failure(refusal)),
       question,
     };
+  }
+
+  /** Returns whether an approval of what PREVIEW shows can hold for the session. */
+  #lasts({ cut, place }: Shown): boolean {
+    return !cut && this.#options.standing?.canLast(place) === true;
   }
 
   /** Records that CALL was not done by AUTHORITY, and returns its failure with ERROR. */
@@ -172,22 +200,23 @@ async function run({ tool, args, context }: Call): Promise<Settled> {
   return { success: true, text: bounded, data, ...(structured && { structured }) };
 }
 
-async function previewOf({ tool, args, context }: Call): Promise<Shown> {
+async function previewOf({ tool, args, context }: Call): Promise<Preview> {
   const own = tool.preview?.bind(tool);
-  return shown(
-    own
-      ? await withinLimit(tool, context, (limited) => own(withDefaults(tool, args), limited))
-      : argumentsPreview(args, approvedAs(tool)),
-  );
+  return own
+    ? await withinLimit(tool, context, (limited) => own(withDefaults(tool, args), limited))
+    : argumentsPreview(args, approvedAs(tool));
 }
 
-/** Characters of arguments that an open question keeps for its record. */
-const KEPT_LIMIT = 10_000;
+/** Characters of one argument that an open question keeps for its record: many questions can be open, for long. */
+const KEPT_LIMIT = 2000;
 
-/** Returns ARGS, or where they are long their beginning as text: many questions can be open, for long. */
+/** Returns ARGS with the beginning of those that are long. */
 function withinBound(args: Arguments): Arguments {
-  const text = JSON.stringify(args);
-  return text.length <= KEPT_LIMIT ? args : { 'the beginning of all': text.slice(0, KEPT_LIMIT) };
+  const bounded = Object.entries(args).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return [name, text.length <= KEPT_LIMIT ? value : `${text.slice(0, KEPT_LIMIT)}...`];
+  });
+  return Object.fromEntries(bounded);
 }
 
 /** Returns what tells that a human approved a call with other arguments, those NAMES (C29). */
@@ -202,7 +231,7 @@ function changedNames(before: Arguments, after: Arguments): string[] {
   return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }
 
-function withFingerprint(call: Call, { fingerprint }: Shown): Call {
+function withFingerprint(call: Call, { fingerprint }: Preview): Call {
   return { ...call, context: { ...call.context, fingerprint } };
 }
 

@@ -47,8 +47,7 @@ export async function executeToolCall(
     if (question === undefined || !approve) return { id, ...settled(outcome) };
     const { tool, preview } = question;
     const { fingerprint } = preview;
-    const verdict = await approve({ tool, preview, args: structuredClone(question.args) });
-    checkVerdict(verdict);
+    const verdict = await verdictOf(approve, { tool, preview, args: structuredClone(question.args) });
     const allowed = verdict.kind === 'approved' || verdict.kind === 'modified';
     const answered = allowed ? { ...verdict, fingerprint } : verdict;
     return { id, ...settled(await executor.execute(name, args, context, answered)) };
@@ -58,6 +57,23 @@ export async function executeToolCall(
       id,
       success: false,
       error: error instanceof CallError || error instanceof UsageError ? message : `Tool error: ${message}`,
+    };
+  }
+}
+
+/** Returns what APPROVE, which a program gave, says to QUESTION. What it throws, and what is no verdict, is void. */
+async function verdictOf(
+  approve: NonNullable<ToolCallOptions['approve']>,
+  question: Question,
+): Promise<Verdict> {
+  try {
+    const verdict = await approve(question);
+    checkVerdict(verdict);
+    return verdict;
+  } catch (error) {
+    return {
+      kind: 'void',
+      why: error instanceof CallError ? error.message : `Tool error: ${messageOf(error)}`,
     };
   }
 }

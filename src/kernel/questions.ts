@@ -4,11 +4,16 @@ import { CallError } from '../errors.ts';
 import type { OpenQuestion } from './approval.ts';
 import type { Shown } from './shown.ts';
 
+const OTHER_CALL =
+  'This approval was for another call, so nothing was done. Call the tool again to ask for this one.';
+const MADE_ROOM = 'Nobody had answered when a hundred newer questions were open, so nothing was done.';
+const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was done.';
+
 /** Questions that are open at once; the oldest make room. */
 const LIMIT = 100;
 
 /** What is kept of a question until it is answered: not its arguments, nor all of what it shows, which may be large. */
-export interface AskedQuestion extends Pick<OpenQuestion, 'tool' | 'expired'> {
+export interface AskedQuestion extends Pick<OpenQuestion, 'tool' | 'lasts' | 'ended' | 'late'> {
   preview: Omit<Shown, 'whole' | 'lines'>;
   /** The arguments as JSON, unless they are long. */
   given?: string;
@@ -41,11 +46,11 @@ export class OpenQuestions {
   /** Notes QUESTION, asked for SUBJECT, under ID, which nobody can guess. Calls CLOSED when it is open no more. */
   add(id: string, question: OpenQuestion, subject: string, closed: () => void = () => {}): void {
     const [oldest] = this.#open.keys();
-    if (oldest !== undefined && this.#open.size >= LIMIT) this.expire(oldest);
-    const { tool, args, expired } = question;
+    if (oldest !== undefined && this.#open.size >= LIMIT) this.#end(oldest, MADE_ROOM);
+    const { tool, args, lasts, ended, late } = question;
     const { whole, lines, ...preview } = question.preview;
     const given = JSON.stringify(args);
-    const asked = { tool, preview, expired, ...(given.length <= GIVEN_LIMIT && { given }) };
+    const asked = { tool, preview, lasts, ended, late, ...(given.length <= GIVEN_LIMIT && { given }) };
     this.#open.set(id, { question: asked, subject, ...this.#time(id), closed });
   }
 
@@ -61,15 +66,19 @@ export class OpenQuestions {
     return { until: Date.now() + ms, timer };
   }
 
-  /** Returns whether the question of ID can still be answered. */
-  isOpen(id: string): boolean {
-    const until = this.#open.get(id)?.until;
-    return until !== undefined && until > Date.now();
-  }
-
   /** Closes the question of ID, which nobody answered in time, if that is not done yet. */
   expire(id: string): void {
-    this.#close(id)?.question.expired();
+    const question = this.#close(id)?.question;
+    question?.ended('timed out', question.late);
+  }
+
+  /** Closes all questions, because the server ends. */
+  endAll(): void {
+    for (const id of [...this.#open.keys()]) this.#end(id, SERVER_ENDS);
+  }
+
+  #end(id: string, why: string): void {
+    this.#close(id)?.question.ended('nobody', why);
   }
 
   /** Returns the question of ID, which is closed by that. Throws a CallError when there is none for SUBJECT. */
@@ -83,9 +92,8 @@ export class OpenQuestions {
       );
     }
     if (open.subject !== subject) {
-      throw new CallError(
-        'This approval was for another call, so nothing was done. Call the tool again to ask for this one.',
-      );
+      open.question.ended('nobody', OTHER_CALL);
+      throw new CallError(OTHER_CALL);
     }
     return open.question;
   }

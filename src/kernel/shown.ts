@@ -4,21 +4,26 @@ import { visible } from '../visible.ts';
 import type { Arguments } from './parameter.ts';
 import type { Preview } from './tool.ts';
 
-/** A preview as a human is shown it: TEXT and LINES are bounded, WHOLE is all of it. */
+/** A preview as a human is shown it: TEXT and LINES are bounded. */
 export interface Shown extends Preview {
   lines: readonly string[];
-  whole: string;
   /** Whether TEXT is not all. */
   cut: boolean;
+  /** Returns all of it, within a bound that only few have reached. */
+  whole: () => string;
 }
 
 /** Returns PREVIEW as a human is shown it. */
 export function shown(preview: Preview): Shown {
-  const whole = visible(preview.text);
-  const text = shownText(preview.text);
-  const lines = shownText((preview.lines ?? [preview.text]).join('\n')).split('\n');
-  const summary = preview.summary === undefined ? {} : { summary: visible(preview.summary) };
-  return { ...preview, ...summary, text, lines, whole, cut: text !== whole };
+  const { text, lines = [text], summary } = preview;
+  return {
+    ...preview,
+    ...(summary !== undefined && { summary: visible(summary) }),
+    text: shownText(text),
+    lines: shownText(lines.join('\n')).split('\n'),
+    cut: text.length > SHOWN_LIMIT,
+    whole: () => shownText(text, WHOLE_LIMIT),
+  };
 }
 
 /** Returns the preview of a call with ARGS of a tool that has none of its own, whose approval is for FINGERPRINT. */
@@ -30,26 +35,24 @@ export function argumentsPreview(args: Arguments, fingerprint: string): Preview 
 /** Returns the lines that show VALUE as the argument NAME. Each of a text of several is marked, so that none can be taken
  *  for another argument. */
 function argumentLines(name: string, value: unknown): string[] {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const lines = text.split(/\r?\n/);
-  if (typeof value === 'string' && (lines.length > 1 || text.trim() !== text || text === '')) {
-    return lines.length > 1
-      ? [`${name}:`, ...lines.map((line) => `| ${line}`)]
-      : [`${name}: ${JSON.stringify(text)}`];
-  }
-  return [`${name}: ${text}`];
+  if (typeof value !== 'string') return [`${name}: ${JSON.stringify(value)}`];
+  const [first = '', ...more] = value.split(/\r?\n/);
+  if (more.length > 0) return [`${name}: | ${first}`, ...more.map((line) => `| ${line}`)];
+  return [`${name}: ${first === '' || first.trim() !== first ? JSON.stringify(first) : first}`];
 }
 
-/** Characters that a human is shown of what a call would do. */
+/** Characters that a human is shown of what a call would do, in the question and in its file. */
 const SHOWN_LIMIT = 8000;
+const WHOLE_LIMIT = 2_000_000;
 /** Characters that are left out besides, so that whole lines are shown. */
 const LINE_LIMIT = 1000;
 
-/** Returns TEXT as a human is shown it before they decide, with nothing in it hidden. Of a long text it is the
- *  beginning, the end, and how much is missing between. No line is shown without its beginning, where the mark of a diff stands. */
-export function shownText(text: string): string {
-  if (text.length <= SHOWN_LIMIT) return visible(text);
-  const half = SHOWN_LIMIT / 2;
+/** Returns TEXT as a human is shown it before they decide, with nothing in it hidden. Of a text longer than LIMIT it is
+ *  the beginning, the end, and how much is missing between. No line is shown without its beginning, where the mark of a
+ *  diff stands. */
+export function shownText(text: string, limit = SHOWN_LIMIT): string {
+  if (text.length <= limit) return visible(text);
+  const half = limit / 2;
   const [head, tail] = [text.slice(0, half), text.slice(-half)];
   const [lastEnd, firstEnd] = [head.lastIndexOf('\n') + 1, tail.indexOf('\n') + 1];
   const first = half - lastEnd > LINE_LIMIT ? head : head.slice(0, lastEnd);

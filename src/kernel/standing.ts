@@ -1,7 +1,6 @@
 // Decides what runs without being asked for: what a human allowed at the start of the server, or for the session.
 
 import picomatch from 'picomatch';
-import { runsAtStart } from './start-files.ts';
 
 /** A tool that may run without being asked for, in the places that match GLOB, or everywhere. */
 export interface StandingApproval {
@@ -12,8 +11,11 @@ export interface StandingApproval {
 /** What a human allowed in advance, at the start of the server or for the session. */
 export class StandingApprovals {
   readonly #rules: { tool: string; matches: (place: string) => boolean }[] = [];
+  readonly #obeyed: readonly string[];
 
-  constructor(rules: readonly StandingApproval[] = []) {
+  /** OBEYED are the places of files that live-lisp itself runs. */
+  constructor(rules: readonly StandingApproval[] = [], obeyed: readonly string[] = []) {
+    this.#obeyed = obeyed;
     for (const rule of rules) this.allow(rule);
   }
 
@@ -25,8 +27,15 @@ export class StandingApprovals {
 
   /** Lets TOOL run from now on for files like the one at PLACE, or for all when it is about no file. */
   allowForSession(tool: string, place: string | undefined): void {
-    const matches = (other: string) => place === undefined || isLike(place, other);
+    const matches = (other: string) => place === undefined || (isLike(place, other) && this.canLast(other));
     this.#rules.push({ tool, matches });
+  }
+
+  /** Returns whether an approval can hold for the session that is asked for at PLACE. It must not for what something runs or
+   *  obeys by itself. Of all files, only Lisp sources are sure to be none of these. */
+  canLast(place: string | undefined): boolean {
+    if (place === undefined) return true;
+    return LISP_SOURCE.test(place) && !OBEYED.test(place) && !this.#obeyed.includes(place);
   }
 
   /** Returns whether TOOL may run at PLACE. */
@@ -35,20 +44,14 @@ export class StandingApprovals {
   }
 }
 
-/** Returns whether an approval for the session can hold that is asked for at PLACE. */
-export function holdsForSession(place: string | undefined): boolean {
-  return place === undefined || !runsAtStart(place);
-}
+const LISP_SOURCE = /\.(?:lisp|lsp|cl)$/i;
 
-/** Returns whether an approval for the session that was given at PLACE holds for OTHER. That must be a file of the same kind
- *  directly in the same folder, which nothing runs by itself. */
+/** Hidden files and folders, where shells, editors, git and agents keep what they run, and what sets a Lisp up. */
+const OBEYED = /(?:^|\/)\.(?!\.?(?:\/|$))|(?:^|[/._-])(?:init|setup|site|\w*rc)\.\w+$/i;
+
+/** Returns whether OTHER is a file of the same kind directly in the same folder as that at PLACE. */
 function isLike(place: string, other: string): boolean {
-  return (
-    other !== '' &&
-    folderOf(other) === folderOf(place) &&
-    extensionOf(other) === extensionOf(place) &&
-    !runsAtStart(other)
-  );
+  return folderOf(other) === folderOf(place) && extensionOf(other) === extensionOf(place);
 }
 
 /** Returns the folder of the file at PLACE. */

@@ -2,10 +2,10 @@
 // property.
 
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
-import type { Question } from '../kernel/approval.ts';
+import type { OpenQuestion } from '../kernel/approval.ts';
 import type { AskedQuestion } from '../kernel/questions.ts';
-import { extensionOf, folderOf, holdsForSession } from '../kernel/standing.ts';
-import { visibleName } from '../visible.ts';
+import { extensionOf, folderOf } from '../kernel/standing.ts';
+import { visibleLine, visibleName } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
 
 const APPROVE = 'approve';
@@ -15,7 +15,7 @@ export const DENY = 'deny';
 
 /** Returns the form that asks QUESTION, all of whose preview is in FILE. SESSION says whether an approval can hold for one. */
 export function decisionForm(
-  question: Question,
+  question: OpenQuestion,
   file: PreviewFile,
   session: boolean,
 ): ElicitRequestFormParams {
@@ -41,11 +41,9 @@ export function decisionForm(
   };
 }
 
-/** Returns what a human can choose who is asked about TOOL and PREVIEW. What was not shown whole, and what something runs
- *  by itself, is approved one by one. */
-export function choices({ preview }: Pick<AskedQuestion, 'preview'>, session: boolean): string[] {
-  const lasts = session && !preview.cut && holdsForSession(preview.place);
-  return [APPROVE, ...(lasts ? [APPROVE_FOR_SESSION] : []), CHANGE, DENY];
+/** Returns what a human can choose who is asked a question whose approval LASTS for a session, if there is one. */
+export function choices({ lasts }: Pick<OpenQuestion, 'lasts'>, session: boolean): string[] {
+  return [APPROVE, ...(session && lasts ? [APPROVE_FOR_SESSION] : []), CHANGE, DENY];
 }
 
 /** Returns the form that asks for the arguments that a human wants instead. */
@@ -68,17 +66,29 @@ export function changesForm({ tool, given }: AskedQuestion): ElicitRequestFormPa
 }
 
 /** Returns the message of QUESTION. Its first lines carry the decision, none is empty, and FILE has the rest. */
-function messageFor({ tool, preview }: Question, file: PreviewFile): string {
+function messageFor({ tool, preview }: OpenQuestion, file: PreviewFile): string {
   const by = tool.approvedAs === undefined ? '' : ', defined by code in the image, not by live-lisp';
-  const place = preview.place === undefined ? undefined : visibleName(preview.place);
-  const about = [place, preview.summary].filter((part) => part !== undefined).join(', ');
+  const place = preview.place === undefined ? undefined : shortName(preview.place);
+  const about = [preview.summary, place].filter((part) => part !== undefined).join(', in ');
   const whole = 'path' in file ? file.path : `not in a file (${file.why})`;
   const lines = [
     `Approve ${tool.name} (${tool.safetyLevel}${by})${about === '' ? '?' : `? ${about}`}`,
-    `Whole preview: ${visibleName(whole)}`,
+    `Whole preview: ${visibleLine(whole)}`,
     ...preview.lines,
   ];
   return lines.filter((line) => line.trim() !== '').join('\n');
+}
+
+/** Characters of a name that leave room for what else the first line says. */
+const NAME_LIMIT = 120;
+
+/** Returns the name of the file at PLACE, quoted where its end could be taken for elsewhere, and without its middle when it
+ *  is long. */
+function shortName(place: string): string {
+  const name = visibleName(place);
+  const half = NAME_LIMIT / 2;
+  const short = name.length <= NAME_LIMIT ? name : `${name.slice(0, half)}[...]${name.slice(-half)}`;
+  return /[\s,:?]/.test(short) ? JSON.stringify(short) : short;
 }
 
 /** Returns for which files an approval for the session holds that was asked for one at PLACE. */

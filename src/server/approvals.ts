@@ -65,7 +65,7 @@ export class Approvals {
     while (answer.kind === 'next') {
       const { id, form } = answer;
       const result = await send(form, questions.seconds * 1000);
-      if (result === undefined || !questions.isOpen(id)) {
+      if (result === undefined) {
         questions.expire(id);
         throw new CallError(question.late);
       }
@@ -113,7 +113,7 @@ export class Approvals {
   /** Opens QUESTION, asked for SUBJECT, with the whole preview in a file until it is answered. */
   #begin(question: OpenQuestion, subject: string): Answer & { kind: 'next' } {
     const id = randomUUID();
-    const file = this.#options.files.write(question.preview.whole);
+    const file = this.#options.files.write(question.preview.whole());
     const removed = 'path' in file ? file.remove : () => {};
     this.#options.questions.add(id, question, subject, removed);
     return { kind: 'next', form: decisionForm(question, file, this.#options.session), id };
@@ -124,16 +124,13 @@ export class Approvals {
     if (action === 'cancel') return { kind: 'unanswered' };
     if (action !== 'accept') return { kind: 'denied' };
     const { fingerprint } = question.preview;
-    if (question.changing)
-      return { kind: 'modified', args: parseArguments(content['arguments']), fingerprint };
     const { decision, arguments: changed } = content;
-    if (decision === undefined) return { kind: 'unanswered' };
+    const given = typeof changed === 'string' && changed.trim() !== '' ? changed : undefined;
     const offered: unknown[] = choices(question, this.#options.session);
-    if (decision === DENY || !offered.includes(decision)) return { kind: 'denied' };
-    // The form does not ask for them, but who gives them has not approved the others.
-    if (typeof changed === 'string' && changed.trim() !== '') {
-      return { kind: 'modified', args: parseArguments(changed), fingerprint };
-    }
+    if (decision === DENY) return { kind: 'denied' };
+    if (question.changing ? given === undefined : !offered.includes(decision)) return { kind: 'unanswered' };
+    // The first form does not ask for them, but who gives them has not approved the others.
+    if (given !== undefined) return changesTo(given, fingerprint);
     if (decision !== CHANGE) {
       return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
     }
@@ -167,7 +164,8 @@ export function sender(server: Server, context: ServerContext): Send {
         options,
       );
     } catch (error) {
-      if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) return undefined;
+      const late = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+      if (late && !signal.aborted) return undefined;
       return { action: 'cancel' };
     }
   };
@@ -180,12 +178,12 @@ function subjectOf(name: string, args: unknown): string {
     .digest('hex');
 }
 
-function parseArguments(text: unknown): unknown {
+/** Returns the approval of the arguments that TEXT is the JSON of. */
+function changesTo(text: string, fingerprint: string): Verdict {
   try {
-    return JSON.parse(String(text ?? ''));
+    return { kind: 'modified', args: JSON.parse(text), fingerprint };
   } catch (error) {
-    throw new CallError(
-      `The arguments that the human gave instead are no JSON (${messageOf(error)}), so nothing was done. Call the tool again to ask anew.`,
-    );
+    const why = `The arguments that the human gave instead are no JSON (${messageOf(error)}), so nothing was done. Call the tool again to ask anew.`;
+    return { kind: 'void', why };
   }
 }

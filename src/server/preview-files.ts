@@ -1,61 +1,80 @@
 // Decides where a person finds the whole of what they are asked to approve: a file of its own until they have answered.
 
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../errors.ts';
+import { CallError, messageOf } from '../errors.ts';
 import { makeFolder } from '../paths.ts';
 
-/** A preview that was written to the file at PATH, or WHY it could not be. */
+/** A preview that was written to the file at PATH, or WHY it could not be. Nothing here throws. */
 export type PreviewFile = { path: string; remove: () => void } | { why: string };
+
+const NAME = /^[0-9a-f]{16}\.diff$/;
 
 export class PreviewFiles {
   readonly #folder: string;
+  readonly #keptMs: number;
   readonly #open = new Set<string>();
 
-  /** The files are in FOLDER, which is made when it is needed. */
-  constructor(folder: string) {
+  /** The files are in FOLDER, which is made when it is needed, for SECONDS at most. */
+  constructor(folder: string, seconds: number) {
     this.#folder = folder;
-    process.on('exit', () => this.#removeAll());
+    // Another server may be a little slower to end a question.
+    this.#keptMs = 2000 * seconds;
+    process.on('exit', () => this.#open.forEach(remove));
   }
 
   /** Writes TEXT to a new file that only its owner can read. */
   write(text: string): PreviewFile {
-    const path = join(this.#folder, `${process.pid}-${randomBytes(4).toString('hex')}.diff`);
+    const path = join(this.#folder, `${randomBytes(8).toString('hex')}.diff`);
     try {
       makeFolder(dirname(this.#folder));
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      this.#removeLeft();
-      writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
+      makeOwn(this.#folder);
+      this.#removeOld();
     } catch (error) {
       return { why: messageOf(error) };
     }
+    try {
+      writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      remove(path); // Half of it is worse than nothing.
+      return { why: messageOf(error) };
+    }
     this.#open.add(path);
-    return { path, remove: () => this.#remove(path) };
-  }
-
-  #remove(path: string): void {
-    this.#open.delete(path);
-    rmSync(path, { force: true });
-  }
-
-  #removeAll(): void {
-    for (const path of this.#open) this.#remove(path);
+    return {
+      path,
+      remove: () => {
+        this.#open.delete(path);
+        remove(path);
+      },
+    };
   }
 
   /** Removes what servers left that were killed. */
-  #removeLeft(): void {
-    for (const name of readdirSync(this.#folder)) {
-      const pid = Number(/^(\d+)-[0-9a-f]{8}\.diff$/.exec(name)?.[1]);
-      if (pid > 0 && !isAlive(pid)) rmSync(join(this.#folder, name), { force: true });
+  #removeOld(): void {
+    for (const name of readdirSync(this.#folder).filter((each) => NAME.test(each))) {
+      const path = join(this.#folder, name);
+      const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
+      if (mtimeMs !== undefined && Date.now() - mtimeMs > this.#keptMs) remove(path);
     }
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Makes FOLDER, unless it is there and its owner's alone. Throws what is wrong with it. */
+function makeOwn(folder: string): void {
   try {
-    return process.kill(pid, 0);
+    mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
+  const found = lstatSync(folder);
+  const { uid, mode } = found;
+  const own = found.isDirectory() && uid === process.geteuid?.() && (mode & 0o077) === 0;
+  if (!own) throw new CallError(`${folder} is not a folder that its owner alone can use; remove it`);
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {} // It is gone, or code in the image has put something else there.
 }

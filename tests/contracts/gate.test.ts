@@ -253,6 +253,20 @@ describe('records', () => {
     ]);
   });
 
+  test('S2.11 a question that ends when nothing can be recorded does not end the server', async () => {
+    const audit: AuditTrail = {
+      begin: () => {
+        throw new Error('no space left');
+      },
+    };
+    const registry = new ToolRegistry();
+    registry.register(dangerous().tool);
+    const outcome = await new Executor(registry, { audit }).execute('probe', { symbol: 'car' });
+    const question = outcome.success ? undefined : outcome.question;
+    expect(question).toBeDefined();
+    expect(question?.ended('timed out', 'too late')).toBeUndefined();
+  });
+
   test('a call that is cancelled before it runs leaves no record', async () => {
     const events: unknown[] = [];
     const registry = new ToolRegistry();

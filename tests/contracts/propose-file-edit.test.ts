@@ -190,7 +190,7 @@ describe.each(ERAS)('the question, in the %s era', (era) => {
     const description = 'Harmless.\n\n--- other\n+++ other\u202e\u0007';
     expect(await propose('two', '2', { description })).toBe('failed: Tool execution denied by user');
     expect(asked.questions).toEqual([
-      `Approve propose_file_edit (dangerous)? a.txt, line 2, +1 \u22121
+      `Approve propose_file_edit (dangerous)? line 2, +1 \u22121, in a.txt
 Whole preview: FILE
 -two
 +2
@@ -228,14 +228,15 @@ The agent says: Harmless. --- other +++ other<U+202E><U+0007>`,
     expect(content()).toBe('zero\none\ntwo\n');
   });
 
-  test('approved for the session, files of the same folder are changed without asking', async () => {
+  test('approved for the session, Lisp files of the same folder are changed without asking', async () => {
     asked.human = () => accept({ decision: 'approve for this session' });
-    expect(await propose('two', '2')).toMatch(/^Changed/);
-    expect(await propose('one', '1')).toMatch(/^Changed/);
-    asked.put('sub/b.txt', 'one\n');
+    asked.put('b.lisp', 'one\ntwo\n');
+    expect(await propose('two', '2', { path: 'b.lisp' })).toMatch(/^Changed/);
+    expect(await propose('one', '1', { path: 'b.lisp' })).toMatch(/^Changed/);
+    asked.put('sub/b.lisp', 'one\n');
     asked.human = () => DENY;
     expect(
-      await asked.answer('propose_file_edit', { path: 'sub/b.txt', original: 'one', modified: '1' }),
+      await asked.answer('propose_file_edit', { path: 'sub/b.lisp', original: 'one', modified: '1' }),
     ).toMatch(/^failed/);
     expect(asked.questions.length).toBe(2);
   });

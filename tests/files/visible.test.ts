@@ -35,6 +35,10 @@ test.each([
   ['a letter in two parts', 'e\u0301', 'e<U+0301>'],
   ['stacked marks', '\u0e01\u0e34\u0e48\u0e48\u0e48', '\u0e01\u0e34\u0e48<U+0E48><U+0E48>'],
   ['what reorders', 'a\u202eb', 'a<U+202E>b'],
+  ['a letter of a rare script', '\ua4ee\ua4d6', '<U+A4EE><U+A4D6>'],
+  ['a syllable that looks like a letter', 'M\u1577kefile', 'M<U+1577>kefile'],
+  ['a stroke that looks like a letter', 'lisp\u4e28', 'lisp<U+4E28>'],
+  ['blanks in a row', 'a.lisp   b', 'a.lisp <U+0020><U+0020>b'],
 ])('%s is shown as a code in a name', (_, name, shown) => {
   expect(visibleName(name)).toBe(shown);
 });

@@ -14,7 +14,7 @@ test('S2.11 its content', async () => {
   at.put('a.lisp', '(a)\n');
   await at.answer('load_file', { path: 'a.lisp' });
   expect(at.questions).toEqual([
-    'Approve load_file (cautious)? a.lisp, +1 \u22120\nWhole preview: FILE\n+(a)',
+    'Approve load_file (cautious)? 1 line to compile and run, in a.lisp\nWhole preview: FILE\n+(a)',
   ]);
 });
 

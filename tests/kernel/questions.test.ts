@@ -12,10 +12,12 @@ const question = (place: string): OpenQuestion => ({
   tool: probe().tool,
   args: {},
   preview: shown({ text: `at ${place}`, place, fingerprint: '' }),
-  expired: () => void expired.push(place),
-  late: '',
+  lasts: true,
+  ended: (authority, why) => void ended.push([place, authority, why]),
+  late: 'too late',
 });
-const expired: string[] = [];
+const ended: string[][] = [];
+beforeEach(() => void ended.splice(0));
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -30,7 +32,10 @@ test('S2.12 it is closed by its answer, and by one for another call', () => {
   questions.add('2', question('b'), 'subject');
   expect(questions.take('1', 'subject').preview.place).toBe('a');
   expect(() => questions.take('1', 'subject')).toThrow(CLOSED);
-  expect(() => questions.take('2', 'other')).toThrow(/^This approval was for another call/);
+  const other =
+    'This approval was for another call, so nothing was done. Call the tool again to ask for this one.';
+  expect(() => questions.take('2', 'other')).toThrow(other);
+  expect(ended).toEqual([['b', 'nobody', other]]);
   expect(() => questions.take('2', 'subject')).toThrow(CLOSED);
 });
 
@@ -48,16 +53,16 @@ test('S2.12 it is open for its time, to the millisecond', () => {
 test('C29 one that is not answered in time is recorded as that, once; so is one whose arguments are not', () => {
   const closed: string[] = [];
   const questions = new OpenQuestions(0.9);
-  expired.splice(0);
   for (const id of ['1', '2', '3']) questions.add(id, question(id), 'subject', () => void closed.push(id));
   questions.take('1', 'subject');
   questions.change('4', questions.take('2', 'subject'), 'subject');
   vi.advanceTimersByTime(900);
   questions.expire('3');
-  expect([expired, closed]).toEqual([
-    ['3', '2'],
-    ['1', '2', '3'],
+  expect(ended).toEqual([
+    ['3', 'timed out', 'too late'],
+    ['2', 'timed out', 'too late'],
   ]);
+  expect(closed).toEqual(['1', '2', '3']);
   expect(vi.getTimerCount()).toBe(0);
 });
 
@@ -66,5 +71,15 @@ test('of more than a hundred, the oldest are closed', () => {
   for (let id = 0; id < 101; id += 1) questions.add(String(id), question(`${id % 2}`), 'subject');
   expect(questions.about('0').length + questions.about('1').length).toBe(100);
   expect(() => questions.take('0', 'subject')).toThrow(CLOSED);
+  expect(ended).toEqual([
+    ['0', 'nobody', 'Nobody had answered when a hundred newer questions were open, so nothing was done.'],
+  ]);
   expect(questions.take('1', 'subject').preview.place).toBe('1');
+  questions.endAll();
+  expect(ended.length).toBe(100);
+  expect(ended.at(-1)).toEqual([
+    '0',
+    'nobody',
+    'Nobody had answered when the server ended, so nothing was done.',
+  ]);
 });

@@ -12,20 +12,45 @@ test.each([
   [
     'src/a.lisp',
     ['src/A.lisp'],
-    ['src/a', 'src/a.asd', 'src/a.lisp.txt', 'src/.lisp', 'src/.b.lisp', 'src/init.lisp'],
+    ['src/a', 'src/a.asd', 'src/a.lisp.txt', 'src/.lisp', 'src/.b.lisp', 'src/init.lisp', 'src/tools.lisp'],
   ],
-  ['src/notes', ['src/other'], ['src/Makefile', 'src/.envrc', 'src/GNUmakefile', 'src/Dockerfile']],
-  ['a.json', ['b.json'], ['package.json', '.mcp.json', 'Package.JSON', '.x/b.json']],
-  ['.git/hooks/a', [], ['.git/hooks/a', '.git/hooks/b']],
   ['a.lisp', ['b.lisp'], ['b', 'src/b.lisp', '/b.lisp', '']],
-  ['"lib"/x', ['"lib"/y'], ['lib/y']],
-  ['a*/x', ['a*/y'], ['ab/y', 'a/y']],
-  ['{a,b}/x', ['{a,b}/y'], ['a/y']],
-  ['/other/root/x', ['/other/root/y'], ['root/y', '/other/y']],
+  ['"lib"/x.lisp', ['"lib"/y.lisp'], ['lib/y.lisp']],
+  ['a*/x.lisp', ['a*/y.lisp'], ['ab/y.lisp', 'a/y.lisp']],
+  ['{a,b}/x.lisp', ['{a,b}/y.lisp'], ['a/y.lisp']],
+  ['/other/root/x.lisp', ['/other/root/y.lisp'], ['root/y.lisp', '/other/y.lisp']],
 ])('S2.12 an approval for the session at %s covers %j, not %j', (place, inside, outside) => {
-  const standing = new StandingApprovals();
+  const standing = new StandingApprovals([], ['src/tools.lisp']);
   standing.allowForSession('probe', place);
   for (const each of inside) expect([each, standing.covers('probe', each)]).toEqual([each, true]);
   for (const each of outside) expect([each, standing.covers('probe', each)]).toEqual([each, false]);
   expect(standing.covers('other', place)).toBe(false);
+});
+
+test.each(['a.lisp', 'src/a.LISP', '../b/a.cl', './a.lsp', 'src/initial.lisp', undefined])(
+  'an approval of %s can hold for the session',
+  (place) => {
+    expect(new StandingApprovals().canLast(place)).toBe(true);
+  },
+);
+
+test.each([
+  'Makefile',
+  'Makefile.am',
+  'package.json',
+  '.mcp.json',
+  'CLAUDE.md',
+  'opencode.json',
+  'x.asd',
+  'hooks/pre-commit',
+  '.git/hooks/a.lisp',
+  '.a.lisp',
+  'init.lisp',
+  'site-init.lisp',
+  'my.setup.lisp',
+  'sbclrc.lisp',
+  'a.lisp/Makefile',
+  'a.lisp.sh',
+])('none of %s can: something can run or obey it by itself', (place) => {
+  expect(new StandingApprovals().canLast(place)).toBe(false);
 });

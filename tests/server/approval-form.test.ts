@@ -1,6 +1,18 @@
 // What a human sees who is asked: the first lines of the message, the file of the whole, and the choices.
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/client';
@@ -47,7 +59,7 @@ test('a change of a line is shown whole in four lines', async () => {
   at.put('a.lisp', lines(9));
   const { message } = await formFor('a.lisp', lines(9).replace('line 5', 'line five'));
   expect(message.split('\n')).toEqual([
-    'Approve write_file (dangerous)? a.lisp, line 5, +1 \u22121',
+    'Approve write_file (dangerous)? line 5, +1 \u22121, in a.lisp',
     `Whole preview: ${whole?.path}`,
     '-line 5',
     '+line five',
@@ -58,16 +70,35 @@ test('of a larger change, the third line is the first that changes, and no line 
   at.put('b.lisp', `one\n\n${lines(9)}`);
   const { message } = await formFor('b.lisp', `one\n\n${lines(9).replace('line 2\n', 'two\n\n\ntwo\n')}`);
   const shown = message.split('\n');
-  expect(shown[0]).toBe('Approve write_file (dangerous)? b.lisp, line 4, +4 \u22121');
+  expect(shown[0]).toBe('Approve write_file (dangerous)? line 4, +4 \u22121, in b.lisp');
   expect(shown.slice(2, 4)).toEqual(['-line 2', '+two']);
   expect(shown.filter((line) => line.trim() === '')).toEqual([]);
+});
+
+test.each([
+  ['a line that moves one down', 'one\ntwo\n', 'two\none\n'],
+  ['a line that moves far', `one\n${lines(40)}`, `${lines(40)}one\n`],
+  ['two lines far from each other', lines(40), `one\n${lines(40)}two\n`],
+])('%s is shown with what stands between', async (_, before, after) => {
+  at.put('m.lisp', before);
+  const { message } = await formFor('m.lisp', after);
+  const shown = message.split('\n').slice(2);
+  expect(shown.length).toBeGreaterThan(2);
+  expect(shown.some((line) => /^(?: |@@)/.test(line))).toBe(true);
+});
+
+test('a name cannot pass for the rest of the line', async () => {
+  const { message } = await formFor('a.lisp, line 5, +1 -1      in b.lisp', 'x\n');
+  expect(message.split('\n')[0]).toBe(
+    `Approve write_file (dangerous)? new file, +1 \u22120, in "a.lisp, line 5, +1 -1 ${'<U+0020>'.repeat(5)}in b.lisp"`,
+  );
 });
 
 test('what is not a text is told with how much of it is lost', async () => {
   at.put('c.bin', '\0\0\0');
   const { message } = await formFor('c.bin', 'x\n');
   expect(message.split('\n')[0]).toBe(
-    'Approve write_file (dangerous)? c.bin, +1 \u22120 in place of a binary file of 3 bytes, which are lost',
+    'Approve write_file (dangerous)? +1 \u22120 in place of a binary file of 3 bytes, which are lost, in c.bin',
   );
 });
 
@@ -86,10 +117,50 @@ test('the whole preview is in a file that only its owner reads, and is gone afte
 test('what a server left that was killed is removed', async () => {
   await formFor('d.lisp', 'd');
   const folder = dirname(whole?.path ?? '');
-  writeFileSync(join(folder, '4194305-00000000.diff'), 'left');
-  writeFileSync(join(folder, 'theirs'), 'kept');
+  const [old, young] = ['0123456789abcdef.diff', '0123456789abcde0.diff'];
+  for (const name of [old, young, 'theirs']) writeFileSync(join(folder, name), 'left');
+  for (const name of [old, 'theirs']) utimesSync(join(folder, name), 1, 1);
+  forms.splice(0);
   await formFor('e.lisp', 'e');
-  expect(readdirSync(folder)).toEqual(['theirs']);
+  expect(readdirSync(folder).sort()).toEqual([young, 'theirs']);
+  for (const name of [young, 'theirs']) unlinkSync(join(folder, name));
+});
+
+test.each<[string, (folder: string, aside: string) => void]>([
+  ['a link', (folder, aside) => symlinkSync(aside, folder)],
+  ['a folder that others can read', (folder) => mkdirSync(folder, { mode: 0o755 })],
+])('where the folder is %s, no file is written, and the question says so', async (_, put) => {
+  await formFor('d.lisp', 'd');
+  const folder = dirname(whole?.path ?? '');
+  rmSync(folder, { recursive: true });
+  put(folder, state);
+  const { human } = at;
+  at.human = (_message, form) => {
+    forms.push(form);
+    return DENY;
+  };
+  forms.splice(0);
+  const { message } = await formFor('d.lisp', 'd');
+  expect(message.split('\n')[1]).toBe(
+    `Whole preview: not in a file (${folder} is not a folder that its owner alone can use; remove it)`,
+  );
+  at.human = human;
+  rmSync(folder, { recursive: true });
+});
+
+test('a preview that code in the image has put a folder in place of does not harm', async () => {
+  const { human } = at;
+  at.human = (message, form) => {
+    const answer = human(message, form);
+    unlinkSync(whole?.path ?? '');
+    mkdirSync(whole?.path ?? '');
+    return answer;
+  };
+  expect(await at.answer('write_file', { path: 'd.lisp', content: 'd' })).toBe(
+    'failed: Tool execution denied by user',
+  );
+  at.human = human;
+  rmSync(whole?.path ?? '', { recursive: true });
 });
 
 describe('the choices', () => {
@@ -97,7 +168,7 @@ describe('the choices', () => {
   const ONCE = ['approve', 'approve with changes', 'deny'];
 
   test('are all, with a default, for a file that is shown whole', async () => {
-    expect(decision(await formFor('src.lisp', 'x'))).toEqual({
+    expect(decision(await formFor('f.lisp', 'x'))).toEqual({
       type: 'string',
       title: 'Decision',
       description:
@@ -138,8 +209,8 @@ describe('the choices', () => {
 test('who approves for the session what no such choice was offered for has approved nothing', async () => {
   const { human } = at;
   at.human = () => ({ action: 'accept', content: { decision: 'approve for this session' } });
-  expect(await at.answer('write_file', { path: 'Makefile', content: 'x' })).toBe(
-    'failed: Tool execution denied by user',
+  expect(await at.answer('write_file', { path: 'Makefile', content: 'x' })).toMatch(
+    /^failed: .* Nobody answered the question, so nothing was done\./,
   );
   at.human = human;
 });
@@ -151,10 +222,31 @@ test('a tool that code in the image defined is told as that', async () => {
   await at.answer('wipe', { what: 'a\nform: b' });
   expect(forms[0]?.message.split('\n').filter((_, index) => index !== 1)).toEqual([
     'Approve wipe (dangerous, defined by code in the image, not by live-lisp)?',
-    'what:',
-    '| a',
+    'what: | a',
     '| form: b',
   ]);
+});
+
+test('S2.12 a call that is denied does not run, also when its tool became a cautious one meanwhile', async () => {
+  const { human } = at;
+  const register = (level: string) =>
+    at.session.eval(`(live-lisp:register-tool live-lisp:*agent-q-registry*
+      (live-lisp:define-tool "turncoat" "Turns." '() :safety-level ${level}
+        :handler (lambda (args) (declare (ignore args)) "ran")))`);
+  await register(':dangerous');
+  for (const [answer, said] of [
+    [DENY, /^failed: Tool execution denied by user$/],
+    [{ action: 'cancel' as const }, /^failed: .* Nobody answered the question/],
+    [APPROVE, /^failed: What turncoat was approved for changed meanwhile/],
+  ] as const) {
+    at.human = async () => {
+      await register(':cautious');
+      return answer;
+    };
+    expect(await at.answer('turncoat', {})).toMatch(said);
+    await register(':dangerous');
+  }
+  at.human = human;
 });
 
 test('C29 S2.11 the audit log has what became of each question', async () => {

@@ -152,17 +152,17 @@ test('an approval for the session holds for the folder that the human was told, 
     const reply = await server.send(server.callLine('write_file', { path, content: '1' }));
     return reply.result?.resultType === 'input_required' ? reply.result : textOf(reply);
   };
-  const first = { name: 'write_file', arguments: { path: '"lib"/x', content: '1' } };
+  const first = { name: 'write_file', arguments: { path: '"lib"/x.lisp', content: '1' } };
   const { result } = await server.send(server.request('tools/call', first));
   expect(JSON.stringify(result)).toContain(
-    'write_file for files without an extension directly in \\"lib\\" without asking again',
+    'write_file for *.lisp files directly in \\"lib\\" without asking again',
   );
   const inputResponses = {
     approval: { action: 'accept', content: { decision: 'approve for this session' } },
   };
   await answer(server, result?.requestState, { ...first, inputResponses });
-  expect(await write('"lib"/y')).toBe('Wrote 1 bytes to "lib"/y');
-  for (const path of ['lib/evil', '"lib"/deep/x', 'x']) {
+  expect(await write('"lib"/y.lisp')).toBe('Wrote 1 bytes to "lib"/y.lisp');
+  for (const path of ['lib/evil.lisp', '"lib"/deep/x.lisp', 'x.lisp', '"lib"/y']) {
     expect(await write(path)).toMatchObject({ resultType: 'input_required' });
   }
 });
@@ -184,7 +184,7 @@ test('S2.12 a file that is loaded is the one that was shown', async () => {
   const load = { name: 'load_file', arguments: { path: 'src/a.lisp' } };
   const { result } = await server.send(server.request('tools/call', load));
   expect(JSON.stringify(result)).toContain(
-    'Approve load_file (cautious)? src/a.lisp, +1 \u22120\\nWhole preview: ',
+    'Approve load_file (cautious)? 1 line to compile and run, in src/a.lisp\\nWhole preview: ',
   );
   writeFileSync(file, '(evil)');
   expectRefusal(await answer(server, result?.requestState, load), changedMeanwhile('load_file'));

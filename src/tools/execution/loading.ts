@@ -8,7 +8,7 @@ import { CallError } from '../../errors.ts';
 import { wholeContent } from '../../files/diff.ts';
 import { fileFailure } from '../../files/failure.ts';
 import { WHOLE } from '../../files/lines.ts';
-import { decode } from '../../files/text.ts';
+import { decode, linesOf } from '../../files/text.ts';
 import type { Image } from '../../image/image.ts';
 import type { Reply } from '../../image/wire/call.ts';
 import { nearest } from '../../kernel/nearest.ts';
@@ -91,7 +91,10 @@ async function loadPreview(places: Places, file: string): Promise<Preview> {
   }
   const bytes = await readFile(file);
   const fingerprint = createHash('sha256').update(bytes).digest('hex');
-  return { ...wholeContent(visibleName(place), decode(bytes)), place, fingerprint };
+  const text = decode(bytes);
+  const count = linesOf(text.text).length;
+  const summary = `${count} ${count === 1 ? 'line' : 'lines'} to compile and run`;
+  return { ...wholeContent(visibleName(place), text), summary, place, fingerprint };
 }
 
 function sourceFile(root: string, path: string): string {
