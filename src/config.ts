@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { UsageError } from './errors.ts';
-import { homeFolder, realPath } from './paths.ts';
+import { cacheFolder, homeFolder, realPath } from './paths.ts';
 
 export const COMMANDS = ['serve', 'call', 'tools', 'doctor'] as const;
 export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
@@ -35,8 +35,14 @@ export interface Config {
   allow: string[];
   /** Seconds that the human has to answer a question. */
   answerSeconds: number;
-  /** The file of the audit log. */
+  /** The folder of what is kept between runs: the audit log, unless it was named, histories and journals. */
+  state: string;
+  /** The folder for compiled files, and whether it was named. */
+  cache: string;
+  cacheNamed: boolean;
+  /** The file of the audit log, and whether it was named. */
   audit: string;
+  auditNamed: boolean;
   /** The folder of the REPL histories of all workspaces. */
   histories: string;
   /** Whether a lost image is built again. */
@@ -70,7 +76,11 @@ export const FLAGS: readonly Flag[] = [
     value: 'DIR',
     about: 'a directory whose files can be read as well; can be given several times',
   },
-  { name: 'sbcl', value: 'PATH', about: 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH' },
+  {
+    name: 'sbcl',
+    value: 'PATH',
+    about: 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH, or of a package manager',
+  },
   { name: 'heap', value: 'SIZE', about: 'heap of the image, such as 512MB or 8GB (default 4GB)' },
   {
     name: 'sandbox',
@@ -143,12 +153,29 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     ask: readChoice('ask', ASKS, flags),
     allow: all.get('allow') ?? [],
     answerSeconds: readSeconds('answer-time', '600', flags),
-    histories: join(stateFolder(environment), 'repl-history'),
     replay: readReplay(flags, environment) === 'on',
-    journals: join(stateFolder(environment), 'journals'),
-    previews: join(stateFolder(environment), 'previews'),
-    audit: resolve(flags.get('audit') ?? join(stateFolder(environment), 'audit.jsonl')),
+    cache: cacheFolder(environment),
+    cacheNamed: isAbsolute(environment['XDG_CACHE_HOME'] ?? ''),
+    auditNamed: flags.has('audit'),
+    ...inState(stateFolder(environment), {
+      auditNamed: flags.has('audit'),
+      audit: resolve(flags.get('audit') ?? ''),
+    }),
   });
+}
+
+/** Returns where things are kept when STATE is the folder for them; an AUDIT log that was named stays where it is. */
+export function inState(
+  state: string,
+  { auditNamed, audit }: Pick<Config, 'auditNamed' | 'audit'>,
+): Pick<Config, 'state' | 'audit' | 'histories' | 'journals' | 'previews'> {
+  return {
+    state,
+    audit: auditNamed ? audit : join(state, 'audit.jsonl'),
+    histories: join(state, 'repl-history'),
+    journals: join(state, 'journals'),
+    previews: join(state, 'previews'),
+  };
 }
 
 /** Returns the user's folder for what a program keeps between its runs, as ENVIRONMENT has it. */

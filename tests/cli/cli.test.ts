@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { PROJECT, SERVER, temporaryFolder, warmCache } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
 import { marked } from '../server/processes.ts';
-import { run } from './run.ts';
+import { run, WITHOUT_SBCL } from './run.ts';
 
 const folder = temporaryFolder();
 afterAll(folder.remove);
@@ -147,7 +147,7 @@ describe('what needs no image', () => {
   });
 
   test('tools lists each with its level, without an SBCL too', async () => {
-    const { code, stdout, stderr } = await run(['tools'], { PATH: '/nowhere', LIVE_LISP_SBCL: '' });
+    const { code, stdout, stderr } = await run(['tools'], WITHOUT_SBCL);
     expect([code, stderr]).toEqual([0, '']);
     const rows = stdout
       .trimEnd()
@@ -193,9 +193,9 @@ describe('doctor', () => {
   });
 
   test('without an SBCL says how to get one; exit 1', async () => {
-    const { code, stdout } = await run(['doctor'], { ...home, PATH: '/nowhere', LIVE_LISP_SBCL: '' });
+    const { code, stdout } = await run(['doctor'], { ...home, ...WITHOUT_SBCL });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL sbcl: There is no sbcl on this machine's PATH.* install it.*$/m);
+    expect(stdout).toMatch(/^FAIL sbcl: There is no sbcl on this machine's PATH or where .* install it.*$/m);
     expect(stdout).toContain('Claude Code:');
   });
 
