@@ -25,4 +25,6 @@ export const SCRIPT_BUNDLE = {
   ...COMMON,
   format: 'cjs',
   define: { 'import.meta.dirname': '__dirname' },
+  // What it exports for CommonJS loads its parts by names that esbuild cannot follow.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
 };

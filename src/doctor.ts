@@ -11,6 +11,7 @@ import { besidesHeapMb, cacheUsable } from './image/process/agent.ts';
 import { libraryManagers } from './image/process/libraries.ts';
 import { findSbcl, managerOf, sbclVersion } from './image/process/sbcl.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
+import { shellLine } from './install/program.ts';
 
 type Check = { ok: boolean; text: string };
 
@@ -161,18 +162,14 @@ function checkLibraries(config: Config): Check[] {
   ];
 }
 
-/** Returns how each MCP client is told to start SCRIPT. */
+/** Returns how MCP clients are told to start SCRIPT. */
 function clientConfigurations(script: string): string {
-  const json = JSON.stringify({ command: 'node', args: [script] });
+  const command = `${shellLine([process.execPath, script])}`;
+  const json = JSON.stringify({ command: process.execPath, args: [script] });
   return [
-    `Claude Code:  claude mcp add live-lisp -- node ${shellWord(script)}`,
-    `Codex:        codex mcp add live-lisp -- node ${shellWord(script)}`,
-    `VS Code:      code --add-mcp ${shellWord(JSON.stringify({ name: 'live-lisp', command: 'node', args: [script] }))}`,
-    `Cursor:       in .cursor/mcp.json: {"mcpServers": {"live-lisp": ${json}}}`,
+    `live-lisp install sets clients up. By hand it is:`,
+    `Claude Code:  claude mcp add live-lisp -- ${command}`,
+    `Codex:        codex mcp add live-lisp -- ${command}`,
+    `Others:       {"mcpServers": {"live-lisp": ${json}}}`,
   ].join('\n');
-}
-
-/** Returns TEXT as one word of a shell's command line. */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -7,6 +7,11 @@ import { callTool, helpText, toolList } from './cli.ts';
 import { type Config, readConfig } from './config.ts';
 import { messageOf, UsageError } from './errors.ts';
 import { type UsableFolders, withUsableFolders } from './folders.ts';
+import type { Place } from './install/clients.ts';
+import { SCRIPT_NAME } from './install/entry.ts';
+import type { ClientName } from './install/names.ts';
+import type { Launch } from './install/settings.ts';
+import { homeFolder } from './paths.ts';
 
 function version(): string {
   const { version } = JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as { version: string };
@@ -29,7 +34,41 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'help') return print(helpText());
   if (config.command === 'version') return print(version());
   if (config.command === 'tools') return print(toolList(assemble(config).registry));
+  if (config.command === 'install' || config.command === 'uninstall') return setUp(config.command, config);
+  if (config.command === 'doctor' && config.client !== undefined) return lookAt(config.client);
   return work(withUsableFolders(config), options);
+}
+
+/** Sets a client up or takes that back, or lists the clients. */
+async function setUp(command: 'install' | 'uninstall', { client, scope, dryRun }: Config): Promise<number> {
+  const { clientList } = await import('./install/report.ts');
+  const { install, uninstall } = await import('./install/install.ts');
+  if (client === undefined) {
+    if (command === 'install') return print(clientList(place()));
+    throw new UsageError('The command uninstall needs the client: live-lisp uninstall --client NAME.');
+  }
+  const request = { client, scope, dryRun, place: place(), launch: launch() };
+  await (command === 'install' ? install : uninstall)(request, print);
+  return 0;
+}
+
+/** Prints what CLIENT has of live-lisp, and returns whether that works. */
+async function lookAt(client: ClientName): Promise<number> {
+  const { clientFindings } = await import('./install/report.ts');
+  const findings = await clientFindings(client, place(), launch());
+  for (const { ok, text } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${text}`);
+  return findings.every(({ ok }) => ok) ? 0 : 1;
+}
+
+/** Returns where clients are looked for. */
+function place(): Place {
+  const { env: environment, platform } = process;
+  return { home: homeFolder() ?? '/', project: process.cwd(), environment, platform };
+}
+
+/** Returns how a client starts this very program. */
+function launch(): Launch {
+  return { node: process.execPath, args: [join(HOME, 'dist', SCRIPT_NAME)] };
 }
 
 /** Runs a command that works with an image. */
