@@ -51,16 +51,21 @@ export function withUsableFolders(config: Readonly<Config>, temporary = tmpdir()
     const other = obstacle === undefined ? undefined : ownTemporaryFolder(temporary);
     if (other !== undefined) {
       into.push(
-        `${folder} cannot be written (${obstacle}), so ${what} in ${other}. To keep them elsewhere, set ${variable}.`,
+        `${folder} cannot be written (${obstacle}), so ${what} ${other}. To keep them elsewhere, set ${variable}.`,
       );
     }
     return other;
   };
-  const state = replace(config.state, 'the audit log, histories and journals are', 'XDG_STATE_HOME', notices);
+  const state = replace(
+    config.state,
+    'the audit log, histories and journals are in',
+    'XDG_STATE_HOME',
+    notices,
+  );
   if (state !== undefined) usable = { ...usable, ...inState(state, config) };
   const cache = config.cacheNamed
     ? undefined
-    : replace(config.cache, 'compiled files are', 'XDG_CACHE_HOME', remarks);
+    : replace(config.cache, 'compiled files are in', 'XDG_CACHE_HOME', remarks);
   if (cache !== undefined) usable = { ...usable, cache: join(cache, 'cache') };
   return { config: Object.freeze(usable), notices, remarks: [...notices, ...remarks] };
 }

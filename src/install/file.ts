@@ -39,10 +39,18 @@ export function replaceText(file: string, text: string | undefined): void {
     writeFileSync(partial, text, { mode: mode & 0o777, flag: 'wx' });
     renameSync(partial, real);
   } catch (error) {
-    rmSync(partial, { force: true });
+    removeIfThere(partial);
     throw new SetupError(
       `${file} cannot be written (${messageOf(error)}), and is as it was. Make it writable, and run this again.`,
     );
+  }
+}
+
+function removeIfThere(file: string): void {
+  try {
+    rmSync(file);
+  } catch {
+    // It was not made.
   }
 }
 

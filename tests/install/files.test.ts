@@ -152,9 +152,9 @@ describe('the file itself', () => {
     expect(await machine.install('cursor')).toEqual([
       `HOME/${CURSOR} cannot be read (EISDIR: illegal operation on a directory, read). Make it readable, and run this again.`,
     ]);
-    const place = { ...machine.place, environment: { PATH: '', CODEX_HOME: '/proc/nothing' } };
+    const place = { ...machine.place, environment: { PATH: '', CODEX_HOME: machine.write('file', '') } };
     expect(await machine.install('codex', { place })).toEqual([
-      "/proc/nothing/config.toml cannot be written (ENOENT: no such file or directory, mkdir '/proc/nothing'), and is as it was. Make it writable, and run this again.",
+      "HOME/file/config.toml cannot be written (ENOTDIR: not a directory, stat 'HOME/file/config.toml'), and is as it was. Make it writable, and run this again.",
     ]);
   });
 });
