@@ -1,5 +1,5 @@
-// Bundles the program into dist/live-lisp.js and dist/program.cjs, and the library into dist/index.js; the Lisp sources
-// stay in lisp/, beside dist/. With --types it writes the library's types too, with --for-tests the program whose times
+// Bundles the program into dist/live-lisp.js, dist/start.js and dist/program.cjs, and the library into dist/index.js; the
+// Lisp sources stay in lisp/, beside dist/. With --types it writes the library's types too, with --for-tests the program whose times
 // tests give.
 
 import { execFileSync } from 'node:child_process';
@@ -7,17 +7,16 @@ import { createHash } from 'node:crypto';
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { BUNDLE, SCRIPT_BUNDLE } from './bundle.mjs';
+import { BUNDLE, ENTRY_BUNDLE, SCRIPT_BUNDLE } from './bundle.mjs';
 
-/** Bundles the program of ENTRY into FOLDER: its code in program.cjs, and live-lisp.js, which loads that. */
+/** Bundles the program of ENTRY into FOLDER: its code in program.cjs, start.js, which loads that, and live-lisp.js. */
 async function buildProgram(entry, folder) {
   const program = join(folder, 'program.cjs');
   await build({ ...SCRIPT_BUNDLE, entryPoints: [entry], outfile: program });
   const identity = createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 16);
-  const outfile = join(folder, 'live-lisp.js');
   const define = { BUNDLE_IDENTITY: JSON.stringify(identity) };
-  await build({ ...BUNDLE, define, entryPoints: ['src/main.ts'], outfile });
-  chmodSync(outfile, 0o755);
+  await build({ ...ENTRY_BUNDLE, define, entryPoints: ['src/main.ts'], outdir: folder });
+  chmodSync(join(folder, 'live-lisp.js'), 0o755);
 }
 
 rmSync('dist', { recursive: true, force: true });

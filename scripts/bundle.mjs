@@ -10,9 +10,21 @@ export const BUNDLE = {
   banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
 };
 
+/** esbuild's options for the entry: what it imports later is a file of its own, which an old Node never reads. */
+export const ENTRY_BUNDLE = {
+  ...COMMON,
+  format: 'esm',
+  target: 'node16',
+  splitting: true,
+  entryNames: 'live-lisp',
+  chunkNames: '[name]',
+};
+
 /** esbuild's options for a bundle that V8 compiles as a script, since it takes kept code only for those. */
 export const SCRIPT_BUNDLE = {
   ...COMMON,
   format: 'cjs',
   define: { 'import.meta.dirname': '__dirname' },
+  // What it exports for CommonJS loads its parts by names that esbuild cannot follow.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
 };

@@ -1,5 +1,6 @@
 // Checks the package as a user gets it: packs it, and installs the tarball in an empty folder. Then it evaluates
-// through the live-lisp command there, and compiles and runs a program that imports the library.
+// through the live-lisp command there, and compiles and runs a program that imports the library. It runs the tarball by
+// npx too, which installs nothing.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -40,6 +41,23 @@ async function use(folder) {
   });
 }
 
+/** Throws when npx runs TARBALL in an empty FOLDER, and it does not tell its version or does not evaluate. */
+function runByNpx(tarball, folder) {
+  mkdirSync(folder);
+  const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+  const env = {
+    ...process.env,
+    XDG_STATE_HOME: join(folder, '.state'),
+    npm_config_cache: join(folder, '.npm'),
+  };
+  const run = (...args) => {
+    const words = ['-y', '--package', tarball, 'live-lisp', ...args];
+    return execFileSync('npx', words, { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' }).trim();
+  };
+  const printed = [run('--version'), run('call', 'eval_form', '{"form":"(+ 1 2)"}')];
+  if (printed.join(' ') !== `${version} 3`) throw new Error(`npx printed ${printed.join(' and ')}`);
+}
+
 /** Programs that import the library, and what they print at last. */
 const PROGRAMS = {
   'fixtures/library.ts': '[["who_calls"],[100,false],true,"who_calls",["search_tools","search_tools"]]\n',
@@ -66,7 +84,9 @@ function useLibrary(folder) {
 try {
   await inTemporaryFolder(async (temporary) => {
     const folder = join(temporary, 'user');
-    const needed = install(pack(temporary), folder);
+    const tarball = pack(temporary);
+    const needed = install(tarball, folder);
+    runByNpx(tarball, join(temporary, 'empty'));
     const tools = await use(folder);
     useLibrary(folder);
     console.log(`${tools} tools; dependencies: ${needed.join(', ') || 'none'}`);

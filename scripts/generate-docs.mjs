@@ -1,9 +1,10 @@
 // Writes what the docs show of the running server: docs/tools.md, and the marked parts of README.md and
-// CONTRIBUTING.md. With --check it writes nothing, and fails when one of them is stale.
+// CONTRIBUTING.md. It writes the manifests too. With --check it writes nothing, and fails when one of them is stale.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { manifests } from './manifests.mjs';
 import { PROJECT, SERVER, withDemo } from './session.mjs';
 import { toolsPage } from './tools-page.mjs';
 import { shortTranscript } from './transcript.mjs';
@@ -51,7 +52,7 @@ function readPage(file) {
 /** Returns the text that each generated file should have. */
 async function freshPages() {
   const tools = output('tools');
-  const pages = new Map([['docs/tools.md', await toolsPage(tools)]]);
+  const pages = new Map([...manifests(), ['docs/tools.md', await toolsPage(tools)]]);
   const parts = {
     transcript: fenced(await withDemo(shortTranscript)),
     help: fenced(output('--help')),
@@ -73,7 +74,9 @@ async function main() {
   const stale = [...(await freshPages())].filter(([file, text]) => readPage(file) !== text);
   for (const [file, text] of stale) {
     console.log(check ? `${file} is stale; npm run build && npm run docs writes it.` : `Wrote ${file}`);
-    if (!check) writeFileSync(join(PROJECT, file), text);
+    if (check) continue;
+    mkdirSync(dirname(join(PROJECT, file)), { recursive: true });
+    writeFileSync(join(PROJECT, file), text);
   }
   if (check && stale.length > 0) process.exitCode = 1;
 }

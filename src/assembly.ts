@@ -19,7 +19,7 @@ import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
 import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/standing.ts';
-import { cacheFolder, isInside, realPath } from './paths.ts';
+import { isInside, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
 import { historyFile, ReplHistory } from './records/repl-history.ts';
@@ -35,7 +35,7 @@ export function imageOptions(config: Config): SbclOptions {
   return {
     sbcl: config.sbcl,
     lispFolder: join(HOME, 'lisp'),
-    cacheFolder: cacheFolder(),
+    cacheFolder: config.cache,
     root: config.root,
     heapMb: config.heapMb,
     limitMs: config.evalTimeoutMs,
@@ -56,15 +56,15 @@ export function sandboxOf(config: Config): Sandbox {
     root: config.root,
     roots: config.roots,
     needed: [join(HOME, 'lisp'), ...config.readRoots, ...startFiles(config)],
-    cacheFolder: cacheFolder(),
+    cacheFolder: config.cache,
     network: config.sandbox === 'with network',
   });
 }
 
 /** Throws a UsageError when CONFIG asks for a sandbox whose code could change what runs or is kept outside. */
-function checkSandbox({ sandbox, roots, audit, histories, journals, previews }: Config): void {
+function checkSandbox({ sandbox, roots, cache, audit, histories, journals, previews }: Config): void {
   if (sandbox === 'off') return;
-  const trusted = [HOME, process.execPath, cacheFolder(), audit, histories, journals, previews, tmpdir()];
+  const trusted = [HOME, process.execPath, cache, audit, histories, journals, previews, tmpdir()];
   for (const root of roots) {
     const exposed = trusted.find((path) => isInside(realPath(root), realPath(path)));
     if (exposed === undefined) continue;
@@ -102,11 +102,17 @@ export interface Waits {
   matchMs?: number;
 }
 
+/** What an assembly is told besides its configuration. */
+export interface Surroundings extends Waits {
+  /** What the first answer tells besides its own text; it is taken out of here. */
+  notices?: string[];
+}
+
 /** Returns the parts that CONFIG asks for with all built-in tools, the image not started yet. */
-export function assemble(config: Config, waits: Waits = {}): Assembly {
+export function assemble(config: Config, surroundings: Surroundings = {}): Assembly {
   const registry = new ToolRegistry([CALL_TOOL.name]);
   const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
-  const assembly = assembleParts(config, registry, catalog, waits);
+  const assembly = assembleParts(config, registry, catalog, surroundings);
   registerBuiltIns(assembly);
   for (const rule of config.allow.map(allowed)) {
     // What the start file registers is not known yet.
@@ -126,7 +132,7 @@ export function assembleParts(
   config: Config,
   registry: ToolRegistry,
   catalog: Catalog,
-  { image: times, matchMs }: Waits = {},
+  { image: times, matchMs, notices = [] }: Surroundings = {},
 ): Assembly {
   checkSandbox(config);
   const tools = new LispTools(
@@ -148,7 +154,7 @@ export function assembleParts(
     ask: config.ask,
     standing: standingApprovals(config, workspace),
     audit: log,
-    takeNotices: () => [...image.takeNotices().map(noticeText), ...history.takeNotes()],
+    takeNotices: () => [...notices.splice(0), ...image.takeNotices().map(noticeText), ...history.takeNotes()],
   });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds = {

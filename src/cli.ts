@@ -1,7 +1,7 @@
 // Decides what the commands call, tools and --help print.
 
-import { FLAGS } from './config.ts';
 import { messageOf, UsageError } from './errors.ts';
+import { FLAGS } from './flags.ts';
 import type { Executor } from './kernel/executor.ts';
 import type { ToolRegistry } from './kernel/registry.ts';
 
@@ -64,7 +64,9 @@ Commands:
   serve                    serve MCP on stdin and stdout (the default)
   call NAME '{"json":...}' call one tool and print its text; exit 1 when it failed
   tools                    list the tools
-  doctor                   check the set-up and print the configuration for MCP clients
+  doctor                   check the set-up; with --client, what that client has of it
+  install                  with --client, set that client up; else list the clients that are here
+  uninstall                with --client, take that out again
 
 Flags:
 ${flags.join('\n')}`;

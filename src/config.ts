@@ -4,10 +4,9 @@ import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, parse, resolve, sep } from 'node:path';
 import { UsageError } from './errors.ts';
-import { homeFolder, realPath } from './paths.ts';
-
-export const COMMANDS = ['serve', 'call', 'tools', 'doctor'] as const;
-export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
+import { COMMANDS, type Command, checkFlags, splitArguments } from './flags.ts';
+import { CLIENT_NAMES, type ClientName, SCOPES, type Scope } from './install/names.ts';
+import { cacheFolder, homeFolder, realPath } from './paths.ts';
 
 export interface Config {
   command: Command;
@@ -35,10 +34,20 @@ export interface Config {
   allow: string[];
   /** Seconds that the human has to answer a question. */
   answerSeconds: number;
-  /** The file of the audit log. */
+  /** The folder of what is kept between runs: the audit log, unless it was named, histories and journals. */
+  state: string;
+  /** The folder for compiled files, and whether it was named. */
+  cache: string;
+  cacheNamed: boolean;
+  /** The file of the audit log, and whether it was named. */
   audit: string;
+  auditNamed: boolean;
   /** The folder of the REPL histories of all workspaces. */
   histories: string;
+  /** The client that is set up or looked at, where in its configuration, and whether that is only told. */
+  client: ClientName | undefined;
+  scope: Scope;
+  dryRun: boolean;
   /** Whether a lost image is built again. */
   replay: boolean;
   /** The folder of the journals of what built images, of all workspaces. */
@@ -53,77 +62,14 @@ const SANDBOXES = ['off', 'on', 'with network'] as const;
 const REPLAYS = ['on', 'off'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
-interface Flag {
-  name: string;
-  value?: string;
-  about: string;
-}
-
-export const FLAGS: readonly Flag[] = [
-  {
-    name: 'root',
-    value: 'DIR',
-    about: 'the workspace; the current directory when absent; can be given several times',
-  },
-  {
-    name: 'read-root',
-    value: 'DIR',
-    about: 'a directory whose files can be read as well; can be given several times',
-  },
-  { name: 'sbcl', value: 'PATH', about: 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH' },
-  { name: 'heap', value: 'SIZE', about: 'heap of the image, such as 512MB or 8GB (default 4GB)' },
-  {
-    name: 'sandbox',
-    about: 'with bubblewrap: the image writes only in the workspace and has no network',
-  },
-  { name: 'sandbox-net', about: 'the same, but with the network' },
-  { name: 'eval-timeout', value: 'SECONDS', about: 'limit of one evaluation (default 30)' },
-  { name: 'init', value: 'FILE', about: 'a Lisp file to load into every new image' },
-  { name: 'quicklisp', about: 'load Quicklisp, qlot or ocicl, where set up, into every new image' },
-  {
-    name: 'tool-names',
-    value: 'STYLE',
-    about: 'contract: list apropos-search and who-calls in that spelling; snake (default)',
-  },
-  {
-    name: 'list',
-    value: 'MODE',
-    about: 'what tools/list shows: full (default), lightweight, summary or search; all can be called',
-  },
-  { name: 'ask', value: 'LEVEL', about: 'ask the user from this level on: dangerous (default) or cautious' },
-  {
-    name: 'allow',
-    value: 'TOOL[:GLOB]',
-    about: 'run this tool without asking, in files that match; can be given several times',
-  },
-  {
-    name: 'answer-time',
-    value: 'SECONDS',
-    about: 'how long a question to the user can be answered (default 600)',
-  },
-  { name: 'audit', value: 'FILE', about: 'the audit log; below the user state directory when absent' },
-  {
-    name: 'replay',
-    value: 'WHEN',
-    about: 'on (default): build a lost image again from a journal; off: keep none; also LIVE_LISP_REPLAY',
-  },
-  { name: 'help', about: 'show this text' },
-  { name: 'version', about: 'show the version' },
-];
-
 /** Returns the configuration that ARGV (without node and script) and ENVIRONMENT mean. Throws a
  *  UsageError of one sentence. */
 export function readConfig(argv: readonly string[], environment: NodeJS.ProcessEnv): Readonly<Config> {
   const { flags: all, operands } = splitArguments(argv);
   const flags = new Map([...all].map(([name, values]) => [name, values.at(-1) ?? '']));
   const [first = 'serve', ...rest] = operands;
-  const command = COMMANDS.find((name) => name === first);
-  if (command === undefined) {
-    throw new UsageError(`Unknown command ${first}; the commands are ${COMMANDS.join(', ')}.`);
-  }
-  if (command !== 'call' && rest.length > 0) {
-    throw new UsageError(`The command ${command} takes no ${rest[0]}; see live-lisp --help.`);
-  }
+  const command = readCommand(first, rest);
+  checkFlags(command, [...all.keys()]);
   const roots = readDirectories('root', all);
   const current = process.cwd();
   return Object.freeze({
@@ -143,12 +89,44 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     ask: readChoice('ask', ASKS, flags),
     allow: all.get('allow') ?? [],
     answerSeconds: readSeconds('answer-time', '600', flags),
-    histories: join(stateFolder(environment), 'repl-history'),
+    client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
+    scope: readChoice('scope', SCOPES, flags),
+    dryRun: flags.has('dry-run'),
     replay: readReplay(flags, environment) === 'on',
-    journals: join(stateFolder(environment), 'journals'),
-    previews: join(stateFolder(environment), 'previews'),
-    audit: resolve(flags.get('audit') ?? join(stateFolder(environment), 'audit.jsonl')),
+    cache: cacheFolder(environment),
+    cacheNamed: isAbsolute(environment['XDG_CACHE_HOME'] ?? ''),
+    auditNamed: flags.has('audit'),
+    ...inState(stateFolder(environment), {
+      auditNamed: flags.has('audit'),
+      audit: resolve(flags.get('audit') ?? ''),
+    }),
   });
+}
+
+/** Returns the command FIRST, which OPERANDS follow. */
+function readCommand(first: string, operands: readonly string[]): (typeof COMMANDS)[number] {
+  const command = COMMANDS.find((name) => name === first);
+  if (command === undefined) {
+    throw new UsageError(`Unknown command ${first}; the commands are ${COMMANDS.join(', ')}.`);
+  }
+  if (command !== 'call' && operands.length > 0) {
+    throw new UsageError(`The command ${command} takes no ${operands[0]}; see live-lisp --help.`);
+  }
+  return command;
+}
+
+/** Returns where things are kept when STATE is the folder for them; an AUDIT log that was named stays where it is. */
+export function inState(
+  state: string,
+  { auditNamed, audit }: Pick<Config, 'auditNamed' | 'audit'>,
+): Pick<Config, 'state' | 'audit' | 'histories' | 'journals' | 'previews'> {
+  return {
+    state,
+    audit: auditNamed ? audit : join(state, 'audit.jsonl'),
+    histories: join(state, 'repl-history'),
+    journals: join(state, 'journals'),
+    previews: join(state, 'previews'),
+  };
 }
 
 /** Returns the user's folder for what a program keeps between its runs, as ENVIRONMENT has it. */
@@ -157,31 +135,6 @@ function stateFolder(environment: NodeJS.ProcessEnv): string {
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
   const home = homeFolder();
   return home === undefined ? join(tmpdir(), 'live-lisp') : join(home, '.local', 'state', 'live-lisp');
-}
-
-function splitArguments(argv: readonly string[]): { flags: Map<string, string[]>; operands: string[] } {
-  const flags = new Map<string, string[]>();
-  const operands: string[] = [];
-  const rest = [...argv];
-  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    if (!/^-./.test(word)) {
-      operands.push(word);
-      continue;
-    }
-    if (!word.startsWith('--')) throw new UsageError(`Unknown flag ${word}; see live-lisp --help.`);
-    const [name = '', attached] = word.slice(2).split(/=(.*)/s);
-    const flag = FLAGS.find((each) => each.name === name);
-    if (flag === undefined) throw new UsageError(`Unknown flag --${name}; see live-lisp --help.`);
-    if (flag.value === undefined && attached !== undefined) {
-      throw new UsageError(`The flag --${name} takes no value.`);
-    }
-    const value = flag.value === undefined ? '' : (attached ?? rest.shift());
-    if (value === undefined || (flag.value !== undefined && value === '')) {
-      throw new UsageError(`The flag --${name} needs a value: --${name} ${flag.value}.`);
-    }
-    flags.set(name, [...(flags.get(name) ?? []), value]);
-  }
-  return { flags, operands };
 }
 
 /** Returns the values of the flag NAME as whole paths, each once. */

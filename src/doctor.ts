@@ -1,40 +1,41 @@
 // Decides what the doctor checks and what it prints.
 
-import { join } from 'node:path';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { type Config, searchesTree } from './config.ts';
 import { messageOf } from './errors.ts';
+import { obstacleToWriting } from './folders.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { besidesHeapMb, cacheUsable } from './image/process/agent.ts';
 import { libraryManagers } from './image/process/libraries.ts';
-import { findSbcl, sbclVersion } from './image/process/sbcl.ts';
+import { findSbcl, managerOf, sbclVersion } from './image/process/sbcl.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
+import { shellLine } from './install/program.ts';
 
 type Check = { ok: boolean; text: string };
 
-/** Checks the set-up of OPTIONS, SANDBOX and CONFIG. Prints a line for each check and how to set up the clients, and
- *  returns the exit code: 0, or 1 when something needed fails. */
+/** Checks the set-up of OPTIONS, SANDBOX and CONFIG. REMARKS say which folders stand in for others. Prints a line for each
+ *  check and how to set up the clients, and returns the exit code: 0, or 1 when something needed fails. */
 export async function diagnose(
   options: SbclOptions,
   sandbox: Sandbox,
   config: Config,
   print: (text: string) => void,
+  remarks: readonly string[],
 ): Promise<number> {
   const checks = [
-    checkNode(),
+    { ok: true, text: `node ${process.versions.node}: ${process.execPath}` },
     await checkSandbox(sandbox, config),
     ...(await checkImage(options)),
+    ...remarks.map((text) => ({ ok: true, text })),
+    ...checkFolders(config),
     checkCache(options),
     ...checkLibraries(config),
   ];
   for (const { ok, text } of checks) print(`${ok ? 'ok  ' : 'FAIL'} ${text}`);
   print(`\n${clientConfigurations(join(import.meta.dirname, 'live-lisp.js'))}`);
   return checks.every(({ ok }) => ok) ? 0 : 1;
-}
-
-function checkNode(): Check {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const ok = major > 20 || (major === 20 && minor >= 19);
-  return { ok, text: `node ${process.versions.node}${ok ? '' : ': live-lisp needs 20.19 or newer'}` };
 }
 
 async function checkSandbox(sandbox: Sandbox, config: Config): Promise<Check> {
@@ -54,7 +55,9 @@ async function checkImage(options: SbclOptions): Promise<Check[]> {
   } catch (error) {
     return [{ ok: false, text: `sbcl: ${messageOf(error)}` }];
   }
-  const checks: Check[] = [{ ok: true, text: `sbcl ${sbcl}: ${sbclVersion(sbcl)}` }];
+  const manager = options.sbcl === undefined ? managerOf(sbcl) : undefined;
+  const place = manager === undefined ? '' : ` (not on PATH, but where ${manager} puts it)`;
+  const checks: Check[] = [{ ok: true, text: `sbcl ${sbcl}: ${sbclVersion(sbcl)}${place}` }];
   const image = new SbclImage({ ...options, startFiles: () => [] });
   const began = performance.now();
   try {
@@ -100,6 +103,41 @@ function abilityChecks({ without, fallbacks }: { without: string[]; fallbacks: s
   ];
 }
 
+/** What does not run where its record cannot be written. */
+const NOTHING_RUNS = 'so no call runs that can change something';
+
+/** Checks the folders that the server writes to, besides the cache, which it can do without. */
+function checkFolders({ state, audit, auditNamed }: Config): Check[] {
+  const file = auditNamed ? obstacleToRecording(audit) : undefined;
+  return [
+    folderCheck('records', state, `${NOTHING_RUNS}. Set XDG_STATE_HOME to a folder of yours.`),
+    ...(auditNamed
+      ? [placeCheck('audit log', audit, file, `${NOTHING_RUNS}. Name another with --audit FILE.`)]
+      : []),
+    folderCheck('temporary files', tmpdir(), 'so some tools fail. Set TMPDIR to a folder of yours.'),
+  ];
+}
+
+function folderCheck(what: string, folder: string, consequence: string): Check {
+  return placeCheck(what, folder, obstacleToWriting(folder), consequence);
+}
+
+function placeCheck(what: string, path: string, obstacle: string | undefined, consequence: string): Check {
+  if (obstacle === undefined) return { ok: true, text: `${what}: ${path}` };
+  return { ok: false, text: `${what}: ${path} cannot be written (${obstacle}), ${consequence}` };
+}
+
+/** Returns why no line can be added to FILE. */
+function obstacleToRecording(file: string): string | undefined {
+  if (!existsSync(file)) return obstacleToWriting(dirname(file));
+  try {
+    closeSync(openSync(file, 'a'));
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? messageOf(error);
+  }
+}
+
 function checkCache({ cacheFolder }: SbclOptions): Check {
   const usable = cacheUsable(cacheFolder);
   return {
@@ -124,18 +162,14 @@ function checkLibraries(config: Config): Check[] {
   ];
 }
 
-/** Returns how each MCP client is told to start SCRIPT. */
+/** Returns how MCP clients are told to start SCRIPT. */
 function clientConfigurations(script: string): string {
-  const json = JSON.stringify({ command: 'node', args: [script] });
+  const command = `${shellLine([process.execPath, script])}`;
+  const json = JSON.stringify({ command: process.execPath, args: [script] });
   return [
-    `Claude Code:  claude mcp add live-lisp -- node ${shellWord(script)}`,
-    `Codex:        codex mcp add live-lisp -- node ${shellWord(script)}`,
-    `VS Code:      code --add-mcp ${shellWord(JSON.stringify({ name: 'live-lisp', command: 'node', args: [script] }))}`,
-    `Cursor:       in .cursor/mcp.json: {"mcpServers": {"live-lisp": ${json}}}`,
+    `live-lisp install sets clients up. By hand it is:`,
+    `Claude Code:  claude mcp add live-lisp -- ${command}`,
+    `Codex:        codex mcp add live-lisp -- ${command}`,
+    `Others:       {"mcpServers": {"live-lisp": ${json}}}`,
   ].join('\n');
-}
-
-/** Returns TEXT as one word of a shell's command line. */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,18 +1,14 @@
 #!/usr/bin/env node
-// Decides that this process is the program. The bundle is beside this file; see scripts/build.mjs.
+// Decides that this process is the program, where it can be. An old Node must be able to read this file. What could end
+// it with a stack trace is imported only once Node is known to be new enough.
 
-import { join } from 'node:path';
-import { loadBundle } from './code-cache.ts';
-import { cacheFolder } from './paths.ts';
-import type { runProgram } from './program.ts';
+import { obstacleHere } from './surroundings.ts';
 
-/** The digest of the bundle's text, which the build puts here. */
-declare const BUNDLE_IDENTITY: string;
-
-const { exports, keep } = loadBundle(
-  join(import.meta.dirname, 'program.cjs'),
-  BUNDLE_IDENTITY,
-  cacheFolder(),
-);
-const program = exports as { runProgram: typeof runProgram };
-await program.runProgram({ onWarm: keep });
+const obstacle = obstacleHere(process.versions.node, process.platform);
+if (obstacle === undefined) {
+  const { start } = await import('./start.ts');
+  await start();
+} else {
+  process.stderr.write(`live-lisp: ${obstacle}\n`);
+  process.exitCode = 1;
+}

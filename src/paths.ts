@@ -36,11 +36,11 @@ export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): strin
   return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
 }
 
-/** Makes FOLDER with its parents. Not by `recursive`, which never returns where the system says ENOENT for
+/** Makes FOLDER with its parents, and with MODE where they are not there. Not by `recursive`, which never returns where the system says ENOENT for
  *  a folder whose parent exists, as below /proc. */
-export function makeFolder(folder: string): void {
+export function makeFolder(folder: string, mode = 0o777): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
-  if (parent !== folder) makeFolder(parent);
-  mkdirSync(folder);
+  if (parent !== folder) makeFolder(parent, mode);
+  mkdirSync(folder, { mode });
 }

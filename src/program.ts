@@ -6,6 +6,12 @@ import { type Assembly, assemble, HOME, imageOptions, sandboxOf, type Waits } fr
 import { callTool, helpText, toolList } from './cli.ts';
 import { type Config, readConfig } from './config.ts';
 import { messageOf, UsageError } from './errors.ts';
+import { type UsableFolders, withUsableFolders } from './folders.ts';
+import type { Place } from './install/clients.ts';
+import { SCRIPT_NAME } from './install/entry.ts';
+import type { ClientName } from './install/names.ts';
+import type { Launch } from './install/settings.ts';
+import { homeFolder } from './paths.ts';
 
 function version(): string {
   const { version } = JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as { version: string };
@@ -24,30 +30,76 @@ export interface ProgramOptions {
  *  session that ends before is short of a few functions. */
 const WARM_MS = 2000;
 
-async function run(config: Config, { waits = {}, onWarm = () => {} }: ProgramOptions): Promise<number> {
+async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'help') return print(helpText());
   if (config.command === 'version') return print(version());
-  const parts = assemble(config, waits);
+  if (config.command === 'tools') return print(toolList(assemble(config).registry));
+  if (config.command === 'install' || config.command === 'uninstall') return setUp(config.command, config);
+  if (config.command === 'doctor' && config.client !== undefined) return lookAt(config.client);
+  return work(withUsableFolders(config), options);
+}
+
+/** Sets a client up or takes that back, or lists the clients. */
+async function setUp(command: 'install' | 'uninstall', { client, scope, dryRun }: Config): Promise<number> {
+  const { clientList } = await import('./install/report.ts');
+  const { install, uninstall } = await import('./install/install.ts');
+  if (client === undefined) {
+    if (command === 'install') return print(clientList(place()));
+    throw new UsageError('The command uninstall needs the client: live-lisp uninstall --client NAME.');
+  }
+  const request = { client, scope, dryRun, place: place(), launch: launch() };
+  await (command === 'install' ? install : uninstall)(request, print);
+  return 0;
+}
+
+/** Prints what CLIENT has of live-lisp, and returns whether that works. */
+async function lookAt(client: ClientName): Promise<number> {
+  const { clientFindings } = await import('./install/report.ts');
+  const findings = await clientFindings(client, place(), launch());
+  for (const { ok, text } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${text}`);
+  return findings.every(({ ok }) => ok) ? 0 : 1;
+}
+
+/** Returns where clients are looked for. */
+function place(): Place {
+  const { env: environment, platform } = process;
+  return { home: homeFolder() ?? '/', project: process.cwd(), environment, platform };
+}
+
+/** Returns how a client starts this very program. */
+function launch(): Launch {
+  return { node: process.execPath, args: [join(HOME, 'dist', SCRIPT_NAME)] };
+}
+
+/** Runs a command that works with an image. */
+async function work(
+  { config, notices, remarks }: UsableFolders,
+  { waits, onWarm = () => {} }: ProgramOptions,
+): Promise<number> {
+  const parts = assemble(config, { ...waits, notices: [...notices] });
   const { image, registry, executor } = parts;
   /** Resolves when the tools that the start file registers are there, also those that were lost with an image. */
   const withStartFile = () => {
     if (config.init !== undefined) image.start();
     return image.started();
   };
+  if (config.command !== 'doctor') for (const remark of remarks) complain(remark);
   switch (config.command) {
-    case 'tools':
-      return print(toolList(registry));
     case 'call':
       await withStartFile();
       return callTool(executor, registry, config.operands, print).finally(() => image.close());
     case 'doctor': {
       const { diagnose } = await import('./doctor.ts');
-      return diagnose(imageOptions(config), sandboxOf(config), config, print);
+      return diagnose(imageOptions(config), sandboxOf(config), config, print, remarks);
     }
     default:
       return serveImage(parts, config, withStartFile, onWarm);
   }
 }
+
+/** What a person reads who starts the server in a terminal. */
+const BY_HAND =
+  'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
 /** Serves MCP on stdin and stdout until that ends. STARTED resolves when the tools of the start file are there. */
 async function serveImage(
@@ -56,6 +108,7 @@ async function serveImage(
   started: () => Promise<void>,
   onWarm: () => void,
 ): Promise<never> {
+  if (process.stdin.isTTY) complain(BY_HAND);
   // Its process starts while this one loads what it serves with.
   image.start();
   let warmed = () => {};
@@ -89,12 +142,28 @@ function print(text: string): 0 {
   return 0;
 }
 
+/** Has what is printed for a reader that has gone, such as `head -1`, dropped. Serving, the transport ends then. */
+function watchOutput(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return;
+    complain(
+      `The output could not be written (${error.message}). Free or change where it goes, and run this again.`,
+    );
+    process.once('exit', () => {
+      process.exitCode = 1;
+    });
+  });
+  // A reader that has gone learns nothing, and nothing else can.
+  process.stderr.on('error', () => {});
+}
+
 function complain(error: unknown): void {
   process.stderr.write(`live-lisp: ${messageOf(error)}\n`);
 }
 
 /** Runs the command that the arguments of this process ask for, and sets its exit code. */
 export async function runProgram(options: ProgramOptions = {}): Promise<void> {
+  watchOutput();
   try {
     process.exitCode = await run(readConfig(process.argv.slice(2), process.env), options);
   } catch (error) {

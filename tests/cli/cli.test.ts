@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { PROJECT, SERVER, temporaryFolder, warmCache } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
 import { marked } from '../server/processes.ts';
-import { run } from './run.ts';
+import { run, WITHOUT_SBCL } from './run.ts';
 
 const folder = temporaryFolder();
 afterAll(folder.remove);
@@ -124,6 +124,8 @@ describe('what needs no image', () => {
       'call',
       'tools',
       'doctor',
+      'install',
+      'uninstall',
       '--root',
       '--read-root',
       '--sbcl',
@@ -140,6 +142,9 @@ describe('what needs no image', () => {
       '--answer-time',
       '--audit',
       '--replay',
+      '--client',
+      '--scope',
+      '--dry-run',
       '--help',
       '--version',
     ]);
@@ -147,7 +152,7 @@ describe('what needs no image', () => {
   });
 
   test('tools lists each with its level, without an SBCL too', async () => {
-    const { code, stdout, stderr } = await run(['tools'], { PATH: '/nowhere', LIVE_LISP_SBCL: '' });
+    const { code, stdout, stderr } = await run(['tools'], WITHOUT_SBCL);
     expect([code, stderr]).toEqual([0, '']);
     const rows = stdout
       .trimEnd()
@@ -180,22 +185,19 @@ describe('doctor', () => {
     expect(checks).toContain(`cache: ${folder.path}/cache/live-lisp`);
     expect(checks).toContain(`ASDF looks in ${PROJECT}`);
     expect(checks).toContain('Quicklisp, qlot, ocicl: none set up');
-    for (const client of ['Claude Code:', 'Codex:', 'VS Code:', 'Cursor:']) expect(clients).toContain(client);
-    expect(clients).toContain(`claude mcp add live-lisp -- node ${SERVER}`);
-  });
-
-  test('what it prints for Cursor and VS Code is JSON that starts this server', async () => {
-    const { stdout } = await run(['doctor'], home);
-    const cursor = JSON.parse(/Cursor: .*?(\{.*\})$/m.exec(stdout)?.[1] ?? '') as unknown;
-    const code = JSON.parse(/--add-mcp '(\{.*\})'$/m.exec(stdout)?.[1] ?? '') as unknown;
-    expect(cursor).toEqual({ mcpServers: { 'live-lisp': { command: 'node', args: [SERVER] } } });
-    expect(code).toEqual({ name: 'live-lisp', command: 'node', args: [SERVER] });
+    expect(clients.split('\n')).toEqual([
+      'live-lisp install sets clients up. By hand it is:',
+      `Claude Code:  claude mcp add live-lisp -- ${process.execPath} ${SERVER}`,
+      `Codex:        codex mcp add live-lisp -- ${process.execPath} ${SERVER}`,
+      `Others:       {"mcpServers": {"live-lisp": {"command":"${process.execPath}","args":["${SERVER}"]}}}`,
+      '',
+    ]);
   });
 
   test('without an SBCL says how to get one; exit 1', async () => {
-    const { code, stdout } = await run(['doctor'], { ...home, PATH: '/nowhere', LIVE_LISP_SBCL: '' });
+    const { code, stdout } = await run(['doctor'], { ...home, ...WITHOUT_SBCL });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL sbcl: There is no sbcl on this machine's PATH.* install it.*$/m);
+    expect(stdout).toMatch(/^FAIL sbcl: There is no sbcl on this machine's PATH or where .* install it.*$/m);
     expect(stdout).toContain('Claude Code:');
   });
 
@@ -222,5 +224,35 @@ describe('doctor', () => {
     expect((await run(['doctor', '--quicklisp'], home)).stdout).toContain(
       `Quicklisp is set up (${setup}); it is loaded into the image`,
     );
+  });
+});
+
+describe('install', () => {
+  const env = { HOME: join(folder.path, 'home'), PATH: '/nowhere', XDG_CONFIG_HOME: '' };
+
+  test('sets a client up to start this very program, which the doctor sees; uninstall takes it back', async () => {
+    const file = join(env.HOME, '.cursor', 'mcp.json');
+    mkdirSync(env.HOME);
+    expect((await run(['install'], env)).stdout).toMatch(/^No client is found here\./);
+    expect(await run(['install', '--client', 'cursor'], env)).toEqual({
+      code: 0,
+      stdout: `Wrote ${file}\nStart Cursor anew. What it has: live-lisp doctor --client cursor\n`,
+      stderr: '',
+    });
+    const doctor = await run(['doctor', '--client', 'cursor'], env);
+    expect(doctor.code).toBe(0);
+    expect(doctor.stdout).toContain(`ok   user: ${file} starts ${process.execPath} ${SERVER}\n`);
+    expect((await run(['uninstall', '--client', 'cursor'], env)).stdout).toBe(`Removed ${file}\n`);
+    expect((await run(['doctor', '--client', 'cursor'], env)).code).toBe(1);
+  });
+
+  test('that cannot be done is told on stderr, exit 1', async () => {
+    mkdirSync(join(env.HOME, '.gemini'), { recursive: true });
+    const file = write('home/.gemini/settings.json', '{');
+    expect(await run(['install', '--client', 'gemini'], env)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `live-lisp: ${file} is not JSON that can be read (CloseBraceExpected in line 1), and was left as it is. Correct it, and run this again.\n`,
+    });
   });
 });

@@ -1,6 +1,7 @@
 // Runs the built program as a command of its own.
 
 import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { PROJECT, SERVER } from '../harness.ts';
 
 export interface Run {
@@ -8,6 +9,19 @@ export interface Run {
   stdout: string;
   stderr: string;
 }
+
+/** Returns the environment in which SCRIPT, JavaScript of one line, runs before the program. */
+export function before(script: string): Record<string, string> {
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
+}
+
+/** What hides every SBCL of the machine from the program, but none that a test puts in a temporary folder. */
+export const WITHOUT_SBCL = {
+  ...before(
+    `const fs=process.getBuiltinModule('fs'),real=fs.accessSync;fs.accessSync=(file,...rest)=>{if(/\\/sbcl$/.test(file)&&!file.startsWith('${tmpdir()}/'))throw new Error('hidden');return real(file,...rest)}`,
+  ),
+  LIVE_LISP_SBCL: '',
+};
 
 /** Runs live-lisp with ARGS to its end; its stdin stays open. */
 export function run(args: string[], env: Record<string, string> = {}, cwd = PROJECT): Promise<Run> {

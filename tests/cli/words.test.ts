@@ -29,7 +29,7 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
     `--eval-timeout must be a number of seconds from 0.1 to 86400, not ${value}.`;
 
   test.each([
-    [['bogus'], 'Unknown command bogus; the commands are serve, call, tools, doctor.'],
+    [['bogus'], 'Unknown command bogus; the commands are serve, call, tools, doctor, install, uninstall.'],
     [['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
     [['--bogus=5'], 'Unknown flag --bogus; see live-lisp --help.'],
     [['-x'], 'Unknown flag -x; see live-lisp --help.'],
@@ -67,6 +67,21 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
     [['tools', 'extra'], 'The command tools takes no extra; see live-lisp --help.'],
     [['doctor', 'extra'], 'The command doctor takes no extra; see live-lisp --help.'],
     [['serve', 'extra'], 'The command serve takes no extra; see live-lisp --help.'],
+    [
+      ['install', '--client', 'vi'],
+      '--client must be claude, codex, gemini, opencode, cursor, vscode, zed, emacs, windsurf or claude-desktop, not vi.',
+    ],
+    [['install', '--scope', 'here'], '--scope must be user or project, not here.'],
+    [
+      ['install', '--client', 'codex', '--heap', '1GB'],
+      "The command install takes no --heap; put it behind live-lisp.js in the client's configuration, where it stays.",
+    ],
+    [
+      ['serve', '--client', 'codex'],
+      'The flag --client is for install and uninstall and doctor, not for serve.',
+    ],
+    [['doctor', '--dry-run'], 'The flag --dry-run is for install and uninstall, not for doctor.'],
+    [['--scope', 'user'], 'The flag --scope is for install and uninstall, not for serve.'],
     [['call'], CALL],
     [['call', 'eval_form', '{}', 'more'], CALL],
     [['call', 'no_such_tool'], 'Unknown tool: no_such_tool; live-lisp tools lists them.'],
@@ -84,6 +99,7 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
   test.each([
     ['a flag', ['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
     ['a command', ['call'], CALL],
+    ['a client', ['uninstall'], 'The command uninstall needs the client: live-lisp uninstall --client NAME.'],
     ['what is allowed', ['tools', '--allow', 'writefile'], UNKNOWN_TOOL],
   ])('whether it is %s', async (_, args, sentence) => {
     expect(await run(args)).toEqual({ code: 2, stdout: '', stderr: `live-lisp: ${sentence}\n` });

@@ -17,6 +17,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { agentCommand, cacheUsable } from '../../src/image/process/agent.ts';
 import { findSbcl, installHint } from '../../src/image/process/sbcl.ts';
 import { cacheFolder } from '../../src/paths.ts';
+import { WITHOUT_SBCL } from '../cli/run.ts';
 import {
   type Answer,
   PROJECT,
@@ -172,8 +173,8 @@ describe('the cache', () => {
 });
 
 describe('without an sbcl', () => {
-  const nowhere = () => ({ env: { PATH: folder.path, LIVE_LISP_SBCL: '' } });
-  const text = `There is no sbcl on this machine's PATH, so there is no Lisp image to ask. ${installHint()} Then call again; the server need not be restarted.`;
+  const nowhere = () => ({ env: { ...WITHOUT_SBCL, PATH: folder.path } });
+  const text = `There is no sbcl on this machine's PATH or where package managers put it, so there is no Lisp image to ask. ${installHint()} Then call again; the server need not be restarted.`;
 
   test('the tools are listed, each call says how to install it, and works once it is there', async () => {
     await withSession(nowhere(), async (session) => {

@@ -1,11 +1,12 @@
 // What depends on the machine, as pure functions: ASDF's registry, the hint how to install, the managers.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sourceRegistry } from '../../src/image/process/agent.ts';
 import { libraryManagers } from '../../src/image/process/libraries.ts';
-import { findSbcl, installHint } from '../../src/image/process/sbcl.ts';
+import { findSbcl, installHint, managerOf } from '../../src/image/process/sbcl.ts';
+import { sbclPlaces } from '../../src/image/process/sbcl-places.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { temporaryFolder } from '../harness.ts';
 
@@ -104,9 +105,51 @@ describe('findSbcl', () => {
   });
 
   test('says how to install one when there is none, and what is wrong with a wish', () => {
-    expect(() => findSbcl(undefined, '/nowhere')).toThrow(installHint());
+    expect(() => findSbcl(undefined, '/nowhere', () => [])).toThrow(installHint());
     expect(() => findSbcl('/nowhere/sbcl', '')).toThrow('There is no executable SBCL at /nowhere/sbcl.');
     expect(() => findSbcl('mysbcl', '/nowhere')).toThrow('There is no executable SBCL at mysbcl.');
+  });
+});
+
+describe('an sbcl that is not on PATH', () => {
+  const home = join(folder.path, 'home');
+
+  test.each([
+    ['Linuxbrew', '.linuxbrew/bin'],
+    ['Nix', '.nix-profile/bin'],
+    ['Guix', '.guix-profile/bin'],
+    ['Roswell', '.roswell/impls/x86-64/linux/sbcl-bin/2.4.0/bin'],
+    ['Roswell', '.roswell/impls/x86-64/linux/sbcl/2.4.0/bin'],
+  ])('is found where %s puts it, %s, and it is known who did', (manager, place) => {
+    const sbcl = write(`home/${place}/sbcl`, 0o755);
+    const places = () => sbclPlaces(home).filter(({ folder: each }) => each.startsWith(home));
+    expect(findSbcl(undefined, '/nowhere', places)).toBe(sbcl);
+    expect(managerOf(sbcl, '/nowhere', places())).toBe(manager);
+    expect(managerOf(sbcl, join(home, place), places())).toBe(undefined);
+    const onPath = write('path/sbcl', 0o755);
+    expect(findSbcl(undefined, join(folder.path, 'path'), places)).toBe(onPath);
+    rmSync(home, { recursive: true });
+  });
+
+  test('is looked for in all places that are the same for every user', () => {
+    const places = sbclPlaces('/none').map(({ folder: each }) => each);
+    expect(places.filter((each) => !each.startsWith('/none'))).toEqual([
+      '/usr/local/bin',
+      '/opt/homebrew/bin',
+      join('/home', 'linuxbrew/.linuxbrew/bin'),
+      '/opt/local/bin',
+      '/nix/var/nix/profiles/default/bin',
+      '/run/current-system/sw/bin',
+      '/run/current-system/profile/bin',
+    ]);
+  });
+
+  test('of the versions that Roswell has, the newest is taken', () => {
+    for (const version of ['2.4.9', '2.4.10', '2.3.11']) {
+      mkdirSync(join(home, '.roswell/impls/x86-64/linux/sbcl-bin', version), { recursive: true });
+    }
+    const roswell = sbclPlaces(home).filter(({ manager }) => manager === 'Roswell');
+    expect(roswell.map(({ folder: each }) => each.split('/').at(-2))).toEqual(['2.4.10', '2.4.9', '2.3.11']);
   });
 });
 

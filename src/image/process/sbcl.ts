@@ -4,10 +4,15 @@ import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { messageOf, SetupError } from '../../errors.ts';
+import { type SbclPlace, sbclPlaces } from './sbcl-places.ts';
 
-/** Returns the path of the sbcl to start: WANTED when given, else the first on PATH. Throws a SetupError
- *  that says how to get one. */
-export function findSbcl(wanted: string | undefined, path: string = process.env['PATH'] ?? ''): string {
+/** Returns the path of the sbcl to start: WANTED when given, else the first on PATH, else the first in PLACES. Throws a
+ *  SetupError that says how to get one. */
+export function findSbcl(
+  wanted: string | undefined,
+  path: string = process.env['PATH'] ?? '',
+  places: () => SbclPlace[] = sbclPlaces,
+): string {
   if (wanted !== undefined) {
     const file = wanted.includes('/') ? resolve(wanted) : searchPath(wanted, path);
     if (file !== undefined && isExecutable(file)) return file;
@@ -15,12 +20,27 @@ export function findSbcl(wanted: string | undefined, path: string = process.env[
       `There is no executable SBCL at ${wanted}. Correct --sbcl or LIVE_LISP_SBCL, or leave both out to use the sbcl on PATH.`,
     );
   }
-  const found = searchPath('sbcl', path);
+  const found = searchPath('sbcl', path) ?? placesWith(places())[0];
   if (found !== undefined) return found;
   throw new SetupError(
-    `There is no sbcl on this machine's PATH, so there is no Lisp image to ask. ${installHint()} ` +
+    `There is no sbcl on this machine's PATH or where package managers put it, so there is no Lisp image to ask. ${installHint()} ` +
       'Then call again; the server need not be restarted.',
   );
+}
+
+/** Returns the programs sbcl in PLACES, in their order. */
+function placesWith(places: readonly SbclPlace[]): string[] {
+  return places.map(({ folder }) => join(folder, 'sbcl')).filter(isExecutable);
+}
+
+/** Returns who put the program SBCL where it is, when it is not on PATH but in one of PLACES. */
+export function managerOf(
+  sbcl: string,
+  path: string = process.env['PATH'] ?? '',
+  places: SbclPlace[] = sbclPlaces(),
+): string | undefined {
+  if (programsOf('sbcl', path).includes(sbcl)) return undefined;
+  return places.find(({ folder }) => join(folder, 'sbcl') === sbcl)?.manager;
 }
 
 /** Returns what SBCL says of its version, or why it says nothing. */

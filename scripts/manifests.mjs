@@ -1,0 +1,98 @@
+// Decides what registries and clients are told of the package: one manifest for each, all from package.json.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT } from './session.mjs';
+
+/** Characters of a line, as the formatter has it. */
+const LINE = 110;
+
+/** Returns VALUE as JSON in the project's format: a list of words stands in one line when it has room there. */
+function json(value) {
+  const text = JSON.stringify(value, null, 2).replace(
+    /^(.*)\[\n((?: *".*",?\n)+) *\]/gm,
+    (all, head, items) => {
+      const line = `${head}[${items.trim().replace(/\n */g, ' ')}]`;
+      return line.length < LINE ? line : all;
+    },
+  );
+  return `${text}\n`;
+}
+
+/** Returns what each of the manifests is, by its path in the project. */
+export function manifests() {
+  const { name, version, description, keywords, homepage, repository, license, author, engines, mcpName } =
+    JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+  const website = homepage.replace(/#.*/, '');
+  const url = repository.url.replace(/^git\+|\.git$/g, '');
+  // The version is named, so that a plugin and the server that it starts fit.
+  const npx = { command: 'npx', args: ['-y', `${name}@${version}`] };
+  const server = { mcpServers: { [name]: npx } };
+  const plugin = {
+    name,
+    version,
+    description,
+    author: { name: author, url },
+    homepage: website,
+    repository: url,
+    license,
+    keywords,
+  };
+  const listed = { name, source: './plugin', description };
+  const parts = { mcpServers: './.mcp.json', skills: './skills/' };
+  return new Map(
+    Object.entries({
+      '.claude-plugin/marketplace.json': { name, description, owner: { name: author }, plugins: [listed] },
+      'plugin/.claude-plugin/plugin.json': plugin,
+      'plugin/.codex-plugin/plugin.json': {
+        ...plugin,
+        ...parts,
+        interface: {
+          displayName: name,
+          shortDescription: description,
+          category: 'Development',
+          websiteURL: website,
+        },
+      },
+      'plugin/.cursor-plugin/plugin.json': { ...plugin, ...parts },
+      'plugin/.mcp.json': server,
+      'gemini-extension.json': { name, version, description, ...server },
+      'server.json': {
+        $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
+        name: mcpName,
+        title: name,
+        description,
+        version,
+        websiteUrl: website,
+        repository: { url, source: 'github' },
+        packages: [
+          {
+            registryType: 'npm',
+            identifier: name,
+            version,
+            runtimeHint: 'npx',
+            transport: { type: 'stdio' },
+          },
+        ],
+      },
+      'manifest.json': {
+        manifest_version: '0.3',
+        name,
+        version,
+        description,
+        author: { name: author, url },
+        repository: { type: 'git', url },
+        homepage: website,
+        license,
+        keywords,
+        server: {
+          type: 'node',
+          entry_point: 'dist/live-lisp.js',
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: the host of the bundle puts its folder there.
+          mcp_config: { command: 'node', args: ['${__dirname}/dist/live-lisp.js'] },
+        },
+        compatibility: { platforms: ['darwin', 'linux'], runtimes: { node: engines.node } },
+      },
+    }).map(([file, value]) => [file, json(value)]),
+  );
+}

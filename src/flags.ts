@@ -1,0 +1,128 @@
+// Decides which commands and flags there are, and which of them the words of a command line are.
+
+import { UsageError } from './errors.ts';
+
+export const COMMANDS = ['serve', 'call', 'tools', 'doctor', 'install', 'uninstall'] as const;
+export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
+
+interface Flag {
+  name: string;
+  value?: string;
+  about: string;
+}
+
+export const FLAGS: readonly Flag[] = [
+  {
+    name: 'root',
+    value: 'DIR',
+    about: 'the workspace; the current directory when absent; can be given several times',
+  },
+  {
+    name: 'read-root',
+    value: 'DIR',
+    about: 'a directory whose files can be read as well; can be given several times',
+  },
+  {
+    name: 'sbcl',
+    value: 'PATH',
+    about: 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH, or of a package manager',
+  },
+  { name: 'heap', value: 'SIZE', about: 'heap of the image, such as 512MB or 8GB (default 4GB)' },
+  {
+    name: 'sandbox',
+    about: 'with bubblewrap: the image writes only in the workspace and has no network',
+  },
+  { name: 'sandbox-net', about: 'the same, but with the network' },
+  { name: 'eval-timeout', value: 'SECONDS', about: 'limit of one evaluation (default 30)' },
+  { name: 'init', value: 'FILE', about: 'a Lisp file to load into every new image' },
+  { name: 'quicklisp', about: 'load Quicklisp, qlot or ocicl, where set up, into every new image' },
+  {
+    name: 'tool-names',
+    value: 'STYLE',
+    about: 'contract: list apropos-search and who-calls in that spelling; snake (default)',
+  },
+  {
+    name: 'list',
+    value: 'MODE',
+    about: 'what tools/list shows: full (default), lightweight, summary or search; all can be called',
+  },
+  { name: 'ask', value: 'LEVEL', about: 'ask the user from this level on: dangerous (default) or cautious' },
+  {
+    name: 'allow',
+    value: 'TOOL[:GLOB]',
+    about: 'run this tool without asking, in files that match; can be given several times',
+  },
+  {
+    name: 'answer-time',
+    value: 'SECONDS',
+    about: 'how long a question to the user can be answered (default 600)',
+  },
+  { name: 'audit', value: 'FILE', about: 'the audit log; below the user state directory when absent' },
+  {
+    name: 'replay',
+    value: 'WHEN',
+    about: 'on (default): build a lost image again from a journal; off: keep none; also LIVE_LISP_REPLAY',
+  },
+  {
+    name: 'client',
+    value: 'NAME',
+    about: 'the client to install to, to uninstall from, or that the doctor looks at',
+  },
+  { name: 'scope', value: 'WHERE', about: 'user (default): in all projects; project: in this folder' },
+  { name: 'dry-run', about: 'with install and uninstall: only show what would be done' },
+  { name: 'help', about: 'show this text' },
+  { name: 'version', about: 'show the version' },
+];
+
+/** Returns the flags in ARGV with their values, and the other words. Throws a UsageError for a flag that there is not. */
+export function splitArguments(argv: readonly string[]): {
+  flags: Map<string, string[]>;
+  operands: string[];
+} {
+  const flags = new Map<string, string[]>();
+  const operands: string[] = [];
+  const rest = [...argv];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (!/^-./.test(word)) {
+      operands.push(word);
+      continue;
+    }
+    if (!word.startsWith('--')) throw new UsageError(`Unknown flag ${word}; see live-lisp --help.`);
+    const [name = '', attached] = word.slice(2).split(/=(.*)/s);
+    const flag = FLAGS.find((each) => each.name === name);
+    if (flag === undefined) throw new UsageError(`Unknown flag --${name}; see live-lisp --help.`);
+    if (flag.value === undefined && attached !== undefined) {
+      throw new UsageError(`The flag --${name} takes no value.`);
+    }
+    const value = flag.value === undefined ? '' : (attached ?? rest.shift());
+    if (value === undefined || (flag.value !== undefined && value === '')) {
+      throw new UsageError(`The flag --${name} needs a value: --${name} ${flag.value}.`);
+    }
+    flags.set(name, [...(flags.get(name) ?? []), value]);
+  }
+  return { flags, operands };
+}
+
+/** The commands that a flag is for, where it is not for those that start an image. */
+const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
+  client: ['install', 'uninstall', 'doctor'],
+  scope: ['install', 'uninstall'],
+  'dry-run': ['install', 'uninstall'],
+};
+
+/** Throws a UsageError when COMMAND would do nothing with one of the flags NAMES. */
+export function checkFlags(command: Command, names: readonly string[]): void {
+  if (names.includes('help') || names.includes('version')) return;
+  const sets = command === 'install' || command === 'uninstall';
+  for (const name of names) {
+    const commands = FLAG_COMMANDS[name];
+    if (commands === undefined && sets) {
+      throw new UsageError(
+        `The command ${command} takes no --${name}; put it behind live-lisp.js in the client's configuration, where it stays.`,
+      );
+    }
+    if (commands?.includes(command) === false) {
+      throw new UsageError(`The flag --${name} is for ${commands.join(' and ')}, not for ${command}.`);
+    }
+  }
+}

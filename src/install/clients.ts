@@ -1,0 +1,214 @@
+// Decides which clients there are, where each keeps its configuration, and what install puts there.
+
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import type { ClientName, Scope } from './names.ts';
+import type { Data, Launch, Setting } from './settings.ts';
+
+/** Where clients are looked for. */
+export interface Place {
+  home: string;
+  /** The folder of the project. */
+  project: string;
+  environment: NodeJS.ProcessEnv;
+  platform: string;
+}
+
+export interface Client {
+  name: ClientName;
+  title: string;
+  scopes: readonly Scope[];
+  /** Returns the settings of a scope, the entry first. */
+  settings: (place: Place, scope: Scope) => Setting[];
+  /** Paths of which one is there when its user has it; its program, if it has one, tells too. */
+  traces: (place: Place) => string[];
+  program?: string;
+  /** Returns the arguments with which its program adds the entry; undefined when it cannot in SCOPE. */
+  adds?: (scope: Scope, launch: Launch) => string[] | undefined;
+  /** Whether its program writes less than the entry needs, which install adds then. */
+  addsLess?: boolean;
+  /** Returns the arguments with which its program removes the entry from a file that it writes all the time. Other files
+   *  are edited, since programs leave empty tables. */
+  removes?: (scope: Scope) => string[] | undefined;
+}
+
+/** Returns the client NAMED. */
+export function clientNamed(named: ClientName): Client | undefined {
+  return CLIENTS.find(({ name }) => name === named);
+}
+
+/** The name of the entry. */
+export const NAME = 'live-lisp';
+
+const BOTH = ['user', 'project'] as const;
+
+const plain = ({ node, args }: Launch): Data => ({ command: node, args });
+
+function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 'toml' = 'jsonc'): Setting {
+  return { kind: 'entry', file, format, path: [keys, NAME], entry };
+}
+
+/** Returns the folder that the variable NAME names, else OTHER. */
+function folder({ environment }: Place, name: string, other: string): string {
+  const named = environment[name];
+  return named !== undefined && isAbsolute(named) ? named : other;
+}
+
+function configFolder(place: Place): string {
+  return folder(place, 'XDG_CONFIG_HOME', join(place.home, '.config'));
+}
+
+/** Returns the folder in which programs with windows keep what is theirs. */
+function applicationFolder(place: Place): string {
+  return place.platform === 'darwin'
+    ? join(place.home, 'Library', 'Application Support')
+    : configFolder(place);
+}
+
+function claudeSettings(place: Place, scope: Scope): Setting[] {
+  const named = folder(place, 'CLAUDE_CONFIG_DIR', '');
+  const own = named === '' ? join(place.home, '.claude') : named;
+  const user = scope === 'user';
+  const file = user
+    ? join(named === '' ? place.home : named, '.claude.json')
+    : join(place.project, '.mcp.json');
+  const settings = join(user ? own : join(place.project, '.claude'), 'settings.json');
+  return [
+    entryIn(file, 'mcpServers', ({ node, args }) => ({ type: 'stdio', command: node, args })),
+    {
+      kind: 'permission',
+      file: settings,
+      format: 'jsonc',
+      path: ['permissions', 'allow'],
+      word: 'mcp__live-lisp',
+    },
+  ];
+}
+
+function codexSettings(place: Place, scope: Scope): Setting[] {
+  const own = folder(place, 'CODEX_HOME', join(place.home, '.codex'));
+  const file = join(scope === 'user' ? own : join(place.project, '.codex'), 'config.toml');
+  // Codex asks before each tool else, and refuses where nobody can answer. What is dangerous still asks by itself.
+  const entry = (launch: Launch) => ({ ...plain(launch), default_tools_approval_mode: 'approve' });
+  return [entryIn(file, 'mcp_servers', entry, 'toml')];
+}
+
+function opencodeSettings(place: Place, scope: Scope): Setting[] {
+  const own = scope === 'user' ? join(configFolder(place), 'opencode') : place.project;
+  const files = ['opencode.json', 'opencode.jsonc'].map((name) => join(own, name));
+  const file = files.find((each) => existsSync(each)) ?? join(own, 'opencode.json');
+  const entry = ({ node, args }: Launch) => ({ type: 'local', command: [node, ...args], enabled: true });
+  return [entryIn(file, 'mcp', entry)];
+}
+
+function vscodeSettings(place: Place, scope: Scope): Setting[] {
+  const own =
+    scope === 'user' ? join(applicationFolder(place), 'Code', 'User') : join(place.project, '.vscode');
+  return [entryIn(join(own, 'mcp.json'), 'servers', (launch) => ({ type: 'stdio', ...plain(launch) }))];
+}
+
+/** Returns the folder NAME of the user or of the project, as SCOPE says. */
+function ownFolder({ home, project }: Place, scope: Scope, name: string): string {
+  return join(scope === 'user' ? home : project, name);
+}
+
+function zedSettings(place: Place, scope: Scope): Setting[] {
+  const own = scope === 'user' ? join(configFolder(place), 'zed') : join(place.project, '.zed');
+  const entry = (launch: Launch) => ({ source: 'custom', ...plain(launch), env: {} });
+  return [entryIn(join(own, 'settings.json'), 'context_servers', entry)];
+}
+
+export const CLIENTS: readonly Client[] = [
+  {
+    name: 'claude',
+    title: 'Claude Code',
+    scopes: BOTH,
+    settings: claudeSettings,
+    traces: ({ home }) => [join(home, '.claude.json'), join(home, '.claude')],
+    program: 'claude',
+    adds: (scope, { node, args }) => ['mcp', 'add', '--scope', scope, NAME, '--', node, ...args],
+    removes: (scope) => (scope === 'user' ? ['mcp', 'remove', '--scope', scope, NAME] : undefined),
+  },
+  {
+    name: 'codex',
+    title: 'Codex',
+    scopes: BOTH,
+    settings: codexSettings,
+    traces: (place) => [folder(place, 'CODEX_HOME', join(place.home, '.codex'))],
+    program: 'codex',
+    adds: (scope, { node, args }) =>
+      scope === 'user' ? ['mcp', 'add', NAME, '--', node, ...args] : undefined,
+    addsLess: true,
+  },
+  {
+    name: 'gemini',
+    title: 'Gemini CLI',
+    scopes: BOTH,
+    settings: (place, scope) => [
+      entryIn(join(ownFolder(place, scope, '.gemini'), 'settings.json'), 'mcpServers', (launch) => ({
+        ...plain(launch),
+        trust: true,
+      })),
+    ],
+    traces: ({ home }) => [join(home, '.gemini')],
+    program: 'gemini',
+    adds: (scope, { node, args }) => ['mcp', 'add', '--scope', scope, '--trust', NAME, node, ...args],
+  },
+  {
+    name: 'opencode',
+    title: 'opencode',
+    scopes: BOTH,
+    settings: opencodeSettings,
+    traces: (place) => [join(configFolder(place), 'opencode')],
+    program: 'opencode',
+  },
+  {
+    name: 'cursor',
+    title: 'Cursor',
+    scopes: BOTH,
+    settings: (place, scope) => [entryIn(join(ownFolder(place, scope, '.cursor'), 'mcp.json'), 'mcpServers')],
+    traces: ({ home }) => [join(home, '.cursor')],
+    program: 'cursor',
+  },
+  {
+    name: 'vscode',
+    title: 'VS Code',
+    scopes: BOTH,
+    settings: vscodeSettings,
+    traces: (place) => [join(applicationFolder(place), 'Code')],
+    program: 'code',
+  },
+  {
+    name: 'zed',
+    title: 'Zed',
+    scopes: BOTH,
+    settings: zedSettings,
+    traces: (place) => [join(configFolder(place), 'zed')],
+    program: 'zed',
+  },
+  {
+    name: 'emacs',
+    title: 'Emacs with mcp.el',
+    scopes: [],
+    settings: () => [],
+    traces: (place) => [join(place.home, '.emacs.d'), join(configFolder(place), 'emacs')],
+    program: 'emacs',
+  },
+  {
+    name: 'windsurf',
+    title: 'Windsurf',
+    scopes: ['user'],
+    settings: ({ home }) => [entryIn(join(home, '.codeium', 'windsurf', 'mcp_config.json'), 'mcpServers')],
+    traces: ({ home }) => [join(home, '.codeium', 'windsurf')],
+    program: 'windsurf',
+  },
+  {
+    name: 'claude-desktop',
+    title: 'Claude Desktop',
+    scopes: ['user'],
+    settings: (place) => [
+      entryIn(join(applicationFolder(place), 'Claude', 'claude_desktop_config.json'), 'mcpServers'),
+    ],
+    traces: (place) => [join(applicationFolder(place), 'Claude')],
+  },
+];

@@ -1,0 +1,109 @@
+// Decides what a setting changes in the text of a configuration, and proves that it changes nothing else.
+
+import { isDeepStrictEqual } from 'node:util';
+import { messageOf, SetupError } from '../errors.ts';
+import { judge, type Standing } from './entry.ts';
+import { at, type Data, type Format, isData, type Launch, type Setting, withValue } from './settings.ts';
+
+/** Returns how the format of SETTING is edited: what that takes is loaded then. */
+async function formatOf({ format }: Setting): Promise<Format> {
+  return format === 'toml' ? (await import('./toml.ts')).TOML : (await import('./jsonc.ts')).JSONC;
+}
+
+/** Returns what TEXT of the file of SETTING holds. Throws a SetupError when it cannot be read. */
+export async function dataOf(setting: Setting, text: string | undefined): Promise<Data> {
+  const format = await formatOf(setting);
+  try {
+    return format.parse(text ?? '');
+  } catch (error) {
+    const kind = setting.format === 'toml' ? 'TOML' : 'JSON';
+    const [why = ''] = messageOf(error).split('\n');
+    throw new SetupError(
+      `${setting.file} is not ${kind} that can be read (${why}), and was left as it is. Correct it, and run this again.`,
+    );
+  }
+}
+
+/** What a client has of one setting, and the text with all of it. */
+export interface Applied {
+  standing: Standing;
+  /** What is there now. */
+  found: unknown;
+  text: string | undefined;
+}
+
+/** Returns how TEXT stands to SETTING, which starts LAUNCH, and TEXT with it. What somebody wrote in another way stays.
+ *  Throws a SetupError when TEXT cannot be read or edited. */
+export async function apply(setting: Setting, text: string | undefined, launch: Launch): Promise<Applied> {
+  const data = await dataOf(setting, text);
+  const { path } = setting;
+  const found = at(data, path);
+  if (setting.kind === 'permission') {
+    const words: unknown = found ?? [];
+    if (Array.isArray(words) && words.includes(setting.word)) return { standing: 'same', found, text };
+    const all = Array.isArray(words) ? [...words, setting.word] : [setting.word];
+    const edit = (format: Format) =>
+      found === undefined ? format.set(text ?? '', path, all) : format.add(text ?? '', path, setting.word);
+    return { standing: 'absent', found, text: await proven(setting, edit, withValue(data, path, all)) };
+  }
+  const { standing, wanted } = judge(found, setting.entry, launch);
+  if (standing === 'same' || standing === 'foreign') return { standing, found, text };
+  const edit = (format: Format) => format.set(text ?? '', path, wanted);
+  return { standing, found, text: await proven(setting, edit, withValue(data, path, wanted)) };
+}
+
+/** Returns TEXT without what SETTING put there. Containers that are empty then go too, where ORIGINAL, what it was before,
+ *  has none; so does all of the text, which is undefined then. */
+export async function withdraw(
+  setting: Setting,
+  text: string,
+  original: string | undefined,
+): Promise<string | undefined> {
+  const data = await dataOf(setting, text);
+  const found = at(data, setting.path);
+  const place =
+    setting.kind === 'permission' && Array.isArray(found) ? found.indexOf(setting.word) : undefined;
+  if (found === undefined || place === -1) return text;
+  const rest = place === undefined ? undefined : (found as unknown[]).filter((_, index) => index !== place);
+  const where = place === undefined ? setting.path : [...setting.path, place];
+  const edit = (format: Format) => format.remove(text, where);
+  const before = original === undefined ? {} : await dataOf(setting, original);
+  return pruned(setting, await proven(setting, edit, withValue(data, setting.path, rest)), before, original);
+}
+
+/** Returns TEXT without the empty containers on the way to SETTING that BEFORE has not. */
+async function pruned(setting: Setting, text: string, before: Data, original: string | undefined) {
+  let whole = text;
+  for (let depth = setting.path.length; depth > 0; depth--) {
+    const path = setting.path.slice(0, depth);
+    const data = await dataOf(setting, whole);
+    if (!isEmpty(at(data, path)) || at(before, path) !== undefined) continue;
+    whole = await proven(setting, (format) => format.remove(whole, path), withValue(data, path, undefined));
+  }
+  // Comments that somebody has added stay.
+  return original === undefined && /^[\s{}]*$/.test(whole) ? undefined : whole;
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : isData(value) && Object.keys(value).length === 0;
+}
+
+/** Returns the text that EDIT makes, which must hold EXPECTED and nothing else. Throws a SetupError when it does not. */
+async function proven(setting: Setting, edit: (format: Format) => string, expected: Data): Promise<string> {
+  const format = await formatOf(setting);
+  try {
+    const text = edit(format);
+    if (isDeepStrictEqual(bare(format.parse(text), setting), bare(expected, setting))) return text;
+  } catch {
+    // The same as an edit that does something else.
+  }
+  throw new SetupError(
+    `${setting.file} is written in a way that is not edited here, and was left as it is. Change ${setting.path.join('.')} in it by hand.`,
+  );
+}
+
+/** Returns DATA without the container of SETTING when that is empty: a table of TOML goes with its last one. */
+function bare(data: Data, { path }: Setting): Data {
+  const container = path.slice(0, -1);
+  return container.length > 0 && isEmpty(at(data, container)) ? withValue(data, container, undefined) : data;
+}

@@ -1,0 +1,168 @@
+// Decides what install and uninstall do with the configuration of a client, and what they print.
+
+import { SetupError, UsageError } from '../errors.ts';
+import { diffHunks } from '../files/diff.ts';
+import { type Client, clientNamed, NAME, type Place } from './clients.ts';
+import { type Applied, apply, withdraw } from './edit.ts';
+import { commandLine } from './entry.ts';
+import { backupOf, keepBackup, readText, replaceText } from './file.ts';
+import type { ClientName, Scope } from './names.ts';
+import { findProgram, runProgram, shellLine } from './program.ts';
+import type { Launch, Setting } from './settings.ts';
+
+/** What install and uninstall are asked for. */
+export interface Request {
+  client: ClientName;
+  scope: Scope;
+  /** Whether it is only told what would be done. */
+  dryRun: boolean;
+  place: Place;
+  launch: Launch;
+}
+
+type Print = (text: string) => void;
+
+/** Returns the client NAMED. Throws a UsageError when it has no configuration in SCOPE. */
+export function clientFor(named: ClientName, scope: Scope): Client {
+  const client = clientNamed(named);
+  if (client?.scopes.includes(scope) === true) return client;
+  throw new UsageError(
+    named === 'emacs'
+      ? 'Emacs is set up in Lisp, which is not edited: live-lisp install --client emacs prints what is to be there.'
+      : `${client?.title} has no configuration for a project: use --scope user.`,
+  );
+}
+
+/** Throws a SetupError when the script of LAUNCH lies where it is removed without a word. */
+function checkStays({ args: [script = ''] }: Launch): void {
+  if (!script.includes('/_npx/')) return;
+  throw new SetupError(
+    'This copy of live-lisp lies in the cache of npx, which npx empties. Install it (npm install --global live-lisp), then run live-lisp install.',
+  );
+}
+
+/** Puts the settings of REQUEST into the configuration of its client, and prints what was done. Throws a SetupError when
+ *  something cannot be read or written, before anything is changed where that can be known. */
+export async function install(request: Request, print: Print): Promise<void> {
+  const { place, launch, scope, dryRun } = request;
+  if (request.client === 'emacs') return print(emacsText(launch));
+  checkStays(launch);
+  const client = clientFor(request.client, scope);
+  const settings = client.settings(place, scope);
+  const before = settings.map(({ file }) => readText(file));
+  // All are looked at before one is changed.
+  const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
+  checkOurs(settings, states);
+  if (states.every(({ standing }) => standing === 'same')) {
+    return print(
+      `${client.title} starts this live-lisp already (${settings[0]?.file}); nothing was changed.`,
+    );
+  }
+  const keep = (index: number) => keepBackup(settings[index]?.file ?? '', before[index]);
+  const added =
+    states[0]?.standing === 'absent' &&
+    (await runClient(client, client.adds?.(scope, launch), request, print, () => keep(0)));
+  for (const [index, setting] of settings.entries()) {
+    if (dryRun && added && index === 0 && client.addsLess !== true) continue;
+    const text = readText(setting.file);
+    const applied = await apply(setting, text, launch);
+    if (applied.standing !== 'same')
+      change(setting.file, text, applied.text, request, print, () => keep(index));
+  }
+  if (!dryRun) print(`Start ${client.title} anew. What it has: live-lisp doctor --client ${client.name}`);
+}
+
+/** Throws a SetupError when the entry, the first of SETTINGS, is one that install did not write, as STATES says. */
+function checkOurs([setting]: readonly Setting[], [entry]: readonly Applied[]): void {
+  if (entry?.standing !== 'foreign') return;
+  const line = shellLine(commandLine(entry.found)) || 'no command';
+  throw new SetupError(
+    `${setting?.file} has an entry ${NAME} of another kind (${line}), and was left as it is. Remove it by hand, and run this again.`,
+  );
+}
+
+/** Takes what install put there out of the configuration of the client of REQUEST, and prints what was done. Throws a
+ *  SetupError as install does. */
+export async function uninstall(request: Request, print: Print): Promise<void> {
+  const { place, launch, scope, dryRun } = request;
+  const client = clientFor(request.client, scope);
+  const settings = client.settings(place, scope);
+  const before = settings.map(({ file }) => readText(file));
+  const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
+  checkOurs(settings, states);
+  const restored = await Promise.all(settings.map((each) => restoredText(each, launch)));
+  const byProgram = states[0]?.standing !== 'absent' && restored[0]?.exact === false;
+  const removed = byProgram && (await runClient(client, client.removes?.(scope), request, print, () => {}));
+  const changes = settings.filter((_, index) => {
+    if (removed && index === 0) return true;
+    if (restored[index]?.text === before[index]) return false;
+    change(settings[index]?.file ?? '', before[index], restored[index]?.text, request, print, () => {});
+    return true;
+  });
+  if (!dryRun) for (const { file } of settings) replaceText(backupOf(file), undefined);
+  if (changes.length === 0) {
+    print(`${client.title} has nothing of live-lisp (${settings[0]?.file}); nothing was changed.`);
+  }
+}
+
+/** Returns the text of the file of SETTING without it. It is EXACT when it is what install found, to the octet. */
+async function restoredText(
+  setting: Setting,
+  launch: Launch,
+): Promise<{ text: string | undefined; exact: boolean }> {
+  const text = readText(setting.file);
+  if (text === undefined) return { text, exact: true };
+  const backup = readText(backupOf(setting.file));
+  const again = await apply(setting, backup, launch);
+  const exact = again.standing === 'absent' && again.text === text;
+  return { text: exact ? backup : await withdraw(setting, text, backup), exact };
+}
+
+/** Runs the program of CLIENT with ARGS, once FIRST is done, and prints that. Returns whether it did or, in a dry run,
+ *  would: not without such a program or without ARGS. */
+async function runClient(
+  client: Client,
+  args: readonly string[] | undefined,
+  { place, dryRun }: Request,
+  print: Print,
+  first: () => void,
+): Promise<boolean> {
+  const program = findProgram(client.program, place);
+  if (args === undefined || program === undefined) return false;
+  const line = shellLine([client.program ?? '', ...args]);
+  if (!dryRun) {
+    first();
+    await runProgram(program, args, place);
+  }
+  print(`${dryRun ? 'Would run' : 'Ran'}: ${line}`);
+  return true;
+}
+
+/** Gives FILE, whose text is BEFORE, the text AFTER, once FIRST is done, and prints that. In a dry run it only prints. */
+function change(
+  file: string,
+  before: string | undefined,
+  after: string | undefined,
+  { dryRun }: Request,
+  print: Print,
+  first: () => void,
+): void {
+  const [would, did] = after === undefined ? ['remove', 'Removed'] : ['write', 'Wrote'];
+  if (dryRun) {
+    print(`Would ${would} ${file}:\n${diffHunks(before ?? '', after ?? '')}`);
+    return;
+  }
+  first();
+  replaceText(file, after);
+  print(`${did} ${file}`);
+}
+
+/** Returns what a user of Emacs adds to the init file to start LAUNCH. */
+function emacsText({ node, args }: Launch): string {
+  const words = args.map((arg) => JSON.stringify(arg)).join(' ');
+  return `Add this to the init file of Emacs, which live-lisp does not edit; it is for mcp.el (https://github.com/lizqwerscott/mcp.el):
+
+(with-eval-after-load 'mcp-hub
+  (add-to-list 'mcp-hub-servers
+               '("${NAME}" . (:command ${JSON.stringify(node)} :args (${words})))))`;
+}

@@ -1,0 +1,103 @@
+// Decides how JSON is edited, also with comments and trailing commas, which many clients allow in theirs. What is around
+// an edit keeps its form, which the edits of the parser's own package do not.
+
+import {
+  findNodeAtLocation,
+  type Node,
+  type ParseError,
+  parse,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser';
+import { type Data, type Format, isData } from './settings.ts';
+
+const OPTIONS = { allowTrailingComma: true };
+
+/** Returns TEXT as it is parsed: a mark of the octets' order counts as a space, so that all places stay. */
+function readable(text: string): string {
+  return text.replace(/^\uFEFF/, ' ');
+}
+
+/** Returns where NODE ends. */
+function endOf({ offset, length }: Node): number {
+  return offset + length;
+}
+
+/** Returns VALUE as it is written DEPTH containers deep in TEXT. */
+function written(value: unknown, text: string, depth: number): string {
+  const { indent, eol } = styleOf(text);
+  return JSON.stringify(value, null, indent).replaceAll('\n', eol + indent.repeat(depth));
+}
+
+function styleOf(text: string): { indent: string; eol: string } {
+  const [, indent = '  '] = /^([ \t]+)\S/m.exec(text) ?? [];
+  return { indent, eol: text.includes('\r\n') ? '\r\n' : '\n' };
+}
+
+/** Returns TEXT with ITEM as the last one in CONTAINER, which is DEPTH containers deep. */
+function withItem(text: string, container: Node, depth: number, item: string): string {
+  const { indent, eol } = styleOf(text);
+  const last = container.children?.at(-1);
+  const inLine = last !== undefined && !text.slice(container.offset, endOf(container)).includes('\n');
+  const before = inLine ? ' ' : eol + indent.repeat(depth + 1);
+  if (last !== undefined) return `${text.slice(0, endOf(last))},${before}${item}${text.slice(endOf(last))}`;
+  const start = container.offset + 1;
+  return text.slice(0, start) + before + item + eol + indent.repeat(depth) + text.slice(endOf(container) - 1);
+}
+
+/** Returns TEXT with VALUE at PATH. */
+function withValueAt(text: string, path: readonly string[], value: unknown): string {
+  const whole = text.trim() === '' ? '{}\n' : text;
+  const root = parseTree(readable(whole), [], OPTIONS);
+  if (root === undefined) throw new Error('it holds nothing');
+  const old = findNodeAtLocation(root, [...path]);
+  if (old !== undefined) {
+    return whole.slice(0, old.offset) + written(value, whole, path.length) + whole.slice(endOf(old));
+  }
+  let depth = path.length - 1;
+  while (depth > 0 && findNodeAtLocation(root, path.slice(0, depth)) === undefined) depth -= 1;
+  const container = findNodeAtLocation(root, path.slice(0, depth));
+  if (container?.type !== 'object') throw new Error('there is no object');
+  const inner = path.slice(depth + 1).reduceRight<unknown>((all, key) => ({ [key]: all }), value);
+  const item = `${JSON.stringify(path[depth])}: ${written(inner, whole, depth + 1)}`;
+  return withItem(whole, container, depth, item);
+}
+
+/** Returns TEXT without what is at PATH. Comments around it stay. */
+function without(text: string, path: readonly (string | number)[]): string {
+  const root = parseTree(readable(text), [], OPTIONS);
+  const found = root && findNodeAtLocation(root, [...path]);
+  const item = found?.parent?.type === 'property' ? found.parent : found;
+  const container = item?.parent;
+  if (item === undefined || container === undefined) throw new Error('it is not there');
+  const before = text.slice(0, item.offset).trimEnd();
+  const after = text.slice(endOf(item));
+  const previous = container.children?.[container.children.indexOf(item) - 1];
+  if (/^\s*,/.test(after)) return before + after.replace(/^\s*,/, '');
+  if (previous === undefined) return before + (/[{[]$/.test(before) ? after.trimStart() : after);
+  const end = endOf(previous);
+  return before.slice(0, end) + before.slice(end).replace(/^\s*,/, '') + after;
+}
+
+export const JSONC: Format = {
+  parse(text) {
+    if (text.trim() === '') return {};
+    const errors: ParseError[] = [];
+    const data: unknown = parse(readable(text), errors, OPTIONS);
+    const [first] = errors;
+    if (first !== undefined) {
+      const line = text.slice(0, first.offset).split('\n').length;
+      throw new Error(`${printParseErrorCode(first.error)} in line ${line}`);
+    }
+    if (!isData(data)) throw new Error('it holds no object');
+    return data satisfies Data;
+  },
+  set: withValueAt,
+  add(text, path, word) {
+    const root = parseTree(readable(text), [], OPTIONS);
+    const list = root && findNodeAtLocation(root, [...path]);
+    if (list?.type !== 'array') throw new Error('there is no list');
+    return withItem(text, list, path.length, JSON.stringify(word));
+  },
+  remove: without,
+};

@@ -1,0 +1,53 @@
+// Decides how a client's own program is found and run.
+
+import { execFile } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { SetupError } from '../errors.ts';
+import type { Place } from './clients.ts';
+
+/** Milliseconds after which a client's program does not end by itself, as when it waits for an answer. */
+const LIMIT_MS = 60_000;
+
+/** Returns the path of the program NAME on the PATH of PLACE; undefined when there is none. */
+export function findProgram(name: string | undefined, { environment }: Place): string | undefined {
+  if (name === undefined) return undefined;
+  return (environment['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Runs PROGRAM with ARGS in the project of PLACE. Throws a SetupError that shows what it wrote when it fails. */
+export function runProgram(program: string, args: readonly string[], place: Place): Promise<void> {
+  const options = { cwd: place.project, env: place.environment, timeout: LIMIT_MS };
+  return new Promise((resolve, reject) => {
+    const child = execFile(program, args, options, (error, stdout, stderr) => {
+      if (error === null) return resolve();
+      const said = `${stderr}\n${stdout}`.trim() || error.message;
+      reject(
+        new SetupError(
+          `${shellLine([program, ...args])} failed: ${said}\nCorrect what it names, and run this again.`,
+        ),
+      );
+    });
+    child.stdin?.end();
+  });
+}
+
+/** Returns WORDS as the line of a shell. */
+export function shellLine(words: readonly string[]): string {
+  return words
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .join(' ');
+}

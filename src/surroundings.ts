@@ -1,0 +1,19 @@
+// Decides whether this Node and this system can run the program. An old Node reads this file too, so it imports nothing.
+
+/** The versions of Node that the program runs on: what it uses of Node came with these. */
+const NEEDED = '20.19, 22.2 or newer';
+
+/** Returns whether Node of VERSION has all that the program uses. */
+function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return (major === 20 && minor >= 19) || (major === 22 && minor >= 2) || major > 22;
+}
+
+/** Returns the sentence that says why the program cannot run with Node of VERSION on PLATFORM; undefined when it can. */
+export function obstacleHere(version: string, platform: string): string | undefined {
+  if (platform === 'win32') {
+    return 'Windows itself cannot run live-lisp: use WSL, or Docker with the Dockerfile of live-lisp (docs/install.md).';
+  }
+  if (isNewEnough(version)) return undefined;
+  return `This is Node ${version}, and live-lisp needs Node ${NEEDED}: install one (https://nodejs.org) and start live-lisp with it.`;
+}

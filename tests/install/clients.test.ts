@@ -1,0 +1,157 @@
+// What install writes for each client, in each scope, and that uninstall takes all of it back.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CLIENTS } from '../../src/install/clients.ts';
+import type { ClientName, Scope } from '../../src/install/names.ts';
+import { CLIENT_NAMES } from '../../src/install/names.ts';
+import { Machine } from './machine.ts';
+
+let machine: Machine;
+beforeEach(() => {
+  machine = new Machine();
+});
+afterEach(() => machine.remove());
+
+const PLAIN = { command: 'NODE', args: ['SCRIPT'] };
+const ALLOW = { permissions: { allow: ['mcp__live-lisp'] } };
+const STDIO = { type: 'stdio', ...PLAIN };
+const OPENCODE = { type: 'local', command: ['NODE', 'SCRIPT'], enabled: true };
+const ZED = { source: 'custom', ...PLAIN, env: {} };
+const CODEX = `[mcp_servers.live-lisp]
+command = "NODE"
+args = [ "SCRIPT" ]
+default_tools_approval_mode = "approve"
+`;
+
+/** What there is after install: files, and what each holds. */
+const WRITTEN: [ClientName, Scope, { [file: string]: unknown }][] = [
+  [
+    'claude',
+    'user',
+    { 'HOME/.claude.json': { mcpServers: { 'live-lisp': STDIO } }, 'HOME/.claude/settings.json': ALLOW },
+  ],
+  [
+    'claude',
+    'project',
+    { 'PROJECT/.mcp.json': { mcpServers: { 'live-lisp': STDIO } }, 'PROJECT/.claude/settings.json': ALLOW },
+  ],
+  ['codex', 'user', { 'HOME/.codex/config.toml': CODEX }],
+  ['codex', 'project', { 'PROJECT/.codex/config.toml': CODEX }],
+  [
+    'gemini',
+    'user',
+    { 'HOME/.gemini/settings.json': { mcpServers: { 'live-lisp': { ...PLAIN, trust: true } } } },
+  ],
+  [
+    'gemini',
+    'project',
+    { 'PROJECT/.gemini/settings.json': { mcpServers: { 'live-lisp': { ...PLAIN, trust: true } } } },
+  ],
+  ['opencode', 'user', { 'HOME/.config/opencode/opencode.json': { mcp: { 'live-lisp': OPENCODE } } }],
+  ['opencode', 'project', { 'PROJECT/opencode.json': { mcp: { 'live-lisp': OPENCODE } } }],
+  ['cursor', 'user', { 'HOME/.cursor/mcp.json': { mcpServers: { 'live-lisp': PLAIN } } }],
+  ['cursor', 'project', { 'PROJECT/.cursor/mcp.json': { mcpServers: { 'live-lisp': PLAIN } } }],
+  ['vscode', 'user', { 'HOME/.config/Code/User/mcp.json': { servers: { 'live-lisp': STDIO } } }],
+  ['vscode', 'project', { 'PROJECT/.vscode/mcp.json': { servers: { 'live-lisp': STDIO } } }],
+  ['zed', 'user', { 'HOME/.config/zed/settings.json': { context_servers: { 'live-lisp': ZED } } }],
+  ['zed', 'project', { 'PROJECT/.zed/settings.json': { context_servers: { 'live-lisp': ZED } } }],
+  ['windsurf', 'user', { 'HOME/.codeium/windsurf/mcp_config.json': { mcpServers: { 'live-lisp': PLAIN } } }],
+  [
+    'claude-desktop',
+    'user',
+    { 'HOME/.config/Claude/claude_desktop_config.json': { mcpServers: { 'live-lisp': PLAIN } } },
+  ],
+];
+
+test.each(WRITTEN)(
+  '%s, %s: install writes it, once, and uninstall leaves nothing',
+  async (name, scope, written) => {
+    const files = Object.keys(written).sort();
+    const title = CLIENTS.find((client) => client.name === name)?.title;
+    expect(await machine.install(name, { scope })).toEqual([
+      ...Object.keys(written).map((file) => `Wrote ${file}`),
+      `Start ${title} anew. What it has: live-lisp doctor --client ${name}`,
+    ]);
+    expect(machine.files()).toEqual(files);
+    for (const [file, held] of Object.entries(written)) {
+      const path = file.replace('HOME', machine.home).replace('PROJECT', machine.project);
+      const text = machine.named(machine.read(path) ?? '');
+      expect(typeof held === 'string' ? text : JSON.parse(text)).toEqual(held);
+    }
+    expect(await machine.install(name, { scope })).toEqual([
+      `${title} starts this live-lisp already (${Object.keys(written)[0]}); nothing was changed.`,
+    ]);
+    expect(machine.files()).toEqual(files);
+    expect(await machine.uninstall(name, { scope })).toEqual(
+      Object.keys(written).map((file) => `Removed ${file}`),
+    );
+    expect(machine.files()).toEqual([]);
+    expect(await machine.uninstall(name, { scope })).toEqual([
+      `${title} has nothing of live-lisp (${Object.keys(written)[0]}); nothing was changed.`,
+    ]);
+  },
+);
+
+test('every client and scope is in this table, and every name is that of a client', () => {
+  const all = CLIENTS.flatMap(({ name, scopes }) => scopes.map((scope) => `${name} ${scope}`));
+  expect(WRITTEN.map(([name, scope]) => `${name} ${scope}`)).toEqual(all);
+  expect(CLIENTS.map(({ name }) => name)).toEqual(CLIENT_NAMES);
+});
+
+test.each([
+  ['claude', 'CLAUDE_CONFIG_DIR', ['OWN/.claude.json', 'OWN/settings.json']],
+  ['codex', 'CODEX_HOME', ['OWN/config.toml']],
+  ['opencode', 'XDG_CONFIG_HOME', ['OWN/opencode/opencode.json']],
+] as const)('%s keeps it where %s says', async (name, variable, files) => {
+  const own = `${machine.home}/own`;
+  const place = { ...machine.place, environment: { PATH: '', [variable]: own } };
+  await machine.install(name, { place });
+  expect(machine.files().map((file) => file.replace('HOME/own', 'OWN'))).toEqual(files);
+});
+
+test('on macOS programs with windows keep it in their own folder', async () => {
+  const place = { ...machine.place, platform: 'darwin' };
+  await machine.install('vscode', { place });
+  await machine.install('claude-desktop', { place });
+  expect(machine.files()).toEqual([
+    'HOME/Library/Application Support/Claude/claude_desktop_config.json',
+    'HOME/Library/Application Support/Code/User/mcp.json',
+  ]);
+});
+
+test('opencode.jsonc is used where it is there', async () => {
+  machine.write('.config/opencode/opencode.jsonc', '{ "model": "x" } // mine\n');
+  await machine.install('opencode');
+  expect(machine.files()).toEqual([
+    'HOME/.config/opencode/opencode.jsonc',
+    'HOME/.config/opencode/opencode.jsonc.before-live-lisp',
+  ]);
+});
+
+describe('Emacs', () => {
+  test('is told what to add, and nothing is written', async () => {
+    expect(await machine.install('emacs')).toEqual([
+      `Add this to the init file of Emacs, which live-lisp does not edit; it is for mcp.el (https://github.com/lizqwerscott/mcp.el):
+
+(with-eval-after-load 'mcp-hub
+  (add-to-list 'mcp-hub-servers
+               '("live-lisp" . (:command "NODE" :args ("SCRIPT")))))`,
+    ]);
+    expect(await machine.uninstall('emacs')).toEqual([
+      'Emacs is set up in Lisp, which is not edited: live-lisp install --client emacs prints what is to be there.',
+    ]);
+    expect(await machine.doctor('emacs')).toEqual([
+      'ok Emacs with mcp.el: its configuration is Lisp, which is not read',
+    ]);
+    expect(machine.files()).toEqual([]);
+  });
+});
+
+test.each([
+  ['windsurf', 'Windsurf'],
+  ['claude-desktop', 'Claude Desktop'],
+] as const)('%s has nothing for a project', async (name, title) => {
+  const text = `${title} has no configuration for a project: use --scope user.`;
+  expect(await machine.install(name, { scope: 'project' })).toEqual([text]);
+  expect(await machine.uninstall(name, { scope: 'project' })).toEqual([text]);
+});

@@ -1,0 +1,97 @@
+// A machine for the tests of install: a home, a project and programs of its own in a temporary folder.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { messageOf } from '../../src/errors.ts';
+import type { Place } from '../../src/install/clients.ts';
+import { install, type Request, uninstall } from '../../src/install/install.ts';
+import type { ClientName } from '../../src/install/names.ts';
+import { clientFindings } from '../../src/install/report.ts';
+import { temporaryFolder } from '../harness.ts';
+
+export class Machine {
+  readonly #folder = temporaryFolder();
+  readonly home = join(this.#folder.path, 'home');
+  readonly project = join(this.#folder.path, 'project');
+  readonly node = join(this.#folder.path, 'bin', 'node');
+  readonly script = join(this.#folder.path, 'dist', 'live-lisp.js');
+
+  constructor() {
+    for (const folder of [this.home, this.project]) mkdirSync(folder);
+    this.write(this.node, '', 0o755);
+    this.write(this.script, '');
+  }
+
+  get place(): Place {
+    const environment = { PATH: dirname(this.node) };
+    return { home: this.home, project: this.project, environment, platform: 'linux' };
+  }
+
+  /** Writes TEXT to FILE, which starts in the home when it is relative, and returns its path. */
+  write(file: string, text: string, mode = 0o644): string {
+    const path = file.startsWith('/') ? file : join(this.home, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { mode });
+    return path;
+  }
+
+  /** Makes a program NAME on PATH, which runs the SHELL lines. */
+  program(name: string, shell: string): void {
+    this.write(join(dirname(this.node), name), `#!/bin/sh\n${shell}\n`, 0o755);
+  }
+
+  read(file: string): string | undefined {
+    const path = file.startsWith('/') ? file : join(this.home, file);
+    return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+  }
+
+  /** All files of the home and the project, with HOME and PROJECT for where those are. */
+  files(): string[] {
+    return [this.home, this.project]
+      .flatMap((folder) =>
+        readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+      )
+      .filter((path) => statSync(path).isFile())
+      .map((path) => this.named(path))
+      .sort();
+  }
+
+  /** Returns TEXT with words in place of the folders and programs of this machine. */
+  named(text: string): string {
+    return text
+      .replaceAll(this.node, 'NODE')
+      .replaceAll(this.script, 'SCRIPT')
+      .replaceAll(this.home, 'HOME')
+      .replaceAll(this.project, 'PROJECT');
+  }
+
+  install(client: ClientName, more: Partial<Request> = {}): Promise<string[]> {
+    return this.#run(install, client, more);
+  }
+
+  uninstall(client: ClientName, more: Partial<Request> = {}): Promise<string[]> {
+    return this.#run(uninstall, client, more);
+  }
+
+  /** Returns what the doctor says of CLIENT. */
+  async doctor(client: ClientName): Promise<string[]> {
+    const findings = await clientFindings(client, this.place, { node: this.node, args: [this.script] });
+    return findings.map(({ ok, text }) => this.named(`${ok ? 'ok' : 'FAIL'} ${text}`));
+  }
+
+  async #run(work: typeof install, client: ClientName, more: Partial<Request>): Promise<string[]> {
+    const lines: string[] = [];
+    const launch = { node: this.node, args: [this.script] };
+    const request: Request = { client, scope: 'user', dryRun: false, place: this.place, launch, ...more };
+    try {
+      await work(request, (text) => lines.push(this.named(text)));
+    } catch (error) {
+      lines.push(this.named(messageOf(error)));
+    }
+    return lines;
+  }
+
+  remove(): void {
+    this.#folder.remove();
+  }
+}
