@@ -33,6 +33,8 @@ export function programWith(waits: TestWaits | undefined): { file: string; env: 
 
 export interface StartOptions {
   era?: Era;
+  /** What the client calls itself. */
+  clientName?: string;
   args?: string[];
   env?: Record<string, string>;
   cwd?: string;
@@ -107,7 +109,7 @@ export async function startSession(options: StartOptions = {}): Promise<Session>
     stderr: 'pipe',
   });
   const client = new Client(
-    { name: 'live-lisp-test', version: '1.0.0' },
+    { name: options.clientName ?? 'live-lisp-test', version: '1.0.0' },
     {
       versionNegotiation: { mode: options.era === 'modern' ? { pin: '2026-07-28' } : 'legacy' },
       capabilities: options.onQuestion ? { elicitation: { form: {} } } : {},

@@ -19,6 +19,7 @@ import type { ToolRegistry } from '../kernel/registry.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { type Approvals, canAsk, isModern, sender } from './approvals.ts';
 import { instructions } from './instructions.ts';
+import { adaptedTo } from './quirks.ts';
 
 export interface ServerOptions {
   registry: ToolRegistry;
@@ -106,15 +107,16 @@ async function performCall(
   const asks = canAsk(server, context);
   const { call, ended } = callContext(context);
   const execute = (verdict?: Verdict) => executor.execute(name, args, { ...call, canAsk: asks }, verdict);
+  const told = (outcome: Outcome) => adaptedTo(server, context, toResult(outcome));
   try {
     const verdict = await approvals.verdict(name, args, context);
     if (verdict?.kind === 'next') return verdict.request;
     const outcome = await execute(verdict);
     const question = outcome.success ? undefined : outcome.question;
-    if (question === undefined || !asks) return toResult(outcome);
+    if (question === undefined || !asks) return told(outcome);
     if (isModern(context)) return await approvals.ask(question, name, args);
     const said = await approvals.askBySending(question, name, args, sender(server, context));
-    return toResult(await execute(said));
+    return told(await execute(said));
   } catch (error) {
     return errorResult(error);
   } finally {

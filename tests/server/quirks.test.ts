@@ -1,0 +1,96 @@
+// What single clients get otherwise than others do, against small copies of how they behave.
+
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { describe, expect, test } from 'vitest';
+import { ERAS, type Session, startSession } from '../harness.ts';
+
+interface WireResult {
+  content?: { type: string; text?: unknown }[];
+  structuredContent?: unknown;
+}
+
+/** Does to MESSAGE what McpComplianceTransport of Gemini CLI 0.61 does before its client sees it. */
+function asGeminiTakes(message: JSONRPCMessage): void {
+  if (!('result' in message)) return;
+  const result = message.result as WireResult;
+  const first = result.content?.[0];
+  if (result.structuredContent || first?.type !== 'text' || typeof first.text !== 'string') return;
+  try {
+    result.structuredContent = JSON.parse(first.text);
+  } catch {
+    // No JSON: the answer stays as it was.
+  }
+}
+
+/** Returns a session of a client CLIENT NAME with that transport, and the structures that its client gets. */
+async function geminiSession(era: 'legacy' | 'modern', clientName: string) {
+  const session = await startSession({ era, clientName });
+  const structures: unknown[] = [];
+  const take = session.transport.onmessage;
+  session.transport.onmessage = (message: JSONRPCMessage) => {
+    asGeminiTakes(message);
+    if ('result' in message) structures.push((message.result as WireResult).structuredContent);
+    take?.(message);
+  };
+  return { session, structures };
+}
+
+const JSON_VALUES = [
+  ['3', '(+ 1 2)'],
+  ['"hello"', '"hello"'],
+  ['1.5', '1.5'],
+  ['true', "(live-lisp-test-symbol '|true|)"],
+  ['null', "(live-lisp-test-symbol '|null|)"],
+  ['[]', "(live-lisp-test-symbol '[])"],
+] as const;
+
+/** Has what it is given print without bars, so that answers can be any JSON. */
+const PRINTS_BARE = `(progn (defstruct bare symbol)
+  (defmethod print-object ((bare bare) stream) (write-string (symbol-name (bare-symbol bare)) stream))
+  (defun live-lisp-test-symbol (symbol) (make-bare :symbol symbol)) t)`;
+
+async function structuresOf(session: Session, structures: unknown[]): Promise<unknown[]> {
+  await session.eval(PRINTS_BARE);
+  const found = [];
+  for (const [text, form] of JSON_VALUES) {
+    structures.length = 0;
+    const { content } = await session.client.callTool({ name: 'eval_form', arguments: { form } });
+    expect(content).toEqual([{ type: 'text', text }]);
+    found.push(structures[0]);
+  }
+  return found;
+}
+
+describe.each(ERAS)('Gemini CLI in the %s era', (era) => {
+  test('its model gets answers that are JSON, with the notices', async () => {
+    const { session, structures } = await geminiSession(era, 'gemini-cli-mcp-client');
+    expect(await structuresOf(session, structures)).toEqual(JSON_VALUES.map(([text]) => ({ texts: [text] })));
+    await session.eval('(sb-ext:exit :code 3 :abort t)');
+    structures.length = 0;
+    const after = await session.client.callTool({ name: 'eval_form', arguments: { form: '(1+ 1)' } });
+    const texts = (after.content as { text: string }[]).map(({ text }) => text);
+    expect(texts).toHaveLength(2);
+    expect(texts[0]).toBe('2');
+    expect(structures).toEqual([{ texts }]);
+    await session.close();
+  });
+
+  test('other answers are as they were', async () => {
+    const { session, structures } = await geminiSession(era, 'gemini-cli-mcp-client');
+    structures.length = 0;
+    expect(await session.eval('(list 1 2)')).toBe('(1 2)');
+    expect(structures).toEqual([undefined]);
+    structures.length = 0;
+    await session.call('search_tools', { query: 'nonsensical' });
+    expect(structures).toMatchObject([{ success: true, tools: [] }]);
+    await session.close();
+  });
+
+  test('no other client gets a structure, so its transport would put the value there', async () => {
+    const { session, structures } = await geminiSession(era, 'another-gemini-cli');
+    structures.length = 0;
+    await session.client.callTool({ name: 'eval_form', arguments: { form: '(+ 1 2)' } }).catch(() => {});
+    expect(structures).toEqual([3]);
+    await session.close();
+  });
+});
