@@ -13,9 +13,12 @@ import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
 import { homeFolder } from './paths.ts';
 
-function version(): string {
-  const { version } = JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as { version: string };
-  return version;
+/** Returns what package.json says of us. */
+function ownPackage(): { version: string; homepage?: string } {
+  return JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as {
+    version: string;
+    homepage?: string;
+  };
 }
 
 /** What its surroundings say to the program. */
@@ -32,7 +35,7 @@ const WARM_MS = 2000;
 
 async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'help') return print(helpText());
-  if (config.command === 'version') return print(version());
+  if (config.command === 'version') return print(ownPackage().version);
   if (config.command === 'tools') return print(toolList(assemble(config).registry));
   if (config.command === 'install' || config.command === 'uninstall') return setUp(config.command, config);
   if (config.command === 'doctor' && config.client !== undefined) return lookAt(config.client);
@@ -117,13 +120,15 @@ async function serveImage(
   const { PreviewFiles } = await import('./server/preview-files.ts');
   const files = new PreviewFiles(config.previews, config.answerSeconds);
   if (config.sandbox !== 'off') sandboxOf(config).check().catch(complain);
+  const { version, homepage } = ownPackage();
   serve({
     registry,
     catalog,
     executor,
     approvals: new Approvals({ questions, files, session: true }),
     list: config.list,
-    version: version(),
+    version,
+    ...(homepage && { homepage }),
     started,
     onReady: () => {
       warmed = onWarm;

@@ -22,7 +22,9 @@ export function getToolListForMCP(
   { mode = 'lightweight' }: { mode?: ListMode },
   catalog: Tools,
 ): { tools: McpTool[] } {
-  return { tools: [getSearchToolsDefinition(), ...otherTools(mode, catalog)] };
+  // A client that gets the whole list and loads only some of it searches the rest itself. With any other list its model
+  // cannot do without search_tools.
+  return { tools: [getSearchToolsDefinition(mode !== 'full'), ...otherTools(mode, catalog)] };
 }
 
 function otherTools(mode: ListMode, catalog: Tools): McpTool[] {

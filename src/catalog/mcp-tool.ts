@@ -1,6 +1,6 @@
 // Decides how a tool of the catalog reads as MCP's Tool.
 
-import { MOST_KEYWORDS, type SafetyLevel } from '../kernel/tool.ts';
+import { type Effects, MOST_KEYWORDS, type SafetyLevel } from '../kernel/tool.ts';
 import type { ToolMetadata } from './metadata.ts';
 
 interface Hints {
@@ -20,11 +20,22 @@ export interface McpTool {
   _meta?: { [key: string]: unknown };
 }
 
-const HINTS: Record<SafetyLevel, Hints> = {
-  safe: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  cautious: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-  dangerous: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+/** What a tool of a level can do as far as nobody knows better: a cautious one runs any code. */
+const EFFECTS: Record<SafetyLevel, Effects> = {
+  safe: { destructive: false, idempotent: true, openWorld: false },
+  cautious: { destructive: true, idempotent: false, openWorld: true },
+  dangerous: { destructive: true, idempotent: false, openWorld: false },
 };
+
+function hintsOf({ safetyLevel, effects }: ToolMetadata): Hints {
+  const { destructive, idempotent, openWorld } = { ...EFFECTS[safetyLevel], ...effects };
+  return {
+    readOnlyHint: safetyLevel === 'safe',
+    destructiveHint: destructive,
+    idempotentHint: idempotent,
+    openWorldHint: openWorld,
+  };
+}
 
 /** Returns METADATA as MCP's Tool, with all that clients can use (S1.12). Claude Code shows its model only the
  *  names of tools that it does not load from the start, and searches their names, descriptions and hints. */
@@ -41,7 +52,7 @@ export function toMCPTool(metadata: ToolMetadata): McpTool {
     title,
     description: metadata.fullDescription,
     inputSchema: metadata.inputSchema,
-    annotations: { title, ...HINTS[metadata.safetyLevel] },
+    annotations: { title, ...hintsOf(metadata) },
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
 }

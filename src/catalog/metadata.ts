@@ -1,7 +1,7 @@
 // Decides what the catalog says of a tool, all of it derived from the tool itself.
 
 import { type InputSchema, inputSchema } from '../kernel/schema.ts';
-import type { Complexity, SafetyLevel, Tool } from '../kernel/tool.ts';
+import type { Complexity, Effects, SafetyLevel, Tool } from '../kernel/tool.ts';
 import { TOKEN_COSTS } from './token-costs.ts';
 import { searchWords } from './words.ts';
 
@@ -72,6 +72,7 @@ export interface ToolMetadata {
   readonly safetyLevel: SafetyLevel;
   /** The level that its author gave it, where it is treated as a higher one. */
   readonly declaredLevel?: SafetyLevel;
+  readonly effects?: Partial<Effects>;
   readonly alwaysLoad: boolean;
   readonly inputSchema: InputSchema;
 }
@@ -92,6 +93,7 @@ export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
     keywords: [...tool.keywords, ...searchWords(tool.name)],
     safetyLevel: tool.safetyLevel,
     ...(tool.declaredLevel && { declaredLevel: tool.declaredLevel }),
+    ...(tool.effects && { effects: tool.effects }),
     alwaysLoad: tool.alwaysLoad,
     inputSchema: schema,
   });

@@ -101,7 +101,6 @@ export const SEARCH_TOOLS = {
     'tool schemas',
     'choose a tool for a task',
   ],
-  alwaysLoad: true,
 } as const satisfies ToolDescription;
 
 /** Returns the tool search_tools, over CATALOG. */
@@ -153,9 +152,10 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
   };
 }
 
-/** Returns the definition of search_tools as MCP lists it (S1.1). */
-export function getSearchToolsDefinition(): McpTool {
-  return toMCPTool(metadataOf(searchToolsTool(new Map())));
+/** Returns the definition of search_tools as MCP lists it (S1.1). With ALWAYSLOAD, clients that load tools only when
+ *  they are needed have this one from the start. */
+export function getSearchToolsDefinition(alwaysLoad = false): McpTool {
+  return toMCPTool({ ...metadataOf(searchToolsTool(new Map())), alwaysLoad });
 }
 
 /** Returns RESULT with as many of its tools as one answer has room for, and a note when not all have (C13). */

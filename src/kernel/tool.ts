@@ -13,6 +13,16 @@ import {
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 
+/** What a call can do to what is there. Clients ask their human by it; our own gate goes by the level. */
+export interface Effects {
+  /** It can change or remove what is there, and not only add to it. */
+  destructive: boolean;
+  /** The same call again changes nothing more. */
+  idempotent: boolean;
+  /** It can reach beyond the image and the workspace. */
+  openWorld: boolean;
+}
+
 /** How much there is to know before calling a tool well. */
 export const COMPLEXITIES = ['simple', 'moderate', 'complex'] as const;
 export type Complexity = (typeof COMPLEXITIES)[number];
@@ -74,6 +84,8 @@ export interface Tool {
   /** What standing approvals call it, where that is not its name: one of the name does not hold for it. */
   readonly approvedAs?: string;
   readonly categories: readonly string[];
+  /** Its effects where they are others than those that its level lets one fear. */
+  readonly effects?: Partial<Effects>;
   /** What it does in one short sentence, for lists and searches. */
   readonly shortDescription: string;
   readonly complexity: Complexity;

@@ -18,6 +18,7 @@ import type { Outcome } from '../kernel/outcome.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { type Approvals, canAsk, isModern, sender } from './approvals.ts';
+import { identity, signed } from './identity.ts';
 import { instructions } from './instructions.ts';
 import { adaptedTo } from './quirks.ts';
 
@@ -28,6 +29,8 @@ export interface ServerOptions {
   executor: Executor;
   approvals: Approvals;
   version: string;
+  /** Where people read about live-lisp. */
+  homepage?: string;
   /** What tools/list shows. */
   list: ListMode;
   /** Resolves when the tools that the start file registers, if there is one, are there. */
@@ -36,15 +39,12 @@ export interface ServerOptions {
 
 /** Returns a server for one connection. */
 export function createServer(options: ServerOptions): Server {
-  const server = new Server(
-    { name: 'live-lisp', title: 'Live Common Lisp image', version: options.version },
-    {
-      capabilities: { tools: { listChanged: true } },
-      instructions: instructions(options.list),
-      // Clients of the legacy era are asked from here, where it is known what an answer that does not come means.
-      inputRequired: { legacyShim: false },
-    },
-  );
+  const server = new Server(identity(options.version, options.homepage), {
+    capabilities: { tools: { listChanged: true } },
+    instructions: instructions(options.list),
+    // Clients of the legacy era are asked from here, where it is known what an answer that does not come means.
+    inputRequired: { legacyShim: false },
+  });
   server.setRequestHandler('tools/list', async () =>
     getToolListForMCP({ mode: options.list }, options.catalog),
   );
@@ -98,7 +98,7 @@ type CallResult = CallToolResult | InputRequiredResult;
 
 /** Calls the tool NAME with ARGS, after asking the human where that is needed and possible. */
 async function performCall(
-  { executor, approvals }: ServerOptions,
+  { executor, approvals, version }: ServerOptions,
   server: Server,
   name: string,
   args: unknown,
@@ -107,7 +107,7 @@ async function performCall(
   const asks = canAsk(server, context);
   const { call, ended } = callContext(context);
   const execute = (verdict?: Verdict) => executor.execute(name, args, { ...call, canAsk: asks }, verdict);
-  const told = (outcome: Outcome) => adaptedTo(server, context, toResult(outcome));
+  const told = (outcome: Outcome) => signed(adaptedTo(server, context, toResult(outcome)), context, version);
   try {
     const verdict = await approvals.verdict(name, args, context);
     if (verdict?.kind === 'next') return verdict.request;

@@ -184,14 +184,27 @@ describe.each(ERAS)('the lists in the %s era', (era) => {
     });
   });
 
-  test('S1.16 three entry tools are loaded from the start, the others have words to be found by', async () => {
+  test('S1.16 four tools are loaded from the start, the others have words to be found by', async () => {
     const tools = await listed(sessionOf(era, 'full'));
     const always = tools.filter(({ _meta }) => _meta?.['anthropic/alwaysLoad'] === true);
-    expect(always.map(({ name }) => name)).toEqual(['search_tools', 'apropos_search', 'eval_form']);
+    expect(always.map(({ name }) => name)).toEqual([
+      'describe_symbol',
+      'apropos_search',
+      'who_calls',
+      'eval_form',
+    ]);
     for (const { _meta } of tools.filter((tool) => !always.includes(tool))) {
       expect(_meta?.['anthropic/searchHint']).toMatch(/^[^,]+(, [^,]+){7}$/);
     }
   });
+
+  test.each(['lightweight', 'summary', 'search'] as const)(
+    'S1.16 where %s hides what tools take, search_tools is loaded from the start',
+    async (mode) => {
+      const [first] = await listed(sessionOf(era, mode));
+      expect(first).toMatchObject({ name: 'search_tools', _meta: { 'anthropic/alwaysLoad': true } });
+    },
+  );
 
   test.each([
     [{}, "Required parameter 'name' missing"],

@@ -19,6 +19,7 @@ const WRITE_FILE = {
   ],
   required: ['path', 'content'],
   safetyLevel: 'dangerous',
+  effects: { idempotent: true },
   categories: ['buffer'],
   shortDescription: 'Write a whole text file, new or in place of the old one',
   complexity: 'simple',

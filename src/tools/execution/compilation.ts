@@ -30,6 +30,8 @@ const COMPILE_FORM = {
   required: ['form'],
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'cautious',
+  // Nothing is called, and what compiling had to define is taken back.
+  effects: { destructive: false, openWorld: false },
   categories: ['execution'],
   shortDescription: 'Compile Lisp forms without running them: errors, warnings, undefined names, notes',
   complexity: 'simple',

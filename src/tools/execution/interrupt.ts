@@ -24,6 +24,8 @@ const INTERRUPT = {
     { name: 'all', type: 'boolean', description: 'Interrupt all calls' },
   ],
   safetyLevel: 'cautious',
+  // What the call did so far stays. A second one can meet another call.
+  effects: { destructive: false, openWorld: false },
   categories: ['execution'],
   shortDescription: 'Interrupt a call that runs too long, and keep the image',
   complexity: 'simple',

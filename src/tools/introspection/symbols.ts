@@ -162,6 +162,8 @@ const DESCRIBE_SYMBOL = {
     'arglist',
     'what does this function do',
   ],
+  // Claude Code's own search does not find it for the documentation of a function.
+  alwaysLoad: true,
 } as const satisfies ToolDescription;
 
 export function describeSymbol(image: Image, places: Places) {

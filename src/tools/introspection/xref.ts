@@ -48,6 +48,8 @@ const WHO_CALLS = {
     'dead code',
     'impact of a change',
   ],
+  // Claude Code's own search does not find it for what breaks when a name changes.
+  alwaysLoad: true,
 } as const satisfies ToolDescription;
 
 export function whoCalls(image: Image, places: Places) {

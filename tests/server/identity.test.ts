@@ -1,0 +1,55 @@
+// What hosts show their people and their model of the server as a whole.
+
+import { describe, expect, test } from 'vitest';
+import { identity } from '../../src/server/identity.ts';
+import { ERAS, type Session, startSession } from '../harness.ts';
+import { RawServer } from './raw.ts';
+
+const DESCRIPTION = 'Evaluate, search, debug and change a running Common Lisp (SBCL) program';
+
+async function within<Value>(era: 'legacy' | 'modern', use: (session: Session) => Promise<Value>) {
+  const session = await startSession({ era });
+  try {
+    return await use(session);
+  } finally {
+    await session.close();
+  }
+}
+
+describe.each(ERAS)('in the %s era', (era) => {
+  test('a client learns who serves, with a description and an icon', async () => {
+    const server = await within(era, async ({ client }) => client.getServerVersion());
+    expect(server).toMatchObject({ name: 'live-lisp', description: DESCRIPTION });
+    const [icon] = server?.icons ?? [];
+    expect(icon).toMatchObject({ mimeType: 'image/svg+xml', sizes: ['any'] });
+    expect(decodeURIComponent(icon?.src ?? '')).toMatch(/^data:image\/svg\+xml,<svg xmlns="[^"]+".*<\/svg>$/);
+  });
+
+  test('the first line of the instructions says alone what the server is for', async () => {
+    const text = await within(era, async ({ client }) => client.getInstructions() ?? '');
+    expect(text.split('\n')[0]).toBe(
+      'Ask and change a running Common Lisp (SBCL) program: evaluate, find symbols, callers and documentation, load, compile, debug. Use it for any Lisp work, before reading files.',
+    );
+    expect(text).toMatch(/several forms.*call-tool.*probe file/s);
+  });
+});
+
+test('the home page is told when there is one', () => {
+  expect(identity('1.0.0', 'https://example.org')).toMatchObject({ websiteUrl: 'https://example.org' });
+  expect(identity('1.0.0')).not.toHaveProperty('websiteUrl');
+});
+
+test('an answer of a call names the server in short, and only where the era has that', async () => {
+  for (const [era, meta] of [
+    ['legacy', undefined],
+    ['modern', { name: 'live-lisp', title: 'Live Common Lisp image', version: '0.1.0' }],
+  ] as const) {
+    const server = await new RawServer({ era }).connect();
+    const reply = await server.send(
+      server.request('tools/call', { name: 'eval_form', arguments: { form: '1' } }),
+    );
+    const { _meta } = (reply.result ?? {}) as { _meta?: { [name: string]: unknown } };
+    expect(_meta?.['io.modelcontextprotocol/serverInfo']).toEqual(meta);
+    await server.kill();
+  }
+});
