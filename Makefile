@@ -1,6 +1,6 @@
 # The commands of a developer; `make` alone lists them. Each installs what it needs first.
 
-.PHONY: help demo test check check-bench check-long bench build setup machine test-machine
+.PHONY: help demo test check check-bench check-long bench build setup machine test-machine long-machine
 .SILENT:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -13,7 +13,7 @@ help:
 	echo 'make test    run the tests'
 	echo 'make check   run every other check: types, format, generated docs, the package'
 	echo 'make check-bench  measure shortly: no figure may be over twice its goal'
-	echo 'make check-long  run what takes long, and write docs/robustness.md'
+	echo 'make check-long  run what takes long, and write docs/robustness.md and docs/clients.md'
 	echo 'make bench   measure, and write docs/benchmarks.md'
 	echo 'make build   bundle the server into dist/'
 	echo 'make setup   install what is missing: SBCL (asks for sudo only then) and the npm packages'
@@ -25,11 +25,12 @@ demo: setup build
 test: test-machine $(INSTALLED)
 	npx --no-install vitest run
 
-# What takes too long for each change: hostile code, growth, 10,000 random cases of each kind, long random runs; it
-# writes docs/robustness.md.
-check-long: test-machine $(INSTALLED)
+# What takes too long for each change: hostile code, growth, real clients, 10,000 random cases of each kind, long random
+# runs; it writes docs/robustness.md and docs/clients.md.
+check-long: long-machine $(INSTALLED)
 	npx --no-install vitest run --config vitest.long.config.ts
 	node scripts/robustness.mjs
+	node scripts/clients.mjs
 	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 tests/fuzz tests/files/escapes.test.ts tests/recovery/random.test.ts tests/recovery/journal.test.ts
 
 check: test-machine $(INSTALLED)
@@ -53,6 +54,9 @@ machine:
 
 test-machine:
 	sh scripts/setup.sh test
+
+long-machine:
+	sh scripts/setup.sh long
 
 $(INSTALLED): package-lock.json
 	npm ci --loglevel=error --no-update-notifier || { echo 'npm ci failed; its own message is above.' >&2; exit 1; }

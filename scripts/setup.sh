@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes sure that this machine has what live-lisp needs: node and SBCL, and with the argument `test` the Lisp
-# libraries that the tests load and bubblewrap, for the sandbox. Installs only what is missing, and says so.
+# libraries that the tests load and bubblewrap, for the sandbox. With `long` it has tmux too, in which clients run.
+# Installs only what is missing, and says so.
 set -eu
 
 # Prints the problem $1 and, in lines of their own, what to do about it.
@@ -33,18 +34,19 @@ find_missing() {
   elif ! command -v sbcl >/dev/null 2>&1; then
     missing=' sbcl'
   fi
-  [ "$1" = test ] || return 0
+  [ "$1" != run ] || return 0
   for library in alexandria cl-ppcre hunchentoot; do
     [ -e "/usr/share/common-lisp/source/$library/$library.asd" ] || missing="$missing cl-${library#cl-}"
   done
   command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
+  if [ "$1" = long ] && ! command -v tmux >/dev/null 2>&1; then missing="$missing tmux"; fi
 }
 
 # Prints the command that installs what is missing where this script cannot.
 install_command() {
   case $missing in
     *cl-*) echo "apt-get install$missing (Debian packages; the tests load them from /usr/share/common-lisp)" && return ;;
-    *bubblewrap*) echo "apt-get install$missing (or the package bubblewrap of this system)" && return ;;
+    *bubblewrap* | *tmux*) echo "apt-get install$missing (or the packages of these names of this system)" && return ;;
   esac
   names=$(uname -s)
   if [ -r /etc/os-release ]; then names="$names $(. /etc/os-release && echo "${ID:-} ${ID_LIKE:-}")"; fi

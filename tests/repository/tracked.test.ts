@@ -46,6 +46,7 @@ const ENDINGS: { readonly [folder: string]: readonly string[] } = {
   'src/catalog': ['.ts', '.json'],
   tests: ['.ts'],
   'tests/contracts/__snapshots__': ['.txt'],
+  'tests/clients': ['.ts', '/tee.mjs', '/result.json'],
   'tests/hostile': ['.ts', '/collect.mjs', '/result.json'],
   'tests/server/__snapshots__': ['.snap'],
   'tests/source': ['.ts', '.lisp'],
