@@ -54,7 +54,7 @@ export const TIMES: Readonly<Times> = {
   terminate: 1300,
   ask: 1350,
   kill: 250,
-  collecting: 10_000,
+  collecting: 7500,
   collectingPerGb: 2500,
   look: 50,
   beat: 1000,
