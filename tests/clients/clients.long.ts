@@ -37,19 +37,16 @@ afterAll(() => {
 
 test.each(PAIRS)('%s without a human: its model gets every value', async (_, host, row) => {
   row.headless = await measureHeadless(host);
-  console.log(row.headless);
   expect(row.headless).toMatchObject({ number: true, string: true, notice: true });
 });
 
 test.each(PAIRS)('%s in a terminal: a call that is cancelled', async (_, host, row) => {
   row.watched = await measureWatched(host);
-  console.log(row.watched);
   expect(row.watched.cancel).not.toContain('no next call');
 });
 
 test.each(PAIRS)('%s in a terminal: who can be asked can approve', async (_, host, row) => {
   const asked = await measureAsked(host);
   row.asked = asked ?? null;
-  console.log(asked?.screen, asked);
   expect(asked?.keys).not.toBe('');
 });
