@@ -1,5 +1,6 @@
 ;;;; Loads the agent when there is no fasl of it in the cache. It compiles the agent there for the next start. Where
-;;;; that is not possible, it loads the source. LIVE_LISP_FASL is the file to make, without the SBCL version. With
+;;;; that is not possible, it loads the source. LIVE_LISP_FASL is the file to make, without the SBCL version. The names of
+;;;; its parts have the process LIVE_LISP_SERVER, so that whoever finds them knows when nobody makes it any more. With
 ;;;; LIVE_LISP_STRICT every warning of the compiler is printed and ends SBCL with 1; else none is heeded.
 
 (defpackage "LIVE-LISP.BOOT" (:use "COMMON-LISP"))
@@ -43,7 +44,8 @@
 
 (defun compile-agent (target)
   "Compile and load the agent, and leave its fasl as TARGET, whole or not at all. Signal an error when it is not loaded."
-  (let* ((unique (format nil "~A.~36R" target (random (expt 36 8) (make-random-state t))))
+  (let* ((unique (format nil "~A.~A.~36R" target (or (sb-ext:posix-getenv "LIVE_LISP_SERVER") "part")
+                         (random (expt 36 8) (make-random-state t))))
          (parts (loop for name in *files*
                       for part = (format nil "~A.~A" unique (substitute #\- #\/ name))
                       do (load (handler-bind ((warning #'note-condition))

@@ -91,19 +91,30 @@ process when that is another by now."
   ;; impossible.
   (frames-data '((list "a" :b 1))))
 
-(defun save ()
-  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, where all is done that needs no server. Do
-nothing when it is not the program LIVE_LISP_PROGRAM, or has its core in that."
+(defconstant +patience+ 5 "By how much a process that saves a core comes after others for the CPU, as nice(2) has it.")
+
+(defun can-save-p ()
+  "True when this process is the program LIVE_LISP_PROGRAM, which does not have its core in itself."
   (let ((runtime (truename sb-ext:*runtime-pathname*)))
-    (when (and (string= (sb-ext:native-namestring runtime) (sb-ext:posix-getenv "LIVE_LISP_PROGRAM"))
-               (not (equal runtime (truename sb-ext:*core-pathname*))))
-      (setf **origin** (origin))
-      (prepare)
-      (guard-own-threads)
-      (guard)
-      ;; It takes a second, half of all, and SBCL's own code has that done.
-      (when +link-core+ (encapsulate +link-core+ 'live-lisp (constantly nil)))
-      (sb-ext:save-lisp-and-die (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_CORE"))))))
+    (and (string= (sb-ext:native-namestring runtime) (sb-ext:posix-getenv "LIVE_LISP_PROGRAM"))
+         (not (equal runtime (truename sb-ext:*core-pathname*))))))
+
+(defun save ()
+  "Save this process, which has loaded the agent, as the core LIVE_LISP_CORE, where all is done that needs no server. Exit
+with 3 when it never can, and with 1 when that failed."
+  (unless (can-save-p) (sb-ext:exit :code 3 :abort t))
+  ;; Here and not where it is started: there bubblewrap can have begun it by then.
+  (sb-alien:alien-funcall (sb-alien:extern-alien "nice" (function sb-alien:int sb-alien:int)) +patience+)
+  ;; A core that others could write to would not be run.
+  (sb-alien:alien-funcall (sb-alien:extern-alien "umask" (function sb-alien:unsigned-int sb-alien:unsigned-int)) #o077)
+  (setf **origin** (origin))
+  (prepare)
+  (guard-own-threads)
+  (guard)
+  ;; It takes a second, half of all, and SBCL's own code has that done.
+  (when +link-core+ (encapsulate +link-core+ 'live-lisp (constantly nil)))
+  (sb-ext:save-lisp-and-die (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_CORE")))
+  (sb-ext:exit :code 1 :abort t))
 
 (defun main ()
   "Run the agent on file descriptor 3. Returns never. An exit that the program asked for

@@ -2,12 +2,14 @@
 
 import { closeSync, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
+import { removeLeftovers } from './leftovers.ts';
 import { makeFolder } from './paths.ts';
 
 const CHECKSUM_OCTETS = 4;
+const OURS = /^program-.+\.v8(?:\.(?<part>.+))?$/;
 
 export interface LoadedBundle {
   /** What the bundle exports. */
@@ -74,8 +76,10 @@ export function loadBundle(file: string, identity: string, folder: string): Load
   script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));
   let kept = cachedData !== undefined && script.cachedDataRejected !== true;
   const keep = () => {
-    if (!kept) keepCode(cache, script.createCachedData());
+    if (kept) return;
     kept = true;
+    keepCode(cache, script.createCachedData());
+    removeLeftovers(folder, OURS, [basename(cache)]);
   };
   return { exports: module.exports, keep };
 }

@@ -7,8 +7,11 @@ import { Client, type ElicitRequestFormParams, type ElicitResult } from '@modelc
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Waits } from '../src/assembly.ts';
 import { compiledAgent } from '../src/image/process/agent.ts';
+import { coreFile } from '../src/image/process/kept-core.ts';
+import { findSbcl } from '../src/image/process/sbcl.ts';
 import type { Times } from '../src/image/wire/times.ts';
 import { cacheFolder } from '../src/paths.ts';
+import { until } from './server/processes.ts';
 
 export const PROJECT = join(import.meta.dirname, '..');
 export const SERVER = join(PROJECT, 'dist', 'live-lisp.js');
@@ -138,13 +141,28 @@ export function temporaryFolder(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** Puts the compiled agent into BASE, which XDG_CACHE_HOME names for servers, so that those need not compile it. What is
- *  tested with another cache for another reason costs no compilation then. Without an agent in the user's own cache,
- *  where tests/build.ts has it put, BASE stays as it is. */
+const LISP = join(PROJECT, 'lisp');
+
+/** Puts the compiled agent and the core into BASE, which XDG_CACHE_HOME names for servers, so that those need not make
+ *  them. What is tested with another cache for another reason costs no compilation then. Where there are none in the
+ *  user's own cache, where tests/build.ts has them put, BASE stays as it is. */
 export function warmCache(base: string): void {
   const own = cacheFolder();
-  const agent = basename(compiledAgent({ cacheFolder: own, lispFolder: join(PROJECT, 'lisp') }));
+  const agent = basename(compiledAgent({ cacheFolder: own, lispFolder: LISP }));
   const there = existsSync(own) ? readdirSync(own) : [];
-  const wanted = there.filter((name) => name.startsWith(`${agent}-`) && name.endsWith('.fasl'));
+  const isAgent = (name: string) => name.startsWith(`${agent}-`) && name.endsWith('.fasl');
+  const wanted = there.filter((name) => isAgent(name) || join(own, name) === coreIn(own));
   for (const name of wanted) cpSync(join(own, name), join(cacheFolder({ XDG_CACHE_HOME: base }), name));
+}
+
+/** Resolves with the file of the core in the cache of servers for which XDG_CACHE_HOME is BASE. A server makes it once an
+ *  image has started without, so one must run until then. */
+export function untilCoreKept(base?: string): Promise<string> {
+  const file = coreIn(base === undefined ? cacheFolder() : cacheFolder({ XDG_CACHE_HOME: base }));
+  return until('a core that is kept', 120_000, () => file !== undefined && existsSync(file) && file);
+}
+
+function coreIn(folder: string): string | undefined {
+  const sbcl = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+  return coreFile(sbcl, { cacheFolder: folder, lispFolder: LISP, heapMb: 4096 });
 }

@@ -1,8 +1,17 @@
 // What V8 made of the program is kept for the next start, and a start never depends on what is there.
 
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { loadBundle } from '../../src/code-cache.ts';
 import { startSession, temporaryFolder, warmCache } from '../harness.ts';
@@ -92,6 +101,16 @@ test('code that others could have written is not taken', () => {
   expect(isTaken(file)).toBe(false);
   chmodSync(file, 0o644);
   expect(isTaken(file)).toBe(true);
+});
+
+test('code of other versions that was not used for 30 days goes when new code is kept', () => {
+  const file = keepOnce();
+  const [old, recent] = ['program-1-v20.0.0-x64.v8', 'program-2-v20.0.0-x64.v8'] as const;
+  for (const name of [old, recent]) writeFileSync(join(cache, name), '');
+  utimesSync(join(cache, old), 1_700_000_000, 1_700_000_000);
+  rmSync(file);
+  load().keep();
+  expect(readdirSync(cache).sort()).toEqual([basename(file), recent].sort());
 });
 
 test('where nothing can be kept nothing is', () => {

@@ -14,15 +14,25 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { getPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { KeptCore } from '../../src/image/process/kept-core.ts';
 import { Lifetime } from '../../src/image/process/lifetime.ts';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
-import { PROJECT, type Session, type StartOptions, startSession, temporaryFolder } from '../harness.ts';
-import { until } from '../server/processes.ts';
+import {
+  PROJECT,
+  type Session,
+  type StartOptions,
+  startSession,
+  temporaryFolder,
+  untilCoreKept,
+  warmCache,
+} from '../harness.ts';
+import { childrenOf, gone, until } from '../server/processes.ts';
 
 const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+
+const RESTARTABLE: StartOptions = { args: ['--allow', 'restart_image'] };
 
 /** What stands in place of a core where there can be none. */
 const NONE = 'none\n';
@@ -64,15 +74,13 @@ const FROM_CORE = '(not (null (search "--core" (with-open-file (in "/proc/self/c
 /** Returns whether the image of SESSION was started from the core. */
 const fromCore = (session: Session) => session.eval(FROM_CORE);
 
-beforeAll(async () => {
-  await withSession(
-    async (session) => {
-      expect(await fromCore(session)).toBe('T');
-    },
-    {},
-    full.path,
+/** Returns the process of SESSION's server that saves a core, as soon as there is one. */
+const saver = ({ pid }: Session) =>
+  until('what saves a core', 60_000, () =>
+    childrenOf(pid).find((each) => readFileSync(`/proc/${each}/cmdline`, 'latin1').includes('"SAVE"')),
   );
-});
+
+beforeAll(() => warmCache(full.path));
 afterAll(() => full.remove());
 beforeEach(() => {
   folder = temporaryFolder();
@@ -87,14 +95,11 @@ function copied(): string {
 
 test('an image starts from it, and so does the one after a restart', async () => {
   const core = copied();
-  await withSession(
-    async (session) => {
-      expect(await fromCore(session)).toBe('T');
-      await session.call('restart_image', {});
-      expect(await fromCore(session)).toBe('T');
-    },
-    { args: ['--allow', 'restart_image'] },
-  );
+  await withSession(async (session) => {
+    expect(await fromCore(session)).toBe('T');
+    await session.call('restart_image', {});
+    expect(await fromCore(session)).toBe('T');
+  }, RESTARTABLE);
   expect(cores()).toEqual([core]);
 });
 
@@ -125,6 +130,40 @@ test('an SBCL that the program starts has no agent in it', async () => {
   });
 });
 
+test('the first image starts without one, and calls are answered while it is made', async () => {
+  rmSync(copied());
+  await withSession(async (session) => {
+    expect(await fromCore(session)).toBe('NIL');
+    const maker = await saver(session);
+    process.kill(maker, 'SIGSTOP');
+    expect(await session.eval('(+ 1 2)')).toBe('3');
+    await session.call('restart_image', {});
+    expect(await fromCore(session)).toBe('NIL');
+    expect(childrenOf(session.pid)).toHaveLength(2);
+    process.kill(maker, 'SIGCONT');
+    const core = await untilCoreKept(folder.path);
+    expect(cores()).toEqual([core]);
+    await gone(maker, 1000);
+    await session.call('restart_image', {});
+    expect(await fromCore(session)).toBe('T');
+  }, RESTARTABLE);
+});
+
+test('what makes it leaves the CPU to others, and only the user can write to it', async () => {
+  rmSync(copied());
+  const umask = join(folder.path, 'node');
+  writeFileSync(umask, `#!/bin/sh\numask 002\nexec ${process.execPath} "$@"\n`, { mode: 0o755 });
+  await withSession(
+    async (session) => {
+      await session.eval('1');
+      const maker = await saver(session);
+      await until('its low priority', 60_000, () => getPriority(maker) === 5);
+      expect(statSync(await untilCoreKept(folder.path)).mode & 0o777).toBe(0o600);
+    },
+    { node: umask },
+  );
+});
+
 describe('one that is damaged is no obstacle, and is made again', () => {
   test.each<[string, (file: string) => void]>([
     ['truncated', (file) => truncateSync(file, 5_000_000)],
@@ -141,12 +180,14 @@ describe('one that is damaged is no obstacle, and is made again', () => {
     ['not of an agent', (file) => copyFileSync('/usr/lib/sbcl/sbcl.core', file)],
   ])('%s', async (_, damage) => {
     const core = copied();
-    const { size } = statSync(core);
+    const { ino } = statSync(core);
     damage(core);
     await withSession(async (session) => {
+      expect(await fromCore(session)).toBe('NIL');
+      await until('a new core', 60_000, () => statSync(core).ino !== ino);
+      await session.call('restart_image', {});
       expect(await fromCore(session)).toBe('T');
-      expect(statSync(core).size).toBe(size);
-    });
+    }, RESTARTABLE);
   });
 
   test('a folder in its place', async () => {
@@ -165,19 +206,20 @@ test.each([0o664, 0o646])('one that others can write (%o) is not run', async (mo
 
 test('a server that ends while it is made leaves nothing of it', async () => {
   rmSync(copied());
-  const session = await startSession({ env: { XDG_CACHE_HOME: folder.path } });
-  const call = session.eval('(+ 1 2)').catch(() => {});
-  await until('a part of a core', 60_000, () => cores().length > 0);
-  await session.close();
-  await call;
+  const maker = await withSession(async (session) => {
+    await session.eval('1');
+    const process = await saver(session);
+    await until('a part of a core', 60_000, () => cores().length > 0);
+    return process;
+  });
+  await gone(maker, 1000);
   expect(cores()).toEqual([]);
 });
 
 test('a server that ends while an image starts from it leaves it', async () => {
   const core = copied();
-  const lispFolder = join(PROJECT, 'lisp');
   const options = {
-    lispFolder,
+    lispFolder: join(PROJECT, 'lisp'),
     cacheFolder: dirname(core),
     root: folder.path,
     heapMb: 4096,
@@ -194,13 +236,15 @@ test('a server that ends while an image starts from it leaves it', async () => {
 test('only those that were used last are kept', async () => {
   const core = copied();
   rmSync(core);
-  const older = ['1', '2', '3', '4'].map((name) => join(dirname(core), `image-${name}.core`));
+  const older = ['1', '2', '3', '4'].map((digit) => join(dirname(core), `image-${digit.repeat(16)}.core`));
+  const minutesAgo = (minutes: number) => Date.now() / 1000 - 60 * minutes;
   older.forEach((file, at) => {
     writeFileSync(file, 'x');
-    utimesSync(file, 1_700_000_000 + at, 1_700_000_000);
+    utimesSync(file, minutesAgo(10 - at), minutesAgo(10));
   });
   await withSession(async (session) => {
     await session.eval('(+ 1 2)');
+    await until('the removal', 120_000, () => !cores().includes(older[0] ?? ''));
   });
   expect(cores().sort()).toEqual([...older.slice(2), core].sort());
 });
@@ -216,20 +260,25 @@ describe('an SBCL of one’s own', () => {
     return { program, core };
   }
 
+  /** Evaluates in SESSION, and returns what is in the place of a core then: another program has another name for it. */
+  async function afterFirst(session: Session): Promise<string> {
+    await session.eval('(+ 1 2)');
+    await until('a core or none', 120_000, () => cores().some((name) => name.endsWith('.core')));
+    return keptCore();
+  }
+
   test('whose core has changed is started from that, and a new core is kept', async () => {
     const { program, core } = ownSbcl();
     const options = { args: ['--sbcl', program], env: { SBCL_HOME: dirname(core) } };
-    const kept = await withSession(async (session) => {
-      await session.eval('(+ 1 2)');
-      return keptCore();
-    }, options);
+    const kept = await withSession((session) => afterFirst(session), options);
     const { ino } = statSync(kept);
     await withSession(async (session) => expect(await fromCore(session)).toBe('T'), options);
     utimesSync(core, 1_700_000_000, 1_700_000_000);
     await withSession(async (session) => {
-      expect(await fromCore(session)).toBe('T');
-      expect(statSync(kept).ino).not.toBe(ino);
+      expect(await fromCore(session)).toBe('NIL');
+      await until('a new core', 120_000, () => statSync(kept).ino !== ino);
     }, options);
+    await withSession(async (session) => expect(await fromCore(session)).toBe('T'), options);
   });
 
   test('that another program starts gets none, and is not asked again', async () => {
@@ -239,31 +288,10 @@ describe('an SBCL of one’s own', () => {
     });
     const options = { args: ['--sbcl', program] };
     const starts = () => readFileSync(join(folder.path, 'starts'), 'utf8').length / 2;
-    const kept = await withSession(async (session) => {
-      await session.eval('(+ 1 2)');
-      return keptCore();
-    }, options);
+    const kept = await withSession((session) => afterFirst(session), options);
     expect(readFileSync(kept, 'utf8')).toBe(NONE);
     const before = starts();
     await withSession(async (session) => expect(await fromCore(session)).toBe('NIL'), options);
     expect(starts()).toBe(before + 1);
   });
-});
-
-test('one from which no image starts is not kept', async () => {
-  const core = copied();
-  rmSync(core);
-  const options = {
-    lispFolder: join(PROJECT, 'lisp'),
-    cacheFolder: dirname(core),
-    root: folder.path,
-    heapMb: 4096,
-    searchTree: false,
-  };
-  const kept = new KeptCore(options, undefined, 60_000);
-  expect((await kept.make(SBCL))?.args).toContain(`${core}.${process.pid}`);
-  kept.keep(SBCL, false);
-  expect(readFileSync(keptCore(), 'utf8')).toBe(NONE);
-  expect(kept.command(SBCL)).toBeUndefined();
-  expect(kept.isMissing(SBCL)).toBe(false);
 });

@@ -25,6 +25,7 @@ import {
   type StartOptions,
   startSession,
   temporaryFolder,
+  untilCoreKept,
 } from '../harness.ts';
 import { RawServer } from '../server/raw.ts';
 
@@ -75,7 +76,12 @@ describe('the cache', () => {
   const good = temporaryFolder();
   let first: Answer[];
   beforeAll(async () => {
-    const start = () => firstAnswer({ env: { XDG_CACHE_HOME: good.path } });
+    const start = () =>
+      withSession({ env: { XDG_CACHE_HOME: good.path } }, async (session) => {
+        const answer = await session.call('eval_form', { form: '(+ 1 2)' });
+        await untilCoreKept(good.path);
+        return answer;
+      });
     first = await Promise.all([start(), start()]);
   });
   afterAll(good.remove);
@@ -96,7 +102,7 @@ describe('the cache', () => {
 
   describe('that is damaged', () => {
     const goodFasl = () => {
-      const [name = ''] = readdirSync(join(good.path, 'live-lisp'));
+      const [name = ''] = cached(good.path);
       return { name, path: join(good.path, 'live-lisp', name) };
     };
 
@@ -134,7 +140,7 @@ describe('the cache', () => {
     test('is no obstacle, and is whole again', async () => {
       const { file, whole } = putDamaged(truncate);
       expect(await firstAnswer(inFolder())).toEqual(THREE);
-      expect(cached()).toEqual([basename(file)]);
+      expect(cached()).toContain(basename(file));
       expect(statSync(file).size).toBe(whole);
     });
 

@@ -1,13 +1,13 @@
 // Where the sandbox cannot work the server says so and starts no image; where it can, the first start needs no cache.
 
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findSbcl, installCommand } from '../../src/image/process/sbcl.ts';
 import { findBubblewrap, missingBubblewrap } from '../../src/image/sandbox/bubblewrap.ts';
 import { outermost } from '../../src/image/sandbox/mounts.ts';
-import { PROJECT, SERVER, temporaryFolder } from '../harness.ts';
+import { PROJECT, SERVER, temporaryFolder, untilCoreKept } from '../harness.ts';
 import { childrenOf, until } from '../server/processes.ts';
 import { RawServer, textOf } from '../server/raw.ts';
 import { shell, startSandboxed, workspace } from './cell.ts';
@@ -67,7 +67,9 @@ const FAILURES: [string, string | undefined, string][] = [
 describe.each(FAILURES)('where bubblewrap %s', (_, says, why) => {
   const args = ['--sandbox', '--sbcl', SBCL];
 
-  test('the server says so at the start and in each answer, and starts no image', async () => {
+  test('the server says so at the start and in each answer, starts no image, and keeps the core', async () => {
+    const core = await untilCoreKept(place.cache);
+    const { ino } = statSync(core);
     const env = { PATH: pathWith(says), XDG_CACHE_HOME: place.cache };
     const server = new RawServer({ args: [...args, '--root', place.root], env });
     try {
@@ -79,6 +81,8 @@ describe.each(FAILURES)('where bubblewrap %s', (_, says, why) => {
         expect([textOf(reply), reply.result?.isError]).toEqual([`${REFUSAL}${why}`, true]);
       }
       expect(childrenOf(server.pid)).toEqual([]);
+      // It is not to blame.
+      expect(statSync(core).ino).toBe(ino);
     } finally {
       await server.kill();
     }
@@ -120,7 +124,7 @@ test('the doctor says that it works', async () => {
   expect(code).toBe(0);
 });
 
-test('an empty cache is filled before the image starts, and one that cannot be written is none', async () => {
+test('an empty cache is filled, and one that cannot be written is none', async () => {
   const { root, cache, remove } = workspace('empty');
   const kept = () => readdirSync(join(cache, 'live-lisp')).filter((name) => !name.endsWith('.v8'));
   const all = [
@@ -132,11 +136,13 @@ test('an empty cache is filled before the image starts, and one that cannot be w
     '(and (search "--core" (with-open-file (in "/proc/self/cmdline") (read-line in))) :from-core)';
   try {
     for (const [XDG_CACHE_HOME, from] of [
+      [cache, 'NIL'],
       [cache, ':FROM-CORE'],
       ['/proc/nothing', 'NIL'],
     ] as const) {
       const session = await startSandboxed(root, { env: { XDG_CACHE_HOME } });
       expect(await session.eval(FROM_CORE)).toBe(from);
+      await untilCoreKept(cache);
       expect(await shell(session, 'test -d "$XDG_CACHE_HOME" || mkdir "$XDG_CACHE_HOME" && echo ok')).toBe(
         '0 ok',
       );

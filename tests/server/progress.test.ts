@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERAS, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { ERAS, type Session, startSession, temporaryFolder, untilCoreKept } from '../harness.ts';
 import { childrenOf, until } from './processes.ts';
 import { RawServer } from './raw.ts';
 
@@ -202,7 +202,8 @@ test('the first start on a machine tells that the agent is compiled, in a proces
     expect(messages).toContainEqual(
       expect.stringMatching(/^\d+\.\d s, compiling the agent, once for this SBCL$/),
     );
-    expect(childrenOf(session.pid)).toHaveLength(1);
+    await untilCoreKept(cache.path);
+    await until('the end of what made the core', 5000, () => childrenOf(session.pid).length === 1);
     // What the compiler took is not kept: the image has the agent only from its fasl.
     expect(await session.eval('(find-package "LIVE-LISP.BOOT")')).toBe('NIL');
   } finally {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { basename, join } from 'node:path';
+import { namesIn } from '../../leftovers.ts';
 import { makeFolder } from '../../paths.ts';
 import type { Command } from './command.ts';
 
@@ -34,7 +35,7 @@ export function cacheUsable(folder: string): boolean {
 /** Returns whether there is a compiled agent in the cache; for which version of SBCL, only that knows. */
 export function isCompiled(options: AgentOptions): boolean {
   const fasl = `${basename(compiledAgent(options))}-`;
-  return readdirSync(options.cacheFolder).some((name) => name.startsWith(fasl));
+  return namesIn(options.cacheFolder).some((name) => name.startsWith(fasl));
 }
 
 /** Returns what identifies the agent's source in FOLDER and those below: any change of it gives another. */
@@ -80,18 +81,22 @@ export function besidesHeapMb(): number {
 
 /** Returns how SBCL compiles the agent into the cache and ends. */
 export function compilingCommand(sbcl: string, options: AgentOptions): Command {
-  return command(sbcl, options, { forms: [LOAD_SOURCE, '(exit)'], env: agentFiles(options) });
+  const env = { ...agentFiles(options), LIVE_LISP_SERVER: String(process.pid) };
+  return command(sbcl, options, { forms: [LOAD_SOURCE, '(exit)'], env });
 }
 
-/** Returns how SBCL puts itself with the compiled agent into the file CORE and ends. It makes none when SBCL is not the
- *  program itself but starts it, because that is what would have to be told of the core. */
+/** The exit code that says that this SBCL can save no core, whenever it is asked. */
+export const CANNOT_SAVE = 3;
+
+/** Returns how SBCL puts itself with the compiled agent into the file CORE and ends. It makes none, and exits with
+ *  CANNOT_SAVE, when SBCL only starts the program, which is what would have to be told of the core. */
 export function savingCommand(sbcl: string, options: AgentOptions, core: string): Command {
   const env = { ...agentFiles(options), LIVE_LISP_CORE: core, LIVE_LISP_PROGRAM: realpathSync(sbcl) };
-  return command(sbcl, options, { forms: [LOAD_CACHED, SAVE, '(exit)'], env });
+  return command(sbcl, options, { forms: [LOAD_CACHED, SAVE], env });
 }
 
 /** The collector copies what lives, so SBCL gets room for a heap and a copy of it. The agent keeps it to the heap. */
-const SPACE_PER_HEAP = 2;
+export const SPACE_PER_HEAP = 2;
 
 function command(
   sbcl: string,

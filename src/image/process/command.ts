@@ -1,6 +1,8 @@
 // Decides what it takes to start a program, and to lock it in.
 
-import { type ChildProcess, execFile } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 
 /** What is run, and with which environment. */
 export interface Command {
@@ -21,15 +23,23 @@ export interface Cell {
   check(): Promise<void>;
 }
 
-/** Runs COMMAND for at most LIMIT_MS milliseconds. Returns its process, and whether it succeeds. */
+/** Runs COMMAND for at most LIMIT_MS milliseconds, with nothing to read and nobody who reads, also on the descriptor of
+ *  the wire. Returns its process, and its exit code; that is undefined when a signal or the limit ended it, or it could
+ *  not be started. */
 export function run(
-  { program, args, env }: Command,
+  { program, args, env, tellsSignals }: Command,
   limitMs: number,
-): { process: ChildProcess; succeeds: Promise<boolean> } {
-  let done: (succeeded: boolean) => void = () => {};
-  const succeeds = new Promise<boolean>((resolve) => {
-    done = resolve;
+): { process: ChildProcess; code: Promise<number | undefined> } {
+  const nowhere = openSync(devNull, 'r+');
+  const stdio = [nowhere, nowhere, nowhere, nowhere];
+  const process = spawn(program, args, { env, stdio, timeout: limitMs, killSignal: 'SIGKILL' });
+  closeSync(nowhere);
+  const code = new Promise<number | undefined>((resolve) => {
+    process.on('error', () => resolve(undefined));
+    process.on('exit', (code) => {
+      const isSignal = code === null || (tellsSignals === true && code >= 128);
+      resolve(isSignal ? undefined : code);
+    });
   });
-  const options = { env, timeout: limitMs, killSignal: 'SIGKILL' } as const;
-  return { process: execFile(program, args, options, (error) => done(error === null)), succeeds };
+  return { process, code };
 }

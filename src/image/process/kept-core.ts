@@ -1,10 +1,19 @@
 // Decides which images start from a core that has the agent in it, and how such a core is made and kept.
 
 import type { ChildProcess } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readdirSync, realpathSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { type AgentOptions, coreCommand, savingCommand, sourceDigest } from './agent.ts';
+import { createHash, randomUUID } from 'node:crypto';
+import { realpathSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { namesIn, removeLeftovers } from '../../leftovers.ts';
+import {
+  type AgentOptions,
+  agentCommand,
+  CANNOT_SAVE,
+  compiledAgent,
+  coreCommand,
+  savingCommand,
+  sourceDigest,
+} from './agent.ts';
 import { type Cell, type Command, run } from './command.ts';
 
 /** Megabytes of heap that a core is made for at least, so that smaller heaps share it: the default. SBCL patches all code
@@ -14,7 +23,8 @@ const LEAST_HEAP_MB = 4096;
 const KEPT = 3;
 /** What a file has that says there can be no core. An empty one is what a crash of the machine can leave. */
 const NONE = 'none\n';
-const NAME = /^image-[0-9a-f]+\.core$/;
+const CORE = /^image-[0-9a-f]+\.core$/;
+const OURS = /^(?:agent-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
 
 export class KeptCore {
   readonly #options: AgentOptions;
@@ -34,53 +44,31 @@ export class KeptCore {
 
   /** Returns how an image of the program SBCL is started from the core; undefined when there is none. */
   command(sbcl: string): Command | undefined {
-    const file = this.#file(sbcl);
+    const file = coreFile(sbcl, this.#options);
     return file !== undefined && isOwn(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Removes the core for SBCL, because no image starts from it. */
-  discard(sbcl: string): void {
-    removeIfThere(this.#file(sbcl));
-  }
-
-  /** Returns whether a core for SBCL is still to be made, as far as is known. */
-  isMissing(sbcl: string): boolean {
-    const file = this.#file(sbcl);
-    return file !== undefined && !statsOf(file)?.size;
-  }
-
-  /** Makes the core for SBCL from the compiled agent. Returns how an image is started from it; undefined when none could
-   *  be made. Whether one started is to be told to `keep`. Never throws: without a core a start takes longer, and that
-   *  is all. */
-  async make(sbcl: string): Promise<Command | undefined> {
-    const file = this.#file(sbcl);
-    if (file === undefined) return undefined;
-    const partial = `${file}.${process.pid}`;
+  /** Makes the core for SBCL from the compiled agent, from which an image has started. Where one is kept none is made,
+   *  unless no image starts from it, as FAILED says. Nothing waits for this. Never throws: without a core a start takes
+   *  longer, and that is all. */
+  async make(sbcl: string, failed: boolean): Promise<void> {
+    const file = coreFile(sbcl, this.#options);
+    if (this.#closed || this.#partial !== undefined || file === undefined) return;
+    if (!failed && statsOf(file)?.size) return;
+    const partial = `${file}.${process.pid}.${randomUUID().slice(0, 8)}`;
     this.#partial = partial;
     try {
-      const saving = savingCommand(sbcl, { ...this.#options, heapMb: this.#heapMb }, partial);
-      const saved = await this.#run(saving);
-      if (saved && isOwn(partial)) return coreCommand(sbcl, this.#options, partial);
-      if (saved) this.keep(sbcl, false);
-    } catch {}
-    this.#forget();
-    return undefined;
-  }
-
-  /** Gives the core that was made last its name. When no image starts from it, as WORKS says, a note that there can be none
-   *  takes its place. Never throws. */
-  keep(sbcl: string, works: boolean): void {
-    const [partial, file] = [this.#partial, this.#file(sbcl)];
-    if (partial === undefined || file === undefined || this.#closed) return;
-    try {
-      if (works) renameSync(partial, file);
-      else writeFileSync(file, NONE, { mode: 0o600 });
+      const works = await this.#works(sbcl, partial);
+      if (works === false) writeFileSync(partial, NONE, { mode: 0o600 });
+      if (works !== undefined && !this.#closed) renameSync(partial, file);
       removeOldest(file);
+      const current = [`${basename(compiledAgent(this.#options))}-`, basename(file)];
+      removeLeftovers(dirname(file), OURS, current);
     } catch {}
     this.#forget();
   }
 
-  /** Makes none any more. */
+  /** Ends what makes a core, and makes none any more. */
   close(): void {
     this.#closed = true;
     this.#maker?.kill('SIGKILL');
@@ -88,36 +76,60 @@ export class KeptCore {
   }
 
   #forget(): void {
-    removeIfThere(this.#partial);
+    if (this.#partial !== undefined) rmSync(this.#partial, { force: true });
     this.#partial = undefined;
   }
 
-  get #heapMb(): number {
-    return Math.max(LEAST_HEAP_MB, 2 ** Math.ceil(Math.log2(this.#options.heapMb)));
+  /** Saves a core for SBCL as PARTIAL and starts it. Returns whether it works; undefined when what kept it from that can
+   *  pass, as a lack of memory does. */
+  async #works(sbcl: string, partial: string): Promise<boolean | undefined> {
+    const saving = savingCommand(sbcl, { ...this.#options, heapMb: tableFor(this.#options.heapMb) }, partial);
+    const saved = await this.#run(this.#cell?.lockInCompiler(saving) ?? saving);
+    if (saved === CANNOT_SAVE) return false;
+    if (saved !== 0 || !isOwn(partial)) return undefined;
+    const started = await this.#start(coreCommand(sbcl, this.#options, partial));
+    if (started === 0) return true;
+    // It is the fault of the core only when one starts without it, here and now.
+    const without = started && (await this.#start(agentCommand(sbcl, this.#options, true)));
+    return without === 0 ? false : undefined;
   }
 
-  /** Returns the file of the core for SBCL; another for each program, source of the agent and size of table. */
-  #file(sbcl: string): string | undefined {
-    try {
-      const program = realpathSync(sbcl);
-      const { size, mtimeMs } = statSync(program);
-      const { SBCL_HOME, SBCL_CORE } = process.env;
-      const digest = sourceDigest(this.#options.lispFolder);
-      const identity = JSON.stringify([digest, program, size, mtimeMs, SBCL_HOME, SBCL_CORE, this.#heapMb]);
-      const name = createHash('sha256').update(identity).digest('hex').slice(0, 16);
-      return join(this.#options.cacheFolder, `image-${name}.core`);
-    } catch {
-      return undefined;
-    }
+  /** Starts an image by COMMAND, which greets and ends, because nobody is there. Returns its exit code. */
+  #start(command: Command): Promise<number | undefined> {
+    return this.#run(this.#cell?.lockIn(command) ?? command);
   }
 
-  /** Runs COMMAND, one step of making a core, and returns whether it succeeded. */
-  async #run(command: Command): Promise<boolean> {
-    if (this.#closed) return false;
-    const { process: maker, succeeds } = run(this.#cell?.lockInCompiler(command) ?? command, this.#limitMs);
+  /** Runs COMMAND, one step of making a core, and returns its exit code. */
+  async #run(command: Command): Promise<number | undefined> {
+    if (this.#closed) return undefined;
+    const { process: maker, code } = run(command, this.#limitMs);
     this.#maker = maker;
-    return succeeds;
+    return code;
   }
+}
+
+/** Returns the file in the cache for the core from which images of SBCL with OPTIONS start, or undefined when there is no
+ *  such SBCL. It is another for each program, source of the agent and size of table. */
+export function coreFile(
+  sbcl: string,
+  options: Pick<AgentOptions, 'cacheFolder' | 'heapMb' | 'lispFolder'>,
+): string | undefined {
+  try {
+    const program = realpathSync(sbcl);
+    const { size, mtimeMs } = statSync(program);
+    const { SBCL_HOME, SBCL_CORE } = process.env;
+    const digest = sourceDigest(options.lispFolder);
+    const identity = [digest, program, size, mtimeMs, SBCL_HOME, SBCL_CORE, tableFor(options.heapMb)];
+    const name = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
+    return join(options.cacheFolder, `image-${name}.core`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the megabytes of heap that the core for HEAP_MB is made for. */
+function tableFor(heapMb: number): number {
+  return Math.max(LEAST_HEAP_MB, 2 ** Math.ceil(Math.log2(heapMb)));
 }
 
 /** Returns whether FILE is a core that this user alone can have written: it is code that will run. */
@@ -143,14 +155,10 @@ function statsOf(file: string): Stats | undefined {
 /** Removes the cores beside FILE that were used longest ago. */
 function removeOldest(file: string): void {
   const folder = dirname(file);
-  const cores = readdirSync(folder)
-    .filter((name) => NAME.test(name))
+  const cores = namesIn(folder)
+    .filter((name) => CORE.test(name))
     .map((name) => ({ path: join(folder, name), used: statSync(join(folder, name)).atimeMs }))
     .filter(({ path }) => path !== file)
     .sort((one, other) => other.used - one.used);
-  for (const { path } of cores.slice(KEPT - 1)) removeIfThere(path);
-}
-
-function removeIfThere(file: string | undefined): void {
-  if (file !== undefined) rmSync(file, { force: true });
+  for (const { path } of cores.slice(KEPT - 1)) rmSync(path, { force: true });
 }

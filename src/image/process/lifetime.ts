@@ -14,6 +14,7 @@ import { frozenAfter, listenToHeart } from './heart.ts';
 import { KeptCore } from './kept-core.ts';
 import { seenFromOutside } from './outside.ts';
 import { findSbcl } from './sbcl.ts';
+import { spaceRemedy } from './space.ts';
 
 export interface LifetimeOptions extends AgentOptions {
   /** The sbcl to start; the one on PATH when absent. */
@@ -44,13 +45,15 @@ export class Lifetime {
   #pulse: Pulse | undefined;
   #failure: string | undefined;
   #compiler: ChildProcess | undefined;
+  /** Makes a core, when the image was not started from one. */
+  #makeCore: () => void = () => {};
   #closed = false;
 
   constructor(options: LifetimeOptions, turns: Turns, times: Times = TIMES) {
     this.#options = options;
     this.#times = times;
     this.#turns = turns;
-    this.#core = new KeptCore(options, options.sandbox, times.start);
+    this.#core = new KeptCore(options, options.sandbox, times.core);
   }
 
   /** Whether there is a process, or one is being started. */
@@ -148,6 +151,7 @@ export class Lifetime {
       if (child.dead) this.#ready = undefined;
       // So that something is known of it when it stands still later.
       else void this.#pulse?.status(0);
+      this.#makeCore();
       return child;
     }
   }
@@ -155,8 +159,7 @@ export class Lifetime {
   /** Starts a process that is watched from now on. */
   async #begin(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
-    const cached = cacheUsable(this.#options.cacheFolder);
-    const child = (cached && (await this.#spawnFromCore(sbcl))) || (await this.#spawnFromFasl(sbcl, cached));
+    const child = await this.#spawnAgent(sbcl);
     const pulse = new Pulse(child);
     this.#pulse = pulse;
     const collecting = child.collector();
@@ -181,38 +184,30 @@ export class Lifetime {
     return child;
   }
 
-  /** Starts a process from the core that is kept, or made now. Returns undefined when there can be none. */
-  async #spawnFromCore(sbcl: string): Promise<Child | undefined> {
-    const child = await this.#trySpawning(sbcl);
-    if (child !== undefined || !this.#core.isMissing(sbcl)) return child;
-    if (!isCompiled(this.#options) && !(await this.#compileAgent(sbcl))) return undefined;
-    const command = await this.#core.make(sbcl);
-    const made = command && (await this.#spawn(command).catch(() => undefined));
-    this.#core.keep(sbcl, made !== undefined);
-    return made;
-  }
-
-  async #trySpawning(sbcl: string): Promise<Child | undefined> {
-    const command = this.#core.command(sbcl);
-    if (command === undefined) return undefined;
-    return this.#spawn(command).catch(() => {
-      if (!this.#closed) this.#core.discard(sbcl);
-      return undefined;
-    });
+  /** Starts a process from the core that is kept. Where there is none, or no process starts from it, from the agent. */
+  async #spawnAgent(sbcl: string): Promise<Child> {
+    const cached = cacheUsable(this.#options.cacheFolder);
+    const command = cached ? this.#core.command(sbcl) : undefined;
+    const fromCore = command && (await this.#spawn(command).catch(() => undefined));
+    const child = fromCore ?? (await this.#spawnWithoutCore(sbcl, cached));
+    const lacking = cached && fromCore === undefined;
+    this.#makeCore = () => lacking && void this.#core.make(sbcl, command !== undefined);
+    return child;
   }
 
   /** Starts a process from the compiled agent when CACHED, or from its source where that cannot be kept. */
-  async #spawnFromFasl(sbcl: string, cached: boolean): Promise<Child> {
-    const spawnAgent = (fromFasl: boolean) => this.#spawn(agentCommand(sbcl, this.#options, fromFasl));
-    return spawnAgent(cached).catch(async (error: unknown) => {
-      await this.#options.sandbox?.check();
-      if (!cached) throw error;
-      // A fasl that is missing or does not load has ended the process.
-      const compiled = await this.#compileAgent(sbcl);
-      return spawnAgent(compiled).catch((again: unknown) => {
-        if (!compiled) throw again;
-        return spawnAgent(false);
-      });
+  async #spawnWithoutCore(sbcl: string, cached: boolean): Promise<Child> {
+    const { sandbox } = this.#options;
+    const spawn = (compiled: boolean) => this.#spawn(agentCommand(sbcl, this.#options, compiled));
+    // What is there can be of another SBCL, or damaged: then it ends the process.
+    const fasls = [async () => isCompiled(this.#options), () => this.#compileAgent(sbcl)];
+    for (const isThere of cached ? fasls : []) {
+      const child = (await isThere()) && (await spawn(true).catch(() => sandbox?.check()));
+      if (child) return child;
+    }
+    return spawn(false).catch(async (error: unknown) => {
+      await sandbox?.check();
+      throw error;
     });
   }
 
@@ -220,15 +215,13 @@ export class Lifetime {
    *  own gives back. */
   async #compileAgent(sbcl: string): Promise<boolean> {
     const command = compilingCommand(sbcl, this.#options);
-    const { process, succeeds } = run(
-      this.#options.sandbox?.lockInCompiler(command) ?? command,
-      this.#times.start,
-    );
+    const locked = this.#options.sandbox?.lockInCompiler(command) ?? command;
+    const { process, code } = run(locked, this.#times.start);
     this.#compiler = process;
     if (this.#closed) process.kill();
-    return succeeds.finally(() => {
-      this.#compiler = undefined;
-    });
+    const succeeds = (await code) === 0 && isCompiled(this.#options);
+    this.#compiler = undefined;
+    return succeeds;
   }
 
   async #spawn(command: Command): Promise<Child> {
@@ -245,9 +238,8 @@ export class Lifetime {
       return child;
     } catch (error) {
       child.takeRaw(); // The error's message has it.
-      throw new SetupError(
-        `The Lisp image did not start: ${messageOf(error)}. Run live-lisp doctor to find the step that fails.`,
-      );
+      const remedy = spaceRemedy(this.#options.heapMb) ?? 'Run live-lisp doctor to find the step that fails.';
+      throw new SetupError(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
     } finally {
       clearTimeout(timer);
       clearInterval(waking);

@@ -25,6 +25,8 @@ export interface Times {
   /** For an image to greet, and between two attempts to let it go on, should a signal have stopped it. */
   start: number;
   wake: number;
+  /** For each step of making a core, which leaves the CPU to all others. */
+  core: number;
   /** For the output of a process to be read that has ended. */
   lastWords: number;
   /** For a process that is about to exit. */
@@ -63,6 +65,7 @@ export const TIMES: Readonly<Times> = {
   greeting: 10_000,
   start: 60_000,
   wake: 1000,
+  core: 600_000,
   lastWords: 20,
   exit: 4000,
   status: 70,

@@ -1,0 +1,33 @@
+// Decides what to do where an image may not have the address space that its heap needs.
+
+import { readFileSync } from 'node:fs';
+import { SPACE_PER_HEAP } from './agent.ts';
+
+/** Megabytes that SBCL needs besides the space of its heap, to start and to run some threads. */
+const BESIDES_MB = 1024;
+/** Megabytes of the smallest heap that --heap takes. */
+const LEAST_HEAP_MB = 128;
+
+/** Returns what a person can do when this process may use less address space than an image with HEAP_MB of heap needs.
+ *  LIMITS says what it may use. Returns undefined when that suffices, or the system does not tell. */
+export function spaceRemedy(heapMb: number, limits: string = ownLimits()): string | undefined {
+  const octets = /^Max address space +(\d+)/m.exec(limits)?.[1];
+  if (octets === undefined) return undefined;
+  const limitMb = Math.floor(Number(octets) / 2 ** 20);
+  const spaceMb = SPACE_PER_HEAP * heapMb;
+  if (limitMb >= spaceMb + BESIDES_MB) return undefined;
+  const mostMb = Math.floor((limitMb - BESIDES_MB) / SPACE_PER_HEAP);
+  const smaller = mostMb < LEAST_HEAP_MB ? '' : `start the server with --heap ${mostMb}MB, or to `;
+  return (
+    `SBCL reserves ${spaceMb} MB of address space for a heap of ${heapMb} MB and needs some besides. This server may use ` +
+    `${limitMb} MB (ulimit -v). Ask the user to ${smaller}raise that limit.`
+  );
+}
+
+function ownLimits(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'latin1');
+  } catch {
+    return ''; // No Linux.
+  }
+}
