@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { BUNDLE } from '../scripts/bundle.mjs';
+import { Client } from './client.mjs';
 
 /** @typedef {import('./client.mjs').Contestant} Contestant */
 
@@ -14,7 +15,7 @@ import { BUNDLE } from '../scripts/bundle.mjs';
  * @typedef {object} Stage
  * @property {Contestant} floor
  * @property {Contestant} ours with the user's own caches
- * @property {Contestant} warm with a cache that holds the agent after one start
+ * @property {Contestant} warm with a cache that holds the core which a server makes after its first start
  * @property {Contestant | undefined} sandboxed the same in the sandbox, where there is bubblewrap
  * @property {() => { contestant: Contestant, remove: () => void }} cold with a cache of its own that is empty
  * @property {string} library the file of the package's library
@@ -39,10 +40,12 @@ export async function setStage() {
   }
   await bundleFloor(join(stage, 'dist', 'floor.js'));
   const ours = { script: join(stage, 'dist', 'live-lisp.js'), folder };
+  const warm = withCache(ours, join(stage, 'cache'));
+  for (const contestant of [ours, warm]) await keepCore(contestant);
   return {
     floor: { script: join(stage, 'dist', 'floor.js'), folder },
     ours,
-    warm: withCache(ours, join(stage, 'cache')),
+    warm,
     sandboxed: hasBubblewrap()
       ? withCache({ ...ours, args: ['--sandbox'] }, join(stage, 'cache'))
       : undefined,
@@ -53,6 +56,37 @@ export async function setStage() {
     library: join(stage, 'dist', 'index.js'),
     remove: () => removeFolder(stage),
   };
+}
+
+/** True in an image that was started from a core with the agent in it. */
+const FROM_CORE = '(not (null (symbol-value (find-symbol "**ORIGIN**" "LIVE-LISP.AGENT"))))';
+const CORE_LIMIT_MS = 120_000;
+
+/**
+ * Has images of CONTESTANT start from a core, which a server makes after an image has started without.
+ * @param {Contestant} contestant
+ */
+async function keepCore(contestant) {
+  const maker = new Client(contestant);
+  try {
+    await maker.initialize();
+    const began = performance.now();
+    let answer = await maker.call('eval_form', { form: FROM_CORE });
+    while (answer !== 'T') {
+      if (performance.now() - began > CORE_LIMIT_MS) {
+        throw new Error(
+          'No image starts from a core: see what live-lisp doctor says, and run the bench again.',
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const client = new Client(contestant);
+      await client.initialize();
+      answer = await client.call('eval_form', { form: FROM_CORE });
+      await client.close();
+    }
+  } finally {
+    await maker.close();
+  }
 }
 
 function hasBubblewrap() {
