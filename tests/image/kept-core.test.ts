@@ -239,14 +239,16 @@ test('only those that were used last are kept', async () => {
   const older = ['1', '2', '3', '4'].map((digit) => join(dirname(core), `image-${digit.repeat(16)}.core`));
   const minutesAgo = (minutes: number) => Date.now() / 1000 - 60 * minutes;
   older.forEach((file, at) => {
-    writeFileSync(file, 'x');
+    writeFileSync(file, 'a core');
     utimesSync(file, minutesAgo(10 - at), minutesAgo(10));
   });
+  const none = join(dirname(core), `image-${'5'.repeat(16)}.core`);
+  writeFileSync(none, NONE);
   await withSession(async (session) => {
     await session.eval('(+ 1 2)');
     await until('the removal', 120_000, () => !cores().includes(older[0] ?? ''));
   });
-  expect(cores().sort()).toEqual([...older.slice(2), core].sort());
+  expect(cores().sort()).toEqual([...older.slice(2), none, core].sort());
 });
 
 describe('an SBCL of one’s own', () => {

@@ -157,8 +157,9 @@ function removeOldest(file: string): void {
   const folder = dirname(file);
   const cores = namesIn(folder)
     .filter((name) => CORE.test(name))
-    .map((name) => ({ path: join(folder, name), used: statSync(join(folder, name)).atimeMs }))
-    .filter(({ path }) => path !== file)
-    .sort((one, other) => other.used - one.used);
+    .map((name) => ({ path: join(folder, name), stats: statsOf(join(folder, name)) }))
+    // A note that there can be none takes no room, and must cost no core.
+    .filter(({ path, stats }) => path !== file && stats !== undefined && stats.size > NONE.length)
+    .sort((one, other) => Number(other.stats?.atimeMs) - Number(one.stats?.atimeMs));
   for (const { path } of cores.slice(KEPT - 1)) rmSync(path, { force: true });
 }
