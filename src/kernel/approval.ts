@@ -50,8 +50,8 @@ export function refusalText({ tool, place }: About, code: boolean): string {
 /** Returns the text for a call about which a human was asked, when the client gave no answer of theirs (C29). */
 export function unansweredText(question: About, late = false): string {
   const { name, safetyLevel } = question.tool;
-  const how = late ? 'in time' : 'the question';
-  return `Tool ${name} is ${safetyLevel} and needs a human's approval. Nobody answered ${how}, so nothing was done. ${allowanceText(question)}`;
+  const nobody = late ? 'Nobody answered in time' : 'Nobody answered the question';
+  return `Tool ${name} is ${safetyLevel} and needs a human's approval. ${nobody}, so nothing was done. ${allowanceText(question)}`;
 }
 
 /** Returns what is told besides a denial: clients that run without a person deny by themselves. */
