@@ -149,15 +149,15 @@ When the largest is a thread, these are all threads that have made much, for nob
             (< copied (- (sb-ext:dynamic-space-size) usage)))))
 
 (defun judge-fairly ()
-  "Return what must be ended, once what can be collected is: garbage is no growth. That is not tried again before the
-heap has been filled a little more."
+  "Return what must be ended, once what can be collected is: garbage is no growth. While little was added since that was
+done last, nothing is ended. What was added can be garbage, and is too little to collect all again for."
   (multiple-value-bind (ends room) (judge-growers)
     (setf **reclaimed** (min **usage** **reclaimed**))
-    (when (and ends room (> **usage** (+ **reclaimed** (little))))
-      (collect-much)
-      (setf ends (judge-growers)
-            **reclaimed** **usage**))
-    ends))
+    (cond ((not (and ends room)) ends)
+          ((<= **usage** (+ **reclaimed** (little))) nil)
+          (t (collect-much)
+             (prog1 (judge-growers)
+               (setf **reclaimed** **usage**))))))
 
 (defun guard-heap ()
   "Runs after every garbage collection."

@@ -5,13 +5,14 @@
 (defun guarded (function)
   "Return a function for a new thread that does what FUNCTION does. A condition that nobody handles ends the thread,
 whatever the global hook is by then. Once its stack is unwound, the guard page is put back for the next thread that
-gets the stack."
+gets the stack, and nothing is left there that would seem to live."
   (lambda (&rest arguments)
     (guard-stacks)
     (let* ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
            (*thread-end* (list 'ended))
            (values (catch *thread-end* (multiple-value-list (apply function arguments)))))
       (protect-stack-again)
+      (scrub-stack)
       (if (eq values *thread-end*)
           (sb-thread:abort-thread)
           (values-list values)))))

@@ -93,7 +93,7 @@ describe('beside an application that fills 40 % of the heap', () => {
     session = started;
   });
 
-  test.each(PROGRAMS)('%s can keep 40 % of it', async (name) => {
-    expect(await session.eval(`(${name} 4/10)`, { timeout: 120 })).toBe('T');
+  test.each(PROGRAMS)('%s can keep 30 % of it', async (name) => {
+    expect(await session.eval(`(${name} 3/10)`, { timeout: 120 })).toBe('T');
   });
 });
