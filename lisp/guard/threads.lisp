@@ -4,8 +4,8 @@
 
 (defun guarded (function)
   "Return a function for a new thread that does what FUNCTION does. A condition that nobody handles ends the thread,
-whatever the global hook is by then. Once its stack is unwound, the guard page is put back for the next thread that
-gets the stack, and nothing is left there that would seem to live."
+whatever the global hook is by then. Once its stack is unwound, it is made ready for the next thread that gets it. The
+guard page is put back, and nothing is left there that would seem to live."
   (lambda (&rest arguments)
     (guard-stacks)
     (let* ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
