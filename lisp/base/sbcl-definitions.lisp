@@ -145,6 +145,8 @@ in another way."
 (define-internal description-constructors (description)
   "Return the constructors of DESCRIPTION, lists that begin with a name."
   ("SB-KERNEL" "DD-CONSTRUCTORS"))
+(define-internal description-type (description)
+  "Return what the structures of DESCRIPTION are: STRUCTURE, VECTOR or LIST." ("SB-KERNEL" "DD-TYPE"))
 (define-internal structure-slot-name (slot) "Return the name of SLOT." ("SB-KERNEL" "DSD-NAME"))
 (define-internal structure-slot-accessor (slot)
   "Return the name of the accessor of SLOT." ("SB-KERNEL" "DSD-ACCESSOR-NAME"))

@@ -120,6 +120,15 @@ symbol (S3.4, S3.5). Where nobody named a package, the answer says when the sess
   "True when SYMBOL names a class."
   (and (find-class symbol nil) t))
 
+(defun typed-structure (symbol)
+  "Return what DEFSTRUCT left for the structure SYMBOL that is a vector or a list, or NIL."
+  (values (known :typed-structure :info symbol)))
+
+(defun type-name-p (symbol)
+  "True when SYMBOL names a type, also one that is no type specifier without arguments."
+  (or (member (known :type :kind symbol) '(:defined :primitive :instance))
+      (sb-ext:valid-type-specifier-p symbol)))
+
 (defun natures (symbol)
   "Return all that SYMBOL names, the label of S0 first (C15)."
   (remove nil (list (callable-nature symbol)

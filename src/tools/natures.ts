@@ -1,4 +1,4 @@
-// Decides how it reads that a name stands for something else than what was asked for.
+// Decides how names read: of setf functions, and of what stands for something else than what was asked for.
 
 /** Returns the sentence that NAME, which has NATURES, is no KIND: what it is, or that it is not defined. */
 export function isNot(
@@ -8,4 +8,9 @@ export function isNot(
 ): string {
   const others = natures.map((nature) => `a ${nature.toLowerCase()}`).join(' and ');
   return others ? `${name} is ${others}, not a ${kind}.` : `${name} is not defined as a ${kind}.`;
+}
+
+/** Returns the name of the setf function of the function NAME, as the image writes both. */
+export function setfName(name: string): string {
+  return name.replace(/::(.*)$/s, '::(SETF $1)');
 }
