@@ -101,6 +101,8 @@ in another way."
   "Return the name of the file of LOCATION, or NIL." ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING"))
 (define-internal package-location (package)
   "Return where PACKAGE is from." ("SB-IMPL" "PACKAGE-SOURCE-LOCATION"))
+(define-internal-type class-missing "Errors that a name names no class; the name is that of a cell error."
+  ("SB-PCL" "CLASS-NOT-FOUND-ERROR"))
 (define-internal type-specifier (type)
   "Return the specifier of TYPE, an object of the compiler." ("SB-KERNEL" "TYPE-SPECIFIER"))
 

@@ -20,5 +20,6 @@ agent's own."
   (let ((type (type-of condition)))
     (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
             "text" (report-text 4000 condition)
+            "near" (near-condition condition)
             "restarts" (restarts-data condition)
             "frames" (frames-data calls))))

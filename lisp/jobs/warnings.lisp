@@ -99,6 +99,7 @@ more than once; those count once."
           (push key (remarks-keys *remarks*))
           (push (object "severity" severity
                         "text" text
+                        "near" (near-condition condition)
                         "form" form
                         "definition" definition
                         "formNumber" *form-number*

@@ -10,7 +10,7 @@ those local to the package WITHIN too (S0.9). Leaves the operation when there is
     (or (find-package name)
         (find-package (string-upcase name))
         (find-package (string-upcase (string-trim " " (string-left-trim "#: " name))))
-        (fail-lookup "failure" "no-package" "package" name))))
+        (fail-lookup "failure" "no-package" "package" name "near" (near-packages name)))))
 
 (defun token-end (text start)
   "Return where the symbol name that begins at START in TEXT ends: bars and
@@ -92,11 +92,13 @@ symbol (S3.4, S3.5). Where nobody named a package, the answer says when the sess
                (name (token-name (if (= end (length rest)) rest token))))
           (multiple-value-bind (symbol status) (find-symbol name package)
             (unless status
-              (fail-lookup "failure" "no-symbol" "symbol" name "package" called
-                           "current" (and (not prefix)
-                                          (not package-name)
-                                          (nth-value 1 (find-symbol name (session-package)))
-                                          (current-package-text))))
+              (let ((current (and (not prefix)
+                                  (not package-name)
+                                  (nth-value 1 (find-symbol name (session-package)))
+                                  (current-package-text))))
+                (fail-lookup "failure" "no-symbol" "symbol" name "package" called
+                             "near" (and (not current) (near-symbols name package #'names-something-p))
+                             "current" current)))
             (values symbol status setf package)))))))
 
 ;;; What a symbol names
@@ -134,6 +136,10 @@ symbol (S3.4, S3.5). Where nobody named a package, the answer says when the sess
   (remove nil (list (callable-nature symbol)
                     (and (classp symbol) "CLASS")
                     (and (variable-kind symbol) "VARIABLE"))))
+
+(defun names-something-p (symbol)
+  "True when SYMBOL names anything at all."
+  (and (or (natures symbol) (type-name-p symbol) (fboundp (list 'setf symbol)) (known :setf :expander symbol)) t))
 
 (defun label (symbol)
   "Return the one label of SYMBOL that lists show (C15)."

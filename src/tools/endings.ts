@@ -8,6 +8,7 @@ import {
   wholeText,
 } from '../image/wire/endings.ts';
 import { joinSections } from '../kernel/reply.ts';
+import { didYouMean } from './natures.ts';
 
 /** Returns the sentence for an ENDING that is neither done nor a condition. */
 export function endingText(ending: Ending): string {
@@ -71,8 +72,9 @@ function collectedText({ collectedMilliseconds = 0, afterMs }: Interruption): st
 /** Returns CONDITION as text: message first, then type, restarts and frames (S2.16). */
 export function conditionText(condition: Condition, where?: string): string {
   const restarts = condition.restarts ?? [];
+  const near = didYouMean(condition.near);
   return joinSections([
-    `Error: ${condition.text}\nType: ${condition.type}${where ? `\nIn: ${where}` : ''}`,
+    `Error: ${condition.text}\nType: ${condition.type}${where ? `\nIn: ${where}` : ''}${near ? `\n${near}` : ''}`,
     restarts.length > 0 &&
       `Restarts (none was invoked; the call was ended):\n${restarts.map(({ name, report }) => `  ${name}: ${report}`).join('\n')}`,
     framesText('Frames:', condition.frames ?? []),

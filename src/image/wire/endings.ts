@@ -18,6 +18,8 @@ export function wholeText({ text, omitted, tail }: Output): string {
 export interface Condition {
   type: string;
   text: string;
+  /** Names near the one that is not there. */
+  near?: string[];
   restarts?: { name: string; report: string }[];
   frames?: string[];
 }
