@@ -46,7 +46,7 @@ DESCRIPTION, or NIL without a file."
 
 (defun source-data (name type)
   "Return where NAME is defined as a TYPE of SB-INTROSPECT, a list of JSON objects."
-  (remove nil (mapcar #'place-data (page (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type) 0 10))))
+  (remove nil (mapcar #'place-data (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type))))
 
 (defun method-data (method)
   "Return where METHOD is defined as a JSON object with its qualifiers and specializers."
@@ -200,4 +200,5 @@ OFFSET on."
                  "things" (remove nil (list (callable-data symbol offset limit) (setf-data symbol) (class-data symbol)
                                             (variable-data symbol) (named-package-data symbol)))
                  "properties" (loop for (key) on (symbol-plist symbol) by #'cddr
-                                    repeat 20 collect (plain-text 100 key))))))))
+                                    ;; It can be circular.
+                                    repeat 1000 collect (plain-text 100 key))))))))
