@@ -98,7 +98,11 @@ ends the call with a text that says what is wrong and where (S2.16). The symbols
                              "near" (near-condition condition)
                              "number" *form-number* "line" line "column" column
                              "atLine" at-line "atColumn" at-column))))))))
-      (call-user-code (lambda () (read stream nil stream))))))
+      (call-user-code
+       (lambda ()
+         (call-reading (lambda ()
+                         (file-position stream start)
+                         (read stream nil stream))))))))
 
 ;;; Evaluating
 

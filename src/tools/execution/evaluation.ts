@@ -107,10 +107,7 @@ export function failureText(
     return (
       `Error: form ${number} cannot be read: ${text}\n${near ? `${near}\n` : ''}` +
       `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}. ` +
-      doneBefore(number, done) +
-      (/Package (ASDF|UIOP) does not exist/.test(text)
-        ? ' ASDF is not loaded yet: load_system loads it, and so does (require :asdf).'
-        : '')
+      doneBefore(number, done)
     );
   }
   if (ending.kind === 'done') return undefined;
