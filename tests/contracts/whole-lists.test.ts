@@ -44,3 +44,23 @@ test('all keys of a property list are told', async () => {
   expect(keys).toMatch(/^Property list keys: /);
   expect(keys.split(', ').length).toBe(30);
 });
+
+test('of frames and restarts that are not shown, it is told how many, also later', async () => {
+  await prepare(
+    session,
+    `(defun deep (n) (declare (optimize (debug 3))) (if (zerop n) (error "Bottom.") (1+ (deep (1- n)))))
+     (defun choices (n) (if (zerop n) (error "Choose.") (restart-case (choices (1- n)) (choice () 1))))`,
+  );
+  const { text } = await session.call('eval_form', { form: '(deep 50)' });
+  const frames = '\n  ... 36 more frames; (sb-debug:print-backtrace) in a handler prints them';
+  expect(text.endsWith(frames)).toBe(true);
+  expect(text.split('\n').filter((line) => / {2}\d+: \(/.test(line)).length).toBe(15);
+  expect(await session.text('get_last_error', {})).toContain(frames);
+  const many = (await session.call('eval_form', { form: '(choices 30)' })).text;
+  const restarts = '\n  ... 10 more restarts; (compute-restarts) in a handler gives them\n';
+  expect(many.split('\n').filter((line) => line.startsWith('  CHOICE:')).length).toBe(20);
+  expect(many).toContain(restarts);
+  expect(await session.text('get_last_error', {})).toContain(restarts);
+  const few = (await session.call('eval_form', { form: '(deep 5)' })).text;
+  expect(few).not.toContain('more frames');
+});

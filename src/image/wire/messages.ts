@@ -121,7 +121,7 @@ function readEnding({ condition, interrupted, aborted }: Message): ToldEnding {
 
 /** Returns what the member CONDITION of a message tells of a condition. */
 export function readCondition(condition: unknown): Condition {
-  const { type, text, near, restarts, frames } = membersOf(condition);
+  const { type, text, near, restarts, moreRestarts, frames, moreFrames } = membersOf(condition);
   const offered = Array.isArray(restarts) ? restarts.map(membersOf) : [];
   return {
     type: textOf(type),
@@ -130,7 +130,9 @@ export function readCondition(condition: unknown): Condition {
     ...(offered.length > 0 && {
       restarts: offered.map(({ name, report }) => ({ name: textOf(name), report: textOf(report) })),
     }),
+    ...(typeof moreRestarts === 'number' && { moreRestarts }),
     ...(Array.isArray(frames) && { frames: textsOf(frames) }),
+    ...(typeof moreFrames === 'number' && { moreFrames }),
   };
 }
 

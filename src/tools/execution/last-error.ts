@@ -5,6 +5,7 @@ import type { KeptError, LastErrorData, Local } from '../../image/wire/operation
 import { indent, joinSections, listText } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
+import { moreFrames, moreRestarts } from '../endings.ts';
 import { foundValue } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 
@@ -101,8 +102,9 @@ function errorText(data: LastErrorData, error: KeptError, index: number): string
       (file === undefined || form !== undefined ? '' : `, in ${file}`),
     form !== undefined && `Form${formNumber > 1 ? ` ${formNumber}` : ''}:\n${indent(form, 2)}`,
     restarts.length > 0 &&
-      `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}`,
-    frames.length > 0 && `Frames, with the locals that their code kept:\n${listText(frames, false)}`,
+      `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}${moreRestarts(condition ?? {})}`,
+    frames.length > 0 &&
+      `Frames, with the locals that their code kept:\n${listText(frames, false)}${moreFrames(condition ?? {})}`,
     hidesLocals(error) &&
       'Note: a variable without a value was optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.',
     othersText(data, index),
