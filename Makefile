@@ -31,7 +31,7 @@ check-long: long-machine $(INSTALLED)
 	npx --no-install vitest run --config vitest.long.config.ts
 	node scripts/robustness.mjs
 	node scripts/clients.mjs
-	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 tests/fuzz tests/files/escapes.test.ts tests/recovery/random.test.ts tests/recovery/journal.test.ts
+	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 tests/fuzz tests/files/escapes.test.ts tests/recovery/random.test.ts tests/recovery/journal.test.ts tests/contracts/describe-random.test.ts
 
 check: test-machine $(INSTALLED)
 	node scripts/check.mjs

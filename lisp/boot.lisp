@@ -8,11 +8,11 @@
 
 (defparameter *rooms*
   '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-system" "own" "json" "capture" "stack" "printing" "wire")
-    ("jobs" "package" "readtables" "session" "frames" "conditions" "jobs" "threads" "operations" "warnings" "locals" "status")
+    ("jobs" "package" "readtables" "session" "frames" "near" "conditions" "jobs" "threads" "operations" "asdf" "warnings" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "xref" "describe" "arglist" "packages" "classes" "hierarchy")
     ("journal" "package" "context" "effects" "assignments" "journal" "replay")
-    ("evaluate" "package" "evaluate" "load" "undo" "compile" "expand")
+    ("evaluate" "package" "evaluate" "systems" "load" "undo" "compile" "expand")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
   "The rooms of the agent, each with its files. A file uses only what stands before it.")
 

@@ -143,7 +143,12 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
     expect(callers.data.value).toMatchObject({ callers: 1, rows: [{ name: 'CONTRACT::CALLER' }] });
     const arglist = await image.call('arglist', { name: 'callee', ...all });
     expect(arglist.data.value).toMatchObject({ arglist: '(A)' });
-    const missing = await image.call('describe', { name: 'nobody', package: 'contract' });
+    const missing = await image.call('describe', {
+      name: 'nobody',
+      package: 'contract',
+      offset: 0,
+      limit: 20,
+    });
     expect(missing.data.value).toEqual({ failure: 'no-symbol', symbol: 'NOBODY', package: 'contract' });
   });
 
@@ -170,7 +175,9 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
       10_000,
       () => image.jobs.list().filter((job) => job.phase.kind === 'running').length === 2,
     );
-    expect((await image.call('describe', { name: 'car', package: 'cl' })).ending).toEqual({ kind: 'done' });
+    expect(
+      (await image.call('describe', { name: 'car', package: 'cl', offset: 0, limit: 20 })).ending,
+    ).toEqual({ kind: 'done' });
     const { state, jobs } = await image.status();
     expect([state, jobs.map(({ phase }) => phase)]).toEqual(['busy', ['running', 'running']]);
     // The thread of a call that was answered ends a little later.

@@ -101,6 +101,8 @@ in another way."
   "Return the name of the file of LOCATION, or NIL." ("SB-C" "DEFINITION-SOURCE-LOCATION-NAMESTRING"))
 (define-internal package-location (package)
   "Return where PACKAGE is from." ("SB-IMPL" "PACKAGE-SOURCE-LOCATION"))
+(define-internal-type class-missing "Errors that a name names no class; the name is that of a cell error."
+  ("SB-PCL" "CLASS-NOT-FOUND-ERROR"))
 (define-internal type-specifier (type)
   "Return the specifier of TYPE, an object of the compiler." ("SB-KERNEL" "TYPE-SPECIFIER"))
 
@@ -145,6 +147,8 @@ in another way."
 (define-internal description-constructors (description)
   "Return the constructors of DESCRIPTION, lists that begin with a name."
   ("SB-KERNEL" "DD-CONSTRUCTORS"))
+(define-internal description-type (description)
+  "Return what the structures of DESCRIPTION are: STRUCTURE, VECTOR or LIST." ("SB-KERNEL" "DD-TYPE"))
 (define-internal structure-slot-name (slot) "Return the name of SLOT." ("SB-KERNEL" "DSD-NAME"))
 (define-internal structure-slot-accessor (slot)
   "Return the name of the accessor of SLOT." ("SB-KERNEL" "DSD-ACCESSOR-NAME"))

@@ -95,9 +95,14 @@ ends the call with a text that says what is wrong and where (S2.16). The symbols
                                  (subseq text start end))
                    (throw 'unreadable
                      (object "text" (reader-text condition)
+                             "near" (near-condition condition)
                              "number" *form-number* "line" line "column" column
                              "atLine" at-line "atColumn" at-column))))))))
-      (call-user-code (lambda () (read stream nil stream))))))
+      (call-user-code
+       (lambda ()
+         (call-reading (lambda ()
+                         (file-position stream start)
+                         (read stream nil stream))))))))
 
 ;;; Evaluating
 

@@ -15,16 +15,6 @@
           (*load-pathname* (pathname source)) (*load-truename* (truename source)))
       (load-fasl stream nil nil))))
 
-(defun readtable-for (source)
-  "Return the readtable for the file SOURCE. It is the current one, or a copy that takes a byte order mark, with which
-the file begins, for white space."
-  (with-open-file (stream source :element-type '(unsigned-byte 8))
-    (if (equal '(#xef #xbb #xbf) (loop repeat 3 collect (read-byte stream nil)))
-        (let ((readtable (copy-readtable)))
-          (set-syntax-from-char (code-char #xfeff) #\Space readtable)
-          readtable)
-        *readtable*)))
-
 (defun call-in-folder-of (file function)
   "Call FUNCTION while the directory of FILE, a pathname, is there. The server makes and removes it, where the image
 sees what the server makes. Else it is made here, and goes with what is in it."
@@ -39,6 +29,7 @@ sees what the server makes. Else it is made here, and goes with what is in it."
 
 (defun compile-and-load (source fasl)
   "Compile the file SOURCE into FASL, load that, and return the members of the answer."
+  (prepare-file source)
   (multiple-value-bind (made warnings failed)
       (let ((*readtable* (readtable-for source)))
         (call-user-code (lambda () (compile-file source :output-file fasl))))
@@ -81,32 +72,7 @@ each octet, that in its place."
                          (call-user-code (lambda () (load (sb-ext:parse-native-namestring file))))
                          (list "value" (object "file" file)))))))
 
-;;; Systems. ASDF is loaded on first use, so its functions are looked up by name.
-
-(defun asdf-call (name &rest arguments)
-  "Call the function NAME of ASDF with ARGUMENTS."
-  (apply (contrib-function "ASDF" name) arguments))
-
-(defun loaded-systems ()
-  "Return the names of the systems that are loaded."
-  (asdf-call "ALREADY-LOADED-SYSTEMS"))
-
-(defun known-systems ()
-  "Return names of systems that ASDF can find, at most 5000."
-  (let ((registry (contrib-symbol "ASDF" "*SOURCE-REGISTRY*")))
-    (when (and registry (hash-table-p (symbol-value registry)))
-      (page (sort (loop for name being the hash-keys of (symbol-value registry) collect name) #'string<)
-            0 5000))))
-
-(defun find-system (name)
-  "Return the system NAME, or NIL when there is none; ASDF looks again for one that was
-written after it first looked."
-  (or (asdf-call "FIND-SYSTEM" name nil)
-      (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
-             (asdf-call "FIND-SYSTEM" name nil))))
-
-(sb-ext:defglobal **load-lock** (sb-thread:make-mutex :name "live-lisp load")
-  "Held while a system is loaded: ASDF is not made for two threads.")
+;;; Systems
 
 (defun operate (name force)
   "Load the system NAME, once more after a new look for systems when one that it depends on
@@ -128,7 +94,6 @@ was not found."
 
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
-  (require "ASDF")
   (asdf-call "ENSURE-SOURCE-REGISTRY")
   (let ((system (call-user-code (lambda () (find-system name)))))
     (if (null system)
@@ -146,7 +111,10 @@ was not found."
                       (call-with-quiet-compiler
                        (lambda ()
                          (sb-thread:with-mutex (**load-lock**)
-                           (system-members (string-downcase (string-left-trim "#:" name)) force)))))))
+                           (load-asdf)
+                           (call-finding-all
+                            (lambda ()
+                              (system-members (string-downcase (string-left-trim "#:" name)) force)))))))))
 
 (defun source-directories (name)
   "Return the native names of the directories in which ASDF has the definition and the sources

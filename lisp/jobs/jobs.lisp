@@ -154,7 +154,7 @@ stack. It returns a function that takes what CONDITION-DATA returns for the cond
 (defun described (condition keeper calls on-stack)
   "Return CONDITION, signalled below CALLS, as data, which KEEPER, a value of *ERROR-KEEPER*, keeps."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
-         (data (condition-data condition calls)))
+         (data (condition-data condition calls on-stack)))
     (when keep (funcall keep data))
     data))
 

@@ -99,6 +99,7 @@ more than once; those count once."
           (push key (remarks-keys *remarks*))
           (push (object "severity" severity
                         "text" text
+                        "near" (near-condition condition)
                         "form" form
                         "definition" definition
                         "formNumber" *form-number*
@@ -114,7 +115,8 @@ new one comes from, as when a file is loaded again."
 (defun note-warning (condition)
   "Handle a WARNING or a compiler note: keep it and go on. Redefinitions are told
 apart, because replacing a definition is what a redefining form is for."
-  (cond ((not (typep condition 'redefinition))
+  (cond ((told-enough-p condition))
+        ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
         ((and (not (uninteresting-p condition)) (< (length (remarks-redefined *remarks*)) *warning-limit*))
          (pushnew (report-text 200 condition) (remarks-redefined *remarks*) :test #'string=)))

@@ -28,7 +28,8 @@ does. Return NIL, or why it could not be evaluated."
               (lambda ()
                 (let ((*package* package) (*seen* (thread-settings)))
                   (proclaim-policy (gethash "policy" table))
-                  (evaluate-noting (without-parts (call-user-code (lambda () (read-from-string text)))
+                  (evaluate-noting (without-parts (call-user-code
+                                                   (lambda () (call-reading (lambda () (read-from-string text)))))
                                                   (gethash "without" table))
                                    effects))))))))
 

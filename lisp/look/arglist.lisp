@@ -16,21 +16,40 @@
         ((special-operator-p name) "SPECIAL OPERATOR")
         (t (callable-nature name))))
 
-(defun expander-arglist (expander)
-  "Return the lambda list of EXPANDER, what SETF-EXPANDER returned: without the new value.
-Of the short form of DEFSETF, whose function takes that last, only when it takes no more
-than required arguments."
-  (typecase expander
-    (function (introspect "FUNCTION-LAMBDA-LIST" expander))
-    ((cons t function) (introspect "FUNCTION-LAMBDA-LIST" (cdr expander)))
-    ((cons symbol) (let ((arglist (introspect "FUNCTION-LAMBDA-LIST" (car expander))))
-                     (if (intersection arglist lambda-list-keywords) '(&rest arguments) (butlast arglist))))))
+(defun short-expander-arglist (function)
+  "Return how a place is called whose new value FUNCTION, a name, takes last, as text. When FUNCTION takes more than
+required arguments that cannot be told. Return NIL when SBCL keeps no lambda list of it."
+  (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
+    (cond (unknown nil)
+          ((intersection arglist lambda-list-keywords) "(&REST ARGUMENTS)")
+          (t (arglist-text (butlast arglist))))))
 
-(defun name-arglist (name)
-  "Return the lambda list of what the function name NAME stands for, as text."
-  (arglist-text (cond ((not (fboundp name)) (expander-arglist (setf-expander (second name))))
-                      ((consp name) (introspect "FUNCTION-LAMBDA-LIST" (fdefinition name)))
-                      (t (introspect "FUNCTION-LAMBDA-LIST" name)))))
+(defun expander-arglist (expander)
+  "Return the lambda list of EXPANDER, what SETF-EXPANDER returned, as text: without the new value. Return NIL when SBCL
+keeps none."
+  (typecase expander
+    (function (recorded-arglist expander))
+    ((cons t function) (recorded-arglist (cdr expander)))
+    ((cons symbol) (short-expander-arglist (car expander)))))
+
+(defun name-arglist-members (name)
+  "Return the members of an answer that tell the lambda list of what the function name NAME stands for."
+  (if (fboundp name)
+      (arglist-members name)
+      (list "arglist" (expander-arglist (setf-expander (second name))))))
+
+(defun arglist-data (name)
+  "Return the members that tell the lambda list of what the function name NAME stands for. Where SBCL keeps none, they
+tell where its source is."
+  (let ((members (name-arglist-members name)))
+    (if (or (second members) (not (fboundp name)))
+        members
+        (list* "sources" (function-sources name) "features" (feature-names) members))))
+
+(defun call-text (name)
+  "Return how what the function name NAME stands for is called: the name and its lambda list."
+  (format nil "~A~:[, arguments not recorded~; ~:*~A~]" (name-text name)
+          (second (name-arglist-members name))))
 
 (defun declared-type-p (name)
   "True when the type of the function NAME was declaimed, and is not what the compiler found."
@@ -56,7 +75,7 @@ declaimed before there is a function."
   "Return how (SETF SYMBOL) is called, or NIL when it is no function and has no expander."
   (let ((name (list 'setf symbol)))
     (and (function-kind name)
-         (format nil "~A ~A" (name-text name) (name-arglist name)))))
+         (call-text name))))
 
 ;;; Methods
 
@@ -105,13 +124,13 @@ function are, LIMIT of them from OFFSET on."
           (list* "name" (name-text target)
                  "natures" (if setf '() (natures symbol))
                  "kind" kind
-                 "arglist" (and kind (name-arglist target))
                  "type" (function-type-text target)
                  "declaimed" (declaimed target)
                  "documentation" (and kind (doc-text (if (fboundp target) target symbol)
                                                      (if (fboundp target) 'function 'setf)))
                  "compilerMacro" (and (compiler-macro-function target)
-                                      (arglist-text (introspect "FUNCTION-LAMBDA-LIST" (compiler-macro-function target))))
+                                      (or (recorded-arglist (compiler-macro-function target)) "arguments not recorded"))
                  "setf" (and (not setf) (setf-text symbol))
-                 (and (equal kind "GENERIC-FUNCTION")
-                      (generic-members (fdefinition target) methods offset limit)))))))))
+                 (append (and kind (arglist-data target))
+                         (and (equal kind "GENERIC-FUNCTION")
+                              (generic-members (fdefinition target) methods offset limit))))))))))

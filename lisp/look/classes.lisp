@@ -8,10 +8,8 @@
   (fail-lookup "failure" "no-class"
                "class" (symbol-text symbol)
                "natures" (append (natures symbol)
-                                 (cond ((known :typed-structure :info symbol)
-                                        '("TYPED STRUCTURE"))
-                                       ((sb-ext:valid-type-specifier-p symbol)
-                                        '("TYPE"))))))
+                                 (cond ((typed-structure symbol) '("TYPED STRUCTURE"))
+                                       ((type-name-p symbol) '("TYPE"))))))
 
 (defun named-class (text package-name)
   "Return the class that TEXT names, in PACKAGE-NAME unless it has a prefix. Leaves the
@@ -179,7 +177,7 @@ that it inherits, two lists."
       ;; When the definition failed half-way they are not there.
       (loop for (name) in (description-constructors description)
             when (fboundp name)
-              collect (format nil "~A ~A" (name-text name) (name-arglist name))))))
+              collect (call-text name)))))
 
 (define-operation "class-slots" (name package offset limit)
   "Tell the slots of the class NAME of PACKAGE: its own first, then those that it inherits; at

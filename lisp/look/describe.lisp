@@ -2,6 +2,35 @@
 
 (in-package "LIVE-LISP.LOOK")
 
+(defun recorded-arglist (function)
+  "Return the lambda list of FUNCTION, a function or its name, as text; of a generic one what its methods accept. Return
+NIL when SBCL keeps none, as of code that was compiled with a debug quality of 0."
+  (handler-case
+      (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
+        (and (not unknown) (arglist-text arglist)))
+    ;; Of a generic function without lambda list and methods SBCL warns.
+    (warning () nil)))
+
+(defun own-arglist (function)
+  "Return the lambda list of the generic FUNCTION itself as text, or NIL when it has none."
+  (handler-case (arglist-text (sb-mop:generic-function-lambda-list function))
+    (warning () nil)))
+
+(defun arglist-members (name)
+  "Return the members of an answer that tell the lambda list of the function NAME. ACCEPTED is there when the methods of
+a generic one accept something else."
+  (let ((function (and (not (and (symbolp name) (macro-function name))) (fdefinition name)))
+        (recorded (recorded-arglist name)))
+    (if (typep function 'generic-function)
+        (let ((own (own-arglist function)))
+          (list "arglist" own "accepted" (and (not (equal own recorded)) recorded)))
+        (list "arglist" recorded))))
+
+(defun type-arglist (symbol)
+  "Return the lambda list of the type SYMBOL as text, or NIL when SBCL keeps none."
+  (multiple-value-bind (arglist known) (introspect "DEFTYPE-LAMBDA-LIST" symbol)
+    (and known (listp arglist) (arglist-text arglist))))
+
 (defun place-data (source &optional description)
   "Return where SOURCE, a definition source of SB-INTROSPECT, is as a JSON object with
 DESCRIPTION, or NIL without a file."
@@ -17,7 +46,7 @@ DESCRIPTION, or NIL without a file."
 
 (defun source-data (name type)
   "Return where NAME is defined as a TYPE of SB-INTROSPECT, a list of JSON objects."
-  (remove nil (mapcar #'place-data (page (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type) 0 10))))
+  (remove nil (mapcar #'place-data (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type))))
 
 (defun method-data (method)
   "Return where METHOD is defined as a JSON object with its qualifiers and specializers."
@@ -42,34 +71,43 @@ of its own, which can fail or never end, only the class is told."
   (let ((text (ignore-errors (documentation name type))))
     (and (stringp text) (print-safely 4000 text "~A"))))
 
-(defun callable-data (symbol)
-  "Return what SYMBOL is as a function, macro or special operator, or NIL."
+(defun function-sources (name)
+  "Return where what the function name NAME stands for is defined, a list of JSON objects."
+  (loop for type in (if (consp name)
+                        '(:function :generic-function)
+                        '(:function :generic-function :macro :special-operator))
+        append (source-data name type)))
+
+(defun callable-data (symbol offset limit)
+  "Return what SYMBOL is as a function, macro or special operator, or NIL; of a generic function with LIMIT methods from
+OFFSET on."
   (when (fboundp symbol)
     (let ((type (and (not (macro-function symbol)) (not (special-operator-p symbol))
                      (introspect "FUNCTION-TYPE" symbol)))
           (nature (callable-nature symbol))
           (methods (and (equal (callable-nature symbol) "GENERIC-FUNCTION")
                         (sb-mop:generic-function-methods (fdefinition symbol)))))
-      (object "nature" (if (special-operator-p symbol) "SPECIAL OPERATOR" nature)
-              "arglist" (arglist-text (introspect "FUNCTION-LAMBDA-LIST" symbol))
-              "type" (type-text 500 type)
-              "documentation" (doc-text symbol 'function)
-              "methodCount" (and methods (length methods))
-              "methods" (mapcar #'method-data (page methods 0 20))
-              "compilerMacro" (and (compiler-macro-function symbol) t)
-              "inline" (let ((inline (known :function :inlinep symbol)))
-                         (and (member inline '(inline notinline)) (symbol-name inline)))
-              "sources" (loop for type in '(:function :generic-function :macro :special-operator)
-                              append (source-data symbol type))))))
+      (make-json-object
+       (append (list "nature" (if (special-operator-p symbol) "SPECIAL OPERATOR" nature))
+               (arglist-members symbol)
+               (list "type" (type-text 500 type)
+                     "documentation" (doc-text symbol 'function)
+                     "methodCount" (and methods (length methods))
+                     "methods" (mapcar #'method-data (page methods offset limit))
+                     "compilerMacro" (and (compiler-macro-function symbol) t)
+                     "inline" (let ((inline (known :function :inlinep symbol)))
+                                (and (member inline '(inline notinline)) (symbol-name inline)))
+                     "sources" (function-sources symbol)))))))
 
 (defun setf-data (symbol)
   "Return what (SETF SYMBOL) is, or NIL."
   (let ((name (list 'setf symbol)))
     (cond ((fboundp name)
-           (object "nature" "SETF FUNCTION"
-                   "arglist" (arglist-text (introspect "FUNCTION-LAMBDA-LIST" (fdefinition name)))
-                   "documentation" (doc-text name 'function)
-                   "sources" (append (source-data name :function) (source-data name :generic-function))))
+           (make-json-object
+            (append (list "nature" "SETF FUNCTION")
+                    (arglist-members name)
+                    (list "documentation" (doc-text name 'function)
+                          "sources" (function-sources name)))))
           ((known :setf :expander symbol)
            (object "nature" "SETF EXPANDER"
                    "documentation" (doc-text symbol 'setf)
@@ -102,8 +140,16 @@ of its own, which can fail or never end, only the class is told."
                    "documentation" (doc-text symbol 'type)
                    "sources" (loop for type in '(:class :structure :condition)
                                    append (source-data symbol type))))
-          ((sb-ext:valid-type-specifier-p symbol)
+          ((typed-structure symbol)
+           (object "nature" "TYPED STRUCTURE"
+                   "type" (plain-text 200 (description-type (typed-structure symbol)))
+                   "slots" (loop for slot in (description-slots (typed-structure symbol))
+                                 collect (symbol-text (structure-slot-name slot)))
+                   "documentation" (doc-text symbol 'structure)
+                   "sources" (source-data symbol :structure)))
+          ((type-name-p symbol)
            (object "nature" "TYPE"
+                   "arglist" (type-arglist symbol)
                    "documentation" (doc-text symbol 'type)
                    "sources" (source-data symbol :type))))))
 
@@ -136,8 +182,8 @@ of its own, which can fail or never end, only the class is told."
     (when package
       (object "nature" "PACKAGE" "documentation" (doc-text package t)))))
 
-(define-operation "describe" (name package)
-  "Tell all that the symbol NAME of PACKAGE names."
+(define-operation "describe" (name package offset limit)
+  "Tell all that the symbol NAME of PACKAGE names; of a generic function LIMIT methods from OFFSET on."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
     (declare (ignore setf))
     (let ((home (symbol-package symbol)) (*package* (session-package)))
@@ -151,7 +197,8 @@ of its own, which can fail or never end, only the class is told."
                  "in" (package-name in)
                  "natures" (natures symbol)
                  "features" (feature-names)
-                 "things" (remove nil (list (callable-data symbol) (setf-data symbol) (class-data symbol)
+                 "things" (remove nil (list (callable-data symbol offset limit) (setf-data symbol) (class-data symbol)
                                             (variable-data symbol) (named-package-data symbol)))
                  "properties" (loop for (key) on (symbol-plist symbol) by #'cddr
-                                    repeat 20 collect (plain-text 100 key))))))))
+                                    ;; It can be circular.
+                                    repeat 1000 collect (plain-text 100 key))))))))

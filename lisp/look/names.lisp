@@ -10,7 +10,7 @@ those local to the package WITHIN too (S0.9). Leaves the operation when there is
     (or (find-package name)
         (find-package (string-upcase name))
         (find-package (string-upcase (string-trim " " (string-left-trim "#: " name))))
-        (fail-lookup "failure" "no-package" "package" name))))
+        (fail-lookup "failure" "no-package" "package" name "near" (near-packages name)))))
 
 (defun token-end (text start)
   "Return where the symbol name that begins at START in TEXT ends: bars and
@@ -92,11 +92,13 @@ symbol (S3.4, S3.5). Where nobody named a package, the answer says when the sess
                (name (token-name (if (= end (length rest)) rest token))))
           (multiple-value-bind (symbol status) (find-symbol name package)
             (unless status
-              (fail-lookup "failure" "no-symbol" "symbol" name "package" called
-                           "current" (and (not prefix)
-                                          (not package-name)
-                                          (nth-value 1 (find-symbol name (session-package)))
-                                          (current-package-text))))
+              (let ((current (and (not prefix)
+                                  (not package-name)
+                                  (nth-value 1 (find-symbol name (session-package)))
+                                  (current-package-text))))
+                (fail-lookup "failure" "no-symbol" "symbol" name "package" called
+                             "near" (and (not current) (near-symbols name package #'names-something-p))
+                             "current" current)))
             (values symbol status setf package)))))))
 
 ;;; What a symbol names
@@ -120,11 +122,24 @@ symbol (S3.4, S3.5). Where nobody named a package, the answer says when the sess
   "True when SYMBOL names a class."
   (and (find-class symbol nil) t))
 
+(defun typed-structure (symbol)
+  "Return what DEFSTRUCT left for the structure SYMBOL that is a vector or a list, or NIL."
+  (values (known :typed-structure :info symbol)))
+
+(defun type-name-p (symbol)
+  "True when SYMBOL names a type, also one that is no type specifier without arguments."
+  (or (member (known :type :kind symbol) '(:defined :primitive :instance))
+      (sb-ext:valid-type-specifier-p symbol)))
+
 (defun natures (symbol)
   "Return all that SYMBOL names, the label of S0 first (C15)."
   (remove nil (list (callable-nature symbol)
                     (and (classp symbol) "CLASS")
                     (and (variable-kind symbol) "VARIABLE"))))
+
+(defun names-something-p (symbol)
+  "True when SYMBOL names anything at all."
+  (and (or (natures symbol) (type-name-p symbol) (fboundp (list 'setf symbol)) (known :setf :expander symbol)) t))
 
 (defun label (symbol)
   "Return the one label of SYMBOL that lists show (C15)."

@@ -44,16 +44,29 @@ of TYPE, in order."
                                 symbols)
                             #'symbol-before-p))))
 
+(defun nature-list (symbol)
+  "Return all that SYMBOL names, as the list of a package shows it, in one text."
+  (let* ((class (find-class symbol nil)) (type (and (not class) (type-name-p symbol)))
+         (callable (callable-nature symbol)))
+    (format nil "~{~A~^, ~}"
+            (or (remove nil (list callable
+                                  (and class (if (condition-class-p class) "CONDITION" "CLASS"))
+                                  (cond ((typed-structure symbol) "TYPED STRUCTURE")
+                                        (type "TYPE"))
+                                  (and (variable-kind symbol) "VARIABLE")
+                                  (and (not callable) (function-kind (list 'setf symbol)))))
+                '("SYMBOL")))))
+
 (defun symbol-rows (listed type offset limit)
   "Return from LISTED, what LISTED-SYMBOLS returned, at most LIMIT rows from OFFSET on: status,
-home package, name and label."
+home package, name and what it names."
   (let ((start (or offset 0)) (left limit) (rows '()))
     (loop for (status symbols) in listed
           do (loop for index from start below (length symbols)
                    while (plusp left)
                    do (let ((symbol (aref symbols index)))
                         (decf left)
-                        (push (list status (package-text symbol) (symbol-name symbol) (or type (label symbol))) rows)))
+                        (push (list status (package-text symbol) (symbol-name symbol) (or type (nature-list symbol))) rows)))
              (setf start (max 0 (- start (length symbols)))))
     (nreverse rows)))
 

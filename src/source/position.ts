@@ -48,8 +48,14 @@ export class TopLevelForms {
    *  made conses before it, the numbers of the text are too low by an unknown count. Then the last form up to that
    *  number that names CALLEE is taken. */
   position(index: number, formNumber: number, callee?: string): SourcePosition | undefined {
+    const start = this.formStart(index, formNumber, callee);
+    return start === undefined ? undefined : this.#source.positionAt(start);
+  }
+
+  /** Gives the index of what POSITION gives the place of. */
+  formStart(index: number, formNumber: number, callee?: string): number | undefined {
     const form = formNumber === 0 ? this.#listAt(index) : this.#formAt(index);
-    return form && this.#source.positionAt((numberedCons(form, formNumber, callee) ?? form).start);
+    return form && (numberedCons(form, formNumber, callee) ?? form).start;
   }
 
   /** Tells whether they are the same under FEATURES. */

@@ -8,6 +8,7 @@ import {
   wholeText,
 } from '../image/wire/endings.ts';
 import { joinSections } from '../kernel/reply.ts';
+import { didYouMean } from './natures.ts';
 
 /** Returns the sentence for an ENDING that is neither done nor a condition. */
 export function endingText(ending: Ending): string {
@@ -71,16 +72,33 @@ function collectedText({ collectedMilliseconds = 0, afterMs }: Interruption): st
 /** Returns CONDITION as text: message first, then type, restarts and frames (S2.16). */
 export function conditionText(condition: Condition, where?: string): string {
   const restarts = condition.restarts ?? [];
+  const near = didYouMean(condition.near);
   return joinSections([
-    `Error: ${condition.text}\nType: ${condition.type}${where ? `\nIn: ${where}` : ''}`,
+    `Error: ${condition.text}\nType: ${condition.type}${where ? `\nIn: ${where}` : ''}${near ? `\n${near}` : ''}`,
     restarts.length > 0 &&
-      `Restarts (none was invoked; the call was ended):\n${restarts.map(({ name, report }) => `  ${name}: ${report}`).join('\n')}`,
-    framesText('Frames:', condition.frames ?? []),
+      `Restarts (none was invoked; the call was ended):\n${restarts.map(({ name, report }) => `  ${name}: ${report}`).join('\n')}${moreRestarts(condition)}`,
+    framesText('Frames:', condition.frames ?? [], moreFrames(condition)),
   ]);
 }
 
-function framesText(header: string, frames: string[]): string | false {
-  return frames.length > 0 && `${header}\n${frames.map((frame, index) => `  ${index}: ${frame}`).join('\n')}`;
+function framesText(header: string, frames: string[], more = ''): string | false {
+  if (frames.length === 0) return false;
+  const lines = frames.map((frame, index) => `  ${index}: ${frame}`).join('\n');
+  return `${header}\n${lines}${more}`;
+}
+
+/** Returns the line that tells how many more frames CONDITION has, behind a line break, or nothing. */
+export function moreFrames({ moreFrames: more }: Pick<Condition, 'moreFrames'>): string {
+  return moreText(more, 'frames; (sb-debug:print-backtrace) in a handler prints them');
+}
+
+/** Returns the same of restarts. */
+export function moreRestarts({ moreRestarts: more }: Pick<Condition, 'moreRestarts'>): string {
+  return moreText(more, 'restarts; (compute-restarts) in a handler gives them');
+}
+
+function moreText(more: number | undefined, what: string): string {
+  return more === undefined ? '' : `\n  ... ${more} more ${what}`;
 }
 
 /** What SBCL prints about errors in code, which warnings tell already. */

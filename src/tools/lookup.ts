@@ -5,7 +5,7 @@ import type { LookupFailure } from '../image/wire/data.ts';
 import type { Ending } from '../image/wire/endings.ts';
 import type { Result } from '../kernel/tool.ts';
 import { endingText } from './endings.ts';
-import { isNot } from './natures.ts';
+import { didYouMean, isNot } from './natures.ts';
 
 /** The package of a look-up, the session's unless given (C26). */
 export const PACKAGE = {
@@ -24,10 +24,10 @@ export function packageOf(args: { readonly package?: string }): { package?: stri
 function lookupText(failure: LookupFailure): string {
   switch (failure.failure) {
     case 'no-package':
-      return `Package ${failure.package} not found`;
+      return withNear(`Package ${failure.package} not found`, failure);
     case 'no-symbol': {
       const { symbol, package: home, current } = failure;
-      const text = `Symbol ${symbol} not found in package ${home} (status: NIL)`;
+      const text = withNear(`Symbol ${symbol} not found in package ${home} (status: NIL)`, failure);
       return current === undefined
         ? text
         : `${text}\nNote: ${current}, the current package, has a symbol ${symbol}; give package: "${current}" to ask about it.`;
@@ -35,6 +35,11 @@ function lookupText(failure: LookupFailure): string {
     case 'no-class':
       return `Class ${failure.class} not found\nNote: ${isNot(failure.class, failure.natures ?? [], 'class')}`;
   }
+}
+
+function withNear(text: string, { near }: { near?: string[] }): string {
+  const question = didYouMean(near);
+  return question ? `${text}\n${question}` : text;
 }
 
 /** Returns whether VALUE tells of a package, symbol or class that is not there. */

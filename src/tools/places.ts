@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { decode } from '../files/text.ts';
 import type { Place } from '../image/wire/data.ts';
+import { definedLambdaList } from '../source/lambda-list.ts';
 import { TopLevelForms } from '../source/position.ts';
 import { type SourcePosition, SourceText } from '../source/text.ts';
 
@@ -46,6 +47,16 @@ export class Places {
     return { at: `${name}:${position.line}:${position.column}`, text: position.text + changed };
   }
 
+  /** Returns the lambda list in the source at PLACE, where NAME, `PACKAGE::NAME`, is defined. Returns undefined when the
+   *  file has changed since, or has no plain definition of NAME there. */
+  lambdaList(place: Place, features: ReadonlySet<string>, name: string): string | undefined {
+    if (place.file === undefined || place.changed) return undefined;
+    const source = this.#sources.read(place.file);
+    const start = source?.formStart(place, features);
+    const defined = start === undefined ? undefined : definedLambdaList(source?.text.text ?? '', start);
+    return defined && name.endsWith(`::${defined.name}`) ? defined.lambdaList : undefined;
+  }
+
   /** Returns where the top-level form at or after OFFSET octets of FILE begins, or undefined when the file
    *  cannot be read. */
   formAt(file: string, offset: number): SourcePosition | undefined {
@@ -69,14 +80,20 @@ class Source {
   }
 
   /** Returns where PLACE, a use of CALLEE when given, is under FEATURES; undefined when it is not in the text. */
-  position(
+  position(place: Place, features: ReadonlySet<string>, callee?: string): SourcePosition | undefined {
+    const start = this.formStart(place, features, callee);
+    return start === undefined ? undefined : this.text.positionAt(start);
+  }
+
+  /** Returns the index of what POSITION returns the place of. */
+  formStart(
     { offset, form = -1, number = 0 }: Place,
     features: ReadonlySet<string>,
     callee?: string,
-  ): SourcePosition | undefined {
+  ): number | undefined {
     if (!this.#forms?.holdUnder(features)) this.#forms = new TopLevelForms(this.text, features);
     const index = offset === undefined ? this.#forms?.start(form) : this.text.indexOfOctet(offset);
-    return index === undefined ? undefined : this.#forms?.position(index, number, callee);
+    return index === undefined ? undefined : this.#forms?.formStart(index, number, callee);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { Remarks, Warning } from '../image/wire/data.ts';
 import { indent } from '../kernel/reply.ts';
+import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 
 /** The order in which they are told: what keeps code from working first. */
@@ -47,11 +48,12 @@ function countLine({ warnings = [], warningCount = warnings.length }: Remarks): 
   return `Warnings (${warningCount}${shown})`;
 }
 
-function warningText({ severity, text, form, definition, formNumber }: Warning, place = ''): string {
+function warningText({ severity, text, near, form, definition, formNumber }: Warning, place = ''): string {
   const where = definition ?? (formNumber === undefined ? undefined : `form ${formNumber}`);
   const kind = severity === 'undefined' ? 'STYLE-WARNING' : severity.toUpperCase();
   const head = `${kind}${where || place ? ` (${place}${where ?? ''})`.replace(', )', ')') : ''}: `;
-  return `${head}${text.trim()}${form ? `\n  in ${form}` : ''}`;
+  const question = didYouMean(near);
+  return `${head}${text.trim()}${question ? `. ${question}` : ''}${form ? `\n  in ${form}` : ''}`;
 }
 
 /** Returns the section that names what was redefined, or undefined. */

@@ -114,7 +114,7 @@ test('S0.9 a deleted package is not found, and what it exported is gone', async 
   await afterChange('(delete-package "M.LC")');
   expect(await found()).toBe(rowsText('Z.LC::LIVE-CHANGE-2 [VARIABLE]'));
   expect(await fixture.session.text('apropos_search', { pattern: 'x', package: 'M.LC' })).toBe(
-    'Package M.LC not found',
+    'Package M.LC not found\nDid you mean A.LC or Z.LC?',
   );
 });
 

@@ -191,7 +191,8 @@ Documentation: Evaluate BODY with another UNIT.`);
 });
 
 describe('generic functions', () => {
-  const AREA = `LOOKS::AREA (SHAPE &KEY SCALE OTHER)
+  const AREA = `LOOKS::AREA (SHAPE &KEY SCALE)
+Accepted by some method: (SHAPE &KEY SCALE OTHER)
 Kind: GENERIC-FUNCTION
 Type: (FUNCTION (T &KEY (:SCALE T) (:OTHER T)) *)
 Documentation: Return how large SHAPE is.`;

@@ -111,6 +111,32 @@ No external symbols.`);
   });
 });
 
+test('C15 a symbol is listed with all that it names, and conditions as such', async () => {
+  await prepare(
+    session,
+    `(defpackage "MANY" (:use) (:export "BOTH" "CND" "KIND" "PLACE" "BARE" "ROW"))
+     (progn (cl:defun many:both ()) (cl:defvar many:both 1) (cl:defclass many:both () ())
+       (cl:define-condition many:cnd () ()) (cl:deftype many:kind (n) n) (cl:defsetf many:place many::put)
+       (cl:defstruct (many:row (:type cl:list)) many::one))`,
+  );
+  expect(
+    blocks(await list('many'))
+      .split('\n')
+      .slice(2),
+  ).toEqual([
+    '  MANY::BARE [SYMBOL]',
+    '  MANY::BOTH [FUNCTION, CLASS, VARIABLE]',
+    '  MANY::CND [CONDITION]',
+    '  MANY::KIND [TYPE]',
+    '  MANY::PLACE [SETF EXPANDER]',
+    '  MANY::ROW [TYPED STRUCTURE]',
+  ]);
+  expect(blocks(await list('many', { type: 'variable' })).split('\n')[2]).toBe('  MANY::BOTH [VARIABLE]');
+  expect(await session.text('apropos_search', { pattern: 'both', package: 'MANY' })).toBe(
+    "Found 1 symbol matching 'both':\n\n  MANY::BOTH [FUNCTION]",
+  );
+});
+
 describe('type', () => {
   test('chooses, and the counts are those of the chosen', async () => {
     expect(blocks(await list('LOOKS', { type: 'class' }))).toBe(
@@ -178,9 +204,11 @@ External symbols (100000):
       '(progn (make-package "BUSY" :use nil) (dotimes (i 150) (make-package (format nil "USER~3,\'0d" i) :use (quote ("BUSY"))) (shadow (format nil "SHADOW~3,\'0d" i) "BUSY")))',
     );
     const lines = (await list('busy')).split('\n');
-    expect(lines[1]).toMatch(/^Used by: USER000, .*, USER099, \.\.\. \(150 in all\)$/);
+    expect(lines[1]).toMatch(
+      /^Used by: USER000, .*, USER099, \.\.\. \(150 in all; eval_form of \(package-used-by-list "BUSY"\) gives them\)$/,
+    );
     expect(lines[2]).toMatch(
-      /^Shadowing symbols: BUSY::SHADOW000, .*, BUSY::SHADOW099, \.\.\. \(150 in all\)$/,
+      /^Shadowing symbols: BUSY::SHADOW000, .*, BUSY::SHADOW099, \.\.\. \(150 in all; eval_form of \(package-shadowing-symbols "BUSY"\) gives them\)$/,
     );
   });
 });

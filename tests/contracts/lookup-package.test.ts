@@ -80,8 +80,14 @@ describe('the two that keep the package of their contracts', () => {
 
   test.each([
     [{ name: 'nobody' }, 'Symbol NOBODY not found in package CL-USER (status: NIL)'],
-    [{ name: 'float-p', package: 'CL' }, 'Symbol FLOAT-P not found in package CL (status: NIL)'],
-    [{ name: 'cl::float-p' }, 'Symbol FLOAT-P not found in package cl (status: NIL)'],
+    [
+      { name: 'float-p', package: 'CL' },
+      'Symbol FLOAT-P not found in package CL (status: NIL)\nDid you mean COMMON-LISP::FLOATP?',
+    ],
+    [
+      { name: 'cl::float-p' },
+      'Symbol FLOAT-P not found in package cl (status: NIL)\nDid you mean COMMON-LISP::FLOATP?',
+    ],
     [{ name: 'hull::float-p', package: 'No Where' }, 'Package No Where not found'],
   ])('C25 C26 S3.4 S3.5 who_calls says nothing else of %j', async (args, text) => {
     expect(await session.text('who_calls', args)).toBe(text);

@@ -121,7 +121,10 @@ test.each([
   [{ name: 'nope', package: 'app' }, 'Symbol NOPE not found in package app (status: NIL)'],
   [{ name: 'nope', package: 'Application' }, 'Symbol NOPE not found in package Application (status: NIL)'],
   [{ name: '|nope|', package: 'APP' }, 'Symbol nope not found in package APP (status: NIL)'],
-  [{ name: 'foo bar', package: 'APP' }, 'Symbol FOO BAR not found in package APP (status: NIL)'],
+  [
+    { name: 'foo bar', package: 'APP' },
+    'Symbol FOO BAR not found in package APP (status: NIL)\nDid you mean APP::foo Bar?',
+  ],
   [{ name: 'cl:nope' }, 'Symbol NOPE not found in package cl (status: NIL)'],
   [{ name: '(setf nope)' }, 'Symbol NOPE not found in package CL-USER (status: NIL)'],
   [{ name: 'straße' }, 'Symbol STRAßE not found in package CL-USER (status: NIL)'],

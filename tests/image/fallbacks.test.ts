@@ -99,7 +99,7 @@ async function expectBasics(image: SbclImage): Promise<void> {
   expect(loaded.ending.kind).toBe('done');
   const found = await image.call('apropos', { pattern: 'mapca', package: 'CL', offset: 0, limit: 9 });
   expect(JSON.stringify(found.data)).toContain('["COMMON-LISP","MAPCAR","FUNCTION"]');
-  const described = await image.call('describe', { name: 'car', package: 'CL' });
+  const described = await image.call('describe', { name: 'car', package: 'CL', offset: 0, limit: 20 });
   expect(JSON.stringify(described.data)).toContain('"COMMON-LISP::CAR"');
   const called = await image.call('who-calls', {
     name: 'callee',

@@ -102,6 +102,61 @@ describe('a system', () => {
   });
 });
 
+describe('a system in a file of another name', () => {
+  write(
+    'many/many.asd',
+    '(asdf:defsystem "many-core" :components ((:file "core")))\n(asdf:defsystem :many-use :depends-on ("many-core") :components ((:file "use")))\n(asdf:defsystem "many")\n',
+  );
+  write('many/core.lisp', '(defvar *core* t)\n');
+  write('many/use.lisp', '(defvar *use* t)\n');
+  write(
+    'odd/all.asd',
+    '(in-package :asdf-user)\n(defsystem #:odd-one)\n(defsystem #:odd-one/part :components ((:file "part")))\n',
+  );
+  write('odd/part.lisp', '(defvar *part* t)\n');
+  system('outside', { outside: '(defvar *outside* t)\n' }, ['many-core']);
+  write('mentions/mentions.asd', '(asdf:defsystem "mentions" :depends-on ("only-mentioned"))\n');
+
+  test('is found by itself, and what needs it too', async () => {
+    expect((await load('many-use')).text).toMatch(/^Loaded system many-use\b/);
+    expect(await session.eval('(list *core* *use*)')).toBe('(T T)');
+    expect((await load('outside')).text).toMatch(/^Loaded system outside\b/);
+    expect((await load('odd-one/part')).text).toMatch(/^Loaded system odd-one\/part\b/);
+  });
+
+  test('of which a file only says that it needs it is not', async () => {
+    expect((await load('only-mentioned')).text).toMatch(/^System only-mentioned not found by ASDF\. /);
+  });
+
+  test('is warned about once, and no later answer brings that back', async () => {
+    write('named/named.asd', '(asdf:defsystem "named")\n(asdf:defsystem "named-badly")\n');
+    const first = await load('named');
+    expect(first.text).toContain('contains definition for system "named-badly"');
+    for (const name of ['named', 'named-badly', 'many-use', 'outside']) {
+      const { text, notices } = await load(name);
+      expect(text).not.toMatch(/contains definition for system|just-done stamp/);
+      expect(notices).toEqual([]);
+    }
+    expect(await session.call('eval_form', { form: '(null (asdf:find-system :named-badly))' })).toEqual(
+      good('NIL'),
+    );
+  });
+});
+
+describe('what a load writes', () => {
+  system('wordy', { wordy: '(princ "no line end")\n(format *error-output* "an error line~%")\n' });
+
+  test('comes with its answer, and no later one', async () => {
+    const { text } = await load('wordy');
+    expect(text).toMatch(/no line end/);
+    expect(text).toMatch(/an error line/);
+    expect(await session.call('eval_form', { form: '1' })).toEqual(good('1'));
+    expect(await load('wordy')).toEqual(
+      good('System wordy was loaded already; changed files were loaded again.'),
+    );
+  });
+});
+
 describe('a system that is not there', () => {
   system('almost-this', { it: '1\n' });
   system('lacks', { lacks: '1\n' }, ['never-written-by-anyone']);

@@ -1,10 +1,10 @@
 // Decides what several operations give back in the same shape.
 
-/** A package or symbol that is not there, or a symbol that names no class. */
+/** A package or symbol that is not there, with names NEAR it, or a symbol that names no class. */
 export type LookupFailure =
-  | { failure: 'no-package'; package: string }
-  /** CURRENT is the session's package when nobody named one and it has the symbol. */
-  | { failure: 'no-symbol'; package: string; symbol: string; current?: string }
+  | { failure: 'no-package'; package: string; near?: string[] }
+  /** CURRENT is the session's package when nobody named one and it has the symbol; then NEAR is not told. */
+  | { failure: 'no-symbol'; package: string; symbol: string; current?: string; near?: string[] }
   | { failure: 'no-class'; class: string; natures?: string[] };
 
 /** A place in a source file: offset in octets and number of a top-level form, and of a form within it. */
@@ -29,6 +29,8 @@ export interface Caller {
 export interface Warning {
   severity: 'error' | 'warning' | 'undefined' | 'style-warning' | 'note';
   text: string;
+  /** Names near one that is undefined. */
+  near?: string[];
   form?: string;
   definition?: string;
   formNumber?: number;
@@ -58,6 +60,7 @@ export interface PrintedValue {
 /** Text that the reader could not read: why, which form, where that begins, and where the reader stopped. */
 export interface Unreadable {
   text: string;
+  near?: string[];
   number: number;
   line: number;
   column: number;

@@ -18,8 +18,13 @@ export function wholeText({ text, omitted, tail }: Output): string {
 export interface Condition {
   type: string;
   text: string;
+  /** Names near the one that is not there. */
+  near?: string[];
   restarts?: { name: string; report: string }[];
+  /** How many more there are; of frames at least, where they are very many. */
+  moreRestarts?: number;
   frames?: string[];
+  moreFrames?: number;
 }
 
 /** Why a call was interrupted: by its limit, the client, the tool interrupt, the end of the server, or a full heap. Or

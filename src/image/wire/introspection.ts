@@ -1,6 +1,6 @@
 // Decides what the operations give back that tell of functions, variables, packages, classes and macros.
 
-import type { Caller, LookupFailure, PrintedValue, Remarks, Unreadable } from './data.ts';
+import type { Caller, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 
 export interface ReferencesData {
   name: string;
@@ -19,7 +19,12 @@ export interface ArglistData {
   natures?: string[];
   /** Absent when the name stands for no function. */
   kind?: string;
+  /** Absent when SBCL keeps none. Then SOURCES tell where it is defined. */
   arglist?: string;
+  sources?: Place[];
+  features?: string[];
+  /** What the methods of a generic function accept, when that differs. */
+  accepted?: string;
   type?: string;
   declaimed?: string[];
   documentation?: string;

@@ -121,15 +121,18 @@ function readEnding({ condition, interrupted, aborted }: Message): ToldEnding {
 
 /** Returns what the member CONDITION of a message tells of a condition. */
 export function readCondition(condition: unknown): Condition {
-  const { type, text, restarts, frames } = membersOf(condition);
+  const { type, text, near, restarts, moreRestarts, frames, moreFrames } = membersOf(condition);
   const offered = Array.isArray(restarts) ? restarts.map(membersOf) : [];
   return {
     type: textOf(type),
     text: textOf(text),
+    ...(Array.isArray(near) && { near: textsOf(near) }),
     ...(offered.length > 0 && {
       restarts: offered.map(({ name, report }) => ({ name: textOf(name), report: textOf(report) })),
     }),
+    ...(typeof moreRestarts === 'number' && { moreRestarts }),
     ...(Array.isArray(frames) && { frames: textsOf(frames) }),
+    ...(typeof moreFrames === 'number' && { moreFrames }),
   };
 }
 

@@ -35,7 +35,10 @@ export interface WhoCallsData {
 /** One of the things that a symbol names. */
 export interface Thing {
   nature: string;
+  /** Absent when SBCL keeps none. */
   arglist?: string;
+  /** What the methods of a generic function accept, when that differs. */
+  accepted?: string;
   type?: string;
   documentation?: string;
   methodCount?: number;
@@ -162,7 +165,7 @@ export interface Operations {
     data: { value?: WhoCallsData | LookupFailure };
   };
   describe: {
-    args: { name: string; package?: string };
+    args: { name: string; package?: string; offset: number; limit: number };
     data: { value?: DescribeData | LookupFailure };
   };
   evaluate: { args: { code: string; package?: string }; data: EvaluateData };

@@ -11,6 +11,7 @@ import type { ReplHistory } from '../../records/repl-history.ts';
 import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts';
 import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
+import { didYouMean } from '../natures.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
 import { evaluationOf } from './history.ts';
 
@@ -102,13 +103,11 @@ export function failureText(
 ): string | undefined {
   if (unreadable) {
     const { text, number, line, column, atLine, atColumn } = unreadable;
+    const near = didYouMean(unreadable.near);
     return (
-      `Error: form ${number} cannot be read: ${text}\n` +
+      `Error: form ${number} cannot be read: ${text}\n${near ? `${near}\n` : ''}` +
       `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}. ` +
-      doneBefore(number, done) +
-      (/Package (ASDF|UIOP) does not exist/.test(text)
-        ? ' ASDF is not loaded yet: load_system loads it, and so does (require :asdf).'
-        : '')
+      doneBefore(number, done)
     );
   }
   if (ending.kind === 'done') return undefined;

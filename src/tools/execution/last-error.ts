@@ -5,7 +5,9 @@ import type { KeptError, LastErrorData, Local } from '../../image/wire/operation
 import { indent, joinSections, listText } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
+import { moreFrames, moreRestarts } from '../endings.ts';
 import { foundValue } from '../lookup.ts';
+import { didYouMean } from '../natures.ts';
 
 /** Characters of a local, and locals of a frame, that are shown beside those of other frames. */
 const SHORT = { value: 120, locals: 8 };
@@ -91,16 +93,18 @@ function signaller({ operation = '', thread }: KeptError): string {
 
 function errorText(data: LastErrorData, error: KeptError, index: number): string {
   const { condition, form, formNumber = 1, file, thread } = error;
+  const near = didYouMean(condition?.near);
   const restarts = (condition?.restarts ?? []).map(({ name, report }) => `${name}: ${report}`);
   const frames = framesOf(error).map((each, at) => frameText(each, at, SHORT));
   return joinSections([
-    `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}`,
+    `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}${near ? `\n${near}` : ''}`,
     `Signalled ${timeText(error.time)} by ${signaller(error)}, in package ${error.package}` +
       (file === undefined || form !== undefined ? '' : `, in ${file}`),
     form !== undefined && `Form${formNumber > 1 ? ` ${formNumber}` : ''}:\n${indent(form, 2)}`,
     restarts.length > 0 &&
-      `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}`,
-    frames.length > 0 && `Frames, with the locals that their code kept:\n${listText(frames, false)}`,
+      `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}${moreRestarts(condition ?? {})}`,
+    frames.length > 0 &&
+      `Frames, with the locals that their code kept:\n${listText(frames, false)}${moreFrames(condition ?? {})}`,
     hidesLocals(error) &&
       'Note: a variable without a value was optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.',
     othersText(data, index),

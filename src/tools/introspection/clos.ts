@@ -19,6 +19,7 @@ import {
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
+import { setfName } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 
 const CLASS = {
@@ -105,11 +106,6 @@ function slotText(slot: SlotData): string {
   const line = [slot.name, origin, options.filter(Boolean).join(' ')].filter(Boolean).join('  ');
   const documentation = slot.documentation?.replace(/\s*\n\s*/g, ' ');
   return documentation ? `${line}\n    ${documentation}` : line;
-}
-
-/** The name of the setf function of the function NAME, as the image writes both. */
-function setfName(name: string): string {
-  return name.replace(/::(.*)$/s, '::(SETF $1)');
 }
 
 /** The lines that tell what class it is. */

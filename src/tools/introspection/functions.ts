@@ -8,6 +8,8 @@ import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
+import type { Places } from '../places.ts';
+import { acceptedText, type FromSource, lambdaListText, withLambdaList } from './lambda-lists.ts';
 
 const FUNCTION_ARGLIST = {
   name: 'function_arglist',
@@ -45,7 +47,7 @@ const FUNCTION_ARGLIST = {
   ],
 } as const satisfies ToolDescription;
 
-export function functionArglist(image: Image) {
+export function functionArglist(image: Image, places: Places) {
   return defineTool({
     ...FUNCTION_ARGLIST,
     handler: async (args, context) => {
@@ -57,16 +59,21 @@ export function functionArglist(image: Image) {
         callOptions(context),
       );
       const offset = methods ? page.offset : undefined;
-      return lookedUp(reply, (found) => ({ data: found, text: arglistText(found, offset) }));
+      return lookedUp(reply, ({ features, sources, ...found }) => {
+        const data = withLambdaList({ ...found, sources }, places, new Set(features), found.name);
+        return { data, text: arglistText(data, offset) };
+      });
     },
   });
 }
 
 /** The methods of DATA are listed from OFFSET on, or only counted. */
-function arglistText(data: ArglistData, offset: number | undefined): string {
+function arglistText(data: ArglistData & FromSource, offset: number | undefined): string {
   const { name, natures = [], kind, arglist, declaimed = [], combination } = data;
+  const call = arglist === undefined ? `${name}, arguments not recorded` : `${name} ${lambdaListText(data)}`;
   const lines = [
-    kind ? `${name} ${arglist}` : isNot(name, natures, 'function'),
+    kind ? call : isNot(name, natures, 'function'),
+    acceptedText(data),
     kind && `Kind: ${kind}`,
     labelled('Type', data.type),
     declaimed.length > 0 && `Declaimed: ${declaimed.join(', ')}`,

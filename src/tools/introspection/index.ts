@@ -16,7 +16,7 @@ export function introspectionTools(image: Image, places: Places): Tool[] {
   return [
     describeSymbol(image, places),
     aproposSearch(image),
-    functionArglist(image),
+    functionArglist(image, places),
     whoCalls(image, places),
     whoReferences(image, places),
     listPackageSymbols(image),

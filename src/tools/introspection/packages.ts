@@ -90,14 +90,15 @@ function listedCount({ listed }: Pick<PackageData, 'listed'>): number {
 function headText(data: PackageData): string {
   const { nicknames = [], localNicknames = [], counts } = data;
   const [external, internal, inherited] = counts;
+  const designator = `"${data.name.replace(/[\\"]/g, '\\$&')}"`;
   const lines = [
     `Package ${data.name}`,
     nicknames.length > 0 && `Nicknames: ${nicknames.join(', ')}`,
     localNicknames.length > 0 &&
       `Local nicknames: ${localNicknames.map(([nickname, actual]) => `${nickname} for ${actual}`).join(', ')}`,
-    namesText('Uses', data.uses),
-    namesText('Used by', data.usedBy),
-    namesText('Shadowing symbols', data.shadowing),
+    namesText('Uses', data.uses, `(package-use-list ${designator})`),
+    namesText('Used by', data.usedBy, `(package-used-by-list ${designator})`),
+    namesText('Shadowing symbols', data.shadowing, `(package-shadowing-symbols ${designator})`),
     data.locked && 'Locked: redefining what its symbols name is an error unless the lock is removed.',
     `Symbols: ${external} external, ${internal} internal, ${inherited} inherited`,
     labelled('Documentation', data.documentation),
@@ -105,9 +106,10 @@ function headText(data: PackageData): string {
   return lines.filter(Boolean).join('\n');
 }
 
-function namesText(label: string, { count, names = [] }: CountedNames): string | false {
+/** Returns the line of names that FORM gives in the image, or false without any. */
+function namesText(label: string, { count, names = [] }: CountedNames, form: string): string | false {
   if (count === 0) return false;
-  const rest = count > names.length ? `, ... (${count} in all)` : '';
+  const rest = count > names.length ? `, ... (${count} in all; eval_form of ${form} gives them)` : '';
   return `${label}: ${names.join(', ')}${rest}`;
 }
 

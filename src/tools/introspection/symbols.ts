@@ -11,6 +11,7 @@ import {
   joinSections,
   labelled,
   listText,
+  pageNote,
 } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
@@ -21,8 +22,10 @@ import {
 } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookedUp, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
+import { setfName } from '../natures.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
+import { acceptedText, lambdaListText, withLambdaList } from './lambda-lists.ts';
 
 const TYPES: readonly string[] = ['function', 'macro', 'variable', 'class', 'generic-function'];
 
@@ -134,6 +137,9 @@ function currentNote({ package: name, count }: { package: string; count: number 
   return `Note: ${what}; package: "${name}" lists ${one ? 'it' : 'them'}.`;
 }
 
+/** Methods that are listed of a generic function when no limit is given. */
+const METHODS = 20;
+
 const DESCRIBE_SYMBOL = {
   name: 'describe_symbol',
   title: 'Describe symbol',
@@ -146,6 +152,11 @@ const DESCRIBE_SYMBOL = {
       description: 'Symbol to describe, for example mapcar, my-package::thing or |Mixed Case|',
     },
     PACKAGE,
+    {
+      ...LIMIT,
+      description: `Of a generic function: how many methods to list at most (${METHODS} when absent)`,
+    },
+    { ...OFFSET, description: 'Of a generic function: how many methods to leave out at the beginning' },
   ],
   required: ['symbol'],
   categories: ['introspection'],
@@ -170,14 +181,15 @@ export function describeSymbol(image: Image, places: Places) {
   return defineTool({
     ...DESCRIBE_SYMBOL,
     handler: async (args, context) => {
+      const page = pageOf(args, context, METHODS);
       const reply = await image.call(
         'describe',
-        { name: args.symbol, ...packageOf(args) },
+        { name: args.symbol, ...packageOf(args), ...page },
         callOptions(context),
       );
       return lookedUp(reply, (found) => {
         const data = withPlaces(found, places);
-        return { data, text: describeText(data) };
+        return { data, text: describeText(data, page.offset) };
       });
     },
   });
@@ -192,7 +204,7 @@ function withPlaces({ features, things = [], ...data }: DescribeData, places: Pl
   return {
     ...data,
     things: things.map(({ sources = [], methods, ...thing }) => ({
-      ...thing,
+      ...withLambdaList({ ...thing, sources }, places, known, definedName(data.symbol, thing.nature)),
       sources: sources.map(locate),
       ...(methods && {
         methods: methods.map((method) => ({ name: method.description, at: locate(method) })),
@@ -201,11 +213,16 @@ function withPlaces({ features, things = [], ...data }: DescribeData, places: Pl
   };
 }
 
-function describeText(data: Described): string {
+/** Returns the name of what SYMBOL names as a NATURE, as the image writes it. */
+function definedName(symbol: string, nature: string): string {
+  return nature === 'SETF FUNCTION' ? setfName(symbol) : symbol;
+}
+
+function describeText(data: Described, offset: number): string {
   const { things } = data;
   return joinSections([
     `${data.symbol} [${data.natures?.join(', ') || data.label}]\n${statusLine(data)}`,
-    ...things.map(thingText),
+    ...things.map((thing) => thingText(thing, offset)),
     things.length === 0 && 'It names nothing: no function, macro, variable, class or type.',
     data.properties && `Property list keys: ${data.properties.join(', ')}`,
   ]);
@@ -217,10 +234,22 @@ function statusLine({ home, status, homeStatus, in: where }: Described): string 
   return home === where ? here : `${homeStatus} in ${home}, ${here}`;
 }
 
-function thingText(thing: Described['things'][number]): string {
-  const { value, methods = [], methodCount = 0, slots, supers } = thing;
+/** Natures that have a lambda list; SBCL keeps it unless the code was compiled without. */
+const CALLED: readonly string[] = [
+  'FUNCTION',
+  'MACRO',
+  'GENERIC-FUNCTION',
+  'SPECIAL OPERATOR',
+  'SETF FUNCTION',
+  'TYPE',
+];
+
+function thingText(thing: Described['things'][number], offset: number): string {
+  const { value, slots, supers } = thing;
+  const called = CALLED.includes(thing.nature) || thing.arglist !== undefined;
   const lines = [
-    labelled('Arguments', thing.arglist),
+    called && `Arguments: ${lambdaListText(thing)}`,
+    acceptedText(thing),
     labelled('Type', thing.type),
     labelled('Value', value?.text),
     value?.type && `Class of the value: ${value.type}`,
@@ -230,13 +259,18 @@ function thingText(thing: Described['things'][number]): string {
     thing.compilerMacro && 'Has a compiler macro.',
     labelled('Documentation', thing.documentation),
     ...thing.sources.map((at) => `Defined: ${at}`),
-    methodCount > 0 &&
-      `Methods (${methodCount}):\n${listText(
-        methods.map(({ name, at }) => `${name}  ${at}`),
-        methods.length < methodCount,
-      )}`,
+    methodsText(thing, offset),
   ];
   return [thing.nature.toLowerCase(), ...lines.filter(Boolean).map((line) => indent(String(line), 2))].join(
     '\n',
   );
+}
+
+/** Returns the methods of a generic function from OFFSET on, or false when THING has none. */
+function methodsText({ methods = [], methodCount = 0 }: Described['things'][number], offset: number) {
+  if (methodCount === 0) return false;
+  const lines = fittingRows(methods.map(({ name, at }) => `${name}  ${at}`));
+  const page = { offset, shown: lines.length, total: methodCount };
+  const parts = [`Methods (${methodCount}):`, listText(lines, hasMore(page)), pageNote(page, 'methods')];
+  return parts.filter(Boolean).join('\n');
 }

@@ -1,0 +1,180 @@
+;;;; Which names look like one that is not there: few, and only those that are near. It is asked for when something has
+;;;; failed, and goes once through the symbols of one package, however many they are.
+
+(in-package "LIVE-LISP.JOBS")
+
+(defparameter *looked-at* 250000 "How many symbols of a package are compared at most.")
+
+(defun nearness (name)
+  "Return how many slips of typing a name that is near NAME may have; NIL when NAME is too short to tell."
+  (let ((length (length name)))
+    (cond ((< length 4) nil)
+          ((< length 8) 1)
+          ((< length 13) 2)
+          (t 3))))
+
+(defun next-row (i one other width most before above row)
+  "Fill ROW from BEFORE and ABOVE, those for fewer characters. It has how many slips lead from I characters of ONE to
+each beginning of the WIDTH characters of OTHER. Return the least. What is further than MOST from the diagonal cannot count."
+  (declare (type (simple-array character (*)) one other)
+           (type (integer 1 10000) i) (type (integer 0 10000) width) (type (integer 0 10) most)
+           (type (simple-array fixnum (*)) before above row) (optimize speed))
+  (let ((char (char one (1- i)))
+        (first (max 1 (- i most))) (end (min width (+ i most))) (least 1000))
+    (declare (type fixnum first end least))
+    (setf (aref row (1- first)) (if (= first 1) i 1000)
+          least (aref row (1- first)))
+    (loop for j of-type (integer 1 10000) from first to end
+          for opposite = (char other (1- j))
+          for value of-type fixnum = (min (+ 1 (aref above j))
+                                          (+ 1 (aref row (1- j)))
+                                          (+ (if (char= char opposite) 0 1) (aref above (1- j))))
+          do (when (and (> i 1) (> j 1)
+                        (char= char (char other (- j 2)))
+                        (char= (char one (- i 2)) opposite))
+               (setf value (min value (+ 1 (aref before (- j 2))))))
+             (setf (aref row j) value
+                   least (min least value)))
+    (when (< end width) (setf (aref row (1+ end)) 1000))
+    least))
+
+(defun put-upper-case (string buffer)
+  "Put the characters of STRING into BUFFER in upper case."
+  (declare (type (simple-array character (*)) buffer) (optimize speed))
+  (macrolet ((put-characters (type)
+               `(loop for char across (the ,type string)
+                      for i of-type fixnum from 0
+                      do (setf (aref buffer i) (if (char<= #\! char #\`) char (char-upcase char))))))
+    (if (typep string 'simple-base-string)
+        (put-characters simple-base-string)
+        (put-characters (simple-array character (*))))))
+
+(defun slip-counter (name most)
+  "Return a function of a string that counts the slips from NAME to it, whatever the case. Those are characters that are
+wrong, missing, too many or exchanged with their neighbour. It returns NIL when they are more than MOST."
+  (let* ((one (map-into (make-array (length name) :element-type 'character) #'char-upcase name))
+         (room (+ (length one) most 2))
+         (buffer (make-string room))
+         (rows (loop repeat 3 collect (make-array room :element-type 'fixnum))))
+    (lambda (other)
+      (declare (type simple-string other) (type (integer 0 10) most) (type (simple-array character (*)) one buffer)
+               (optimize speed))
+      (let ((width (length other)))
+        (when (<= (abs (- width (length one))) most)
+          (put-upper-case other buffer)
+          (destructuring-bind (before above row) rows
+            (declare (type (simple-array fixnum (*)) before above row))
+            (loop for j of-type fixnum from 0 to width do (setf (aref above j) j))
+            (loop for i of-type (integer 1 10000) from 1 to (length one)
+                  do (when (> (next-row i one buffer width most before above row) most)
+                       (return nil))
+                     (rotatef before above row)
+                  finally (return (and (<= (aref above width) most) (aref above width))))))))))
+
+(defun nearest-three (found)
+  "Return the texts of the three of FOUND that are nearest, each once. FOUND has lists of a text, how far it is, and how
+far its package is. What is further than the nearest is left out, unless both are one slip away at most."
+  (flet ((before-p (one other)
+           (loop for a in (rest one) for b in (rest other)
+                 unless (= a b) return (< a b)
+                 finally (return (string< (first one) (first other))))))
+    (let* ((found (sort found #'before-p)) (most (max 1 (or (second (first found)) 0))) (texts '()))
+      (loop for (text far) in found
+            while (and (<= far most) (< (length texts) 3))
+            do (pushnew text texts :test #'string=))
+      (reverse texts))))
+
+(defun map-accessible (visit package)
+  "Call VISIT with the symbols that are accessible in PACKAGE, *LOOKED-AT* of them at most."
+  (let ((left *looked-at*))
+    (with-package-iterator (next package :internal :external :inherited)
+      (loop
+        (multiple-value-bind (more symbol) (next)
+          (unless (and more (plusp left)) (return))
+          (decf left)
+          (funcall visit symbol))))))
+
+(defparameter *documented-packages*
+  '("SB-EXT" "SB-THREAD" "SB-MOP" "SB-GRAY" "SB-POSIX" "SB-BSD-SOCKETS" "SB-CLTL2" "SB-INTROSPECT")
+  "The packages of SBCL in which a name is looked for that is not where it was expected.")
+
+(defun exporting-symbols (name)
+  "Return the symbols NAME that packages export, but for those that SBCL does not document."
+  (remove-duplicates
+   (loop for package in (list-all-packages)
+         for called = (package-name package)
+         for (symbol status) = (and called
+                                    (or (not (eql 0 (search "SB-" called)))
+                                        (member called *documented-packages* :test #'string=))
+                                    (not (own-package-p package))
+                                    (multiple-value-list (find-symbol name package)))
+         when (and (eq status :external) (not (keywordp symbol))) collect symbol)))
+
+(defun near-symbols (name package wanted)
+  "Return at most three symbols near the string NAME, as texts, the nearest first. They are accessible in PACKAGE, or
+another package exports them under that very name. WANTED is a function that is true of symbols that come into question."
+  (let* ((most (nearness name)) (slips (and most (slip-counter name most))) (found '()) (least 10))
+    (flet ((note (symbol far)
+             ;; WANTED costs more than what is further can be worth.
+             (when (and far (<= far (max 1 least)) (symbol-package symbol) (funcall wanted symbol))
+               (setf least (min least far))
+               (push (list (symbol-text symbol) far (if (eq package (symbol-package symbol)) 0 1)) found))))
+      (dolist (symbol (exporting-symbols name)) (note symbol 0))
+      (when slips
+        (map-accessible (lambda (symbol) (note symbol (funcall slips (symbol-name symbol)))) package)))
+    (nearest-three found)))
+
+(defun near-packages (name)
+  "Return at most three names and nicknames of packages near the string NAME, the nearest first."
+  (let* ((most (nearness name)) (slips (and most (slip-counter name most))))
+    (when slips
+      (nearest-three
+       (loop for package in (remove-if #'own-package-p (list-all-packages))
+             append (loop for called in (cons (package-name package) (package-nicknames package))
+                          for far = (and called (funcall slips (coerce called 'simple-string)))
+                          when far collect (list called far 0)))))))
+
+;;; What is near the name that a condition is about
+
+(defun classp-here (symbol)
+  "True when SYMBOL names a class."
+  (and (find-class symbol nil) t))
+
+(defun near-name (name wanted)
+  "Return what is near the symbol NAME, or the one in (SETF NAME), which nothing of the kind that WANTED tests is."
+  (let* ((symbol (if (consp name) (second name) name))
+         (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol))))
+    (when package
+      (near-symbols (symbol-name symbol) package
+                    (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))))
+
+(defun near-package-error (condition)
+  "Return what is near the package that CONDITION, a package error, misses, or the symbol that this does not have."
+  (let ((package (package-error-package condition)))
+    (typecase package
+      ((or string symbol character) (unless (find-package package) (near-packages (string package))))
+      (package
+       (let ((name (and (typep condition 'simple-condition) (first (simple-condition-format-arguments condition)))))
+         (when (and (stringp name) (package-name package))
+           (near-symbols name package
+                         (lambda (symbol)
+                           (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package)))))))))))
+
+(defun near-warning (condition)
+  "Return what is near the name of which CONDITION, a warning of the compiler, says that it is undefined."
+  (destructuring-bind (&optional kind name &rest more) (simple-condition-format-arguments condition)
+    (declare (ignore more))
+    (case kind
+      (:function (near-name name #'fboundp))
+      (:variable (near-name name #'boundp))
+      (:type (near-name name #'classp-here)))))
+
+(defun near-condition (condition)
+  "Return at most three names, as texts, that are near the one that CONDITION says is not there."
+  (ignore-errors
+   (typecase condition
+     (undefined-function (near-name (cell-error-name condition) #'fboundp))
+     (unbound-variable (near-name (cell-error-name condition) #'boundp))
+     (class-missing (near-name (cell-error-name condition) #'classp-here))
+     (package-error (near-package-error condition))
+     ((and warning simple-condition) (near-warning condition)))))

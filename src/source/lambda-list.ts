@@ -1,0 +1,54 @@
+/** Decides what a definition in a Lisp source file has as its lambda list. */
+
+import { MARK, nextToken, type Token } from './lexer.ts';
+
+const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
+
+/** What the reader could leave out or make, so that the text is not what was defined. */
+const CONDITIONAL: readonly string[] = ['#+', '#-', '#.', '#=', '##', 'end'];
+
+/** Returns what the form at index START of SOURCE defines: the name without its package, of a setf function `(SETF
+ *  NAME)`. The lambda list is as it stands there, on one line and without comments. Returns undefined of other forms, and
+ *  when the text alone does not tell. */
+export function definedLambdaList(
+  source: string,
+  start: number,
+): { name: string; lambdaList: string } | undefined {
+  const open = nextToken(source, start, false);
+  const definer = nextToken(source, open.end, false);
+  if (open.kind !== '(' || !DEFINERS.includes(definer.name)) return undefined;
+  const defined = definedName(source, definer.end);
+  const lambdaList = defined && listText(source, defined.end);
+  return defined && lambdaList !== undefined ? { name: defined.name, lambdaList } : undefined;
+}
+
+/** Returns the function name at or after index FROM, and where it ends. */
+function definedName(source: string, from: number): { name: string; end: number } | undefined {
+  const first = nextToken(source, from, false);
+  if (first.kind === 'atom') return { name: bare(first), end: first.end };
+  const setf = nextToken(source, first.end, false);
+  const place = nextToken(source, setf.end, false);
+  const close = nextToken(source, place.end, false);
+  const isSetf = first.kind === '(' && setf.name === 'SETF' && place.kind === 'atom' && close.kind === ')';
+  return isSetf ? { name: `(SETF ${bare(place)})`, end: close.end } : undefined;
+}
+
+function bare({ name }: Token): string {
+  return name.slice(name.lastIndexOf(MARK) + 1);
+}
+
+/** Returns the list at or after index FROM with single spaces between its parts; undefined when there is none. */
+function listText(source: string, from: number): string | undefined {
+  let text = '';
+  let depth = 0;
+  for (let at = from; ; ) {
+    const token = nextToken(source, at, false);
+    if (CONDITIONAL.includes(token.kind) || (depth === 0 && token.kind !== '(')) return undefined;
+    if (text !== '' && token.start > at) text += ' ';
+    text += source.slice(token.start, token.end);
+    at = token.end;
+    if (token.kind === '(' || token.kind === '#(') depth++;
+    if (token.kind === ')') depth--;
+    if (depth === 0) return text.replace(/ \)/g, ')').replace(/\( /g, '(');
+  }
+}
