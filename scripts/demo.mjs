@@ -9,7 +9,7 @@ async function printDemo(client) {
     console.log(`# ${step.about}\n${callText(step, await perform(client, step))}\n`);
   }
   console.log(
-    'To use it in Claude Code: claude mcp add --scope user live-lisp -- node "$PWD/dist/live-lisp.js"',
+    'To use it in Claude Code: node dist/live-lisp.js install --client claude',
   );
 }
 
