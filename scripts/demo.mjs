@@ -8,9 +8,7 @@ async function printDemo(client) {
   for (const step of LONG) {
     console.log(`# ${step.about}\n${callText(step, await perform(client, step))}\n`);
   }
-  console.log(
-    'To use it in Claude Code: node dist/live-lisp.js install --client claude',
-  );
+  console.log('To use it in Claude Code: node dist/live-lisp.js install --client claude');
 }
 
 async function printTranscript(client) {
