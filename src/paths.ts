@@ -1,8 +1,8 @@
-// Decides where a path leads, whether that is in a folder, and how a folder is made.
+// Decides where a path leads, whether that is in a folder, how a folder is made, and which programs a PATH has.
 
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 
 /** Returns PATH, a whole path, with the links in what exists of it resolved. */
 export function realPath(path: string): string {
@@ -43,4 +43,23 @@ export function makeFolder(folder: string, mode = 0o777): void {
   const parent = dirname(folder);
   if (parent !== folder) makeFolder(parent, mode);
   mkdirSync(folder, { mode });
+}
+
+/** Returns the programs NAME in the folders of PATH, in their order. */
+export function programsOf(name: string, path: string = process.env['PATH'] ?? ''): string[] {
+  return path
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .filter(isExecutable);
+}
+
+/** Returns whether FILE is a program that can be run. */
+export function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -1,9 +1,8 @@
 // Decides how a client's own program is found and run.
 
 import { execFile } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { SetupError } from '../errors.ts';
+import { programsOf } from '../paths.ts';
 import type { Place } from './clients.ts';
 
 /** Milliseconds after which a client's program does not end by itself, as when it waits for an answer. */
@@ -12,20 +11,7 @@ const LIMIT_MS = 60_000;
 /** Returns the path of the program NAME on the PATH of PLACE; undefined when there is none. */
 export function findProgram(name: string | undefined, { environment }: Place): string | undefined {
   if (name === undefined) return undefined;
-  return (environment['PATH'] ?? '')
-    .split(delimiter)
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, name))
-    .find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
+  return programsOf(name, environment['PATH'] ?? '')[0];
 }
 
 /** Runs PROGRAM with ARGS in the project of PLACE. Throws a SetupError that shows what it wrote when it fails. */

@@ -96,6 +96,5 @@ function filesText(place: string | undefined): string {
   if (place === undefined) return '';
   const folder = folderOf(place);
   const kind = visibleName(extensionOf(place));
-  const files = kind === '' ? 'files without an extension' : `*${kind} files`;
-  return ` for ${files} directly in ${folder === '.' ? 'the workspace root' : visibleName(folder) || '/'}`;
+  return ` for *${kind} files directly in ${folder === '.' ? 'the workspace root' : visibleName(folder) || '/'}`;
 }

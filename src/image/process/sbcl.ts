@@ -1,9 +1,10 @@
 // Decides which SBCL is started, and what to say when there is none.
 
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { messageOf, SetupError } from '../../errors.ts';
+import { isExecutable, programsOf } from '../../paths.ts';
 import { type SbclPlace, sbclPlaces } from './sbcl-places.ts';
 
 /** Returns the path of the sbcl to start: WANTED when given, else the first on PATH, else the first in PLACES. Throws a
@@ -54,24 +55,6 @@ export function sbclVersion(sbcl: string): string {
 
 function searchPath(name: string, path: string): string | undefined {
   return programsOf(name, path)[0];
-}
-
-/** Returns the programs NAME in the folders of PATH, in their order. */
-export function programsOf(name: string, path: string = process.env['PATH'] ?? ''): string[] {
-  return path
-    .split(delimiter)
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, name))
-    .filter(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }
 
 const INSTALL_COMMANDS: [RegExp, string][] = [

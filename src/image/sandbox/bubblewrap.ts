@@ -2,9 +2,9 @@
 
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
-import { realPath } from '../../paths.ts';
+import { programsOf, realPath } from '../../paths.ts';
 import type { Command } from '../process/command.ts';
-import { installCommand, programsOf } from '../process/sbcl.ts';
+import { installCommand } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
 
 /** Why images cannot be locked in, as part of a sentence, and what a person can do about it, as sentences. */
