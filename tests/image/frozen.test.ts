@@ -1,6 +1,6 @@
 // Which images are replaced because they do not react, and which only look as if they did not.
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
@@ -20,13 +20,14 @@ describe('an image', () => {
   afterAll(() => session.close());
 
   test('reacts while a change of classes keeps its calls waiting', async () => {
-    const file = join(folder.path, 'go-on');
+    const [holds, file] = [join(folder.path, 'holds'), join(folder.path, 'go-on')];
     // After such a method SBCL has to compile anew what makes instances, and waits for this lock to do so.
     const changed = session.eval(`(sb-c::with-world-lock ()
       (defmethod initialize-instance :after ((stream sb-gray:fundamental-stream) &key) stream)
+      (close (open "${holds}" :direction :output))
       (loop until (probe-file "${file}") do (sleep 0.01)))`);
     const status = () => session.text('image_status');
-    await until('the change', 10_000, async () => (await status()).includes('1 call runs'));
+    await until('the change', 10_000, () => existsSync(holds));
     const other = session.eval('(sb-c::with-world-lock () (+ 1 2))');
     await until('the other', 10_000, async () => /2 calls run|not react/.test(await status()));
     expect(await status()).toMatch(/^The Lisp image is busy: 2 calls run\./);
