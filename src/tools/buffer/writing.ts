@@ -4,9 +4,11 @@ import { type Change, changeOf, newFile, wholeContent } from '../../files/diff.t
 import { binaryKind, decode, encode } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
+import { joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
+import { newImbalanceText } from '../parentheses.ts';
 
 const WRITE_FILE = {
   name: 'write_file',
@@ -45,14 +47,25 @@ export function writeFile(workspace: Workspace) {
     },
     handler: async (args, { fingerprint, signal }) => {
       const { path, bytes } = wanted(args);
-      const confirm = (present: Present) => checkApproved(present, fingerprint);
+      let before = '';
+      const confirm = (present: Present) => {
+        checkApproved(present, fingerprint);
+        before = lispTextOf(present);
+      };
       const name = await replaceFile(workspace, path, bytes, confirm, signal);
+      const wrote = `Wrote ${bytes.length} bytes to ${visibleName(path)}`;
+      const warning = newImbalanceText(visibleName(name), before, args.content);
       return {
-        data: { path: name, bytes: bytes.length },
-        text: `Wrote ${bytes.length} bytes to ${visibleName(path)}`,
+        data: { path: name, bytes: bytes.length, ...(warning !== undefined && { warning }) },
+        text: joinSections([wrote, warning]),
       };
     },
   });
+}
+
+/** Returns the text of PRESENT, or nothing when it has none. */
+function lispTextOf({ bytes }: Present): string {
+  return bytes === undefined || binaryKind(bytes) !== undefined ? '' : decode(bytes).text;
 }
 
 function wanted(args: ArgumentsFor<typeof WRITE_FILE>): { path: string; bytes: Buffer } {

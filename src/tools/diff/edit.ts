@@ -10,6 +10,7 @@ import { boundLines, joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { visible, visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
+import { newImbalanceText } from '../parentheses.ts';
 import { nearestPlace, occurrences, TOLD } from './match.ts';
 
 const PROPOSE_FILE_EDIT = {
@@ -68,11 +69,18 @@ export function proposeFileEdit(workspace: Workspace) {
       const confirm = (now: Present) => checkApproved(now, present.fingerprint);
       await replaceFile(workspace, path, bytes, confirm, signal);
       const hunks = diffHunks(before.text, after.text);
+      const warning = newImbalanceText(visibleName(present.name), before.text, after.text);
       return {
-        data: { path: present.name, bytes: bytes.length, hunks: hunks ?? null },
+        data: {
+          path: present.name,
+          bytes: bytes.length,
+          hunks: hunks ?? null,
+          ...(warning !== undefined && { warning }),
+        },
         text: joinSections([
           headline(present, bytes.length),
           hunks === undefined ? 'The change is too large for a diff.' : boundLines(hunks, DIFF_LINES),
+          warning,
         ]),
       };
     },

@@ -58,14 +58,14 @@ export function compileForm(image: Image) {
           { code: args.form, file, ...packageOf(args) },
           { ...callOptions(context), ...limitOption(args) },
         );
-        return compilationResult(reply);
+        return compilationResult(reply, args.form);
       }),
   });
 }
 
-function compilationResult({ ending, output, data, waitedMs }: Reply<'compile-forms'>): Result {
+function compilationResult({ ending, output, data, waitedMs }: Reply<'compile-forms'>, code: string): Result {
   if (data.value !== undefined) return { ...lookupResult(data.value), failed: true };
-  const failure = failureText(ending, data, 'compiled');
+  const failure = failureText(ending, data, code, 'compiled');
   const text = joinSections([
     failure ?? headline(data),
     outputSection(output),

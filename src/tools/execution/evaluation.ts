@@ -12,6 +12,7 @@ import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts'
 import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
+import { indentationText } from '../parentheses.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
 import { evaluationOf } from './history.ts';
 
@@ -64,7 +65,7 @@ export function evalForm(image: Image, history: ReplHistory) {
       );
       if (reply.data.value !== undefined) return { ...lookupResult(reply.data.value), failed: true };
       const milliseconds = performance.now() - began;
-      return evaluationResult(reply, (seen) => {
+      return evaluationResult(reply, code, (seen) => {
         history.add(evaluationOf({ form: code, ...packageOf(args), ...seen }, reply, milliseconds));
         const [note] = history.takeNotes();
         return note;
@@ -73,13 +74,14 @@ export function evalForm(image: Image, history: ReplHistory) {
   });
 }
 
-/** Makes the result of an evaluation. KEEP is told its values and why it failed, and returns what to say of that. */
+/** Makes the result of an evaluation of CODE. KEEP is told its values and why it failed, and returns what to say of that. */
 function evaluationResult(
   { ending, output, data, waitedMs }: Reply<'evaluate'>,
+  code: string,
   keep: (seen: { values?: string; error?: string }) => string | undefined,
 ): Result {
   const failed = ending.kind !== 'done' || data.unreadable !== undefined;
-  const error = failureText(ending, data);
+  const error = failureText(ending, data, code);
   const values = valuesText(data, failed);
   const text = joinSections([
     error,
@@ -94,21 +96,26 @@ function evaluationResult(
   return { data: { values: data.values ?? [], ending, output }, text, failed };
 }
 
-/** Returns the text for an evaluation that did not end well, or undefined for one that did. DONE is what became of
- *  the forms before. */
+/** Returns the text for an evaluation of CODE that did not end well, or undefined for one that did. DONE is what became
+ *  of the forms before. */
 export function failureText(
   ending: Ending,
   { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,
+  code: string,
   done: 'evaluated' | 'compiled' = 'evaluated',
 ): string | undefined {
   if (unreadable) {
     const { text, number, line, column, atLine, atColumn } = unreadable;
     const near = didYouMean(unreadable.near);
-    return (
-      `Error: form ${number} cannot be read: ${text}\n${near ? `${near}\n` : ''}` +
-      `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}. ` +
-      doneBefore(number, done)
-    );
+    const place = `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}.`;
+    const indentation = indentationText(code);
+    return [
+      `Error: form ${number} cannot be read: ${text}`,
+      near,
+      `${place} ${indentation ? `${indentation} ` : ''}${doneBefore(number, done)}`,
+    ]
+      .filter(Boolean)
+      .join('\n');
   }
   if (ending.kind === 'done') return undefined;
   if (ending.kind !== 'condition')

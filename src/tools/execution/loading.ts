@@ -1,7 +1,7 @@
 // Decides the tools that load files and systems.
 
 import { createHash } from 'node:crypto';
-import { type Stats, statSync } from 'node:fs';
+import { readFileSync, type Stats, statSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CallError } from '../../errors.ts';
@@ -11,6 +11,7 @@ import { WHOLE } from '../../files/lines.ts';
 import { decode, linesOf } from '../../files/text.ts';
 import type { Image } from '../../image/image.ts';
 import type { Reply } from '../../image/wire/call.ts';
+import type { Remarks } from '../../image/wire/data.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
@@ -25,6 +26,7 @@ import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { visibleName } from '../../visible.ts';
 import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts';
 import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
+import { imbalanceText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
 
@@ -193,6 +195,22 @@ function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): s
   return `Loaded system ${name}${loaded.length > 0 ? `, with ${loaded.join(', ')}` : ''}`;
 }
 
+/** Files of one load whose parentheses are looked at. */
+const LOOKED_AT = 5;
+
+/** Returns what is wrong with the parentheses of the files in which the compiler found errors, or undefined. */
+function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
+  const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));
+  const texts = [...new Set(failed)].slice(0, LOOKED_AT).map((file) => {
+    try {
+      return imbalanceText(places.fileName(file), decode(readFileSync(file)).text);
+    } catch {
+      return undefined; // The file is gone; its errors are told.
+    }
+  });
+  return joinSections(texts);
+}
+
 function loadResult(
   { ending, output, data, waitedMs }: Reply<'load-file'> | Reply<'load-system'>,
   headline: string,
@@ -204,6 +222,7 @@ function loadResult(
     ending.kind === 'condition' ? conditionText(ending.condition) : endingText(ending),
     timeoutAdvice(ending),
     groupedWarnings(data, places),
+    parenthesesSection(data, places),
     redefinedSection(data),
     readtableSection(data),
     outputSection(output),

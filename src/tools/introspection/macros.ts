@@ -4,7 +4,7 @@ import type { Image } from '../../image/image.ts';
 import type { Reply } from '../../image/wire/call.ts';
 import type { MacroexpandData } from '../../image/wire/introspection.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { outputSection, waitedSection } from '../endings.ts';
 import { failureText } from '../execution/evaluation.ts';
@@ -61,14 +61,17 @@ export function macroexpandForm(image: Image) {
         { code: args.form, ...packageOf(args), mode: args.mode },
         { ...callOptions(context), ...limitOption(args) },
       );
-      return expansionResult(reply, args.mode);
+      return expansionResult(reply, args);
     },
   });
 }
 
-function expansionResult({ ending, output, data, waitedMs }: Reply<'macroexpand'>, mode: string): Result {
+function expansionResult(
+  { ending, output, data, waitedMs }: Reply<'macroexpand'>,
+  { form, mode }: ArgumentsFor<typeof MACROEXPAND_FORM>,
+): Result {
   if (data.value !== undefined) return { ...lookupResult(data.value), failed: true };
-  const failure = refusal(data) ?? failureText(ending, unreadableOf(data));
+  const failure = refusal(data) ?? failureText(ending, unreadableOf(data), form);
   const text = joinSections([
     failure ?? expansionText(data, mode),
     outputSection(output),

@@ -1,0 +1,49 @@
+// Decides how it reads that the parentheses of a Lisp text are wrong.
+
+import { type Imbalance, imbalanceOf } from '../source/balance.ts';
+
+/** The ends of names of files with Lisp source, as ASDF and SBCL's users have them. */
+const LISP_FILE = /\.(?:lisp|lsp|cl|asd)$/i;
+
+/** Returns where the indentation of TEXT, which the reader could not read, says that a parenthesis is wrong. Returns
+ *  undefined when its parentheses are right, or it has only one line. */
+export function indentationText(text: string): string | undefined {
+  if (!text.trim().includes('\n')) return undefined;
+  const imbalance = imbalanceOf(text);
+  return imbalance && joined([repairText(imbalance), swallowedText(imbalance)]);
+}
+
+/** Returns what is wrong with the parentheses of TEXT, of the file NAME, or undefined when they are right. */
+export function imbalanceText(name: string, text: string): string | undefined {
+  const imbalance = imbalanceOf(text);
+  if (imbalance === undefined) return undefined;
+  const { kind, began } = imbalance;
+  const what = kind === 'string' ? 'string' : 'form';
+  const how = kind === 'closed' ? 'ends too early' : 'does not end';
+  const head = `${name}: the ${what} that begins at line ${began} ${how}.`;
+  return joined([head, repairText(imbalance), swallowedText(imbalance)]);
+}
+
+/** Returns what to say when a change of the file NAME from BEFORE to AFTER made its parentheses wrong. Returns undefined
+ *  when it did not, or when its name is not that of Lisp source. */
+export function newImbalanceText(name: string, before: string, after: string): string | undefined {
+  if (!LISP_FILE.test(name) || imbalanceOf(before) !== undefined) return undefined;
+  const wrong = imbalanceText(name, after);
+  return wrong && `Warning: Lisp cannot read all of it any more. ${wrong}`;
+}
+
+function repairText({ line, repair }: Imbalance): string | undefined {
+  if (repair === undefined) return undefined;
+  const { removed, text, sign } = repair;
+  const what =
+    text !== '' ? `lacks "${text}"${text === '(' ? '' : ' at its end'}` : `has ${removed} "${sign}" too many`;
+  return `Its indentation says that line ${line} ${what}.`;
+}
+
+function swallowedText({ swallowed }: Imbalance): string | undefined {
+  return swallowed === undefined ? undefined : `The form of line ${swallowed} was taken for a part of it.`;
+}
+
+function joined(sentences: (string | undefined)[]): string {
+  return sentences.filter(Boolean).join(' ');
+}
