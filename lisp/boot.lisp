@@ -8,7 +8,7 @@
 
 (defparameter *rooms*
   '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-system" "own" "json" "capture" "stack" "printing" "wire")
-    ("jobs" "package" "readtables" "session" "frames" "near" "conditions" "jobs" "threads" "operations" "asdf" "warnings" "locals" "status")
+    ("jobs" "package" "readtables" "session" "places" "frames" "near" "conditions" "jobs" "threads" "operations" "asdf" "warnings" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "xref" "describe" "arglist" "packages" "classes" "hierarchy")
     ("journal" "package" "context" "effects" "assignments" "journal" "replay")

@@ -89,7 +89,7 @@ process when that is another by now."
   (setf **keeps-spare** t)
   ;; What shows frames is compiled when it is first used. In a call that is interrupted, the program can have made that
   ;; impossible.
-  (frames-data '((list "a" :b 1))))
+  (frames-data '(((list "a" :b 1)))))
 
 (defconstant +patience+ 5 "By how much a process that saves a core comes after others for the CPU, as nice(2) has it.")
 

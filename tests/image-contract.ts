@@ -73,7 +73,7 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
     });
     const { restarts = [], frames = [] } = ending.kind === 'condition' ? ending.condition : {};
     expect(restarts.map(({ name }) => name)).toContain('CONTINUE');
-    expect(frames[0]).toContain('FAILS 7');
+    expect(frames[0]).toMatchObject({ call: expect.stringContaining('FAILS 7') });
     const kept = await image.call('last-error', { index: 0 });
     expect(kept.data.value?.error).toMatchObject({ form: '(fails 7)', type: 'COMMON-LISP::SIMPLE-ERROR' });
   });

@@ -20,11 +20,26 @@
 
 (define-check (debug-name (frame-function (top-frame))))
 
+;;; Where frames are
+
+(define-ability "places of frames" "frames are told without file and line, and none is left out as SBCL's own")
+
+(define-internal frame-place (frame) "Return where in its code FRAME is." ("SB-DI" "FRAME-CODE-LOCATION"))
+(define-internal place-source (place)
+  "Return what the debugger knows of the source of PLACE." ("SB-DI" "CODE-LOCATION-DEBUG-SOURCE"))
+(define-internal place-top-level-form (place)
+  "Return the number of the top-level form of PLACE, or NIL." ("SB-DI" "CODE-LOCATION-TOPLEVEL-FORM-OFFSET"))
+(define-internal place-form-number (place)
+  "Return the number that the form of PLACE has in its top-level form." ("SB-DI" "CODE-LOCATION-FORM-NUMBER"))
+(define-internal source-file (source)
+  "Return the namestring of the file of SOURCE, from PLACE-SOURCE, or NIL." ("SB-DI" "DEBUG-SOURCE-NAMESTRING"))
+(define-internal source-created (source)
+  "Return the date that the file of SOURCE had when it was compiled." ("SB-DI" "DEBUG-SOURCE-CREATED"))
+
 ;;; Locals of frames, and what is in them
 
 (define-ability "locals" "errors that are told later have no locals, or less of what is in them")
 
-(define-internal frame-place (frame) "Return where in its code FRAME is." ("SB-DI" "FRAME-CODE-LOCATION"))
 (define-internal debug-variables (function)
   "Return a vector of the variables of FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-DEBUG-VARS") #())
 (define-internal variable-symbol (variable)

@@ -15,26 +15,28 @@
         collect restart))
 
 (defun restarts-data (restarts)
-  "Return RESTARTS as JSON objects, *RESTART-LIMIT* of them at most."
-  (loop for restart in restarts
-        repeat *restart-limit*
-        collect (object "name" (let ((name (restart-name restart))) (if name (symbol-name name) "(no name)"))
-                        "report" (print-safely 200 restart "~A"))))
+  "Return RESTARTS as JSON objects, *RESTART-LIMIT* of them at most. Of those that read the same only the newest is told:
+INVOKE-RESTART takes that. The second value tells how many were not looked at, or is NIL."
+  (loop with seen = '()
+        for (restart . more) on restarts
+        for name = (let ((name (restart-name restart))) (if name (symbol-name name) "(no name)"))
+        for report = (print-safely 200 restart "~A")
+        unless (member (list name report) seen :test #'equal)
+          collect (progn (push (list name report) seen)
+                         (object "name" name "report" report))
+            into told
+        until (>= (length seen) *restart-limit*)
+        finally (return (values told (and more (length more))))))
 
-(defun more-than (limit count)
-  "Return by how much COUNT is more than LIMIT, or NIL."
-  (and (> count limit) (- count limit)))
-
-(defun condition-data (condition calls on-stack)
-  "Return CONDITION, signalled below CALLS, as a JSON object: type, text, restarts, frames. When those are ON-STACK, it
-tells how many more there are."
-  (let ((type (type-of condition)) (restarts (active-restarts condition)))
-    (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
-            "text" (report-text 4000 condition)
-            "near" (near-condition condition)
-            "restarts" (restarts-data restarts)
-            "moreRestarts" (more-than *restart-limit* (length restarts))
-            "frames" (frames-data calls)
-            "moreFrames" (and on-stack
-                              (>= (length calls) *frame-limit*)
-                              (more-than *frame-limit* (length (user-frames)))))))
+(defun condition-data (condition calls &optional more)
+  "Return CONDITION, signalled below CALLS and MORE others, as a JSON object: type, text, restarts, frames."
+  (multiple-value-bind (restarts more-restarts) (restarts-data (active-restarts condition))
+    (let ((type (type-of condition)) (frames (frames-data calls)))
+      (object "type" (if (symbolp type) (symbol-text type) (print-safely 200 type))
+              "text" (report-text 4000 condition)
+              "near" (near-condition condition)
+              "restarts" restarts
+              "moreRestarts" more-restarts
+              "frames" frames
+              "moreFrames" more
+              "features" (places-features frames)))))

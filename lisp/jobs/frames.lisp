@@ -15,12 +15,6 @@
         ((rest (plain-lambda-list (fdefinition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
         (t (funcall +frame-arguments+ frame))))
 
-(defun frame-call (frame)
-  "Return FRAME as a list: the function's name and its arguments."
-  (cons (frame-name frame)
-        (handler-case (frame-arguments frame)
-          (error () '()))))
-
 (defparameter *signalling*
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
     "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
@@ -109,19 +103,109 @@ user code, without the machinery at both ends."
                       unless (eq role :between) collect frame)))
     (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t))))
 
+(defun top-level-form-p (name)
+  "True when NAME is how SBCL names the code of the top-level forms of a file, by the first of those that it put
+together."
+  (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
+
+(defun frame-call (frame)
+  "Return FRAME as a list: the function's name and its arguments."
+  (let ((name (frame-name frame)))
+    (cons (if (top-level-form-p name) (make-unprintable "top-level form") name)
+          (handler-case (frame-arguments frame)
+            (error () '())))))
+
+;;; Those of the system
+
+(defun method-name-p (name)
+  "True when NAME is how SBCL names the function of a method."
+  (and (consp name)
+       (symbolp (first name))
+       (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
+
+(defun dispatch-p (name)
+  "True when NAME is of what SBCL makes to find the methods of a generic function."
+  (and (consp name)
+       (symbolp (first name))
+       (eq (symbol-package (first name)) (find-package "SB-PCL"))
+       (not (method-name-p name))))
+
+(defun system-frame-p (frame)
+  "True when the function of FRAME came with SBCL (its compiler, its loader, ASDF, and the like) or is the agent's."
+  (let ((name (frame-name frame)) (file (frame-file frame)))
+    (or (stringp name)
+        (ours-p name)
+        (and (symbolp name) (eq (symbol-package name) (find-package "LIVE-LISP")))
+        (dispatch-p name)
+        (and file (eql 0 (search "SYS:" file))))))
+
+(defstruct (folded (:constructor make-folded (count)))
+  "COUNT frames of the system that are not shown one by one."
+  count)
+
+(defun without-inner (run called)
+  "Return RUN, frames of the system, with all folded that say nothing of the program. CALLED is true when the program
+called the oldest, which is kept."
+  (let* ((kept (and called (last run))) (inner (if called (butlast run) run)))
+    (if (rest inner)
+        (cons (make-folded (length inner)) kept)
+        run)))
+
+(defparameter *system-frames* 4 "How many frames are shown where all are of the system.")
+
+(defun folded-frames (frames)
+  "Return FRAMES, newest first, in which each run of frames of the system is folded. When all are of the system, the
+newest stay."
+  (when (every #'system-frame-p frames)
+    (let ((shown (min *system-frames* (length frames))))
+      (return-from folded-frames
+        (append (subseq frames 0 shown) (without-inner (nthcdr shown frames) nil)))))
+  (loop while frames
+        append (let* ((own (not (system-frame-p (first frames))))
+                      (end (or (position-if (lambda (frame) (eq own (system-frame-p frame))) frames) (length frames)))
+                      (run (subseq frames 0 end)))
+                 (setf frames (nthcdr end frames))
+                 (if own
+                     run
+                     (without-inner run (and frames t))))))
+
+(defun shown-frames ()
+  "Return the frames of USER-FRAMES that are shown, newest first, each a frame or a FOLDED. The second value tells how
+many more there are, or is NIL."
+  (let* ((frames (folded-frames (user-frames))) (more (nthcdr *frame-limit* frames)))
+    (values (loop for frame in frames repeat *frame-limit* collect frame)
+            (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
+
 (defun calls-on-stack ()
-  "Return the newest calls of user code on the stack as lists, at most *FRAME-LIMIT*."
+  "Return the newest calls of user code on the stack, *FRAME-LIMIT* at most. Each is a cons of the call as a list and of
+its place, from PLACE-DATA, or what is FOLDED. The second value is that of SHOWN-FRAMES."
   (handler-case
-      (loop for frame in (user-frames)
-            repeat *frame-limit*
-            collect (frame-call frame))
+      (multiple-value-bind (frames more) (shown-frames)
+        (values (loop for frame in frames
+                      collect (if (folded-p frame)
+                                  frame
+                                  (cons (frame-call frame) (and (not (system-frame-p frame)) (place-data frame)))))
+                more))
     (error () '())))
 
+(defun frame-object (text place)
+  "Return TEXT, a call, at PLACE as a JSON object."
+  (make-json-object (list* "call" text place)))
+
 (defun frames-data (&optional (calls (calls-on-stack)))
-  "Return CALLS, from CALLS-ON-STACK, as strings."
+  "Return CALLS, from CALLS-ON-STACK, as JSON objects."
   (printing-plainly
-    (loop for call in calls collect (print-safely 240 call))))
+    (loop for call in calls
+          collect (if (folded-p call)
+                      (object "folded" (folded-count call))
+                      (frame-object (print-safely 240 (car call)) (cdr call))))))
 
 (defun names-data ()
   "Return the same as FRAMES-DATA without the arguments, whose print methods can never end."
-  (frames-data (loop for (name) in (calls-on-stack) collect (list name))))
+  (frames-data (loop for call in (calls-on-stack)
+                     collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))
+
+(defun places-features (frames)
+  "Return what the places of FRAMES, from FRAMES-DATA, are read with: the features, or NIL when there is no place."
+  (and (some (lambda (frame) (member "form" (json-object-members frame) :test #'equal)) frames)
+       (feature-names)))

@@ -95,7 +95,8 @@ whether its cleanup forms were cut short. When those ran because of an exit, tha
       (list "interrupted" (object "reason" reason
                                   "cutShort" (> (job-throws job) 1)
                                   "collectedMilliseconds" (job-collected job)
-                                  "frames" (job-frames job)))))
+                                  "frames" (job-frames job)
+                                  "features" (places-features (job-frames job))))))
 
 (defun call-user-code (function)
   "Call FUNCTION. The frames of user code end here, so this must stay a real call."
@@ -151,19 +152,19 @@ stack. It returns a function that takes what CONDITION-DATA returns for the cond
 (sb-ext:defglobal **thread-error-keeper** nil
   "What keeps the errors that end threads which are no jobs, as *ERROR-KEEPER* those of a call.")
 
-(defun described (condition keeper calls on-stack)
-  "Return CONDITION, signalled below CALLS, as data, which KEEPER, a value of *ERROR-KEEPER*, keeps."
+(defun described (condition keeper on-stack calls &optional more)
+  "Return CONDITION, signalled below CALLS and MORE others, as data, which KEEPER, a value of *ERROR-KEEPER*, keeps."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
-         (data (condition-data condition calls on-stack)))
+         (data (condition-data condition calls more)))
     (when keep (funcall keep data))
     data))
 
 (defun condition-members (condition &rest calls)
-  "Return the members of the answer that tells of CONDITION, which is kept first. CALLS is a list
-of the calls below it, when they are not on the stack any more."
+  "Return the members of the answer that tells of CONDITION, which is kept first. CALLS are the values of CALLS-ON-STACK
+when those are not on the stack any more."
   (list "condition" (if calls
-                        (described condition *error-keeper* (first calls) nil)
-                        (described condition *error-keeper* (calls-on-stack) t))))
+                        (apply #'described condition *error-keeper* nil calls)
+                        (multiple-value-call #'described condition *error-keeper* t (calls-on-stack)))))
 
 (defun leave-by-condition (job condition)
   "Throw to the end of JOB with what tells of CONDITION. When the stack or the heap is
@@ -173,8 +174,8 @@ exhausted there is no room here to describe anything, so that is done after the 
            (list "condition" (object "type" (class-text (class-of condition))
                                      "text" "It was signalled while another condition was described.")))
           ((and (typep condition 'storage-condition) (not (typep condition 'heap-exhausted)))
-           (let ((calls (calls-on-stack)))
-             (lambda () (looking (job) (condition-members condition calls)))))
+           (let ((calls (multiple-value-list (calls-on-stack))))
+             (lambda () (looking (job) (apply #'condition-members condition calls)))))
           (t
            (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook))
              (looking (job) (condition-members condition)))))))
@@ -190,7 +191,7 @@ exhausted there is no room here to describe anything, so that is done after the 
   (let ((name (current-thread-name)))
     (ignore-errors
      (unless (typep condition 'storage-condition)
-       (described condition **thread-error-keeper** (calls-on-stack) t)))
+       (multiple-value-call #'described condition **thread-error-keeper** t (calls-on-stack))))
     (format **background-stream** "~&The thread ~A was ended by an unhandled ~A: ~A~%"
             name
             (print-safely 100 (type-of condition))

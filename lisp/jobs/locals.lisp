@@ -122,16 +122,22 @@ would be code of the user."
                                          (local-text (variable-value variable frame)))))
     (error () '())))
 
+(defun frame-text (call)
+  "Return CALL, of a frame, printed on one line without code of the user."
+  (on-one-line (printing-locals (print-safely 240 call))))
+
 (defun frames-with-locals (frames)
-  "Return FRAMES as JSON objects with the call and the locals of each; those for which the time
-did not suffice have only the name."
+  "Return FRAMES, from SHOWN-FRAMES, as JSON objects with the call, the place and the locals of each. Those for which the
+time did not suffice have only the name."
   (let ((end (+ (get-internal-real-time)
                 (floor (* *locals-milliseconds* internal-time-units-per-second) 1000))))
     (loop for frame in frames
           for timely = (< (get-internal-real-time) end)
-          for call = (if timely (frame-call frame) (list (frame-name frame)))
-          collect (object "call" (on-one-line (printing-locals (print-safely 240 call)))
-                          "locals" (and timely (frame-locals frame))))))
+          collect (cond ((folded-p frame) (object "folded" (folded-count frame)))
+                        (timely (frame-object (frame-text (frame-call frame))
+                                              (list* "locals" (frame-locals frame)
+                                                     (and (not (system-frame-p frame)) (place-data frame)))))
+                        (t (frame-object (frame-text (list (frame-name frame))) '()))))))
 
 ;;; What is kept
 
@@ -159,6 +165,7 @@ did not suffice have only the name."
 function that takes what CONDITION-DATA returned: making that can take for ever."
   (let* (;; It can be signalled while a value is printed, by a printer that looks for circles.
          (*print-circle* nil)
+         (frames (and on-stack (frames-with-locals (shown-frames))))
          (kept (list "time" (unix-time)
                     "operation" (and *job* (job-operation *job*))
                     "thread" (and (null *job*) (current-thread-name))
@@ -167,7 +174,8 @@ function that takes what CONDITION-DATA returned: making that can take for ever.
                     "file" (compiling-file)
                     "package" (package-name (usable-package *package*))
                     "type" (class-text (class-of condition))
-                    "frames" (and on-stack (frames-with-locals (page (user-frames) 0 *frame-limit*))))))
+                    "frames" frames
+                    "features" (places-features frames))))
     (sb-thread:with-mutex (**errors-lock**)
       (setf **errors** (page (cons kept **errors**) 0 *error-limit*)))
     (lambda (data)

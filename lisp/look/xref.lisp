@@ -36,12 +36,6 @@ of NAME in one of KINDS. The caller is what SBCL calls it: a function name or an
 
 ;;; What a caller is called
 
-(defun method-name-p (name)
-  "True when NAME is how SBCL names the function of a method."
-  (and (consp name)
-       (symbolp (first name))
-       (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
-
 (defun plain-name-p (name)
   "True when NAME is a symbol or of the form (SETF symbol)."
   (or (symbolp name)
@@ -84,14 +78,6 @@ templates and optimizers (S3.10)."
   (let ((function (contrib-function "SB-INTROSPECT" name)))
     (and function (ignore-errors (apply function arguments)))))
 
-(defun translated (namestring)
-  "Return NAMESTRING, of a source file, as a native one; a logical one whose file is not
-on this machine stays as it is."
-  (let ((path (ignore-errors (probe-file (translate-logical-pathname (parse-namestring namestring))))))
-    (cond (path (sb-ext:native-namestring path))
-          ((search "SYS:" namestring) namestring)
-          (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring))) namestring)))))
-
 (defun function-place (function)
   "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, and that form's number.
 Last comes the file's date when it was compiled."
@@ -102,17 +88,6 @@ Last comes the file's date when it was compiled."
             (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
             (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
             (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)))))
-
-(defun feature-names ()
-  "Return the names of the keywords in *FEATURES*, and of other symbols PACKAGE::NAME."
-  (loop for feature in *features*
-        when (symbolp feature)
-          collect (if (keywordp feature) (symbol-name feature) (symbol-text feature))))
-
-(defun changed-p (file created)
-  "True when FILE, a native name, was written after CREATED, its date when it was compiled."
-  (and file created
-       (not (eql created (ignore-errors (file-write-date (sb-ext:parse-native-namestring file)))))))
 
 (defun site-data (use)
   "Return the place of USE as a JSON object."

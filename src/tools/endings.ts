@@ -9,16 +9,18 @@ import {
 } from '../image/wire/endings.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { didYouMean } from './natures.ts';
+import type { Places } from './places.ts';
+import { type Stack, stackLines } from './stack.ts';
 
-/** Returns the sentence for an ENDING that is neither done nor a condition. */
-export function endingText(ending: Ending): string {
+/** Returns the sentence for an ENDING that is neither done nor a condition. PLACES tell where its frames are. */
+export function endingText(ending: Ending, places?: Places): string {
   switch (ending.kind) {
     case 'interrupted':
       return joinSections([
         interruptionText(ending) +
           collectedText(ending) +
           (ending.cutShort ? ' Its cleanup forms did not end in time and were cut short.' : ''),
-        framesText('It was at:', ending.frames),
+        framesText('It was at:', ending, places),
       ]);
     case 'aborted':
       return 'The call was ended by its ABORT restart before it had a value.';
@@ -69,22 +71,21 @@ function collectedText({ collectedMilliseconds = 0, afterMs }: Interruption): st
     : '';
 }
 
-/** Returns CONDITION as text: message first, then type, restarts and frames (S2.16). */
-export function conditionText(condition: Condition, where?: string): string {
+/** Returns CONDITION as text: message first, then type, restarts and frames, which PLACES tell the places of (S2.16). */
+export function conditionText(condition: Condition, places: Places, where?: string): string {
   const restarts = condition.restarts ?? [];
   const near = didYouMean(condition.near);
   return joinSections([
     `Error: ${condition.text}\nType: ${condition.type}${where ? `\nIn: ${where}` : ''}${near ? `\n${near}` : ''}`,
     restarts.length > 0 &&
       `Restarts (none was invoked; the call was ended):\n${restarts.map(({ name, report }) => `  ${name}: ${report}`).join('\n')}${moreRestarts(condition)}`,
-    framesText('Frames:', condition.frames ?? [], moreFrames(condition)),
+    framesText('Frames:', condition, places, moreFrames(condition)),
   ]);
 }
 
-function framesText(header: string, frames: string[], more = ''): string | false {
-  if (frames.length === 0) return false;
-  const lines = frames.map((frame, index) => `  ${index}: ${frame}`).join('\n');
-  return `${header}\n${lines}${more}`;
+function framesText(header: string, stack: Stack, places?: Places, more = ''): string | false {
+  const lines = stackLines(stack, places);
+  return lines.length > 0 && `${header}\n${lines.join('\n')}${more}`;
 }
 
 /** Returns the line that tells how many more frames CONDITION has, behind a line break, or nothing. */

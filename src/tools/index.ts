@@ -36,7 +36,7 @@ export function agentQTools({ image, workspace, history, pendingEdits, matchMs }
   const places = new Places(workspace.root);
   return [
     ...introspectionTools(image, places),
-    ...executionTools(image, history),
+    ...executionTools(image, history, places),
     ...bufferTools(workspace, pendingEdits, matchMs),
     ...diffTools(workspace),
   ];
@@ -49,7 +49,7 @@ export function furtherTools({ image, replaceable, workspace, log }: Grounds): T
     loadSystem(image, places),
     loadFile(image, places, workspace.root),
     imageStatus(image, replaceable),
-    interrupt(image),
+    interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),
     getAuditLog(log),
   ];

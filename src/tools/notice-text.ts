@@ -5,6 +5,7 @@ import type { Notice } from '../image/image.ts';
 import { type Ending, type Output, wholeText } from '../image/wire/endings.ts';
 import { secondsText } from './endings.ts';
 import { lossText } from './loss-text.ts';
+import { newestCall } from './stack.ts';
 
 /** Returns what a model reads of NOTICE. */
 export function noticeText(notice: Notice): string {
@@ -33,7 +34,8 @@ export function noticeText(notice: Notice): string {
 function cancelledText(ending: Ending, afterMs: number, output: Output | undefined): string {
   const stopped = ending.kind === 'interrupted';
   const how = stopped ? 'was interrupted' : 'had ended before it could be interrupted,';
-  const where = stopped && ending.frames[0] ? ` It was at ${ending.frames[0]}.` : '';
+  const at = stopped ? newestCall(ending) : undefined;
+  const where = at === undefined ? '' : ` It was at ${at}.`;
   const wrote = output ? ` It had written:\n${wholeText(output)}` : ' It had written nothing.';
   return `A call that the client cancelled ${how} after ${secondsText(afterMs)}.${where}${wrote}`;
 }

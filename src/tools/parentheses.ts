@@ -6,9 +6,8 @@ import { type Imbalance, imbalanceOf } from '../source/balance.ts';
 const LISP_FILE = /\.(?:lisp|lsp|cl|asd)$/i;
 
 /** Returns where the indentation of TEXT, which the reader could not read, says that a parenthesis is wrong. Returns
- *  undefined when its parentheses are right, or it has only one line. */
+ *  undefined when its parentheses are right. */
 export function indentationText(text: string): string | undefined {
-  if (!text.trim().includes('\n')) return undefined;
   const imbalance = imbalanceOf(text);
   return imbalance && joined([repairText(imbalance), swallowedText(imbalance)]);
 }

@@ -49,7 +49,7 @@ test('of frames and restarts that are not shown, it is told how many, also later
   await prepare(
     session,
     `(defun deep (n) (declare (optimize (debug 3))) (if (zerop n) (error "Bottom.") (1+ (deep (1- n)))))
-     (defun choices (n) (if (zerop n) (error "Choose.") (restart-case (choices (1- n)) (choice () 1))))`,
+     (defun choices (n) (if (zerop n) (error "Choose.") (restart-case (choices (1- n)) (choice () :report (lambda (to) (format to "Take ~D." n)) 1))))`,
   );
   const { text } = await session.call('eval_form', { form: '(deep 50)' });
   const frames = '\n  ... 36 more frames; (sb-debug:print-backtrace) in a handler prints them';
@@ -60,6 +60,7 @@ test('of frames and restarts that are not shown, it is told how many, also later
   const restarts = '\n  ... 10 more restarts; (compute-restarts) in a handler gives them\n';
   expect(many.split('\n').filter((line) => line.startsWith('  CHOICE:')).length).toBe(20);
   expect(many).toContain(restarts);
+  expect(many).toContain('\n  CHOICE: Take 1.\n');
   expect(await session.text('get_last_error', {})).toContain(restarts);
   const few = (await session.call('eval_form', { form: '(deep 5)' })).text;
   expect(few).not.toContain('more frames');

@@ -1,5 +1,6 @@
 // Decides how a call can end, and why one is ended.
 
+import type { Place } from './data.ts';
 import type { EndSignal } from './end-signal.ts';
 
 /** Text that was written: whole, or its first part, how many characters were left out, and its last part. */
@@ -23,9 +24,14 @@ export interface Condition {
   restarts?: { name: string; report: string }[];
   /** How many more there are; of frames at least, where they are very many. */
   moreRestarts?: number;
-  frames?: string[];
+  frames?: Frame[];
   moreFrames?: number;
+  /** What the places of its frames are read with. */
+  features?: string[];
 }
+
+/** A call on the stack and where it stands, as far as that is known, or how many of the system are not told. */
+export type Frame = ({ call: string } & Place) | { folded: number };
 
 /** Why a call was interrupted: by its limit, the client, the tool interrupt, the end of the server, or a full heap. Or
  *  its thread was ended, or ended itself. */
@@ -35,7 +41,9 @@ export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' |
 export interface Interrupted {
   kind: 'interrupted';
   reason: Reason;
-  frames: string[];
+  frames: Frame[];
+  /** What the places of its frames are read with. */
+  features?: string[];
   /** Whether its cleanup forms were left before their end. */
   cutShort?: boolean;
   /** For how long garbage was collected meanwhile. */

@@ -1,8 +1,8 @@
 // Decides what the agent can say, and reads each message of it once. A program can write anything to the channel. What
 // comes out of here has the types that it says, but for the data of an answer.
 
-import type { Doing } from './data.ts';
-import type { Condition, Interrupted, Output, Reason, ToldEnding } from './endings.ts';
+import type { Doing, Place } from './data.ts';
+import type { Condition, Frame, Interrupted, Output, Reason, ToldEnding } from './endings.ts';
 import type { Message } from './frames.ts';
 import type { AgentOperations } from './operations.ts';
 
@@ -121,7 +121,7 @@ function readEnding({ condition, interrupted, aborted }: Message): ToldEnding {
 
 /** Returns what the member CONDITION of a message tells of a condition. */
 export function readCondition(condition: unknown): Condition {
-  const { type, text, near, restarts, moreRestarts, frames, moreFrames } = membersOf(condition);
+  const { type, text, near, restarts, moreRestarts, frames, moreFrames, features } = membersOf(condition);
   const offered = Array.isArray(restarts) ? restarts.map(membersOf) : [];
   return {
     type: textOf(type),
@@ -131,9 +131,27 @@ export function readCondition(condition: unknown): Condition {
       restarts: offered.map(({ name, report }) => ({ name: textOf(name), report: textOf(report) })),
     }),
     ...(typeof moreRestarts === 'number' && { moreRestarts }),
-    ...(Array.isArray(frames) && { frames: textsOf(frames) }),
+    ...(Array.isArray(frames) && { frames: framesOf(frames) }),
     ...(typeof moreFrames === 'number' && { moreFrames }),
+    ...(Array.isArray(features) && { features: textsOf(features) }),
   };
+}
+
+function readPlace({ file, form, number, changed }: Message): Place {
+  return {
+    ...(typeof file === 'string' && { file }),
+    ...(typeof form === 'number' && { form }),
+    ...(typeof number === 'number' && { number }),
+    ...(changed === true && { changed }),
+  };
+}
+
+/** Returns what FRAMES, a member of a message, tell of calls on a stack. */
+function framesOf(frames: unknown): Frame[] {
+  return (Array.isArray(frames) ? frames : []).map((frame) => {
+    const { call, folded, ...place } = membersOf(frame);
+    return typeof folded === 'number' ? { folded } : { call: textOf(call), ...readPlace(place) };
+  });
 }
 
 const REASONS: readonly Reason[] = [
@@ -146,11 +164,18 @@ const REASONS: readonly Reason[] = [
   'ended',
 ];
 
-function readInterrupted({ reason, frames, cutShort, collectedMilliseconds }: Message): Interrupted {
+function readInterrupted({
+  reason,
+  frames,
+  features,
+  cutShort,
+  collectedMilliseconds,
+}: Message): Interrupted {
   return {
     kind: 'interrupted',
     reason: REASONS.find((each) => each === reason) ?? 'ended',
-    frames: textsOf(frames),
+    frames: framesOf(frames),
+    ...(Array.isArray(features) && { features: textsOf(features) }),
     ...(cutShort === true && { cutShort }),
     ...(typeof collectedMilliseconds === 'number' && { collectedMilliseconds }),
   };

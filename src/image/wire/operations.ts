@@ -1,7 +1,7 @@
 // Decides what each operation of the agent takes and gives back; docs/wire-protocol.md has examples.
 
 import type { Caller, Doing, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
-import type { Condition, Output, Reason } from './endings.ts';
+import type { Condition, Frame, Output, Reason } from './endings.ts';
 import type {
   ArglistData,
   ClassHierarchyData,
@@ -86,6 +86,9 @@ export interface Local {
   value?: string;
 }
 
+/** A frame of a kept error, with its locals. */
+export type KeptFrame = Frame & { locals?: Local[] };
+
 export interface KeptError {
   /** Seconds since 1970. */
   time: number;
@@ -99,7 +102,9 @@ export interface KeptError {
   package: string;
   type: string;
   /** Absent when the stack was exhausted: there was no room to look at it. */
-  frames?: { call: string; locals?: Local[] }[];
+  frames?: KeptFrame[];
+  /** What the places of its frames are read with. */
+  features?: string[];
   /** Absent when making it did not come to an end. */
   condition?: Condition;
 }

@@ -10,6 +10,7 @@ import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { outputSection, waitedSection } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
+import type { Places } from '../places.ts';
 import { readtableSection, warningSection } from '../remarks.ts';
 import { failureText } from './evaluation.ts';
 
@@ -47,7 +48,7 @@ const COMPILE_FORM = {
   ],
 } as const satisfies ToolDescription;
 
-export function compileForm(image: Image) {
+export function compileForm(image: Image, places: Places) {
   return defineTool({
     ...COMPILE_FORM,
     handler: (args, context) =>
@@ -58,14 +59,18 @@ export function compileForm(image: Image) {
           { code: args.form, file, ...packageOf(args) },
           { ...callOptions(context), ...limitOption(args) },
         );
-        return compilationResult(reply, args.form);
+        return compilationResult(reply, args.form, places);
       }),
   });
 }
 
-function compilationResult({ ending, output, data, waitedMs }: Reply<'compile-forms'>, code: string): Result {
+function compilationResult(
+  { ending, output, data, waitedMs }: Reply<'compile-forms'>,
+  code: string,
+  places: Places,
+): Result {
   if (data.value !== undefined) return { ...lookupResult(data.value), failed: true };
-  const failure = failureText(ending, data, code, 'compiled');
+  const failure = failureText(ending, data, { code, places, done: 'compiled' });
   const text = joinSections([
     failure ?? headline(data),
     outputSection(output),

@@ -13,6 +13,7 @@ import { conditionText, endingText, outputSection, waitedSection } from '../endi
 import { lookupResult, packageOf } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import { indentationText } from '../parentheses.ts';
+import type { Places } from '../places.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
 import { evaluationOf } from './history.ts';
 
@@ -51,8 +52,8 @@ const EVAL_FORM = {
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
-/** Returns the tool that evaluates in IMAGE and keeps what it evaluated in HISTORY. */
-export function evalForm(image: Image, history: ReplHistory) {
+/** Returns the tool that evaluates in IMAGE and keeps what it evaluated in HISTORY. PLACES tell where frames are. */
+export function evalForm(image: Image, history: ReplHistory, places: Places) {
   return defineTool({
     ...EVAL_FORM,
     handler: async (args, context) => {
@@ -65,7 +66,7 @@ export function evalForm(image: Image, history: ReplHistory) {
       );
       if (reply.data.value !== undefined) return { ...lookupResult(reply.data.value), failed: true };
       const milliseconds = performance.now() - began;
-      return evaluationResult(reply, code, (seen) => {
+      return evaluationResult(reply, { code, places }, (seen) => {
         history.add(evaluationOf({ form: code, ...packageOf(args), ...seen }, reply, milliseconds));
         const [note] = history.takeNotes();
         return note;
@@ -77,11 +78,11 @@ export function evalForm(image: Image, history: ReplHistory) {
 /** Makes the result of an evaluation of CODE. KEEP is told its values and why it failed, and returns what to say of that. */
 function evaluationResult(
   { ending, output, data, waitedMs }: Reply<'evaluate'>,
-  code: string,
+  { code, places }: { code: string; places: Places },
   keep: (seen: { values?: string; error?: string }) => string | undefined,
 ): Result {
   const failed = ending.kind !== 'done' || data.unreadable !== undefined;
-  const error = failureText(ending, data, code);
+  const error = failureText(ending, data, { code, places });
   const values = valuesText(data, failed);
   const text = joinSections([
     error,
@@ -97,18 +98,17 @@ function evaluationResult(
 }
 
 /** Returns the text for an evaluation of CODE that did not end well, or undefined for one that did. DONE is what became
- *  of the forms before. */
+ *  of the forms before, PLACES tell where frames are. */
 export function failureText(
   ending: Ending,
   { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,
-  code: string,
-  done: 'evaluated' | 'compiled' = 'evaluated',
+  { code, places, done = 'evaluated' }: { code: string; places: Places; done?: 'evaluated' | 'compiled' },
 ): string | undefined {
   if (unreadable) {
     const { text, number, line, column, atLine, atColumn } = unreadable;
     const near = didYouMean(unreadable.near);
     const place = `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}.`;
-    const indentation = indentationText(code);
+    const indentation = line === atLine ? undefined : indentationText(code);
     return [
       `Error: form ${number} cannot be read: ${text}`,
       near,
@@ -119,8 +119,8 @@ export function failureText(
   }
   if (ending.kind === 'done') return undefined;
   if (ending.kind !== 'condition')
-    return `Error: ${joinSections([endingText(ending), timeoutAdvice(ending)])}`;
-  return conditionText(ending.condition, formNumber > 1 ? `form ${formNumber}` : undefined);
+    return `Error: ${joinSections([endingText(ending, places), timeoutAdvice(ending)])}`;
+  return conditionText(ending.condition, places, formNumber > 1 ? `form ${formNumber}` : undefined);
 }
 
 function valueText({ text = '', cut, length, omitted }: PrintedValue): string {

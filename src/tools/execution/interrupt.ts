@@ -7,6 +7,7 @@ import { TIMES } from '../../image/wire/times.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { endingText, outputSection, secondsText } from '../endings.ts';
+import type { Places } from '../places.ts';
 import { choicesText, toolOf } from './call-names.ts';
 
 const INTERRUPT = {
@@ -41,20 +42,24 @@ const INTERRUPT = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that interrupts calls of IMAGE. */
-export function interrupt(image: Image) {
-  return defineTool({ ...INTERRUPT, handler: (args) => interruptJobs(image.jobs, args) });
+/** Returns the tool that interrupts calls of IMAGE. PLACES tell where they were. */
+export function interrupt(image: Image, places: Places) {
+  return defineTool({ ...INTERRUPT, handler: (args) => interruptJobs(image.jobs, args, places) });
 }
 
 /** Milliseconds in which a call that is interrupted usually has ended, even when it resists, and as much more as its
  *  steps can come later. */
 const PATIENCE_MS = 3000 + TIMES.collecting;
 
-async function interruptJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Promise<Result> {
+async function interruptJobs(
+  jobs: Jobs,
+  args: ArgumentsFor<typeof INTERRUPT>,
+  places: Places,
+): Promise<Result> {
   const chosen = chooseJobs(jobs, args);
   const ends = chosen.map((job) => {
     job.interrupt('interrupt');
-    return endOf(job);
+    return endOf(job, places);
   });
   const ended = await Promise.all(ends);
   const text = joinSections(ended.map((end) => end.text));
@@ -107,7 +112,7 @@ function ownJobs(jobs: Jobs): Job[] {
 }
 
 /** Waits until JOB, which was interrupted, has ended, and returns what became of it. */
-async function endOf(job: Job): Promise<{ data: { ended: boolean }; text: string }> {
+async function endOf(job: Job, places: Places): Promise<{ data: { ended: boolean }; text: string }> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
@@ -116,14 +121,15 @@ async function endOf(job: Job): Promise<{ data: { ended: boolean }; text: string
   const { number, subject } = job;
   const name = `${number} (${toolOf(job)}${subject && ` ${subject}`})`;
   const data = { job: number, tool: toolOf(job), ended: end !== undefined, ...end };
-  return { data, text: joinSections([headline(name, end), end && outputSection(end.output)]) };
+  return { data, text: joinSections([headline(name, end, places), end && outputSection(end.output)]) };
 }
 
-function headline(name: string, end: JobEnd | undefined): string {
+function headline(name: string, end: JobEnd | undefined, places: Places): string {
   if (end === undefined) {
     return `Call ${name} has not ended within ${secondsText(PATIENCE_MS)}: the image does not react. It is replaced when that lasts; image_status tells.`;
   }
   const { ending } = end;
-  if (ending.kind === 'interrupted' || ending.kind === 'lost') return `Call ${name}: ${endingText(ending)}`;
+  if (ending.kind === 'interrupted' || ending.kind === 'lost')
+    return `Call ${name}: ${endingText(ending, places)}`;
   return `Call ${name} had ended by itself before it could be interrupted.`;
 }

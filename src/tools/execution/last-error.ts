@@ -1,13 +1,15 @@
 // Decides the tool that shows the last errors with their frames and locals.
 
 import type { Image } from '../../image/image.ts';
-import type { KeptError, LastErrorData, Local } from '../../image/wire/operations.ts';
+import type { KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/operations.ts';
 import { indent, joinSections, listText } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
 import { moreFrames, moreRestarts } from '../endings.ts';
 import { foundValue } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
+import type { Places } from '../places.ts';
+import { callText, stackLines } from '../stack.ts';
 
 /** Characters of a local, and locals of a frame, that are shown beside those of other frames. */
 const SHORT = { value: 120, locals: 8 };
@@ -46,18 +48,18 @@ const GET_LAST_ERROR = {
   ],
 } as const satisfies ToolDescription;
 
-export function getLastError(image: Image) {
+export function getLastError(image: Image, places: Places) {
   return defineTool({
     ...GET_LAST_ERROR,
     handler: async (args, context) => {
       const { index = 0, frame } = args;
       const data = foundValue(await image.call('last-error', { index }, callOptions(context)));
-      return errorResult(data, index, frame);
+      return errorResult(data, index, frame, places);
     },
   });
 }
 
-function errorResult(data: LastErrorData, index: number, frame: number | undefined): Result {
+function errorResult(data: LastErrorData, index: number, frame: number | undefined, places: Places): Result {
   const { began, total, error } = data;
   if (total === 0) {
     return {
@@ -68,7 +70,8 @@ function errorResult(data: LastErrorData, index: number, frame: number | undefin
   if (error === undefined) {
     return { data, text: `There is no error ${index}: ${keptText(total)}.` };
   }
-  const text = frame === undefined ? errorText(data, error, index) : frameAnswer(error, index, frame);
+  const text =
+    frame === undefined ? errorText(data, error, index, places) : frameAnswer(error, index, frame, places);
   return { data, text };
 }
 
@@ -91,11 +94,11 @@ function signaller({ operation = '', thread }: KeptError): string {
   return thread === undefined ? (OPERATIONS[operation] ?? 'a load') : `the thread ${thread}`;
 }
 
-function errorText(data: LastErrorData, error: KeptError, index: number): string {
+function errorText(data: LastErrorData, error: KeptError, index: number, places: Places): string {
   const { condition, form, formNumber = 1, file, thread } = error;
   const near = didYouMean(condition?.near);
   const restarts = (condition?.restarts ?? []).map(({ name, report }) => `${name}: ${report}`);
-  const frames = framesOf(error).map((each, at) => frameText(each, at, SHORT));
+  const frames = stackLines(stackOf(error), places, (each, number) => localLines(each, number, SHORT));
   return joinSections([
     `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}${near ? `\n${near}` : ''}`,
     `Signalled ${timeText(error.time)} by ${signaller(error)}, in package ${error.package}` +
@@ -104,21 +107,23 @@ function errorText(data: LastErrorData, error: KeptError, index: number): string
     restarts.length > 0 &&
       `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}${moreRestarts(condition ?? {})}`,
     frames.length > 0 &&
-      `Frames, with the locals that their code kept:\n${listText(frames, false)}${moreFrames(condition ?? {})}`,
+      `Frames, with the locals that their code kept:\n${frames.join('\n')}${moreFrames(condition ?? {})}`,
     hidesLocals(error) &&
       'Note: a variable without a value was optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.',
     othersText(data, index),
   ]);
 }
 
-type Frame = NonNullable<KeptError['frames']>[number];
-
-function framesOf({ frames, condition }: KeptError): Frame[] {
-  return frames ?? (condition?.frames ?? []).map((call) => ({ call }));
+/** The frames of ERROR, which have no locals when there was no room to look at its stack. */
+function stackOf({ frames, features, condition }: KeptError): { frames?: KeptFrame[]; features?: string[] } {
+  if (frames === undefined) return condition ?? {};
+  return { frames, ...(features && { features }) };
 }
 
 function hidesLocals(error: KeptError): boolean {
-  return framesOf(error).some(({ locals = [] }) => locals.some(({ value }) => value === undefined));
+  return (stackOf(error).frames ?? []).some(({ locals = [] }) =>
+    locals.some(({ value }) => value === undefined),
+  );
 }
 
 function othersText({ others = [] }: LastErrorData, index: number): string | false {
@@ -134,20 +139,24 @@ function othersText({ others = [] }: LastErrorData, index: number): string | fal
   );
 }
 
-function frameAnswer(error: KeptError, index: number, frame: number): string {
-  const frames = framesOf(error);
+function frameAnswer(error: KeptError, index: number, frame: number, places: Places): string {
+  const { frames: all = [], features = [] } = stackOf(error);
+  const frames = all.flatMap((each) => ('call' in each ? [each] : []));
   const wanted = frames[frame];
-  if (wanted) return frameText(wanted, frame, { value: Number.POSITIVE_INFINITY, locals: 100 });
+  if (wanted) {
+    const head = `${frame}: ${callText(wanted, new Set(features), places)}`;
+    return [head, ...localLines(wanted, frame, { value: Number.POSITIVE_INFINITY, locals: 100 })].join('\n');
+  }
   const has =
     frames.length === 0 ? 'no frames were kept of it' : `it has the frames 0 to ${frames.length - 1}`;
   return `There is no frame ${frame} of error ${index}: ${has}.`;
 }
 
-function frameText({ call, locals = [] }: Frame, frame: number, limits: typeof SHORT): string {
+function localLines({ locals = [] }: KeptFrame, frame: number, limits: typeof SHORT): string[] {
   const lines = locals.slice(0, limits.locals).map((local) => localText(local, limits.value));
   const more = locals.length - lines.length;
   if (more > 0) lines.push(`... (${more} more; frame: ${frame} shows all)`);
-  return [`${frame}: ${call}`, ...lines.map((line) => `       ${line}`)].join('\n');
+  return lines.map((line) => `       ${line}`);
 }
 
 function localText({ name, value }: Local, limit: number): string {

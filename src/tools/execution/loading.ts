@@ -219,7 +219,7 @@ function loadResult(
   const failed = ending.kind !== 'done' || (data.value !== undefined && 'notLoaded' in data.value);
   const text = joinSections([
     headline,
-    ending.kind === 'condition' ? conditionText(ending.condition) : endingText(ending),
+    ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
     timeoutAdvice(ending),
     groupedWarnings(data, places),
     parenthesesSection(data, places),

@@ -22,6 +22,6 @@ export function introspectionTools(image: Image, places: Places): Tool[] {
     listPackageSymbols(image),
     classSlots(image),
     classHierarchy(image),
-    macroexpandForm(image),
+    macroexpandForm(image, places),
   ];
 }

@@ -9,6 +9,7 @@ import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { outputSection, waitedSection } from '../endings.ts';
 import { failureText } from '../execution/evaluation.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
+import type { Places } from '../places.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';
 
 const MACROEXPAND_FORM = {
@@ -52,7 +53,7 @@ const MACROEXPAND_FORM = {
   ],
 } as const satisfies ToolDescription;
 
-export function macroexpandForm(image: Image) {
+export function macroexpandForm(image: Image, places: Places) {
   return defineTool({
     ...MACROEXPAND_FORM,
     handler: async (args, context) => {
@@ -61,7 +62,7 @@ export function macroexpandForm(image: Image) {
         { code: args.form, ...packageOf(args), mode: args.mode },
         { ...callOptions(context), ...limitOption(args) },
       );
-      return expansionResult(reply, args);
+      return expansionResult(reply, args, places);
     },
   });
 }
@@ -69,9 +70,10 @@ export function macroexpandForm(image: Image) {
 function expansionResult(
   { ending, output, data, waitedMs }: Reply<'macroexpand'>,
   { form, mode }: ArgumentsFor<typeof MACROEXPAND_FORM>,
+  places: Places,
 ): Result {
   if (data.value !== undefined) return { ...lookupResult(data.value), failed: true };
-  const failure = refusal(data) ?? failureText(ending, unreadableOf(data), form);
+  const failure = refusal(data) ?? failureText(ending, unreadableOf(data), { code: form, places });
   const text = joinSections([
     failure ?? expansionText(data, mode),
     outputSection(output),

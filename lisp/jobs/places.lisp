@@ -1,0 +1,39 @@
+;;;; Where the code of a frame stands: in which file, and which form of it.
+
+(in-package "LIVE-LISP.JOBS")
+
+(defun translated (namestring)
+  "Return NAMESTRING, of a source file, as a native one; a logical one whose file is not
+on this machine stays as it is."
+  (let ((path (ignore-errors (probe-file (translate-logical-pathname (parse-namestring namestring))))))
+    (cond (path (sb-ext:native-namestring path))
+          ((search "SYS:" namestring) namestring)
+          (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring))) namestring)))))
+
+(defun feature-names ()
+  "Return the names of the keywords in *FEATURES*, and of other symbols PACKAGE::NAME."
+  (loop for feature in *features*
+        when (symbolp feature)
+          collect (if (keywordp feature) (symbol-name feature) (symbol-text feature))))
+
+(defun changed-p (file created)
+  "True when FILE, a native name, was written after CREATED, its date when it was compiled."
+  (and file created
+       (not (eql created (ignore-errors (file-write-date (sb-ext:parse-native-namestring file)))))))
+
+(defun frame-file (frame)
+  "Return the namestring of the file that the code of FRAME is from; NIL when that was evaluated, or is not known."
+  (let ((source (ignore-errors (place-source (frame-place frame)))))
+    (and source (source-file source))))
+
+(defun place-data (frame)
+  "Return where the call in FRAME stands as a property list of members, or NIL."
+  ;; What is not known signals a condition of its own.
+  (ignore-errors
+   (let* ((place (frame-place frame)) (source (place-source place)) (file (source-file source)))
+     (when file
+       (let ((file (translated file)))
+         (list "file" file
+               "form" (ignore-errors (place-top-level-form place))
+               "number" (ignore-errors (place-form-number place))
+               "changed" (changed-p file (source-created source))))))))

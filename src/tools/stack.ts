@@ -1,0 +1,42 @@
+// Decides how the calls on a stack read.
+
+import type { Frame } from '../image/wire/endings.ts';
+import type { Places } from './places.ts';
+
+/** The frames of a condition or of what was interrupted, with the features that their places are read with. */
+export interface Stack {
+  frames?: Frame[];
+  features?: string[];
+}
+
+/** Returns FRAME as a reader sees it: `FUNCTION arguments  FILE:LINE:COLUMN`, the place where PLACES can tell it. */
+export function callText(
+  frame: Extract<Frame, { call: string }>,
+  features: ReadonlySet<string>,
+  places: Places | undefined,
+): string {
+  const place = frame.file === undefined ? undefined : places?.locate(frame, features);
+  return place === undefined ? frame.call : `${frame.call}  ${place}`;
+}
+
+/** Returns the newest call of STACK, if it is known. */
+export function newestCall({ frames = [] }: Stack): string | undefined {
+  const calls = frames.flatMap((frame) => ('call' in frame ? [frame.call] : []));
+  return calls[0];
+}
+
+/** Returns STACK with a line for each frame, numbered where it is a call. LINES returns more of a call by its number. */
+export function stackLines<Each extends Frame>(
+  { frames = [], features = [] }: { frames?: Each[]; features?: string[] },
+  places: Places | undefined,
+  lines: (frame: Extract<Each, { call: string }>, number: number) => string[] = () => [],
+): string[] {
+  const known = new Set(features);
+  let number = 0;
+  return frames.flatMap((frame) => {
+    if ('folded' in frame) return [`  ... ${frame.folded} frames of SBCL and its libraries`];
+    const call = frame as Extract<Each, { call: string }>;
+    const line = `  ${number}: ${callText(call, known, places)}`;
+    return [line, ...lines(call, number++)];
+  });
+}

@@ -1,0 +1,92 @@
+// Where the frames of an error are, and which of them are told.
+
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({ args: ['--root', root.path] });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+function write(name: string, text: string): void {
+  writeFileSync(join(root.path, name), text);
+}
+
+const TOTAL = `(defpackage :frames (:use :cl))
+(in-package :frames)
+
+(defun price (item)
+  (list item
+        (car item)))
+
+(defun total (items)
+  (let ((sum 0))
+    #+nonsense (format t "~A" items)
+    (dolist (item items sum)
+      (incf sum (price item)))))
+`;
+
+test('a frame tells the line of the call in it', async () => {
+  write('total.lisp', TOTAL);
+  await session.call('load_file', { path: 'total.lisp' });
+  const { text } = await session.call('eval_form', { form: '(frames::total (list 5))' });
+  expect(text).toContain(
+    '\n\nFrames:\n  0: (FRAMES::PRICE 5)  total.lisp:6:9\n  1: (FRAMES::TOTAL (5))  total.lisp:12:17',
+  );
+  const kept = await session.text('get_last_error', {});
+  expect(kept).toContain('  0: (FRAMES::PRICE 5)  total.lisp:6:9\n       ITEM = 5\n');
+  expect(await session.text('get_last_error', { frame: 1 })).toMatch(
+    /^1: \(FRAMES::TOTAL \(5\)\) {2}total\.lisp:12:17\n/,
+  );
+});
+
+test('a frame of a file that changed since says so', async () => {
+  write('total.lisp', `;; more\n${TOTAL}`);
+  const later = Date.now() / 1000 + 5;
+  utimesSync(join(root.path, 'total.lisp'), later, later);
+  const { text } = await session.call('eval_form', { form: '(frames::total (list 5))' });
+  expect(text).toMatch(/0: \(FRAMES::PRICE 5\) {2}total\.lisp.* \(the file changed since it was loaded\)\n/);
+});
+
+test('a load that fails tells the line of its top-level form', async () => {
+  write(
+    'fails.lisp',
+    `(in-package :cl-user)\n(defvar *one* 1)\n(print *one*)\n\n(defvar *two*\n  (list 1 (error "Not two.")))\n`,
+  );
+  const { text } = await session.call('load_file', { path: 'fails.lisp' });
+  expect(text).toContain('Error: Not two.\n');
+  expect(text).toContain('\n\nFrames:\n  0: (#<top-level form>)  fails.lisp:6:11\n');
+});
+
+test('frames of SBCL and its libraries are one line, and a restart that reads the same is told once', async () => {
+  write('failing.lisp', '(in-package :cl-user)\n(error "At load.")\n');
+  write('failing.asd', '(defsystem "failing" :components ((:file "failing")))');
+  const { text } = await session.call('load_system', { system: 'failing' });
+  expect(text).toMatch(
+    /\n\nFrames:\n {2}0: \(#<top-level form>\) {2}failing\.lisp:2:1\n {2}\.\.\. \d+ frames of SBCL and its libraries(\n\n|$)/,
+  );
+  expect(text.split('CLEAR-CONFIGURATION-AND-RETRY').length).toBe(2);
+});
+
+test('the function of SBCL that the program called is told', async () => {
+  const { text } = await session.call('eval_form', {
+    form: "(defun sorted (list) (list (sort list #'<))) (sorted (list 1 'a))",
+  });
+  expect(text).toMatch(/\n\nFrames:\n {2}0: \(SB-KERNEL:TWO-ARG-< .*\n/);
+  expect(text).toMatch(/\n {2}\d: \(COMMON-LISP-USER::SORTED /);
+});
+
+test('where all frames are of SBCL and its libraries, the newest are told', async () => {
+  await session.call('eval_form', { form: '(require :asdf)' });
+  const { text } = await session.call('eval_form', { form: '(asdf:load-system :no-such-system)' });
+  expect(text).toMatch(
+    /\n\nFrames:\n {2}0: .*\n {2}1: .*\n {2}2: .*\n {2}3: .*\n {2}\.\.\. \d+ frames of SBCL and its libraries/,
+  );
+});
