@@ -143,31 +143,29 @@ together."
   "COUNT frames of the system that are not shown one by one."
   count)
 
-(defun without-inner (run called)
-  "Return RUN, frames of the system, with all folded that say nothing of the program. CALLED is true when the program
-called the oldest, which is kept."
-  (let* ((kept (and called (last run))) (inner (if called (butlast run) run)))
-    (if (rest inner)
-        (cons (make-folded (length inner)) kept)
+(defun without-inner (run newest oldest)
+  "Return RUN, frames of the system, with all between the NEWEST and the OLDEST of them folded, as many as these say."
+  (let ((inner (- (length run) newest oldest)))
+    (if (> inner 1)
+        (append (subseq run 0 newest) (list (make-folded inner)) (last run oldest))
         run)))
 
 (defparameter *system-frames* 4 "How many frames are shown where all are of the system.")
 
 (defun folded-frames (frames)
-  "Return FRAMES, newest first, in which each run of frames of the system is folded. When all are of the system, the
-newest stay."
+  "Return FRAMES, newest first, in which each run of frames of the system is folded. What the program called stays, and
+what signalled. When all are of the system, the newest stay."
   (when (every #'system-frame-p frames)
-    (let ((shown (min *system-frames* (length frames))))
-      (return-from folded-frames
-        (append (subseq frames 0 shown) (without-inner (nthcdr shown frames) nil)))))
-  (loop while frames
+    (return-from folded-frames (without-inner frames *system-frames* 0)))
+  (loop for first = t then nil
+        while frames
         append (let* ((own (not (system-frame-p (first frames))))
                       (end (or (position-if (lambda (frame) (eq own (system-frame-p frame))) frames) (length frames)))
                       (run (subseq frames 0 end)))
                  (setf frames (nthcdr end frames))
                  (if own
                      run
-                     (without-inner run (and frames t))))))
+                     (without-inner run (if first 1 0) (if frames 1 0))))))
 
 (defun shown-frames ()
   "Return the frames of USER-FRAMES that are shown, newest first, each a frame or a FOLDED. The second value tells how
