@@ -15,9 +15,9 @@ const TOLD = 10;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context; undefined when the two
  *  are too different to tell. */
-export function diffHunks(before: string, after: string): string | undefined {
+export function diffHunks(before: string, after: string): { summary: string; text: string } | undefined {
   const hunks = hunksOf(before, after);
-  return hunks && hunksText(hunks);
+  return hunks && { summary: summaryOf(hunks), text: hunksText(hunks) };
 }
 
 /** Line ends are compared where AFTER has mixed ones, which no other text tells. */

@@ -149,7 +149,7 @@ function change(
 ): void {
   const [would, did] = after === undefined ? ['remove', 'Removed'] : ['write', 'Wrote'];
   if (dryRun) {
-    print(`Would ${would} ${file}:\n${diffHunks(before ?? '', after ?? '')}`);
+    print(`Would ${would} ${file}:\n${diffHunks(before ?? '', after ?? '')?.text}`);
     return;
   }
   first();

@@ -116,7 +116,8 @@ export class Executor {
   /** Runs CALL with ARGS, which a human gave instead. */
   async #performChanged(call: Call, args: unknown): Promise<Settled> {
     try {
-      const changed = { ...call, args: validateArguments(call.tool, args) };
+      const context = { ...call.context, changedByHuman: true };
+      const changed = { ...call, context, args: validateArguments(call.tool, args) };
       const after = withFingerprint(changed, await previewOf(changed));
       const settled = await this.#perform(after, 'human, with changes');
       return { ...settled, changed: changedNames(call.args, changed.args) };

@@ -38,6 +38,8 @@ export interface CallContext {
   forData?: boolean;
   /** The fingerprint of the preview that was approved: when it is another now, the handler does nothing. */
   fingerprint?: string;
+  /** A human gave other arguments than were asked for. */
+  changedByHuman?: boolean;
 }
 
 /** How many keywords of a tool are shown to clients that search by themselves. */

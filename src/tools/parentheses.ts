@@ -5,6 +5,11 @@ import { type Imbalance, imbalanceOf } from '../source/balance.ts';
 /** The ends of names of files with Lisp source, as ASDF and SBCL's users have them. */
 const LISP_FILE = /\.(?:lisp|lsp|cl|asd)$/i;
 
+/** Returns whether NAME is that of a file with Lisp source. */
+export function isLispFile(name: string): boolean {
+  return LISP_FILE.test(name);
+}
+
 /** Returns where the indentation of TEXT, which the reader could not read, says that a parenthesis is wrong. Returns
  *  undefined when its parentheses are right. */
 export function indentationText(text: string): string | undefined {
@@ -26,7 +31,7 @@ export function imbalanceText(name: string, text: string): string | undefined {
 /** Returns what to say when a change of the file NAME from BEFORE to AFTER made its parentheses wrong. Returns undefined
  *  when it did not, or when its name is not that of Lisp source. */
 export function newImbalanceText(name: string, before: string, after: string): string | undefined {
-  if (!LISP_FILE.test(name) || imbalanceOf(before) !== undefined) return undefined;
+  if (!isLispFile(name) || imbalanceOf(before) !== undefined) return undefined;
   const wrong = imbalanceText(name, after);
   return wrong && `Warning: Lisp cannot read all of it any more. ${wrong}`;
 }

@@ -27,17 +27,10 @@ function bytes(path: string): string {
 }
 
 describe('an edit', () => {
-  test('replaces the one place, and the answer says exactly what was applied', async () => {
+  test('replaces the one place, and the answer says where', async () => {
     chmodSync(at.put('a.lisp', '(defun a ()\n  1)\n\n(defun b ()\n  (a))\n'), 0o750);
     expect(await edit('a.lisp', '(defun b ()\n  (a))', '(defun b ()\n  (list (a)))')).toBe(
-      `Changed a.lisp, which has 44 bytes now:
-
-@@ -2,4 +2,4 @@
-   1)
- 
- (defun b ()
--  (a))
-+  (list (a)))`,
+      'Changed a.lisp: line 5, +1 −1. It has 44 bytes and 2 top-level forms now.',
     );
     expect(bytes('a.lisp')).toBe('(defun a ()\n  1)\n\n(defun b ()\n  (list (a)))\n');
     expect(statSync(join(at.root, 'a.lisp')).mode & 0o777).toBe(0o750);
@@ -45,21 +38,17 @@ describe('an edit', () => {
 
   test('can delete', async () => {
     at.put('delete', 'one\ntwo\nthree\n');
-    expect(await edit('delete', 'two\n', '')).toBe(
-      'Changed delete, which has 10 bytes now:\n\n@@ -1,3 +1,2 @@\n one\n-two\n three',
-    );
+    expect(await edit('delete', 'two\n', '')).toBe('Changed delete: line 2, +0 −1. It has 10 bytes now.');
     expect(await edit('delete', 'one\nthree\n', '')).toBe(
-      'Changed delete, which has 0 bytes now:\n\n@@ -1,2 +0,0 @@\n-one\n-three',
+      'Changed delete: line 1, +0 −2. It has 0 bytes now.',
     );
     expect(bytes('delete')).toBe('');
   });
 
   test('with an empty original makes a file, or fills an empty one', async () => {
-    expect(await edit('deep/new', '', 'one\n')).toBe('Created deep/new, 4 bytes:\n\n@@ -0,0 +1,1 @@\n+one');
+    expect(await edit('deep/new', '', 'one\n')).toBe('Created deep/new. It has 4 bytes.');
     at.put('hollow', '');
-    expect(await edit('hollow', '', 'one\n')).toBe(
-      'Changed hollow, which has 4 bytes now:\n\n@@ -0,0 +1,1 @@\n+one',
-    );
+    expect(await edit('hollow', '', 'one\n')).toBe('Changed hollow: line 1, +1 −0. It has 4 bytes now.');
   });
 
   test.each<[string, string | Buffer, string, string, string]>([
@@ -72,7 +61,7 @@ describe('an edit', () => {
     ['dollars, which replacing could take for patterns', '$&$1\n', '$1', "$$$&$'", "$&$$$&$'\n"],
   ])('keeps %s', async (_, content, original, modified, expected) => {
     at.put('kept', content);
-    expect(await edit('kept', original, modified)).toMatch(/^Changed kept, /);
+    expect(await edit('kept', original, modified)).toMatch(/^Changed kept: /);
     expect(bytes('kept')).toBe(expected);
   });
 });
@@ -211,10 +200,12 @@ The agent says: Harmless. --- other +++ other<U+202E><U+0007>`,
     expect(asked.questions[1]).toMatch(/\nThe agent says: x{500}\.\.\.$/);
   });
 
-  test('answered with other arguments, those are applied', async () => {
+  test('answered with other arguments, those are applied, and the answer shows what was done', async () => {
     const theirs = { path: 'a.txt', original: 'one', modified: '1' };
     asked.human = () => accept({ decision: 'approve', arguments: JSON.stringify(theirs) });
-    expect(await propose('two', '2')).toMatch(/^Changed a\.txt, which has 6 bytes now:/);
+    expect(await propose('two', '2')).toMatch(
+      /^Changed a\.txt: line 1, \+1 −1\. It has 6 bytes now\.\n\n@@ -1,2 \+1,2 @@\n-one\n\+1\n two/,
+    );
     expect(content()).toBe('1\ntwo\n');
     expect(asked.questions.length).toBe(1);
   });

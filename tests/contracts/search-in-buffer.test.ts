@@ -168,3 +168,31 @@ describe('where is searched', () => {
     expect(await find('')).toBe("failed: Parameter 'pattern' must not be empty.");
   });
 });
+
+describe('code', () => {
+  beforeAll(() => {
+    at.put(
+      'code/a.lisp',
+      ';; calls old-name\n(old-name 1)\n(list #\'app:OLD-NAME "old-name"\n  (setf   (old-name x) 2))\n',
+    );
+    at.put('code/readme.md', 'old-name');
+  });
+
+  test('is found by a whole symbol, not in comments, strings and other files', async () => {
+    expect(await find('old-name', { code: true, buffer: 'code' })).toBe(
+      "Found 3 matches of 'old-name' in 1 of 1 file:\n\n  code/a.lisp:2:2  (old-name 1)\n  code/a.lisp:3:9  (list #'app:OLD-NAME \"old-name\"\n  code/a.lisp:4:12  (setf   (old-name x) 2))",
+    );
+    expect(await find('old', { code: true, buffer: 'code' })).toBe("Found 0 matches of 'old' in 1 file");
+  });
+
+  test('is found by a piece of a form, whatever its layout, and by a regular expression', async () => {
+    expect(await find('(setf (old-name x)', { code: true, buffer: 'code' })).toContain('  code/a.lisp:4:3  ');
+    expect(await find('old-n.me', { code: true, regex: true, buffer: 'code' })).toMatch(/^Found 3 matches/);
+  });
+
+  test('is none in a pattern without a token', async () => {
+    expect(await find('; no', { code: true })).toBe(
+      'failed: With code: true, pattern must be Lisp: a symbol, or the beginning of a form such as (setf (car. Leave code out to find any text.',
+    );
+  });
+});

@@ -27,7 +27,7 @@ const READ_FILE = {
   name: 'read_file',
   title: 'Read file',
   description:
-    'Read a text file, or a range of its lines, exactly as it is: what it shows can be given to propose_file_edit. The file is of the workspace, of a read root or of the sources of a loaded system. A first line tells the file, the lines shown, how many there are, and the size in bytes.',
+    'Read a text file, or a range of its lines, exactly as it is: what it shows can be given to propose_file_edit. It reaches the workspace, read roots and the sources of loaded systems. Where your own file tool reaches the file too, that does as well. A first line tells the file, the lines shown, how many there are, and the size in bytes.',
   parameters: [
     {
       name: 'path',
@@ -70,7 +70,7 @@ const READ_BUFFER = {
   name: 'read_buffer',
   title: 'Read buffer',
   description:
-    'Read a buffer, or a range of its lines, as read_file does. A buffer is a workspace file, named by its path or by a base name that only one file has. An edit of it that waits for approval is shown below it.',
+    'Read a workspace file as read_file does, when only its base name is known. An edit of it that waits for approval is shown below the text.',
   parameters: [
     { name: 'buffer', type: 'string', description: 'Path or unique base name of a workspace file' },
     ...RANGE,

@@ -1,10 +1,19 @@
 // Decides the tool that finds text in files.
 
+import { CallError } from '../../errors.ts';
 import type { Budget } from '../../files/walk.ts';
 import { beyondNote, boundLine, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
-import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import {
+  type ArgumentsFor,
+  type CallContext,
+  defineTool,
+  type Result,
+  type ToolDescription,
+} from '../../kernel/tool.ts';
+import { codeFinder, withoutProse } from '../../source/code-search.ts';
 import { visibleLine, visibleName } from '../../visible.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
+import { isLispFile } from '../parentheses.ts';
 import { type BufferSource, pendingSection, type TextBuffer } from './buffers.ts';
 import { Searcher, searchPattern } from './pattern-search.ts';
 
@@ -12,7 +21,7 @@ const SEARCH_IN_BUFFER = {
   name: 'search_in_buffer',
   title: 'Search text',
   description:
-    'Find text, or a regular expression, in a file, in all files below a directory, or in all of the workspace. Returns LINE:COLUMN and the line of each match, with the true total. .git, node_modules and the like are left out.',
+    'Find text, or a regular expression, in a file, in all files below a directory, or in all of the workspace. With code: true, find a symbol or a piece of Lisp in code alone, whatever its case and layout; who_calls knows calls better. Returns LINE:COLUMN and the line of each match, with the true total. .git, node_modules and the like are left out.',
   parameters: [
     {
       name: 'pattern',
@@ -30,6 +39,11 @@ const SEARCH_IN_BUFFER = {
       description: 'Read pattern as a regular expression; ^ and $ match at lines',
     },
     { name: 'case_sensitive', type: 'boolean', description: 'Tell upper from lower case' },
+    {
+      name: 'code',
+      type: 'boolean',
+      description: 'Only in Lisp code, not in comments and strings; pattern is one or more whole tokens',
+    },
     LIMIT,
     OFFSET,
   ],
@@ -58,23 +72,57 @@ export function searchInBuffer(buffers: BufferSource, matchMs?: number) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
     handler: async (args, context) => {
-      const { pattern, regex = false, case_sensitive = false } = args;
       const name = args.buffer || undefined;
-      const regexp = searchPattern(pattern, regex, case_sensitive);
+      const searcher = searcherFor(args, context, matchMs);
       const budget: Budget = { entries: SEARCH_ENTRIES, until: performance.now() + SEARCH_MS };
       const many = await buffers.below(name, budget);
       const one = many === undefined && name !== undefined ? await buffers.find(name) : undefined;
-      const searcher = new Searcher(regexp, context.signal, matchMs);
       try {
         const page = pageOf(args, context);
-        const found = await searchAll(searcher, many ?? (one ? [one] : []), page, budget);
+        const buffers = many === undefined ? (one ? [one] : []) : args.code ? lispBuffers(many) : many;
+        const found = await searchAll(searcher, buffers, page, budget);
         checkWhole(args, context, found.total);
-        return searchResult(visibleLine(pattern), found, one, budget.exceeded === true);
+        return searchResult(visibleLine(args.pattern), found, one, budget.exceeded === true);
       } finally {
         await searcher.stop();
       }
     },
   });
+}
+
+/** What finds the places of a pattern in texts. */
+type Finder = Pick<Searcher, 'search' | 'ended' | 'stop'>;
+
+type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
+
+/** Returns what searches as ARGS ask. Throws a CallError when the pattern is none. */
+function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: number | undefined): Finder {
+  const { pattern, regex = false, case_sensitive = false, code = false } = args;
+  const searcher = new Searcher(searchPattern(pattern, regex, case_sensitive), signal, matchMs);
+  const within = (search: Finder['search']): Finder => ({
+    search,
+    get ended() {
+      return searcher.ended;
+    },
+    stop: () => searcher.stop(),
+  });
+  if (!code) return searcher;
+  if (regex) return within((text, skip, limit) => searcher.search(withoutProse(text), skip, limit));
+  const find = codeFinder(pattern);
+  if (find === undefined) {
+    throw new CallError(
+      'With code: true, pattern must be Lisp: a symbol, or the beginning of a form such as (setf (car. Leave code out to find any text.',
+    );
+  }
+  return within(async (text, skip, limit) => {
+    const places = find(text);
+    return { count: places.length, found: places.slice(skip, skip + limit) };
+  });
+}
+
+/** Returns those of BUFFERS that are files with Lisp source. */
+async function* lispBuffers(buffers: AsyncIterable<TextBuffer>): AsyncGenerator<TextBuffer> {
+  for await (const buffer of buffers) if (isLispFile(buffer.name)) yield buffer;
 }
 
 interface Match {
@@ -103,7 +151,7 @@ interface Found {
 }
 
 async function searchAll(
-  searcher: Searcher,
+  searcher: Finder,
   buffers: AsyncIterable<TextBuffer> | TextBuffer[],
   { offset, limit }: { offset: number; limit: number },
   budget: Budget,
@@ -131,7 +179,7 @@ async function searchAll(
 }
 
 /** Adds to FOUND what SEARCHER finds in LINES of FILE, up to LIMIT matches in all. */
-async function searchText(searcher: Searcher, file: string, lines: string[], found: Found, limit: number) {
+async function searchText(searcher: Finder, file: string, lines: string[], found: Found, limit: number) {
   const text = lines.join('\n');
   const skip = Math.max(0, found.offset - found.total);
   const { count, found: places } = await searcher.search(text, skip, limit - found.matches.length);

@@ -7,17 +7,18 @@ import { binaryKind, decode, encode, type FileText, lineEnds, linesOf } from '..
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
 import { boundLines, joinSections } from '../../kernel/reply.ts';
-import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import { topLevelLists } from '../../source/code-search.ts';
 import { visible, visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
-import { newImbalanceText } from '../parentheses.ts';
+import { isLispFile, newImbalanceText } from '../parentheses.ts';
 import { nearestPlace, occurrences, TOLD } from './match.ts';
 
 const PROPOSE_FILE_EDIT = {
   name: 'propose_file_edit',
   title: 'Propose file edit',
   description:
-    'Replace a part of a text file, once a human has approved the diff. The text in original must be exactly what is to be replaced, as read_file shows it. It must stand in the file once. Line ends and encoding are kept. An empty original makes a new file.',
+    'Replace a part of a text file, once a human has approved the diff. The text in original must be exactly what is to be replaced, as read_file shows it. It must stand in the file once. Line ends and encoding are kept. An empty original makes a new file. The answer tells the line, and whether a Lisp file can still be read.',
   parameters: [
     { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
     { name: 'original', type: 'string', description: 'The exact text to replace; empty for a new file' },
@@ -60,7 +61,7 @@ export function proposeFileEdit(workspace: Workspace) {
       const text = [...reason, change.text].join('\n\n');
       return { ...change, text, lines: [...change.lines, ...reason], place: name, fingerprint };
     },
-    handler: async (args, { fingerprint, signal }) => {
+    handler: async (args, { fingerprint, signal, changedByHuman }) => {
       const { path } = args;
       const present = await presentFile(workspace, path, signal);
       checkApproved(present, fingerprint);
@@ -68,23 +69,34 @@ export function proposeFileEdit(workspace: Workspace) {
       const bytes = encode(after, visibleName(present.name));
       const confirm = (now: Present) => checkApproved(now, present.fingerprint);
       await replaceFile(workspace, path, bytes, confirm, signal);
-      const hunks = diffHunks(before.text, after.text);
-      const warning = newImbalanceText(visibleName(present.name), before.text, after.text);
-      return {
-        data: {
-          path: present.name,
-          bytes: bytes.length,
-          hunks: hunks ?? null,
-          ...(warning !== undefined && { warning }),
-        },
-        text: joinSections([
-          headline(present, bytes.length),
-          hunks === undefined ? 'The change is too large for a diff.' : boundLines(hunks, DIFF_LINES),
-          warning,
-        ]),
-      };
+      return edited(present, { before: before.text, after: after.text, bytes: bytes.length }, changedByHuman);
     },
   });
+}
+
+/** Returns what is told of PRESENT, which has the text AFTER of so many BYTES now. Whoever sent the text knows it, so the
+ *  diff is shown only when a human changed that. */
+function edited(
+  present: Present,
+  { before, after, bytes }: { before: string; after: string; bytes: number },
+  changedByHuman = false,
+): Result {
+  const hunks = diffHunks(before, after);
+  const warning = newImbalanceText(visibleName(present.name), before, after);
+  const size = sizeText(present, bytes, after, warning !== undefined);
+  return {
+    data: {
+      path: present.name,
+      bytes,
+      hunks: hunks?.text ?? null,
+      ...(warning !== undefined && { warning }),
+    },
+    text: joinSections([
+      headline(present, hunks?.summary, size),
+      changedByHuman && hunks && boundLines(hunks.text, DIFF_LINES),
+      warning,
+    ]),
+  };
 }
 
 /** Characters of the reason that an agent gives for an edit. */
@@ -98,11 +110,18 @@ function reasonText({ description = '' }: EditArguments): string[] {
   return [`The agent says: ${shown}`];
 }
 
-function headline({ name, size }: Present, bytes: number): string {
+function headline({ name, size }: Present, summary: string | undefined, now: string): string {
   const file = visibleName(name);
-  return size === undefined
-    ? `Created ${file}, ${bytes} bytes:`
-    : `Changed ${file}, which has ${bytes} bytes now:`;
+  if (size === undefined) return `Created ${file}. It has ${now}.`;
+  return `Changed ${file}${summary === undefined ? '' : `: ${summary}`}. It has ${now} now.`;
+}
+
+/** Returns how large the file PRESENT is with BYTES of TEXT, and how many forms it has when it is Lisp that can be read. */
+function sizeText({ name }: Present, bytes: number, text: string, broken: boolean): string {
+  const size = `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  if (broken || !isLispFile(name)) return size;
+  const forms = topLevelLists(text);
+  return `${size} and ${forms} top-level ${forms === 1 ? 'form' : 'forms'}`;
 }
 
 /** Returns the text of PRESENT before and after the edit that ARGS ask for. Throws a CallError that says why it
