@@ -37,10 +37,7 @@
   (funcall function))
 
 ;;; What ASDF warns about how an .asd file names its systems. It does so again whenever it reads the file, as it does for
-;;; any other system.
-
-(sb-ext:defglobal **told-naming** (make-hash-table :test 'equal :synchronized t)
-  "The texts of such warnings that an answer has told.")
+;;; any other system, and what a person asks for works all the same.
 
 (defun naming-warning-p (condition)
   "True when CONDITION is a warning about how an .asd file names systems."
@@ -54,9 +51,6 @@
          (and (stringp control)
               (eql 0 (search "Computing just-done stamp" control))))))
 
-(defun told-enough-p (condition)
-  "True when CONDITION, a warning, follows from the names of systems, or is about them and was told before. Notes that it
-is told now."
-  (or (stamp-warning-p condition)
-      (and (naming-warning-p condition)
-           (shiftf (gethash (report-text 1000 condition) **told-naming**) t))))
+(defun about-names-p (condition)
+  "True when CONDITION, a warning, is about the names of systems or follows from them."
+  (or (stamp-warning-p condition) (naming-warning-p condition)))

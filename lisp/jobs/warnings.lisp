@@ -6,9 +6,9 @@
 (defparameter *warning-limit* 40 "Warnings of each severity that are kept; the rest is counted.")
 
 (defstruct (remarks (:constructor make-remarks ()))
-  "What a call was warned about. WARNINGS are those that are kept, newest first, of COUNT that there were. KEYS tell them
-apart. REDEFINED are the texts of what was redefined, newest first."
-  (warnings '()) (count 0) (keys '()) (redefined '()))
+  "What a call was warned about. WARNINGS are those that are kept, newest first, of COUNT that there were, NOTES of them
+notes of the compiler. KEYS tell them apart. REDEFINED are the texts of what was redefined, newest first."
+  (warnings '()) (count 0) (notes 0) (keys '()) (redefined '()))
 
 (defvar *remarks* (make-remarks) "The remarks of this call.")
 (defvar *form-number* nil "The number of the form that is evaluated, from 1.")
@@ -95,6 +95,7 @@ more than once; those count once."
            (key (list severity text form definition *form-number*)))
       (unless (member key (remarks-keys *remarks*) :test #'equal)
         (incf (remarks-count *remarks*))
+        (when (string= severity "note") (incf (remarks-notes *remarks*)))
         (when (< (count severity (remarks-keys *remarks*) :key #'first :test #'string=) *warning-limit*)
           (push key (remarks-keys *remarks*))
           (push (object "severity" severity
@@ -115,7 +116,7 @@ new one comes from, as when a file is loaded again."
 (defun note-warning (condition)
   "Handle a WARNING or a compiler note: keep it and go on. Redefinitions are told
 apart, because replacing a definition is what a redefining form is for."
-  (cond ((told-enough-p condition))
+  (cond ((about-names-p condition))
         ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
         ((and (not (uninteresting-p condition)) (< (length (remarks-redefined *remarks*)) *warning-limit*))
@@ -142,4 +143,5 @@ apart, because replacing a definition is what a redefining form is for."
   "Return the members of an answer that tell what was warned about."
   (list "warnings" (reverse (remarks-warnings *remarks*))
         "warningCount" (and (plusp (remarks-count *remarks*)) (remarks-count *remarks*))
+        "noteCount" (and (plusp (remarks-notes *remarks*)) (remarks-notes *remarks*))
         "redefined" (reverse (remarks-redefined *remarks*))))

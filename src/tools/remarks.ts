@@ -1,7 +1,7 @@
 // Decides how warnings and redefinitions read.
 
 import type { Remarks, Warning } from '../image/wire/data.ts';
-import { indent } from '../kernel/reply.ts';
+import { indent, joinSections } from '../kernel/reply.ts';
 import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 
@@ -13,8 +13,20 @@ function sorted(warnings: Warning[]): Warning[] {
   return [...warnings].sort((one, other) => rank(one) - rank(other));
 }
 
-/** Returns the section that tells what an evaluation of several forms was warned about, each with its form. */
+/** Returns the section that tells what an evaluation of several forms was warned about, each with its form. Notes of the
+ *  compiler are counted; those of what other code compiles say nothing to who called it. */
 export function warningSection(remarks: Remarks): string | undefined {
+  const { warnings = [], warningCount = 0, noteCount = 0 } = remarks;
+  const told = warnings.filter(({ severity }) => severity !== 'note');
+  return joinSections([
+    warningsAndNotes({ warnings: told, warningCount: warningCount - noteCount }),
+    noteCount > 0 &&
+      `Note: ${noteCount} ${noteCount === 1 ? 'note' : 'notes'} of the compiler; compile_form shows those of a form.`,
+  ]);
+}
+
+/** Returns the section that tells the same with the notes of the compiler, or undefined. */
+export function warningsAndNotes(remarks: Remarks): string | undefined {
   const warnings = sorted(remarks.warnings ?? []);
   if (warnings.length === 0) return undefined;
   return `${countLine(remarks)}:\n${warnings.map((warning) => indent(warningText(warning), 2)).join('\n')}`;

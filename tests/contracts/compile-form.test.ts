@@ -51,10 +51,14 @@ describe('reports', () => {
     );
   });
 
-  test('notes of the compiler, which eval_form does not have', async () => {
+  test('notes of the compiler, which eval_form only counts', async () => {
     const { text } = await compile('(defun f (x) (declare (optimize speed)) (+ x 1))');
     expect(text).toMatch(/^Compiled the form with notes\. /);
     expect(text).toContain('NOTE (DEFUN F): forced to do GENERIC-+');
+    const form = "(null (compile nil '(lambda (x) (declare (optimize speed)) (+ x 1))))";
+    expect((await session.call('eval_form', { form })).text).toMatch(
+      /^NIL\n\nNote: \d+ notes of the compiler; compile_form shows those of a form\.$/,
+    );
   });
 });
 

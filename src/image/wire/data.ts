@@ -42,6 +42,8 @@ export interface Warning {
 export interface Remarks {
   warnings?: Warning[];
   warningCount?: number;
+  /** How many of those are notes of the compiler. */
+  noteCount?: number;
   redefined?: string[];
   package?: string;
   /** Whether the readtable of the session was replaced because it read no form any more. */

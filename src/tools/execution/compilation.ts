@@ -11,7 +11,7 @@ import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { outputSection, waitedSection } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
-import { readtableSection, warningSection } from '../remarks.ts';
+import { readtableSection, warningsAndNotes } from '../remarks.ts';
 import { failureText } from './evaluation.ts';
 
 const COMPILE_FORM = {
@@ -74,7 +74,7 @@ function compilationResult(
   const text = joinSections([
     failure ?? headline(data),
     outputSection(output),
-    warningSection(data),
+    warningsAndNotes(data),
     readtableSection(data),
     waitedSection(waitedMs, 'forms are compiled one call at a time'),
   ]);
