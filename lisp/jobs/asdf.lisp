@@ -36,8 +36,8 @@
   (load-asdf)
   (funcall function))
 
-;;; What ASDF warns about how an .asd file names its systems. It does so again whenever it reads the file, as it does for
-;;; any other system, and what a person asks for works all the same.
+;;; What ASDF warns about how an .asd file names its systems. It does so again whenever it reads the file.
+;;; What a person asks for works all the same.
 
 (defun naming-warning-p (condition)
   "True when CONDITION is a warning about how an .asd file names systems."
