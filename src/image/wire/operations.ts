@@ -6,9 +6,11 @@ import type {
   ArglistData,
   ClassHierarchyData,
   ClassSlotsData,
+  EffectiveMethodData,
   MacroexpandData,
   PackageData,
   ReferencesData,
+  WrittenArgument,
 } from './introspection.ts';
 
 export interface AproposData {
@@ -167,6 +169,10 @@ export interface Operations {
   describe: {
     args: { name: string; package?: string; offset: number; limit: number };
     data: { value?: DescribeData | LookupFailure };
+  };
+  'effective-method': {
+    args: { name: string; package?: string; arguments: WrittenArgument[]; offset: number; limit: number };
+    data: { value?: EffectiveMethodData | LookupFailure };
   };
   evaluate: { args: { code: string; package?: string }; data: EvaluateData };
   'compile-forms': { args: { code: string; file: string; package?: string }; data: CompileData };

@@ -25,6 +25,7 @@ import { foundValue, isLookupFailure, lookedUp, lookupResult, PACKAGE, packageOf
 import { setfName } from '../natures.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
+import { describeCall } from './dispatch.ts';
 import { acceptedText, lambdaListText, withLambdaList } from './lambda-lists.ts';
 
 const TYPES: readonly string[] = ['function', 'macro', 'variable', 'class', 'generic-function'];
@@ -153,6 +154,13 @@ const DESCRIBE_SYMBOL = {
     },
     PACKAGE,
     {
+      name: 'arguments',
+      type: 'array',
+      items: { type: 'string' },
+      description:
+        'Of a generic function: a class name, literal or variable for each required argument, to see which methods run, in order',
+    },
+    {
       ...LIMIT,
       description: `Of a generic function: how many methods to list at most (${METHODS} when absent)`,
     },
@@ -182,6 +190,8 @@ export function describeSymbol(image: Image, places: Places) {
     ...DESCRIBE_SYMBOL,
     handler: async (args, context) => {
       const page = pageOf(args, context, METHODS);
+      if (args.arguments !== undefined)
+        return describeCall(image, places, { ...args, arguments: args.arguments }, page, context);
       const reply = await image.call(
         'describe',
         { name: args.symbol, ...packageOf(args), ...page },
