@@ -80,6 +80,9 @@ in another way."
 (define-internal known (category kind name)
   "Return what is known of KIND in CATEGORY, two keywords, about NAME, and whether anything is."
   ("SB-INT" "INFO"))
+(define-internal symbol-knowledge (symbol)
+  "Return all that is known about SYMBOL and functions such as (SETF SYMBOL), or NIL when that is nothing."
+  ("SB-KERNEL" "SYMBOL-DBINFO" "SB-KERNEL" "SYMBOL-%INFO") t)
 (define-internal-variable known-kinds
   "A vector of all kinds of what can be known, with holes." ("SB-IMPL" "*INFO-TYPES*") #())
 (define-internal kind-category (kind)

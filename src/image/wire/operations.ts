@@ -18,8 +18,8 @@ export interface AproposData {
   inherited: number;
   /** When nobody named a package and nothing is found: how many symbols of the session's package match. */
   current?: { package: string; count: number };
-  /** Home package, name, label. */
-  rows?: [string, string, string][];
+  /** Home package, name, label, and of a ranked search a line of documentation or "". */
+  rows?: [string, string, string, string?][];
 }
 
 export interface WhoCallsData {
@@ -153,6 +153,10 @@ export interface Operations {
       offset: number;
       limit: number;
     };
+    data: { value?: AproposData | LookupFailure };
+  };
+  'ranked-apropos': {
+    args: Operations['apropos']['args'] & { roots: string[] };
     data: { value?: AproposData | LookupFailure };
   };
   'who-calls': {

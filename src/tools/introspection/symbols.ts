@@ -63,6 +63,12 @@ const APROPOS_SEARCH = {
       type: 'boolean',
       description: 'With a package: also search the symbols it inherits from the packages it uses',
     },
+    {
+      name: 'ranked',
+      type: 'boolean',
+      description:
+        'Best matches first, own packages before libraries, with the first line of documentation; also finds initials (mvb) and misspelled names',
+    },
     LIMIT,
     OFFSET,
   ],
@@ -83,33 +89,33 @@ const APROPOS_SEARCH = {
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
-export function aproposSearch(image: Image) {
+export function aproposSearch(image: Image, places: Places) {
   return defineTool({
     ...APROPOS_SEARCH,
-    handler: async (args, context) => searchSymbols(image, args, context),
+    handler: async (args, context) => searchSymbols(image, places, args, context),
   });
 }
 
 async function searchSymbols(
   image: Image,
+  places: Places,
   args: ArgumentsFor<typeof APROPOS_SEARCH>,
   context: CallContext,
 ): Promise<Result> {
   const { pattern, type } = args;
   const validType = type === undefined || isSymbolType(type);
   const { offset, limit } = pageOf(args, context);
-  const reply = await image.call(
-    'apropos',
-    {
-      pattern,
-      ...packageOf(args),
-      ...(type && validType && { type: type.toUpperCase() }),
-      inherited: args.inherited ?? false,
-      offset,
-      limit: validType ? limit : 0,
-    },
-    callOptions(context),
-  );
+  const search = {
+    pattern,
+    ...packageOf(args),
+    ...(type && validType && { type: type.toUpperCase() }),
+    inherited: args.inherited ?? false,
+    offset,
+    limit: validType ? limit : 0,
+  };
+  const reply = args.ranked
+    ? await image.call('ranked-apropos', { ...search, roots: [places.root] }, callOptions(context))
+    : await image.call('apropos', search, callOptions(context));
   const found = foundValue(reply);
   if (isLookupFailure(found)) return lookupResult(found);
   if (!validType) return invalidType(type);
@@ -118,7 +124,9 @@ async function searchSymbols(
 }
 
 function foundText({ total, inherited, current, rows = [] }: AproposData, pattern: string, offset: number) {
-  const lines = fittingRows(rows.map(([home, name, label]) => `${home}::${name} [${label}]`));
+  const lines = fittingRows(
+    rows.map(([home, name, label, line]) => `${home}::${name} [${label}]${line ? `  ${line}` : ''}`),
+  );
   const header = `Found ${total} ${total === 1 ? 'symbol' : 'symbols'} matching '${pattern}':\n\n`;
   const page = { offset, shown: lines.length, total };
   const note =
