@@ -80,6 +80,9 @@ in another way."
 (define-internal known (category kind name)
   "Return what is known of KIND in CATEGORY, two keywords, about NAME, and whether anything is."
   ("SB-INT" "INFO"))
+(define-internal symbol-knowledge (symbol)
+  "Return all that is known about SYMBOL and functions such as (SETF SYMBOL), or NIL when that is nothing."
+  ("SB-KERNEL" "SYMBOL-DBINFO" "SB-KERNEL" "SYMBOL-%INFO") t)
 (define-internal-variable known-kinds
   "A vector of all kinds of what can be known, with holes." ("SB-IMPL" "*INFO-TYPES*") #())
 (define-internal kind-category (kind)
@@ -167,3 +170,53 @@ in another way."
   "Return the name of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-TYPE-NAME"))
 (define-internal combination-options (combination)
   "Return the options of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
+
+;;; What a call of a generic function runs
+
+(define-ability "effective methods" "describe_symbol tells no order of methods in a long form of DEFINE-METHOD-COMBINATION, and not which methods call no next one")
+
+(define-internal standard-precedence-list (class supers)
+  "Return the precedence list of CLASS with the direct superclasses SUPERS, as the standard has it."
+  ("SB-PCL" "COMPUTE-STD-CPL") (list class))
+(define-internal-variable long-combinations
+  "A table of the functions that long forms of DEFINE-METHOD-COMBINATION make, by name."
+  ("SB-PCL" "*LONG-METHOD-COMBINATION-FUNCTIONS*") (make-hash-table))
+(define-internal-type standard-combination
+  "Method combinations of the standard, and those that DEFINE-METHOD-COMBINATION makes."
+  ("SB-PCL" "STANDARD-METHOD-COMBINATION"))
+(define-internal-type short-combination
+  "Those that its short form makes." ("SB-PCL" "SHORT-METHOD-COMBINATION"))
+(define-internal-type long-combination
+  "Those that its long form makes." ("SB-PCL" "LONG-METHOD-COMBINATION"))
+(define-internal combination-operator (combination)
+  "Return the operator of COMBINATION, a short one." ("SB-PCL" "SHORT-COMBINATION-OPERATOR"))
+(define-internal combination-plain-p (combination)
+  "True when COMBINATION, a short one, calls a single method without its operator."
+  ("SB-PCL" "SHORT-COMBINATION-IDENTITY-WITH-ONE-ARGUMENT"))
+(define-internal-name +next-method-call+
+  "Names the macro that the code of each method expands which has CALL-NEXT-METHOD in it."
+  ("SB-PCL" "FAST-CALL-NEXT-METHOD-BODY"))
+(define-internal function-code (function)
+  "Return the code of FUNCTION, a simple one." ("SB-KERNEL" "FUN-CODE-HEADER"))
+(define-internal-variable first-code-constant
+  "The index of the first constant in code." ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
+(define-internal code-length (code) "Return the index behind the last constant of CODE."
+  ("SB-KERNEL" "CODE-HEADER-WORDS") 0)
+(define-internal code-constant (code index) "Return the constant of CODE at INDEX."
+  ("SB-KERNEL" "CODE-HEADER-REF"))
+(define-internal-type function-cell "Cells by which code calls global functions." ("SB-KERNEL" "FDEFN"))
+(define-internal cell-name (cell) "Return the name of the function of CELL, a FUNCTION-CELL."
+  ("SB-KERNEL" "FDEFN-NAME"))
+(define-internal function-attributes (info)
+  "Return bits that say what a function does, of INFO that the compiler has of it."
+  ("SB-C" "FUN-INFO-ATTRIBUTES") 0)
+(define-internal attribute-names (attributes)
+  "Return the names of ATTRIBUTES, from FUNCTION-ATTRIBUTES." ("SB-C" "DECODE-IR1-ATTRIBUTES"))
+(define-internal-name +coerce-callable+
+  "Names the function that finds the function of a symbol." ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
+(define-internal-name +qualifier-check+
+  "Names the function by which a long method combination sorts methods." ("SB-PCL" "QUALIFIER-CHECK-RUNTIME"))
+(define-internal-name +combination-options+
+  "Names the function that returns the options of a method combination." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
+
+(define-check (and +next-method-call+ +qualifier-check+ (plusp first-code-constant)))

@@ -49,27 +49,60 @@ each beginning of the WIDTH characters of OTHER. Return the least. What is furth
         (put-characters simple-base-string)
         (put-characters (simple-array character (*))))))
 
+(defun slips-to (one height other width most rows)
+  "Return how many slips lead from the first HEIGHT characters of ONE to the first WIDTH of OTHER. Return NIL when they
+are more than MOST. ROWS are three vectors to work in."
+  (declare (type (simple-array character (*)) one other) (type (integer 0 10000) height width)
+           (type (integer 0 10) most) (optimize speed))
+  (destructuring-bind (before above row) rows
+    (declare (type (simple-array fixnum (*)) before above row))
+    (loop for j of-type fixnum from 0 to width do (setf (aref above j) j))
+    (loop for i of-type (integer 1 10000) from 1 to height
+          do (when (> (the fixnum (next-row i one other width most before above row)) most)
+               (return nil))
+             (rotatef before above row)
+          finally (return (and (<= (aref above width) most) (aref above width))))))
+
+(defun common-beginning (one height other width)
+  "Return how many characters the first HEIGHT of ONE and the first WIDTH of OTHER have in common at their beginnings."
+  (declare (type (simple-array character (*)) one other) (type (integer 0 10000) height width) (optimize speed))
+  (loop for same of-type (integer 0 10000) from 0 below (min height width)
+        while (char= (char one same) (char other same))
+        finally (return same)))
+
+(defun common-end (one height other width start)
+  "Return how many characters the first HEIGHT of ONE and the first WIDTH of OTHER have in common at their ends, behind
+START."
+  (declare (type (simple-array character (*)) one other) (type (integer 0 10000) height width start) (optimize speed))
+  (loop for same of-type (integer 0 10000) from 0 below (- (min height width) start)
+        while (char= (char one (- height same 1)) (char other (- width same 1)))
+        finally (return same)))
+
 (defun slip-counter (name most)
   "Return a function of a string that counts the slips from NAME to it, whatever the case. Those are characters that are
-wrong, missing, too many or exchanged with their neighbour. It returns NIL when they are more than MOST."
+wrong, missing, too many or exchanged with their neighbour. It returns NIL when they are more than MOST, or than its second
+argument when that is less."
   (let* ((one (map-into (make-array (length name) :element-type 'character) #'char-upcase name))
          (room (+ (length one) most 2))
-         (buffer (make-string room))
+         (buffer (make-string room)) (left (make-string room)) (right (make-string room))
          (rows (loop repeat 3 collect (make-array room :element-type 'fixnum))))
-    (lambda (other)
-      (declare (type simple-string other) (type (integer 0 10) most) (type (simple-array character (*)) one buffer)
-               (optimize speed))
-      (let ((width (length other)))
-        (when (<= (abs (- width (length one))) most)
+    (lambda (other &optional (bound most))
+      (declare (type simple-string other) (type (integer 0 10) most bound)
+               (type (simple-array character (*)) one buffer left right) (optimize speed))
+      (let ((height (length one)) (width (length other)) (most (min most bound)))
+        (declare (type (integer 0 10000) height width))
+        (when (<= (abs (- width height)) most)
           (put-upper-case other buffer)
-          (destructuring-bind (before above row) rows
-            (declare (type (simple-array fixnum (*)) before above row))
-            (loop for j of-type fixnum from 0 to width do (setf (aref above j) j))
-            (loop for i of-type (integer 1 10000) from 1 to (length one)
-                  do (when (> (next-row i one buffer width most before above row) most)
-                       (return nil))
-                     (rotatef before above row)
-                  finally (return (and (<= (aref above width) most) (aref above width))))))))))
+          ;; What both begin and end with takes no part in it, and is most of two names that are near.
+          (let* ((start (common-beginning one height buffer width))
+                 (same (common-end one height buffer width start)))
+            (declare (type (integer 0 10000) start same))
+            (decf height (+ start same))
+            (decf width (+ start same))
+            (cond ((or (zerop height) (zerop width)) (max height width))
+                  (t (replace left one :start2 start :end2 (+ start height))
+                     (replace right buffer :start2 start :end2 (+ start width))
+                     (slips-to left height right width most rows)))))))))
 
 (defun nearest-three (found)
   "Return the texts of the three of FOUND that are nearest, each once. FOUND has lists of a text, how far it is, and how
@@ -110,19 +143,42 @@ far its package is. What is further than the nearest is left out, unless both ar
                                     (multiple-value-list (find-symbol name package)))
          when (and (eq status :external) (not (keywordp symbol))) collect symbol)))
 
+(defun nearer-p (symbol far beside entry)
+  "True when SYMBOL comes before ENTRY. It is FAR slips away, and BESIDE is 0 when it is of the package asked for, else 1.
+ENTRY is a list of the text, the same two numbers and the symbol of another."
+  (destructuring-bind (text other-far other-beside other) entry
+    (cond ((/= far other-far) (< far other-far))
+          ((/= beside other-beside) (< beside other-beside))
+          ((eq (symbol-package symbol) (symbol-package other))
+           (string< (symbol-name symbol) (symbol-name other)))
+          (t (string< (symbol-text symbol) text)))))
+
 (defun near-symbols (name package wanted)
   "Return at most three symbols near the string NAME, as texts, the nearest first. They are accessible in PACKAGE, or
 another package exports them under that very name. WANTED is a function that is true of symbols that come into question."
-  (let* ((most (nearness name)) (slips (and most (slip-counter name most))) (found '()) (least 10))
+  (let* ((most (nearness name)) (slips (and most (slip-counter name most))) (found '()) (bound 10))
+    (declare (type (integer 0 10) bound))
     (flet ((note (symbol far)
-             ;; WANTED costs more than what is further can be worth.
-             (when (and far (<= far (max 1 least)) (symbol-package symbol) (funcall wanted symbol))
-               (setf least (min least far))
-               (push (list (symbol-text symbol) far (if (eq package (symbol-package symbol)) 0 1)) found))))
+             (let ((beside (if (eq package (symbol-package symbol)) 0 1)))
+               ;; WANTED costs more than all else, so it is asked only about what would be told.
+               (when (and (symbol-package symbol)
+                          (or (null (cddr found)) (nearer-p symbol far beside (third found)))
+                          (not (find symbol found :key #'fourth))
+                          (funcall wanted symbol))
+                 (let ((place (position-if (lambda (entry) (nearer-p symbol far beside entry)) found))
+                       (entry (list (symbol-text symbol) far beside symbol)))
+                   (setf found (if place
+                                   (append (subseq found 0 place) (list entry) (nthcdr place found))
+                                   (append found (list entry)))
+                         found (subseq found 0 (min 3 (length found)))
+                         bound (max 1 (second (first found)))))))))
       (dolist (symbol (exporting-symbols name)) (note symbol 0))
       (when slips
-        (map-accessible (lambda (symbol) (note symbol (funcall slips (symbol-name symbol)))) package)))
-    (nearest-three found)))
+        (map-accessible (lambda (symbol)
+                          (let ((far (funcall slips (symbol-name symbol) bound)))
+                            (when far (note symbol far))))
+                        package)))
+    (nearest-three (mapcar #'butlast found))))
 
 (defun near-packages (name)
   "Return at most three names and nicknames of packages near the string NAME, the nearest first."

@@ -48,11 +48,15 @@ DESCRIPTION, or NIL without a file."
   "Return where NAME is defined as a TYPE of SB-INTROSPECT, a list of JSON objects."
   (remove nil (mapcar #'place-data (introspect "FIND-DEFINITION-SOURCES-BY-NAME" name type))))
 
+(defun method-description (method)
+  "Return the qualifiers and specializers of METHOD as text."
+  (format nil "~{~S ~}(~{~A~^ ~})" (method-qualifiers method)
+          (loop for specializer in (sb-mop:method-specializers method)
+                collect (specializer-text specializer))))
+
 (defun method-data (method)
   "Return where METHOD is defined as a JSON object with its qualifiers and specializers."
-  (let ((description (format nil "~{~S ~}(~{~A~^ ~})" (method-qualifiers method)
-                             (loop for specializer in (sb-mop:method-specializers method)
-                                   collect (specializer-text specializer)))))
+  (let ((description (method-description method)))
     (or (place-data (introspect "FIND-DEFINITION-SOURCE" method) description)
         (object "description" description))))
 

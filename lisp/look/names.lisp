@@ -139,7 +139,9 @@ symbol (S3.4, S3.5). Where nobody named a package, the answer says when the sess
 
 (defun names-something-p (symbol)
   "True when SYMBOL names anything at all."
-  (and (or (natures symbol) (type-name-p symbol) (fboundp (list 'setf symbol)) (known :setf :expander symbol)) t))
+  ;; To ask for each kind costs much, and of most symbols of a program nothing is known.
+  (and (or (boundp symbol) (fboundp symbol) (symbol-knowledge symbol))
+       (or (natures symbol) (type-name-p symbol) (fboundp (list 'setf symbol)) (known :setf :expander symbol)) t))
 
 (defun label (symbol)
   "Return the one label of SYMBOL that lists show (C15)."

@@ -2,11 +2,11 @@
 
 /** Tokens (o200k_base) of a tool's definition with its smallest, and with its largest typical answer (C7). */
 export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; readonly max: number } } = {
-  apropos_search: { min: 220, max: 2380 },
+  apropos_search: { min: 260, max: 2420 },
   class_hierarchy: { min: 310, max: 3010 },
   class_slots: { min: 260, max: 1040 },
   compile_form: { min: 240, max: 970 },
-  describe_symbol: { min: 240, max: 560 },
+  describe_symbol: { min: 280, max: 610 },
   eval_form: { min: 160, max: 3210 },
   function_arglist: { min: 270, max: 2640 },
   get_audit_log: { min: 240, max: 280 },
@@ -23,7 +23,7 @@ export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; rea
   read_file: { min: 230, max: 1060 },
   restart_image: { min: 150, max: 190 },
   search_in_buffer: { min: 260, max: 4960 },
-  search_tools: { min: 310, max: 3550 },
+  search_tools: { min: 310, max: 3630 },
   who_calls: { min: 200, max: 2820 },
   who_references: { min: 230, max: 1070 },
   write_file: { min: 120, max: 120 },

@@ -11,16 +11,17 @@ import { type SourcePosition, SourceText } from '../source/text.ts';
 const CHANGED = ' (the file changed since it was loaded)';
 
 export class Places {
-  readonly #root: string;
+  /** The folder that file names are relative to. */
+  readonly root: string;
   readonly #sources = new Sources();
 
   constructor(root: string) {
-    this.#root = root;
+    this.root = root;
   }
 
   /** Returns FILE as people name it: relative to the workspace root when it is inside. */
   fileName(file: string): string {
-    const path = relative(this.#root, file);
+    const path = relative(this.root, file);
     return path === '' || path.startsWith('..') ? file : path;
   }
 

@@ -9,6 +9,7 @@ import { getReplHistory } from '../../src/tools/execution/history.ts';
 import { listPackageSymbols } from '../../src/tools/introspection/packages.ts';
 import { aproposSearch } from '../../src/tools/introspection/symbols.ts';
 import { checkWhole } from '../../src/tools/paging.ts';
+import { Places } from '../../src/tools/places.ts';
 import { getAuditLog } from '../../src/tools/settings/get-audit-log.ts';
 
 const CODE: CallContext = { forData: true };
@@ -36,7 +37,7 @@ describe('more rows than code gets at once', () => {
   const found = { name: 'P', counts: [250_001, 0, 0], listed: [['external', 250_001]], rows: [] };
 
   test.each([
-    aproposSearch(image({ total: 250_001, inherited: 0, rows: [] })),
+    aproposSearch(image({ total: 250_001, inherited: 0, rows: [] }), new Places('/')),
     listPackageSymbols(image(found)),
     getReplHistory({ newestFirst: () => many.map(() => evaluation) } as never),
     getAuditLog({ newestFirst: () => many.map(() => ({ ...record, arguments: {} })) } as never),

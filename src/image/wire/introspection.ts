@@ -37,6 +37,38 @@ export interface ArglistData {
   methods?: string[];
 }
 
+/** An argument of a call as somebody wrote it: a name, a symbol, what EQL is followed by, or a literal. */
+export interface WrittenArgument {
+  kind: 'name' | 'symbol' | 'eql' | 'number' | 'string' | 'character';
+  text: string;
+}
+
+/** Which methods a call of a generic function enters. */
+export interface EffectiveMethodData {
+  name: string;
+  /** Why there is no order, with a DETAIL of that. */
+  problem?: string;
+  detail?: string | number;
+  /** Of a name that is no generic function. */
+  natures?: string[];
+  arglist?: string;
+  /** Each as it was understood; null when it stands for nothing. */
+  arguments?: (string | null)[];
+  /** When it is not the standard one. */
+  combination?: string;
+  /** When it is not from left to right. */
+  precedence?: string;
+  /** What an unusual combination makes, with the number of a row in the place of each call. */
+  form?: string;
+  features?: string[];
+  total?: number;
+  /** FROM is the number of the row whose method calls this one next. ENTERED is false when it certainly does not. */
+  rows?: { method: Place; from?: number; entered: boolean }[];
+  /** Methods that are applicable on a condition. */
+  perhapsCount?: number;
+  perhaps?: { method: Place; condition: string }[];
+}
+
 /** How many names there are, and the first of them. */
 export interface CountedNames {
   count: number;

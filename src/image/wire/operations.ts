@@ -6,9 +6,11 @@ import type {
   ArglistData,
   ClassHierarchyData,
   ClassSlotsData,
+  EffectiveMethodData,
   MacroexpandData,
   PackageData,
   ReferencesData,
+  WrittenArgument,
 } from './introspection.ts';
 
 export interface AproposData {
@@ -16,8 +18,8 @@ export interface AproposData {
   inherited: number;
   /** When nobody named a package and nothing is found: how many symbols of the session's package match. */
   current?: { package: string; count: number };
-  /** Home package, name, label. */
-  rows?: [string, string, string][];
+  /** Home package, name, label, and of a ranked search a line of documentation or "". */
+  rows?: [string, string, string, string?][];
 }
 
 export interface WhoCallsData {
@@ -158,6 +160,10 @@ export interface Operations {
     };
     data: { value?: AproposData | LookupFailure };
   };
+  'ranked-apropos': {
+    args: Operations['apropos']['args'] & { roots: string[] };
+    data: { value?: AproposData | LookupFailure };
+  };
   'who-calls': {
     args: {
       name: string;
@@ -172,6 +178,10 @@ export interface Operations {
   describe: {
     args: { name: string; package?: string; offset: number; limit: number };
     data: { value?: DescribeData | LookupFailure };
+  };
+  'effective-method': {
+    args: { name: string; package?: string; arguments: WrittenArgument[]; offset: number; limit: number };
+    data: { value?: EffectiveMethodData | LookupFailure };
   };
   evaluate: { args: { code: string; package?: string }; data: EvaluateData };
   'compile-forms': { args: { code: string; file: string; package?: string }; data: CompileData };

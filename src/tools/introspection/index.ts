@@ -15,7 +15,7 @@ import { whoCalls } from './xref.ts';
 export function introspectionTools(image: Image, places: Places): Tool[] {
   return [
     describeSymbol(image, places),
-    aproposSearch(image),
+    aproposSearch(image, places),
     functionArglist(image, places),
     whoCalls(image, places),
     whoReferences(image, places),

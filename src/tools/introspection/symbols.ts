@@ -25,6 +25,7 @@ import { foundValue, isLookupFailure, lookedUp, lookupResult, PACKAGE, packageOf
 import { setfName } from '../natures.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
+import { describeCall } from './dispatch.ts';
 import { acceptedText, lambdaListText, withLambdaList } from './lambda-lists.ts';
 
 const TYPES: readonly string[] = ['function', 'macro', 'variable', 'class', 'generic-function'];
@@ -62,6 +63,12 @@ const APROPOS_SEARCH = {
       type: 'boolean',
       description: 'With a package: also search the symbols it inherits from the packages it uses',
     },
+    {
+      name: 'ranked',
+      type: 'boolean',
+      description:
+        'Best matches first, own packages before libraries, with the first line of documentation; also finds initials (mvb) and misspelled names',
+    },
     LIMIT,
     OFFSET,
   ],
@@ -82,33 +89,33 @@ const APROPOS_SEARCH = {
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
-export function aproposSearch(image: Image) {
+export function aproposSearch(image: Image, places: Places) {
   return defineTool({
     ...APROPOS_SEARCH,
-    handler: async (args, context) => searchSymbols(image, args, context),
+    handler: async (args, context) => searchSymbols(image, places, args, context),
   });
 }
 
 async function searchSymbols(
   image: Image,
+  places: Places,
   args: ArgumentsFor<typeof APROPOS_SEARCH>,
   context: CallContext,
 ): Promise<Result> {
   const { pattern, type } = args;
   const validType = type === undefined || isSymbolType(type);
   const { offset, limit } = pageOf(args, context);
-  const reply = await image.call(
-    'apropos',
-    {
-      pattern,
-      ...packageOf(args),
-      ...(type && validType && { type: type.toUpperCase() }),
-      inherited: args.inherited ?? false,
-      offset,
-      limit: validType ? limit : 0,
-    },
-    callOptions(context),
-  );
+  const search = {
+    pattern,
+    ...packageOf(args),
+    ...(type && validType && { type: type.toUpperCase() }),
+    inherited: args.inherited ?? false,
+    offset,
+    limit: validType ? limit : 0,
+  };
+  const reply = args.ranked
+    ? await image.call('ranked-apropos', { ...search, roots: [places.root] }, callOptions(context))
+    : await image.call('apropos', search, callOptions(context));
   const found = foundValue(reply);
   if (isLookupFailure(found)) return lookupResult(found);
   if (!validType) return invalidType(type);
@@ -117,7 +124,9 @@ async function searchSymbols(
 }
 
 function foundText({ total, inherited, current, rows = [] }: AproposData, pattern: string, offset: number) {
-  const lines = fittingRows(rows.map(([home, name, label]) => `${home}::${name} [${label}]`));
+  const lines = fittingRows(
+    rows.map(([home, name, label, line]) => `${home}::${name} [${label}]${line ? `  ${line}` : ''}`),
+  );
   const header = `Found ${total} ${total === 1 ? 'symbol' : 'symbols'} matching '${pattern}':\n\n`;
   const page = { offset, shown: lines.length, total };
   const note =
@@ -153,6 +162,13 @@ const DESCRIBE_SYMBOL = {
     },
     PACKAGE,
     {
+      name: 'arguments',
+      type: 'array',
+      items: { type: 'string' },
+      description:
+        'Of a generic function: a class name, literal or variable for each required argument, to see which methods run, in order',
+    },
+    {
       ...LIMIT,
       description: `Of a generic function: how many methods to list at most (${METHODS} when absent)`,
     },
@@ -182,6 +198,8 @@ export function describeSymbol(image: Image, places: Places) {
     ...DESCRIBE_SYMBOL,
     handler: async (args, context) => {
       const page = pageOf(args, context, METHODS);
+      if (args.arguments !== undefined)
+        return describeCall(image, places, { ...args, arguments: args.arguments }, page, context);
       const reply = await image.call(
         'describe',
         { name: args.symbol, ...packageOf(args), ...page },

@@ -1,0 +1,255 @@
+;;;; In which order a call of a generic function enters its methods: what its method combination makes of those that are
+;;;; applicable. No code of the program is run. Where that would decide, the answer names it.
+
+(in-package "LIVE-LISP.LOOK")
+
+;;; Whether the standard decides
+
+(defparameter *protocol*
+  '(compute-applicable-methods sb-mop:compute-applicable-methods-using-classes sb-mop:compute-effective-method
+    sb-mop:compute-discriminating-function method-qualifiers sb-mop:method-specializers)
+  "The generic functions by which a program can decide otherwise than the standard which methods run.")
+
+(defun system-method-p (method)
+  "True when METHOD is SBCL's own."
+  (let ((path (introspect "DEFINITION-SOURCE-PATHNAME" (introspect "FIND-DEFINITION-SOURCE" method))))
+    (and path (eql 0 (search "SYS:" (namestring path))) t)))
+
+(defun deciding-method (function methods)
+  "Return the name of a generic function by which the program decides which METHODS of FUNCTION run, or NIL."
+  (loop for name in *protocol*
+        when (loop for method in (sb-mop:generic-function-methods (fdefinition name))
+                   for specializer = (first (sb-mop:method-specializers method))
+                   thereis (and (typep specializer 'class)
+                                (some (lambda (object) (typep object specializer)) (cons function methods))
+                                (not (system-method-p method))))
+          return name))
+
+(defun strange-specializer-p (method)
+  "True when METHOD has a specializer of a kind that the program defines."
+  (notevery (lambda (specializer) (typep specializer '(or class sb-mop:eql-specializer)))
+            (sb-mop:method-specializers method)))
+
+;;; Whether a function can be called that is the program's: only when all that its code names is harmless
+
+(defparameter *harmless-attributes* '("FLUSHABLE" "UNSAFELY-FLUSHABLE" "FOLDABLE" "CALL" "IMPORTANT-RESULT")
+  "What SBCL notes of functions that do nothing but return, signal, call their arguments, or change their own lists.")
+
+(defun harmless-name-p (name)
+  "True when the function NAME does nothing to what is there."
+  (or (member name '(nconc gensym method-qualifiers sb-mop:method-specializers method-combination-error
+                     invalid-method-error))
+      (member name (list +qualifier-check+ +combination-options+))
+      (and (not (eq name +coerce-callable+))
+           (let ((info (known :function :info name)))
+             (and info
+                  (let ((names (mapcar #'symbol-name (attribute-names (function-attributes info)))))
+                    (and (intersection names *harmless-attributes* :test #'string=)
+                         (not (member "ANY" names :test #'string=)))))))))
+
+(deftype instance-like ()
+  "What has slots that code could set."
+  '(or standard-object condition (and structure-object (not function-cell))))
+
+(defun code-names (function)
+  "Return the names of the global functions that the code of FUNCTION calls. Return besides what else it holds and could
+change: variables, functions and instances."
+  (let* ((code (function-code (simple-function function))) (names '()) (others '()))
+    (loop for index from first-code-constant below (code-length code)
+          do (let ((constant (code-constant code index)))
+               (typecase constant
+                 (function-cell (push (cell-name constant) names))
+                 (symbol (unless (member (variable-kind constant) '(nil :constant)) (push constant others)))
+                 ((or instance-like function) (unless (member constant (list code function)) (push constant others))))))
+    (values names others)))
+
+(defun harmful-name (function &optional (depth 5))
+  "Return what FUNCTION can call that could change something, as text, or NIL when all that it names is harmless.
+Functions of the program are looked into, DEPTH calls deep."
+  (if (not (typep function 'compiled-function))
+      "code that is not compiled"
+      (multiple-value-bind (names others) (code-names function)
+        (cond (others (value-text (first others)))
+              (t (loop for name in names
+                       unless (harmless-name-p name)
+                         do (let ((next (and (plusp depth) (symbolp name) (fboundp name) (not (macro-function name))
+                                             (fdefinition name))))
+                              (when (or (null next) (known :function :info name) (typep next 'generic-function)
+                                        (harmful-name next (1- depth)))
+                                (return (name-text name))))))))))
+
+;;; Forms of effective methods, in which only CALL-METHOD and MAKE-METHOD are of interest
+
+(defun of-qualifier (methods &rest qualifiers)
+  "Return those of METHODS that have exactly QUALIFIERS."
+  (remove-if-not (lambda (method) (equal (method-qualifiers method) qualifiers)) methods))
+
+(defun call-forms (methods)
+  "Return forms that call METHODS, each for itself."
+  (loop for method in methods collect `(call-method ,method)))
+
+(defun around-form (around form)
+  "Return a form that calls the methods AROUND, the last of which calls FORM as its next one."
+  (if around `(call-method ,(first around) (,@(rest around) (make-method ,form))) form))
+
+(defun standard-form (methods)
+  "Return the form of the standard combination of METHODS; NIL when there is no primary one."
+  (let ((primary (of-qualifier methods)))
+    (and primary
+         (around-form (of-qualifier methods :around)
+                      `(multiple-value-prog1 (progn ,@(call-forms (of-qualifier methods :before))
+                                                    (call-method ,(first primary) ,(rest primary)))
+                         ,@(call-forms (reverse (of-qualifier methods :after))))))))
+
+(defun short-form (combination methods)
+  "Return the form of METHODS by COMBINATION, a short one; NIL when there is no primary one."
+  (let* ((primary (of-qualifier methods (combination-name combination)))
+         (ordered (if (eq (first (combination-options combination)) :most-specific-last) (reverse primary) primary)))
+    (and primary
+         (around-form (of-qualifier methods :around)
+                      (if (and (null (rest ordered)) (combination-plain-p combination))
+                          `(call-method ,(first ordered))
+                          `(,(combination-operator combination) ,@(call-forms ordered)))))))
+
+(defun stray-method (combination methods)
+  "Return one of METHODS with qualifiers that COMBINATION, the standard or a short one, has no place for, or NIL."
+  (let ((allowed (if (typep combination 'short-combination)
+                     (list (list (combination-name combination)) '(:around))
+                     '(() (:before) (:after) (:around)))))
+    (find-if-not (lambda (method) (member (method-qualifiers method) allowed :test #'equal)) methods)))
+
+(defun long-form (function combination methods)
+  "Return the form of METHODS of FUNCTION by COMBINATION, a long one. Return NIL and a problem when it signals an error,
+or could do more than return a form."
+  (let* ((maker (gethash (combination-name combination) long-combinations))
+         (harmful (if maker (harmful-name maker) "unknown code")))
+    (if harmful
+        (values nil (list "code" harmful))
+        (handler-case (values (funcall maker function combination (copy-list methods)))
+          (error (failure) (values nil (list "error" (report-text 300 failure))))))))
+
+(defun method-form (function methods)
+  "Return the form of an effective method of METHODS, which are applicable, in their order. Return NIL and a problem, a
+list of its kind and a text, where there is none."
+  (let* ((combination (sb-mop:generic-function-method-combination function))
+         (standard (typep combination 'standard-combination))
+         (stray (and standard (not (typep combination 'long-combination)) (stray-method combination methods))))
+    (cond ((not standard) (values nil (list "combination" (class-text (class-of combination)))))
+          (stray (values nil (list "qualifiers" (method-description stray))))
+          ((typep combination 'long-combination) (long-form function combination methods))
+          (t (let ((form (if (typep combination 'short-combination)
+                             (short-form combination methods)
+                             (standard-form methods))))
+               (values form (and (null form) (list "primary" ""))))))))
+
+;;; The order in which a form enters methods
+
+(defun calls-next-p (method)
+  "Return T when the code of METHOD has CALL-NEXT-METHOD in it, :NO when it has not, NIL when SBCL does not tell."
+  (let* ((function (method-function method))
+         (xrefs (and function +next-method-call+ (packed-xrefs (simple-function function)))))
+    (when xrefs
+      (map-xrefs (lambda (kind used number)
+                   (declare (ignore kind number))
+                   (when (eq used +next-method-call+) (return-from calls-next-p t)))
+                 xrefs)
+      :no)))
+
+(defparameter *most-entries* 1000 "How many entries of methods are told at most.")
+
+(defstruct (entry (:constructor make-entry (method from entered)))
+  "An entry of METHOD. FROM is the number, from 1, of the entry whose method calls it as its next one, or NIL. ENTERED
+is false when it is certain that nothing enters it."
+  method from entered)
+
+(defun entries (form)
+  "Return the entries of methods in FORM, in order, and FORM with a number in the place of each call."
+  (let ((entries '()) (count 0) (left 10000))
+    (labels ((enter (method next from entered)
+               (when (>= count *most-entries*) (return-from enter count))
+               (push (make-entry method from entered) entries)
+               (let* ((number (incf count)) (on (and entered (not (eq :no (calls-next-p method))))))
+                 (if (null next)
+                     number
+                     (let ((inner (follow (first next) (rest next) number on)))
+                       ;; What methods call next is told of each, but not what a form makes of them.
+                       (if (typep (first next) 'method) number (list number inner))))))
+             (follow (method next from entered)
+               (if (typep method 'method) (enter method next from entered) (walk method from entered)))
+             (walk (form from entered)
+               (cond ((or (atom form) (eq (first form) 'quote) (minusp (decf left))) form)
+                     ((eq (first form) 'call-method) (follow (second form) (third form) from entered))
+                     ((eq (first form) 'make-method) (walk (second form) from entered))
+                     (t (loop for part in form collect (walk part from entered))))))
+      (let ((numbered (walk form nil t)))
+        (values (nreverse entries) numbered)))))
+
+;;; The operation
+
+(defun entry-data (entry)
+  "Return ENTRY as a JSON object."
+  (object "method" (method-data (entry-method entry))
+          "from" (entry-from entry)
+          "entered" (json-boolean (entry-entered entry))))
+
+(defun order-members (function arguments offset limit)
+  "Return the members of the answer that tell which methods of FUNCTION a call with ARGUMENTS enters, LIMIT from OFFSET
+on, and which it could."
+  (multiple-value-bind (methods perhaps) (applicable-methods function arguments)
+    (multiple-value-bind (form problem)
+        (if methods (method-form function methods) (values nil (list "none" "")))
+      (multiple-value-bind (entries numbered) (and form (entries form))
+        (unless entries
+          ;; A long combination answers for what it does not take with a form that signals.
+          (when form (setf problem (list "error" (plain-text 300 form)) form nil))
+          (setf entries (loop for method in methods collect (make-entry method nil t))))
+        (list "problem" (first problem)
+              "detail" (second problem)
+              "form" (and form (not (eq 'standard (combination-name (sb-mop:generic-function-method-combination function))))
+                          (plain-text 500 numbered))
+              "total" (length entries)
+              "rows" (mapcar #'entry-data (page entries offset limit))
+              "perhapsCount" (length perhaps)
+              "perhaps" (loop for (method positions) in (page perhaps 0 limit)
+                              collect (object "method" (method-data method)
+                                              "condition" (condition-text method positions))))))))
+
+(defun undefined-class (arguments)
+  "Return the name of a class of which ARGUMENTS are that is not defined, or has such a superclass, or NIL."
+  (loop for argument in arguments
+        for class = (argument-class argument)
+        unless (precedence class)
+          return (class-text (or (find-if #'forward-referenced-p (ancestors class)) class))))
+
+(defun dispatch-members (function arguments offset limit)
+  "Return the members of the answer about the generic FUNCTION with ARGUMENTS, NIL for those that stand for nothing."
+  (let ((methods (sb-mop:generic-function-methods function))
+        (required (required-parameters function)))
+    (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))
+      (cond ((/= (length required) (length arguments)) (refuse "count" (length required)))
+            ((member nil arguments) (refuse "argument" (1+ (position nil arguments))))
+            ((undefined-class arguments) (refuse "class" (undefined-class arguments)))
+            ((deciding-method function methods) (refuse "protocol" (symbol-text (deciding-method function methods))))
+            ((some #'strange-specializer-p methods) (refuse "specializer"))
+            (t (order-members function arguments offset limit))))))
+
+(define-operation "effective-method" (name package arguments offset limit)
+  "Tell which methods of the generic function NAME of PACKAGE a call with ARGUMENTS enters, in order, LIMIT of them from
+OFFSET on. ARGUMENTS are tables with a KIND and a TEXT."
+  (multiple-value-bind (symbol status setf) (named-symbol name package)
+    (declare (ignore status))
+    (let* ((target (if setf (list 'setf symbol) symbol))
+           (function (and (fboundp target) (not (and (symbolp target) (macro-function target))) (fdefinition target))))
+      (if (not (typep function 'generic-function))
+          (object "name" (name-text target) "problem" "function" "natures" (if setf '() (natures symbol)))
+          (let ((parsed (loop for argument in arguments collect (parsed-argument argument package))))
+            (make-json-object
+             (list* "name" (name-text target)
+                    "arglist" (own-arglist function)
+                    "arguments" (loop for argument in parsed collect (and argument (argument-text argument)))
+                    "combination" (combination-text function)
+                    "precedence" (let ((order (sb-mop:generic-function-argument-precedence-order function)))
+                                   (and (not (equal order (required-parameters function)))
+                                        (format nil "~{~A~^, ~}" (mapcar #'symbol-name order))))
+                    "features" (feature-names)
+                    (dispatch-members function parsed offset limit))))))))

@@ -1,0 +1,127 @@
+;;;; Which methods of a generic function are applicable to arguments, the most specific first. Nothing here calls what a
+;;;; program can have defined: classes and specializers are compared as the standard says.
+
+(in-package "LIVE-LISP.LOOK")
+
+;;; Arguments: a list of :VALUE and an object, or of :CLASS and a class
+
+(defun literal (kind text)
+  "Return what TEXT, which the server has checked to be a literal of KIND, is read as."
+  (cond ((string= kind "string") (coerce text 'simple-string))
+        ((string= kind "character") (if (= 1 (length text)) (char text 0) (name-char text)))
+        (t (with-standard-io-syntax (let ((*read-eval* nil)) (values (read-from-string text)))))))
+
+(defun global-value (symbol)
+  "Return a list of :VALUE and the value of the global variable or constant SYMBOL, or NIL."
+  (and (member (variable-kind symbol) '(:special :constant :global :always-bound))
+       (boundp symbol)
+       (list :value (symbol-value symbol))))
+
+(defun named-argument (symbol)
+  "Return the argument that SYMBOL stands for: the class of that name, else its value as a variable, else NIL."
+  (let ((class (find-class symbol nil)))
+    (cond ((and class (forward-referenced-p class)) (list :undefined class))
+          (class (list :class class))
+          (t (global-value symbol)))))
+
+(defun parsed-argument (argument package)
+  "Return what ARGUMENT, a table with a KIND and a TEXT, stands for, or NIL when its text names nothing that can be one.
+Names are looked up in PACKAGE."
+  (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
+    (flet ((symbol-of () (values (named-symbol text package))))
+      (cond ((string= kind "name") (named-argument (symbol-of)))
+            ((string= kind "symbol") (list :value (symbol-of)))
+            ((string= kind "eql") (or (global-value (symbol-of)) (list :value (symbol-of))))
+            (t (let ((value (ignore-errors (literal kind text))))
+                 (and value (list :value value))))))))
+
+(defun argument-class (argument)
+  "Return the class of ARGUMENT."
+  (if (eq (first argument) :value) (class-of (second argument)) (second argument)))
+
+(defun value-text (object)
+  "Return OBJECT, an argument, as a text that runs no code of the program."
+  (typecase object
+    ((or symbol number character string) (plain-text 100 object))
+    (t (format nil "#<~A>" (class-text (class-of object))))))
+
+(defun argument-text (argument)
+  "Return ARGUMENT as answers show it: a class by its name, a value as EQL has it."
+  (if (eq (first argument) :value) (format nil "(EQL ~A)" (value-text (second argument))) (class-text (second argument))))
+
+;;; Precedence
+
+(defun precedence (class)
+  "Return the precedence list of CLASS, or NIL when a superclass is not defined. Nothing is finalized by it."
+  (if (sb-mop:class-finalized-p class)
+      (sb-mop:class-precedence-list class)
+      (and (notany #'forward-referenced-p (ancestors class))
+           (ignore-errors (standard-precedence-list class (sb-mop:class-direct-superclasses class))))))
+
+(defun abstract-p (class)
+  "True when what is of CLASS is always of a class below it, as of INTEGER."
+  (and (typep class 'built-in-class) (sb-mop:class-direct-subclasses class) t))
+
+(defun fits (specializer argument precedence)
+  "Return T when SPECIALIZER fits ARGUMENT, whose class has PRECEDENCE, :PERHAPS when that depends on more than its
+class, else NIL."
+  (let ((of-class (eq (first argument) :class)))
+    (cond ((typep specializer 'class)
+           (cond ((member specializer precedence) t)
+                 ((and of-class (abstract-p (second argument)) (member (second argument) (precedence specializer)))
+                  :perhaps)))
+          (of-class
+           (let ((class (class-of (sb-mop:eql-specializer-object specializer))))
+             (and (or (eq class (second argument))
+                      (and (abstract-p (second argument)) (member (second argument) (precedence class))))
+                  :perhaps)))
+          (t (eql (sb-mop:eql-specializer-object specializer) (second argument))))))
+
+(defun more-specific-p (one other order precedences)
+  "True when the method ONE is more specific than OTHER. ORDER has the positions of arguments by their precedence, and
+PRECEDENCES the precedence list of the class of each."
+  (loop for position in order
+        for a = (elt (sb-mop:method-specializers one) position)
+        for b = (elt (sb-mop:method-specializers other) position)
+        unless (eq a b)
+          return (and (or (not (typep a 'class))
+                          (and (typep b 'class)
+                               (let ((places (elt precedences position)))
+                                 (< (or (position a places) 0) (or (position b places) 0)))))
+                      t)))
+
+(defun applicable-methods (function arguments)
+  "Return the methods of the generic FUNCTION that are applicable to ARGUMENTS, the most specific first. Return besides
+those that could be, each in a list with the positions of the arguments on which that depends."
+  (let ((precedences (loop for argument in arguments collect (precedence (argument-class argument))))
+        (order (precedence-positions function))
+        (sure '()) (perhaps '()))
+    (dolist (method (sb-mop:generic-function-methods function))
+      (let ((fits (mapcar #'fits (sb-mop:method-specializers method) arguments precedences)))
+        (cond ((member nil fits))
+              ((member :perhaps fits)
+               (push (list method (loop for fit in fits for i from 0 when (eq fit :perhaps) collect i)) perhaps))
+              (t (push method sure)))))
+    (values (stable-sort (nreverse sure) (lambda (one other) (more-specific-p one other order precedences)))
+            (nreverse perhaps))))
+
+(defun required-parameters (function)
+  "Return the required parameters of the generic FUNCTION."
+  (let ((arglist (sb-mop:generic-function-lambda-list function)))
+    (ldiff arglist (member-if (lambda (part) (member part lambda-list-keywords)) arglist))))
+
+(defun precedence-positions (function)
+  "Return the positions of the required arguments of the generic FUNCTION by their precedence."
+  (let ((required (required-parameters function)))
+    (loop for parameter in (sb-mop:generic-function-argument-precedence-order function)
+          collect (position parameter required))))
+
+(defun condition-text (method positions)
+  "Return on what it depends that METHOD is applicable: on the arguments at POSITIONS."
+  (format nil "~{~A~^ and ~}"
+          (loop for position in positions
+                for specializer = (elt (sb-mop:method-specializers method) position)
+                collect (if (typep specializer 'class)
+                            (format nil "argument ~D is of class ~A" (1+ position) (class-text specializer))
+                            (format nil "argument ~D is eql to ~A" (1+ position)
+                                    (value-text (sb-mop:eql-specializer-object specializer)))))))

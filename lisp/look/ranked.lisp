@@ -1,0 +1,191 @@
+;;;; Symbol search for somebody who does not know the name: the best first, by how a pattern fits and whose the package
+;;;; is. It goes once through the symbols, and to each it does a bounded amount of work.
+
+(in-package "LIVE-LISP.LOOK")
+
+;;; How a pattern fits a name; both are in upper case
+
+(defun word-start-p (name i)
+  "True when a word begins at I in NAME, which letters and digits make up."
+  (declare (type (simple-array character (*)) name) (type fixnum i))
+  (and (alphanumericp (schar name i))
+       (or (zerop i) (not (alphanumericp (schar name (1- i)))))))
+
+(defun whole-word-p (name start end)
+  "True when NAME has no letter or digit right before START and at END, of its first characters."
+  (declare (type (simple-array character (*)) name) (type fixnum start end))
+  (flet ((part-p (i) (and (< -1 i (length name)) (alphanumericp (schar name i)))))
+    (not (or (part-p (1- start)) (part-p end)))))
+
+(defun fuzzy-words (pattern name length)
+  "Return how many words the first LENGTH characters of NAME have, when PATTERN is made of beginnings of some of them, in
+order. Else return NIL."
+  (declare (type (simple-array character (*)) pattern name) (type fixnum length) (optimize speed))
+  ;; ENDS has a bit for each place in NAME at which what was read of PATTERN can end.
+  (let ((length (min length 60)) (ends 0) (starts 0))
+    (declare (type (unsigned-byte 61) ends starts) (type (integer 0 60) length))
+    (dotimes (i length)
+      (when (word-start-p name i) (setf starts (logior starts (the (unsigned-byte 61) (ash 1 i))))))
+    (loop for char across pattern
+          for first = t then nil
+          do (let ((places 0)
+                   (allowed (if first
+                                starts
+                                (logior (ldb (byte 60 0) (ash ends 1))
+                                        (logandc2 starts (ldb (byte 60 0) (logxor ends (1- ends))))))))
+               (declare (type (unsigned-byte 61) places allowed))
+               (dotimes (i length)
+                 (when (and (logbitp i allowed) (char= char (schar name i)))
+                   (setf places (logior places (the (unsigned-byte 61) (ash 1 i))))))
+               (when (zerop places) (return nil))
+               (setf ends places))
+          finally (return (and (plusp (length pattern)) (logcount starts))))))
+
+(defun subsequence-p (pattern name length)
+  "True when the first LENGTH characters of NAME have those of PATTERN in its order."
+  (declare (type (simple-array character (*)) pattern name) (type fixnum length) (optimize speed))
+  (let ((i 0))
+    (declare (type fixnum i))
+    (loop for char across pattern
+          do (loop (when (>= i length) (return-from subsequence-p nil))
+                   (when (char= char (schar name (1- (incf i)))) (return))))
+    t))
+
+(defun fit-of (pattern bare name length)
+  "Return how well PATTERN fits the first LENGTH characters of NAME, or NIL: 0 exactly, 1 at the beginning, 2 as words, 3
+anywhere. From 4 on BARE, the pattern without what parts words, is made of beginnings of words; the fewer words the better."
+  (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
+  (let ((found (search pattern name :end2 length)))
+    (cond ((null found)
+           (let ((words (and (< 1 (length bare)) (subsequence-p bare name length) (fuzzy-words bare name length))))
+             (and words (+ 4 words))))
+          ((= length (length pattern)) 0)
+          ((zerop found) 1)
+          ((loop for start = found then (search pattern name :start2 (1+ start) :end2 length)
+                 while start thereis (whole-word-p (subseq name 0 length) start (+ start (length pattern))))
+           2)
+          (t 3))))
+
+(defun fit-function (pattern)
+  "Return a function of a symbol that returns how well PATTERN fits its name, whatever the case, or NIL. Names with slips
+of typing come last."
+  (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
+         (bare (remove-if-not #'alphanumericp pattern))
+         (most (nearness pattern))
+         (slips (and most (slip-counter pattern most)))
+         (buffer (make-string 200)))
+    (lambda (symbol)
+      (let* ((name (symbol-name symbol)) (length (length name)))
+        (when (> length (length buffer)) (setf buffer (make-string (* 2 length))))
+        (put-upper-case name buffer)
+        (or (fit-of pattern bare buffer length)
+            (let ((far (and slips (funcall slips name)))) (and far (+ 100 far))))))))
+
+;;; Whose a package is
+
+(defun within-p (file roots)
+  "True when FILE, a native name, is below one of the directories ROOTS."
+  (some (lambda (root)
+          (let ((root (concatenate 'string (string-right-trim "/" root) "/")))
+            (eql 0 (search root file))))
+        roots))
+
+(defun functions-file (package)
+  "Return the file in which a function that is present in PACKAGE is defined, of the first hundred. Return NIL without any,
+and :TYPED when none of its functions is from a file."
+  (let ((seen 0) (typed nil))
+    (do-symbols (symbol package typed)
+      (when (and (eq (symbol-package symbol) package) (fboundp symbol))
+        (let* ((function (or (macro-function symbol) (fdefinition symbol)))
+               (file (and (typep function 'compiled-function) (not (typep function 'generic-function))
+                          (first (function-place function)))))
+          (when file (return file))
+          (setf typed :typed)
+          (when (> (incf seen) 100) (return typed)))))))
+
+(defun package-file (package)
+  "Return the file in which PACKAGE is defined, or else one of its functions. Return :TYPED when it was made without a file,
+NIL when nothing tells."
+  (let* ((location (package-location package)) (name (and location (location-name location))))
+    (cond (name (translated name))
+          ((functions-file package))
+          (location :typed))))
+
+(defun users-package-p (package roots)
+  "True when PACKAGE is the user's: defined in a file below ROOTS or in none, and not SBCL's or ours."
+  (let ((file (and (not (own-package-p package)) (package-file package))))
+    (or (eq file :typed) (and (stringp file) (within-p file roots)))))
+
+(defun users-packages (roots)
+  "Return a table of the packages that are the user's. ROOTS are directories."
+  (let ((table (make-hash-table :test 'eq)))
+    (dolist (package (list-all-packages) table)
+      (when (users-package-p package roots) (setf (gethash package table) t)))))
+
+;;; The search
+
+(defun map-candidates (visit package inherited users)
+  "Call VISIT with the symbols that are searched: those of PACKAGE, with INHERITED ones if that is true. Without a package
+they are the external ones of all but KEYWORD, and those of the packages in USERS that name something."
+  (if package
+      (multiple-value-bind (present inheritable) (matching-symbols "" package)
+        (mapc visit present)
+        (when inherited (mapc visit inheritable)))
+      (progn
+        (loop for symbol across (name-index-symbols (name-index))
+              unless (keywordp symbol) do (funcall visit symbol))
+        (loop for each being the hash-keys of users
+              do (with-package-iterator (next each :internal)
+                   (loop (multiple-value-bind (more symbol) (next)
+                           (unless more (return))
+                           (when (names-something-p symbol) (funcall visit symbol)))))))))
+
+(defun found-before-p (one other)
+  "The order of what was found, lists of how well it fits, a number for its package, the length of its name and it."
+  (loop for a in one for b in other
+        do (cond ((not (integerp a)) (return (symbol-before-p a b)))
+                 ((/= a b) (return (< a b))))))
+
+(defun ranked-symbols (pattern package type inherited users)
+  "Return the symbols that PATTERN fits, the best first. PACKAGE, TYPE and INHERITED are as for the operation, and USERS is
+a table of the user's packages."
+  (let ((fit (fit-function pattern)) (found '()) (seen (make-hash-table :test 'eq)))
+    (map-candidates (lambda (symbol)
+                      (let ((fits (funcall fit symbol)))
+                        (when (and fits
+                                   (or (null type) (of-type-p symbol type))
+                                   (not (shiftf (gethash symbol seen) t)))
+                          (push (list fits (if (gethash (symbol-package symbol) users) 0 1)
+                                      (length (symbol-name symbol)) symbol)
+                                found))))
+                    package inherited users)
+    (mapcar #'fourth (sort found #'found-before-p))))
+
+(defun first-line (text)
+  "Return the first line of TEXT that says something, at most 120 characters of it, or NIL."
+  (when text
+    (let* ((text (string-left-trim '(#\Space #\Tab #\Newline) text))
+           (line (string-right-trim " " (subseq text 0 (position #\Newline text)))))
+      (cond ((string= line "") nil)
+            ((> (length line) 120) (concatenate 'string (subseq line 0 117) "..."))
+            (t line)))))
+
+(defun label-documentation (symbol label)
+  "Return the first line of the documentation of what SYMBOL is as LABEL says, or NIL."
+  (let ((type (cond ((string= label "VARIABLE") 'variable)
+                    ((string= label "CLASS") 'type)
+                    ((string/= label "SYMBOL") 'function))))
+    (and type (first-line (doc-text symbol type)))))
+
+(define-operation "ranked-apropos" (pattern package type inherited roots offset limit)
+  "Search for PATTERN in the names of symbols, the best first, and the user's packages before others. ROOTS are the
+directories of the user's files. The rows, of which LIMIT are told from OFFSET on, also have a line of documentation."
+  (let ((found (ranked-symbols pattern (and package (named-package package)) type inherited (users-packages roots))))
+    (call-user-code
+     (lambda ()
+       (object "total" (length found)
+               "inherited" 0
+               "rows" (loop for symbol in (page found offset limit)
+                            for label = (or type (label symbol))
+                            collect (list (package-text symbol) (symbol-name symbol) label
+                                          (or (label-documentation symbol label) ""))))))))

@@ -1,0 +1,153 @@
+// Decides how it is told which methods a call of a generic function runs, and what can stand for its arguments.
+
+import { CallError } from '../../errors.ts';
+import type { Image } from '../../image/image.ts';
+import type { Place } from '../../image/wire/data.ts';
+import type { EffectiveMethodData, WrittenArgument } from '../../image/wire/introspection.ts';
+import { fittingRows, hasMore, joinSections, listText, pageNote } from '../../kernel/reply.ts';
+import type { CallContext, Result } from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
+import { lookedUp, packageOf } from '../lookup.ts';
+import type { Places } from '../places.ts';
+
+const NUMBER =
+  /^[+-]?(\d+(\.|\/0*[1-9]\d*)?|\d*\.\d+([esfdl][+-]?\d{1,3})?|\d+(\.\d*)?[esfdl][+-]?\d{1,3})$/i;
+const NAME = /^(?:[^\s()"';`,|\\]|\|[^|]*\||\\.)+$/s;
+
+/** Returns what TEXT, the argument number NUMBER, is. Throws a CallError when it would have to be evaluated. */
+function writtenArgument(text: string, number: number): WrittenArgument {
+  const trimmed = text.trim();
+  const eql = /^\(\s*eql\s+(.*)\)$/is.exec(trimmed);
+  const quoted = /^'(.*)$|^\(\s*quote\s+(.*)\)$/is.exec((eql?.[1] ?? trimmed).trim());
+  const form = (quoted?.[1] ?? quoted?.[2] ?? eql?.[1] ?? trimmed).trim();
+  const string = /^"((?:[^"\\]|\\.)*)"$/s.exec(form)?.[1];
+  if (string !== undefined) return { kind: 'string', text: string.replace(/\\(.)/gs, '$1') };
+  if (NUMBER.test(form)) return { kind: 'number', text: form };
+  if (form.startsWith('#\\') && form.length > 2) return { kind: 'character', text: form.slice(2) };
+  if (NAME.test(form) && !form.startsWith('#'))
+    return { kind: nameKind(form, quoted !== null, eql !== null), text: form };
+  throw new CallError(
+    `Argument ${number}, ${text}, would have to be evaluated, which describe_symbol never does. Give the name of its class, a literal such as 3, "text" or 'name, or a variable.`,
+  );
+}
+
+function nameKind(form: string, quoted: boolean, eql: boolean): WrittenArgument['kind'] {
+  if (quoted || form.startsWith(':')) return 'symbol';
+  return eql ? 'eql' : 'name';
+}
+
+/** Returns what each of TEXTS, the arguments of a call, is. Throws a CallError that names the first that cannot be one. */
+function writtenArguments(texts: readonly string[]): WrittenArgument[] {
+  return texts.map((text, index) => writtenArgument(text, index + 1));
+}
+
+/** Returns DATA with its places as people name them. */
+function withMethodPlaces(
+  { features, rows = [], perhaps = [], ...data }: EffectiveMethodData,
+  places: Places,
+) {
+  const known = new Set(features);
+  const named = (method: Place) => ({ name: method.description, at: places.locate(method, known) });
+  return {
+    ...data,
+    rows: rows.map(({ method, ...row }) => ({ ...named(method), ...row })),
+    perhaps: perhaps.map(({ method, condition }) => ({ ...named(method), condition })),
+  };
+}
+
+type Dispatch = ReturnType<typeof withMethodPlaces>;
+
+/** Returns how DATA reads, with its rows from OFFSET on. */
+function dispatchText(data: Dispatch, offset: number, written: readonly string[]): string {
+  const { name, arglist, combination, precedence, form } = data;
+  const refusal = refusalText(data, written);
+  if (refusal !== undefined) return refusal;
+  const given = (data.arguments ?? []).join(', ');
+  const head = [
+    `${name} ${arglist} with ${given}`,
+    combination && `Method combination: ${combination}`,
+    precedence && `Argument precedence: ${precedence}`,
+    form && `Effective method: ${form}`,
+  ];
+  return joinSections([head.filter(Boolean).join('\n'), orderText(data, offset), perhapsText(data)]);
+}
+
+/** Returns why nothing can be told of DATA, or undefined when something can. */
+function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch, written: readonly string[]) {
+  switch (problem) {
+    case 'function':
+      return `${name} is ${natures.length > 0 ? `a ${natures.join(' and a ').toLowerCase()}` : 'not defined'}, not a generic function: leave arguments out to describe it.`;
+    case 'count':
+      return `${name} ${arglist} has ${detail} required ${detail === 1 ? 'argument' : 'arguments'}, and arguments has ${written.length}: give one for each, in order.`;
+    case 'argument':
+      return `Argument ${detail}, ${written[Number(detail) - 1]}, names no class and no variable with a value. Give a class, a literal, or 'NAME for the symbol itself.`;
+    case 'class':
+      return `The class ${detail} is not defined yet, so there is no order of methods. Define it, then ask again.`;
+    case 'protocol':
+      return `The program has a method of ${detail} for this: its code decides which methods of ${name} run, and describe_symbol runs none. Call ${name} with eval_form and a trace to see.`;
+    case 'specializer':
+      return `${name} has methods with specializers of a class that the program defines: its code decides whether they are applicable, and describe_symbol runs none.`;
+    default:
+      return undefined;
+  }
+}
+
+/** What stands above the methods when a call enters them, or why it signals an error instead. */
+function orderHeader({ name, total = 0, problem, detail }: Dispatch): string {
+  const only = `The applicable methods (${total}), most specific first:`;
+  switch (problem) {
+    case undefined:
+      return `Methods in the order in which they are entered (${total}):`;
+    case 'none':
+      return `No applicable method: a call of ${name} signals an error.`;
+    case 'primary':
+      return `No primary method: a call of ${name} signals an error. ${only}`;
+    case 'qualifiers':
+      return `The method ${detail} has qualifiers that the combination does not take: a call signals an error. ${only}`;
+    case 'error':
+      return `The method combination signals an error, and so does a call: ${detail}\n${only}`;
+    case 'code':
+      return `The method combination orders them by code that can do more (${detail}), so it was not run. ${only}`;
+    default:
+      return `The method combination is a ${detail}, of which only code of the program knows the order. ${only}`;
+  }
+}
+
+function orderText(data: Dispatch, offset: number): string {
+  const rows = data.rows.map(({ name, at, from, entered }, index) => {
+    const link = entered
+      ? `(next method of ${from})`
+      : `(not entered: ${from} has no CALL-NEXT-METHOD before it)`;
+    return `${offset + index + 1}. ${name}  ${at}${from === undefined ? '' : `  ${link}`}`;
+  });
+  const lines = fittingRows(rows);
+  const page = { offset, shown: lines.length, total: data.total ?? 0 };
+  const list = lines.length > 0 && listText(lines, hasMore(page));
+  return [orderHeader(data), list, pageNote(page, 'methods')].filter(Boolean).join('\n');
+}
+
+function perhapsText({ perhaps, perhapsCount = 0 }: Dispatch): string | false {
+  if (perhapsCount === 0) return false;
+  const lines = fittingRows(perhaps.map(({ name, at, condition }) => `${name}  ${at}  if ${condition}`));
+  const more = lines.length < perhapsCount;
+  return `Applicable besides on a condition (${perhapsCount}):\n${listText(lines, more)}`;
+}
+
+/** Returns which methods of the generic function in ARGS a call with its arguments runs, those of PAGE. */
+export async function describeCall(
+  image: Image,
+  places: Places,
+  args: { readonly symbol: string; readonly package?: string; readonly arguments: readonly string[] },
+  page: { offset: number; limit: number },
+  context: CallContext,
+): Promise<Result> {
+  const reply = await image.call(
+    'effective-method',
+    { name: args.symbol, ...packageOf(args), arguments: writtenArguments(args.arguments), ...page },
+    callOptions(context),
+  );
+  return lookedUp(reply, (found) => {
+    const data = withMethodPlaces(found, places);
+    return { data, text: dispatchText(data, page.offset, args.arguments) };
+  });
+}
