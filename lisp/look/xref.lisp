@@ -109,6 +109,18 @@ Last comes the file's date when it was compiled."
         when (symbolp feature)
           collect (if (keywordp feature) (symbol-name feature) (symbol-text feature))))
 
+(defun packages-with (symbol)
+  "Return the names of the packages in which SYMBOL is, with their nicknames and those that packages have for them."
+  (let ((packages (remove-if-not (lambda (package)
+                                   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
+                                     (and status (eq found symbol))))
+                                 (list-all-packages))))
+    (append (loop for package in packages
+                  append (cons (package-name package) (package-nicknames package)))
+            (loop for package in (list-all-packages)
+                  append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
+                               when (member actual packages) collect nickname)))))
+
 (defun changed-p (file created)
   "True when FILE, a native name, was written after CREATED, its date when it was compiled."
   (and file created
@@ -121,7 +133,8 @@ Last comes the file's date when it was compiled."
     (destructuring-bind (&optional file offset form created) (and function (function-place function))
       (object "method" (method-text caller)
               "file" file "offset" offset "form" form "number" number
-              "changed" (changed-p file created)))))
+              "changed" (changed-p file created)
+              "written" (and (changed-p file created) created)))))
 
 ;;; The operation
 
@@ -185,6 +198,7 @@ With INTERNALS, what SBCL has for itself comes last. Without PACKAGE NAME is one
                               (natures symbol))
                 "kept" (json-boolean (kept-p symbol))
                 "features" (and sites (feature-names))
+                "packages" (and sites (packages-with symbol))
                 "rows" (loop for (kind . group) in (page all offset limit)
                              collect (if (stringp (first group))
                                          (object "name" (first group) "kind" kind)
@@ -212,5 +226,6 @@ are told from OFFSET on. One that does several of these is told as often."
                                  (plain-text 200 (macroexpand-1 symbol)))
                 "kept" (json-boolean (kept-p symbol))
                 "features" (and sites (feature-names))
+                "packages" (and sites (packages-with symbol))
                 "rows" (loop for (word . group) in (page all offset limit)
                              collect (caller-data group word sites)))))))

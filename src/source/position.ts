@@ -1,34 +1,44 @@
 /** Decides where in a Lisp source file a form is that SBCL names by its offset and form number. */
 
-import { MARK, nextToken, type Token } from './lexer.ts';
+import {
+  elementsOf,
+  type Features,
+  type Form,
+  firstToken,
+  newReader,
+  readTopLevel,
+  resolve,
+} from './form.ts';
 import type { SourcePosition, SourceText } from './text.ts';
+import { isUse, packageEntered, type Used, usesIn } from './uses.ts';
 
-type Features = ReadonlySet<string>;
-type Reader = ReturnType<typeof newReader>;
-
-/** What the reader would build; a comma has its form in CAR, and a label what it names. Of what `#.` makes,
- *  only the place is known. */
-interface Form {
-  kind: 'atom' | 'comma' | 'cons' | 'label' | 'made';
-  start: number;
-  name?: string;
-  car?: Form | undefined;
-  cdr?: Form | undefined;
+/** Where a use is: at one of STARTS. They are none when an expansion has made it, so that the text does not have it. */
+export interface Spot {
+  starts: readonly number[];
+  /** Whether each of STARTS is a place of it, rather than one of them. */
+  sure: boolean;
 }
 
-const MAX_DEPTH = 500; // A form nested deeper is taken for malformed, lest it overflow the stack.
+/** A top-level form: its text is from START to END. */
+export interface TopLevelForm {
+  form: Form;
+  start: number;
+  end: number;
+}
 
-/** The top-level forms of a text, where symbols like 'SBCL', or 'PACKAGE::NAME' when no keyword, are features. They are
- *  read as far as somebody asks for one. The form that was asked for last is kept: many places are in one function. */
+/** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. The form that was asked
+ *  for last is kept: many places are in one function. */
 export class TopLevelForms {
-  readonly #source: SourceText;
+  readonly source: SourceText;
   readonly #features: Features;
-  readonly #reader: Reader;
+  readonly #reader: ReturnType<typeof newReader>;
   readonly #starts: number[] = [];
-  #last: { index: number; form: Form | undefined } | undefined;
+  /** The packages that IN-PACKAGE forms enter, and where those begin. */
+  readonly #entered: { start: number; name: string }[] = [];
+  #last: { index: number; found: TopLevelForm | undefined } | undefined;
 
   constructor(source: SourceText, features: Features) {
-    this.#source = source;
+    this.source = source;
     this.#features = features;
     this.#reader = newReader(source.text, 0, features);
   }
@@ -38,24 +48,63 @@ export class TopLevelForms {
     while (this.#starts.length <= n) {
       const form = readTopLevel(this.#reader);
       if (form === undefined) break;
+      const name = packageEntered(form, this.source.text);
+      if (name !== undefined) this.#entered.push({ start: form.start, name });
       this.#starts.push(form.start);
     }
     return this.#starts[n];
   }
 
+  /** Gives where each form begins. */
+  starts(): readonly number[] {
+    this.start(Number.POSITIVE_INFINITY);
+    return this.#starts;
+  }
+
   /** Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the form at or
-   *  after INDEX. Gives the place of the form itself when it has no such sub-form, undefined without a form. Where `#.`
-   *  made conses before it, the numbers of the text are too low by an unknown count. Then the last form up to that
-   *  number that names CALLEE is taken. */
-  position(index: number, formNumber: number, callee?: string): SourcePosition | undefined {
-    const start = this.formStart(index, formNumber, callee);
-    return start === undefined ? undefined : this.#source.positionAt(start);
+   *  after INDEX. Gives the place of the form itself when it has no such sub-form, undefined without a form. */
+  position(index: number, formNumber: number): SourcePosition | undefined {
+    const start = this.formStart(index, formNumber);
+    return start === undefined ? undefined : this.source.positionAt(start);
   }
 
   /** Gives the index of what POSITION gives the place of. */
-  formStart(index: number, formNumber: number, callee?: string): number | undefined {
-    const form = formNumber === 0 ? this.#listAt(index) : this.#formAt(index);
-    return form && (numberedCons(form, formNumber, callee) ?? form).start;
+  formStart(index: number, formNumber: number): number | undefined {
+    // Of a list nobody needs more than the place.
+    const token = firstToken(newReader(this.source.text, index, this.#features));
+    if (formNumber === 0 && token.kind === '(') return token.start;
+    const form = this.at(index)?.form;
+    return form && (numberedConses(form)[formNumber] ?? form).start;
+  }
+
+  /** Gives where the uses of USED are that have NUMBERS in the form at or after INDEX. SBCL gives number 0 to what an
+   *  expansion has copied, and where `#.` made conses before, the numbers of the text are too low by an unknown count. */
+  spots(index: number, numbers: readonly number[], used: Used): Spot[] {
+    const { form } = this.at(index) ?? {};
+    if (form === undefined) return [];
+    const named = { ...used, current: this.#packageAt(form.start) };
+    const conses = numberedConses(form);
+    const exact = numbers.filter((number) => {
+      const cons = conses[number];
+      return cons !== undefined && !cons.uncertain && (number > 0 || isUse(form, named));
+    });
+    const known = new Set(exact.map((number) => conses[number]?.start));
+    const spots: Spot[] = [...known].map((start = 0) => ({ starts: [start], sure: true }));
+    const others = numbers.filter((number) => !exact.includes(number));
+    if (others.length === 0) return spots;
+    const uses = usesIn(form, named).filter((start) => !known.has(start));
+    const moved = conses.filter((cons) => cons.uncertain && uses.includes(cons.start));
+    const unnumbered = others.filter((number) => number === 0 || moved.length === 0);
+    const shifted = others.filter((number) => !unnumbered.includes(number));
+    if (unnumbered.length > 0) spots.push({ starts: uses, sure: uses.length <= 1 });
+    if (shifted.length > 0) spots.push(movedSpot(shifted, moved));
+    return spots;
+  }
+
+  /** Gives where the form at or after INDEX has uses of USED. */
+  uses(index: number, used: Used): number[] {
+    const { form } = this.at(index) ?? {};
+    return form ? usesIn(form, { ...used, current: this.#packageAt(form.start) }) : [];
   }
 
   /** Tells whether they are the same under FEATURES. */
@@ -63,144 +112,71 @@ export class TopLevelForms {
     return this.#features.size === features.size && [...features].every((name) => this.#features.has(name));
   }
 
-  #formAt(index: number): Form | undefined {
+  /** Gives the form at or after INDEX. */
+  at(index: number): TopLevelForm | undefined {
     if (this.#last?.index !== index) {
-      this.#last = { index, form: readTopLevel(newReader(this.#source.text, index, this.#features)) };
+      const reader = newReader(this.source.text, index, this.#features);
+      const form = readTopLevel(reader);
+      this.#last = { index, found: form && { form, start: form.start, end: reader.at } };
     }
-    return this.#last.form;
+    return this.#last.found;
   }
 
-  /** Gives the form at or after INDEX. Of a list nobody needs more than the place. */
-  #listAt(index: number): Form | undefined {
-    const { kind, start } = firstToken(newReader(this.#source.text, index, this.#features));
-    return kind === '(' ? { kind: 'atom', start } : this.#formAt(index);
+  /** Gives the text of the form that begins at index START. */
+  textAt(start: number): string {
+    return this.source.text.slice(start, this.at(start)?.end);
   }
-}
 
-function newReader(source: string, at: number, features: Features) {
-  return { source, at, features, depth: 0, suppressed: false, labels: new Map<number, Form>() };
-}
-
-/** Gives the top-level form that TOKEN begins, as an atom when it is cut off or malformed. */
-function readTopLevel(reader: Reader, token = firstToken(reader)): Form | undefined {
-  const form = read(reader, token);
-  if (form !== undefined) return form;
-  reader.at = reader.source.length;
-  return token.kind === 'end' || token.kind === ')' ? undefined : { kind: 'atom', start: token.start };
-}
-
-/** Gives the first token of the next top-level form. */
-function firstToken(reader: Reader): Token {
-  reader.labels.clear();
-  return next(reader);
-}
-
-/** Gives the next token that #+ and #- let through. */
-function next(reader: Reader): Token {
-  for (;;) {
-    const token = nextToken(reader.source, reader.at, reader.suppressed);
-    reader.at = token.end;
-    if (token.kind !== '#+' && token.kind !== '#-') return token;
-    const test = read(reader, undefined, false);
-    const kept = test && holds(test, reader.features) === (token.kind === '#+');
-    if (kept === undefined || (!kept && !read(reader, undefined, true))) return { ...token, kind: 'end' };
+  /** Gives the current package of the form at index START, or undefined when no form of the text has entered one. */
+  #packageAt(start: number): string | undefined {
+    for (let n = 0, at = this.start(0); at !== undefined && at < start; at = this.start(n)) n++;
+    return this.#entered.findLast((each) => each.start < start)?.name;
   }
 }
 
-function read(reader: Reader, token?: Token, suppressed = reader.suppressed): Form | undefined {
-  if (reader.depth >= MAX_DEPTH) return undefined;
-  const outer = reader.suppressed;
-  reader.suppressed = suppressed;
-  reader.depth++;
-  const form = build(reader, token ?? next(reader));
-  reader.depth--;
-  reader.suppressed = outer;
-  return form;
+/** A cons that has a number: where it begins. Whether it is UNCERTAIN that this is its number. */
+interface Numbered {
+  start: number;
+  number: number;
+  uncertain: boolean;
 }
 
-function build(reader: Reader, { kind, start, name }: Token): Form | undefined {
-  const atom: Form = { kind: 'atom', start, name: kind === "'" ? 'QUOTE' : name };
-  if (kind === 'end' || kind === ')') return undefined;
-  if (kind === 'atom' || kind === '.') return atom;
-  if (kind === '##') return reader.labels.get(Number(name)) ?? atom;
-  if (kind === '(') return readList(reader, start);
-  if (kind === '#(') return readList(reader, start) && atom;
-  const label: Form = { kind: 'label', start };
-  if (kind === '#=') reader.labels.set(Number(name), label);
-  const car = read(reader);
-  if (car === undefined) return undefined;
-  if (kind === '#=' && resolve(car) !== label) label.car = resolve(car);
-  if (kind === '#=') return car;
-  if (kind === ',') return { kind: 'comma', start, car };
-  if (kind === '#.') return { kind: 'made', start };
-  if (kind !== "'" && kind !== "#'" && kind !== '`') return atom;
-  return { kind: 'cons', start, car: atom, cdr: { kind: 'cons', start, car } };
+/** Returns where the uses are that have NUMBERS, of which all those in MOVED have too low ones. One count that brings
+ *  each to a use is by how much they are. */
+function movedSpot(numbers: readonly number[], moved: readonly Numbered[]): Spot {
+  const below = moved.filter(({ number }) => numbers.some((wanted) => wanted >= number));
+  const places = new Map(below.map(({ number, start }) => [number, start]));
+  const [first = 0] = numbers;
+  const shifts = [...places.keys()]
+    .map((number) => first - number)
+    .filter((shift) => shift >= 0 && numbers.every((number) => places.has(number - shift)));
+  const fitting =
+    shifts.length === 1 ? numbers.map((number) => places.get(number - (shifts[0] ?? 0)) ?? 0) : [];
+  if (fitting.length > 0) return { starts: fitting, sure: true };
+  const starts = [...places.values()];
+  return { starts, sure: starts.length <= numbers.length };
 }
 
-function readList(reader: Reader, start: number): Form | undefined {
-  const elements: Form[] = [];
-  const tail: Form[] = [];
-  let part = elements;
-  for (let token = next(reader); token.kind !== ')'; token = next(reader)) {
-    const form = read(reader, token);
-    if (form === undefined) return undefined;
-    if (token.kind === '.') part = tail;
-    else part.push(form);
-  }
-  const cons = (cdr: Form | undefined, car: Form): Form => ({ kind: 'cons', start, car, cdr });
-  return elements.reduceRight<Form | undefined>(cons, tail[0]) ?? { kind: 'atom', start };
-}
-
-function holds(test: Form, features: Features): boolean {
-  const symbol = (test.kind === 'cons' ? test.car : test)?.name ?? '';
-  const name = symbol.replace(MARK, symbol.startsWith(MARK) ? '' : '::');
-  if (test.kind !== 'cons') return features.has(name);
-  for (let cell = test.cdr; cell?.kind === 'cons'; cell = cell.cdr) {
-    const value = cell.car !== undefined && holds(cell.car, features);
-    if (name === 'NOT') return !value;
-    if (value === (name === 'OR')) return value;
-  }
-  return name === 'AND';
-}
-
-function resolve(form: Form | undefined): Form | undefined {
-  return form?.kind === 'label' && form.car !== undefined ? resolve(form.car) : form;
-}
-
-/** Numbers conses as sb-di:form-number-translations does, and gives the one that gets number WANTED, or what
- *  comes nearest to it when `#.` makes the numbers uncertain. */
-function numberedCons(form: Form, wanted: number, callee: string | undefined): Form | undefined {
-  const numbered = new Set<Form>();
+/** Numbers conses as sb-di:form-number-translations does, as far as the text tells. */
+function numberedConses(form: Form): Numbered[] {
+  const numbered = new Map<Form, Numbered>();
   const pending = [form];
   let uncertain = false;
-  let naming: Form | undefined;
   for (let list = pending.pop(); list !== undefined; list = pending.pop()) {
     if (list.kind !== 'cons' || numbered.has(list)) continue;
-    const { elements, names, made } = elementsOf(list);
-    if (callee !== undefined && names.some((name) => name === callee || name.endsWith(MARK + callee)))
-      naming = list;
-    if (numbered.size === wanted) return uncertain && callee !== undefined ? naming : list;
+    const { parts, made } = partsOf(list);
+    numbered.set(list, { start: list.start, number: numbered.size, uncertain });
     uncertain ||= made;
-    numbered.add(list);
-    for (const element of elements.reverse()) pending.push(element);
+    pending.push(...parts.reverse());
   }
-  return uncertain ? naming : undefined;
+  return [...numbered.values()];
 }
 
-/** Gives the conses in LIST that are looked into, the names in it, and whether `#.` made something in it. */
-function elementsOf(list: Form): { elements: Form[]; names: string[]; made: boolean } {
-  const elements: Form[] = [];
-  const names: string[] = [];
-  const cells = new Set<Form>();
-  let made = false;
-  for (let cell = resolve(list); cell?.kind === 'cons' && !cells.has(cell); cell = resolve(cell.cdr)) {
-    const element = resolve(cell.car);
-    const looked = element?.kind === 'comma' ? resolve(element.car) : element;
-    if (looked?.name === 'QUOTE') break;
-    if (looked?.kind === 'cons') elements.push(looked);
-    if (looked?.name) names.push(looked.name);
-    made ||= looked?.kind === 'made';
-    cells.add(cell);
-  }
-  return { elements, names, made };
+/** Gives the conses in LIST that are looked into, and whether `#.` made something in it. */
+function partsOf(list: Form): { parts: Form[]; made: boolean } {
+  const elements = elementsOf(list).map((each) => (each.kind === 'comma' ? resolve(each.car) : each));
+  const quote = elements.findIndex((each) => each?.name === 'QUOTE');
+  const looked = elements.slice(0, quote === -1 ? undefined : quote);
+  const parts = looked.flatMap((each) => (each?.kind === 'cons' ? each : []));
+  return { parts, made: looked.some((each) => each?.kind === 'made') };
 }

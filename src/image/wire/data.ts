@@ -15,6 +15,8 @@ export interface Place {
   number?: number;
   /** The file was written after it was compiled. */
   changed?: boolean;
+  /** When it was written that was compiled, if that has changed: seconds, as Lisp counts. */
+  written?: number;
   method?: string;
   description?: string;
 }

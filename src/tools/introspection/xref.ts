@@ -1,10 +1,11 @@
 // Decides the tools that answer from cross references.
 
 import type { Image } from '../../image/image.ts';
-import type { Caller } from '../../image/wire/data.ts';
+import type { Caller, Place } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import type { Used } from '../../source/uses.ts';
 import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
@@ -98,10 +99,11 @@ function callersText(data: WhoCallsData, rows: User[], offset: number): string {
     .join('\n');
 }
 
-/** What is asked about, and who uses it. */
+/** What is asked about, and who uses it. PACKAGES are all names of those in which it is. */
 interface Uses {
   name: string;
   features?: string[];
+  packages?: string[];
   rows?: Caller[];
 }
 
@@ -119,15 +121,28 @@ interface UserSite {
   method?: string;
 }
 
-/** Returns the users in DATA with their places found (S3.18). */
-export function usersOf({ name, features = [], rows = [] }: Uses, places: Places): User[] {
-  const used = name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
+/** Returns the users in DATA, of a VARIABLE or a function, with their places found (S3.18). */
+export function usersOf(
+  { name, features = [], packages, rows = [] }: Uses,
+  places: Places,
+  variable = false,
+): User[] {
+  const [, setf, ofSetf] = /^.*?::(\(\S+ (.*)\)$)?/s.exec(name) ?? [];
+  const used: Used = {
+    name: ofSetf ?? name.replace(/^.*?::/s, ''),
+    setf: setf !== undefined,
+    variable,
+    ...(packages && { packages: new Set(packages) }),
+  };
   const known = new Set(features);
   return rows.map(({ sites, ...user }) => {
     if (sites === undefined) return user;
-    const found = sites.map((site) => {
-      const { at, text } = places.site(site, known, used) ?? { at: 'no source', text: '' };
-      return { at, text, ...(site.method && { method: site.method }) };
+    const found = inOneForm(sites).flatMap((group) => {
+      const method = group[0]?.method;
+      const definition = { name: user.name, method };
+      return places
+        .sites(group, known, used, definition)
+        .map((site) => ({ ...site, ...(method && { method }) }));
     });
     const different = new Map(found.map((site) => [siteText(site), site]));
     return {
@@ -137,8 +152,22 @@ export function usersOf({ name, features = [], rows = [] }: Uses, places: Places
   });
 }
 
+/** Returns SITES in groups, each of one top-level form and one method. */
+function inOneForm(sites: Place[]): Place[][] {
+  const groups = new Map<string, Place[]>();
+  for (const site of sites) {
+    const key = JSON.stringify([site.file, site.offset, site.form, site.written, site.method]);
+    groups.set(key, [...(groups.get(key) ?? []), site]);
+  }
+  return [...groups.values()];
+}
+
 /** Returns DATA without what only the search for places needs. */
-export function withoutFeatures<Data extends Uses>({ features, ...data }: Data): Omit<Data, 'features'> {
+export function withoutFeatures<Data extends Uses>({
+  features,
+  packages,
+  ...data
+}: Data): Omit<Data, 'features' | 'packages'> {
   return data;
 }
 
