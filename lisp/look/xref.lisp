@@ -126,6 +126,18 @@ Last comes the file's date when it was compiled."
   (and file created
        (not (eql created (ignore-errors (file-write-date (sb-ext:parse-native-namestring file)))))))
 
+(defun told-numbers (function)
+  "Return names of functions and macros that the simple FUNCTION uses, each with the form number of a use, at most 12 of
+both. They tell by how much the numbers of a text are too low in which #. made conses."
+  (let ((told '()) (counts (list :calls 0 :macroexpands 0)) (xrefs (packed-xrefs function)))
+    (when xrefs
+      (map-xrefs (lambda (kind used number)
+                   (when (and (symbolp used) (plusp number) (< (getf counts kind 12) 12))
+                     (incf (getf counts kind))
+                     (setf told (list* (symbol-name used) number told))))
+                 xrefs))
+    told))
+
 (defun site-data (use)
   "Return the place of USE as a JSON object."
   (destructuring-bind (caller function kind number) use
@@ -134,7 +146,8 @@ Last comes the file's date when it was compiled."
       (object "method" (method-text caller)
               "file" file "offset" offset "form" form "number" number
               "changed" (changed-p file created)
-              "written" (and (changed-p file created) created)))))
+              "written" (and (changed-p file created) created)
+              "numbers" (and file (plusp number) (told-numbers function))))))
 
 ;;; The operation
 

@@ -9,6 +9,7 @@ import {
   readTopLevel,
   resolve,
 } from './form.ts';
+import { MARK } from './lexer.ts';
 import type { SourcePosition, SourceText } from './text.ts';
 import { isUse, packageEntered, type Used, usesIn } from './uses.ts';
 
@@ -17,6 +18,12 @@ export interface Spot {
   starts: readonly number[];
   /** Whether each of STARTS is a place of it, rather than one of them. */
   sure: boolean;
+}
+
+/** The NAME of a function or macro, without its package, and the form number of a use. */
+export interface NumberedName {
+  name: string;
+  number: number;
 }
 
 /** A top-level form: its text is from START to END. */
@@ -78,26 +85,26 @@ export class TopLevelForms {
   }
 
   /** Gives where the uses of USED are that have NUMBERS in the form at or after INDEX. SBCL gives number 0 to what an
-   *  expansion has copied, and where `#.` made conses before, the numbers of the text are too low by an unknown count. */
-  spots(index: number, numbers: readonly number[], used: Used): Spot[] {
+   *  expansion has copied, and where `#.` made conses before, the numbers of the text are too low. What is TOLD
+   *  of other names in the same function then tells by how much. */
+  spots(index: number, numbers: readonly number[], used: Used, told: readonly NumberedName[] = []): Spot[] {
     const { form } = this.at(index) ?? {};
     if (form === undefined) return [];
     const named = { ...used, current: this.#packageAt(form.start) };
     const conses = numberedConses(form);
-    const exact = numbers.filter((number) => {
-      const cons = conses[number];
-      return cons !== undefined && !cons.uncertain && (number > 0 || isUse(form, named));
-    });
-    const known = new Set(exact.map((number) => conses[number]?.start));
-    const spots: Spot[] = [...known].map((start = 0) => ({ starts: [start], sure: true }));
-    const others = numbers.filter((number) => !exact.includes(number));
-    if (others.length === 0) return spots;
-    const uses = usesIn(form, named).filter((start) => !known.has(start));
-    const moved = conses.filter((cons) => cons.uncertain && uses.includes(cons.start));
-    const unnumbered = others.filter((number) => number === 0 || moved.length === 0);
-    const shifted = others.filter((number) => !unnumbered.includes(number));
-    if (unnumbered.length > 0) spots.push({ starts: uses, sure: uses.length <= 1 });
-    if (shifted.length > 0) spots.push(movedSpot(shifted, moved));
+    const size = madeSize(conses, told);
+    const exact = new Map<number, number>();
+    const names = usesIn(form, named);
+    const fits = ({ start, operator }: Numbered, number: number) =>
+      names.includes(start) || told.some((each) => each.number === number && bare(operator) === each.name);
+    for (const number of numbers) {
+      const start = number === 0 && !isUse(form, named) ? undefined : startOf(conses, number, size, fits);
+      if (start !== undefined) exact.set(number, start);
+    }
+    const known = new Set(exact.values());
+    const spots: Spot[] = [...known].map((start) => ({ starts: [start], sure: true }));
+    const others = numbers.filter((number) => !exact.has(number));
+    if (others.length > 0) spots.push(among(names, known, others.length));
     return spots;
   }
 
@@ -134,49 +141,86 @@ export class TopLevelForms {
   }
 }
 
-/** A cons that has a number: where it begins. Whether it is UNCERTAIN that this is its number. */
+/** A cons that has a number: where it begins, its operator, and how often `#.` made something before it. */
 interface Numbered {
   start: number;
-  number: number;
-  uncertain: boolean;
+  operator: string;
+  made: number;
 }
 
-/** Returns where the uses are that have NUMBERS, of which all those in MOVED have too low ones. One count that brings
- *  each to a use is by how much they are. */
-function movedSpot(numbers: readonly number[], moved: readonly Numbered[]): Spot {
-  const below = moved.filter(({ number }) => numbers.some((wanted) => wanted >= number));
-  const places = new Map(below.map(({ number, start }) => [number, start]));
-  const [first = 0] = numbers;
-  const shifts = [...places.keys()]
-    .map((number) => first - number)
-    .filter((shift) => shift >= 0 && numbers.every((number) => places.has(number - shift)));
-  const fitting =
-    shifts.length === 1 ? numbers.map((number) => places.get(number - (shifts[0] ?? 0)) ?? 0) : [];
-  if (fitting.length > 0) return { starts: fitting, sure: true };
-  const starts = [...places.values()];
-  return { starts, sure: starts.length <= numbers.length };
+/** Returns where the cons with NUMBER begins, or undefined when the text does not tell. A cons behind one that `#.` MADE must be
+ *  what FITS tells, unless it is sure how much that was. */
+function startOf(
+  conses: readonly Numbered[],
+  number: number,
+  sized: Made | undefined,
+  fits: (cons: Numbered, number: number) => boolean,
+): number | undefined {
+  const plain = conses[number];
+  if (plain?.made === 0) return plain.start;
+  if (sized === undefined) return undefined;
+  const moved = conses.find(({ made }, low) => made > 0 && low + made * sized.size === number);
+  return moved && (sized.sure || fits(moved, number)) ? moved.start : undefined;
+}
+
+/** How many conses each `#.` has made, and whether that is SURE. */
+interface Made {
+  size: number;
+  sure: boolean;
+}
+
+/** Returns how many conses each `#.` has made: what makes most of TOLD fit the operators in CONSES. Returns undefined when
+ *  nothing does, or several numbers do as well. */
+function madeSize(conses: readonly Numbered[], told: readonly NumberedName[]): Made | undefined {
+  const fits = new Map<number, number>();
+  for (const { name, number } of told) {
+    for (const [low, { operator, made }] of conses.entries()) {
+      const size = (number - low) / made;
+      const fitting = made > 0 && size >= 0 && Number.isInteger(size);
+      const same = fitting && bare(operator) === name;
+      if (same) fits.set(size, (fits.get(size) ?? 0) + 1);
+    }
+  }
+  const [best, next] = [...fits].sort(([, one], [, other]) => other - one);
+  if (best === undefined || best[1] <= (next?.[1] ?? 0)) return undefined;
+  return { size: best[0], sure: best[1] >= 3 && best[1] >= 2 * (next?.[1] ?? 0) };
+}
+
+function bare(name: string): string {
+  return name.slice(name.lastIndexOf(MARK) + 1);
+}
+
+/** Returns the spot of COUNT uses that can be at STARTS, but not where those are that are KNOWN. */
+function among(starts: readonly number[], known: ReadonlySet<number>, count: number): Spot {
+  const left = starts.filter((start) => !known.has(start));
+  return { starts: left, sure: left.length <= count };
 }
 
 /** Numbers conses as sb-di:form-number-translations does, as far as the text tells. */
 function numberedConses(form: Form): Numbered[] {
   const numbered = new Map<Form, Numbered>();
   const pending = [form];
-  let uncertain = false;
+  const values = new Set<string>();
+  let before = 0;
   for (let list = pending.pop(); list !== undefined; list = pending.pop()) {
     if (list.kind !== 'cons' || numbered.has(list)) continue;
     const { parts, made } = partsOf(list);
-    numbered.set(list, { start: list.start, number: numbered.size, uncertain });
-    uncertain ||= made;
+    numbered.set(list, { start: list.start, operator: resolve(list.car)?.name ?? '', made: before });
+    for (const name of made) {
+      // The value of a variable is the same conses each time, and these get numbers once.
+      if (name === '' || !values.has(name)) before++;
+      values.add(name);
+    }
     pending.push(...parts.reverse());
   }
   return [...numbered.values()];
 }
 
-/** Gives the conses in LIST that are looked into, and whether `#.` made something in it. */
-function partsOf(list: Form): { parts: Form[]; made: boolean } {
+/** Gives the conses in LIST that are looked into, and of which names `#.` put values into it. */
+function partsOf(list: Form): { parts: Form[]; made: string[] } {
   const elements = elementsOf(list).map((each) => (each.kind === 'comma' ? resolve(each.car) : each));
   const quote = elements.findIndex((each) => each?.name === 'QUOTE');
   const looked = elements.slice(0, quote === -1 ? undefined : quote);
   const parts = looked.flatMap((each) => (each?.kind === 'cons' ? each : []));
-  return { parts, made: looked.some((each) => each?.kind === 'made') };
+  return { parts, made: looked.flatMap((each) => (each?.kind === 'made' ? (each.name ?? '') : [])) };
 }

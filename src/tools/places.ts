@@ -4,7 +4,7 @@ import { relative } from 'node:path';
 import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining } from '../source/again.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
-import { type Spot, TopLevelForms } from '../source/position.ts';
+import { type NumberedName, type Spot, TopLevelForms } from '../source/position.ts';
 import type { SourcePosition } from '../source/text.ts';
 import type { Used } from '../source/uses.ts';
 import { type Source, Sources } from './sources.ts';
@@ -63,7 +63,7 @@ export class Places {
     const numbers = [...new Set(uses.map(({ number = 0 }) => number))];
     const forms = now.forms(features);
     const spots = same
-      ? forms.spots(start, numbers, used)
+      ? forms.spots(start, numbers, used, toldIn(uses))
       : [spotAmong(forms.uses(start, used), numbers.length)];
     return spots.flatMap(({ starts, sure }) => {
       if (starts.length === 0) return [this.#site(file, now, start, '(in an expansion)', note)];
@@ -116,6 +116,15 @@ interface Versions {
 
 function noSource(name: string): Site {
   return { at: `no source (${name})`, text: '' };
+}
+
+/** Returns the numbers of other names that are told with USES. */
+function toldIn(uses: readonly Place[]): NumberedName[] {
+  const { numbers = [] } = uses.find((use) => use.numbers !== undefined) ?? {};
+  return numbers.flatMap((name, index) => {
+    const number = numbers[index + 1];
+    return typeof name === 'string' && typeof number === 'number' ? { name, number } : [];
+  });
 }
 
 function spotAmong(starts: readonly number[], uses: number): Spot {

@@ -7,6 +7,7 @@ import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import type { Used } from '../../source/uses.ts';
 import { callOptions } from '../calling.ts';
+import { groupBy } from '../grouping.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
@@ -152,14 +153,17 @@ export function usersOf(
   });
 }
 
-/** Returns SITES in groups, each of one top-level form and one method. */
+/** Returns SITES in groups, each of one top-level form and one method. What tells where numbers are is known to all of a
+ *  form. */
 function inOneForm(sites: Place[]): Place[][] {
-  const groups = new Map<string, Place[]>();
-  for (const site of sites) {
-    const key = JSON.stringify([site.file, site.offset, site.form, site.written, site.method]);
-    groups.set(key, [...(groups.get(key) ?? []), site]);
-  }
-  return [...groups.values()];
+  const formOf = ({ file, offset, form, written }: Place) => JSON.stringify([file, offset, form, written]);
+  const methods = groupBy(sites, (site) => `${formOf(site)} ${site.method}`);
+  const numbers = new Map(
+    [...groupBy(sites, formOf)].map(([form, all]) => [form, all.flatMap((site) => site.numbers ?? [])]),
+  );
+  return [...methods.values()].map((group) =>
+    group.map((site) => ({ ...site, numbers: numbers.get(formOf(site)) ?? [] })),
+  );
 }
 
 /** Returns DATA without what only the search for places needs. */
