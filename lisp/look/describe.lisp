@@ -45,6 +45,7 @@ DESCRIPTION, or NIL without a file."
               "number" (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
               "changed" changed
               "written" (and changed written)
+              "undated" (not written)
               "description" description))))
 
 (defun source-data (name type)

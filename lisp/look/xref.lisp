@@ -147,6 +147,7 @@ both. They tell by how much the numbers of a text are too low in which #. made c
               "file" file "offset" offset "form" form "number" number
               "changed" (changed-p file created)
               "written" (and (changed-p file created) created)
+              "undated" (and file (not created))
               "numbers" (and file (plusp number) (told-numbers function))))))
 
 ;;; The operation

@@ -57,6 +57,18 @@ export function formDefining({ name, method }: Definition, now: TopLevelForms): 
   return fitting.length === 1 ? fitting[0]?.start : undefined;
 }
 
+/** Whether the form at START of NOW has the name of DEFINITION in it. */
+export function isNamed(start: number, { name }: Definition, now: TopLevelForms): boolean {
+  const symbol = name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
+  const text = now.textAt(start);
+  for (let at = 0; ; ) {
+    const token = nextToken(text, at, false);
+    if (token.kind === 'end') return false;
+    if (token.kind === 'atom' && token.name.slice(token.name.lastIndexOf(MARK) + 1) === symbol) return true;
+    at = token.end;
+  }
+}
+
 function outlineOf(forms: TopLevelForms): Entry[] {
   const known = outlines.get(forms);
   if (known !== undefined) return known;

@@ -11,7 +11,7 @@ import {
 } from './form.ts';
 import { MARK } from './lexer.ts';
 import type { SourcePosition, SourceText } from './text.ts';
-import { isUse, packageEntered, type Used, usesIn } from './uses.ts';
+import { isUse, packageEntered, type Used, useIn, usesIn } from './uses.ts';
 
 /** Where a use is: at one of STARTS. They are none when an expansion has made it, so that the text does not have it. */
 export interface Spot {
@@ -93,16 +93,22 @@ export class TopLevelForms {
     const named = { ...used, current: this.#packageAt(form.start) };
     const conses = numberedConses(form);
     const size = madeSize(conses, told);
-    const exact = new Map<number, number>();
+    const exact = new Map<number, Numbered>();
     const names = usesIn(form, named);
     const fits = ({ start, operator }: Numbered, number: number) =>
       names.includes(start) || told.some((each) => each.number === number && bare(operator) === each.name);
     for (const number of numbers) {
-      const start = number === 0 && !isUse(form, named) ? undefined : startOf(conses, number, size, fits);
-      if (start !== undefined) exact.set(number, start);
+      const cons = number === 0 && !isUse(form, named) ? undefined : consOf(conses, number, size, fits);
+      if (cons !== undefined) exact.set(number, cons);
     }
-    const known = new Set(exact.values());
-    const spots: Spot[] = [...known].map((start) => ({ starts: [start], sure: true }));
+    const known = new Set([...exact.values()].map(({ start }) => start));
+    const spots: Spot[] = [...new Set(exact.values())].map(({ list, start }) => {
+      // What an expansion has copied has the number of the macro call around it.
+      const [inside, ...more] = useIn(list, named)
+        ? []
+        : usesIn(list, named).filter((each) => !known.has(each));
+      return { starts: [inside === undefined || more.length > 0 ? start : inside], sure: true };
+    });
     const others = numbers.filter((number) => !exact.has(number));
     if (others.length > 0) spots.push(among(names, known, others.length));
     return spots;
@@ -141,26 +147,27 @@ export class TopLevelForms {
   }
 }
 
-/** A cons that has a number: where it begins, its operator, and how often `#.` made something before it. */
+/** A cons that has a number: the LIST it begins, where that is, its operator, and how often `#.` made something before. */
 interface Numbered {
+  list: Form;
   start: number;
   operator: string;
   made: number;
 }
 
-/** Returns where the cons with NUMBER begins, or undefined when the text does not tell. A cons behind one that `#.` MADE must be
+/** Returns the cons with NUMBER, or undefined when the text does not tell. A cons behind one that `#.` MADE must be
  *  what FITS tells, unless it is sure how much that was. */
-function startOf(
+function consOf(
   conses: readonly Numbered[],
   number: number,
   sized: Made | undefined,
   fits: (cons: Numbered, number: number) => boolean,
-): number | undefined {
+): Numbered | undefined {
   const plain = conses[number];
-  if (plain?.made === 0) return plain.start;
+  if (plain?.made === 0) return plain;
   if (sized === undefined) return undefined;
   const moved = conses.find(({ made }, low) => made > 0 && low + made * sized.size === number);
-  return moved && (sized.sure || fits(moved, number)) ? moved.start : undefined;
+  return moved && (sized.sure || fits(moved, number)) ? moved : undefined;
 }
 
 /** How many conses each `#.` has made, and whether that is SURE. */
@@ -205,7 +212,12 @@ function numberedConses(form: Form): Numbered[] {
   for (let list = pending.pop(); list !== undefined; list = pending.pop()) {
     if (list.kind !== 'cons' || numbered.has(list)) continue;
     const { parts, made } = partsOf(list);
-    numbered.set(list, { start: list.start, operator: resolve(list.car)?.name ?? '', made: before });
+    numbered.set(list, {
+      list,
+      start: list.start,
+      operator: resolve(list.car)?.name ?? '',
+      made: before,
+    });
     for (const name of made) {
       // The value of a variable is the same conses each time, and these get numbers once.
       if (name === '' || !values.has(name)) before++;

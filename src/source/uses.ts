@@ -45,7 +45,7 @@ export function usesIn(form: Form, used: Used): number[] {
 }
 
 /** Returns where LIST itself uses USED: its own begin, but where a variable is when LIST is the WHOLE form. */
-function useIn(list: Form, used: Used, whole: boolean): number | undefined {
+export function useIn(list: Form, used: Used, whole = false): number | undefined {
   if (!used.variable) return isUse(list, used) ? list.start : undefined;
   const named = elementsOf(list).find(({ kind, name }) => kind === 'atom' && namesSymbol(name, used));
   return whole ? named?.start : named && list.start;

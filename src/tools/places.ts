@@ -2,7 +2,7 @@
 
 import { relative } from 'node:path';
 import type { Place } from '../image/wire/data.ts';
-import { type Definition, formAgain, formDefining } from '../source/again.ts';
+import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import { type NumberedName, type Spot, TopLevelForms } from '../source/position.ts';
 import type { SourcePosition } from '../source/text.ts';
@@ -17,6 +17,8 @@ type Features = ReadonlySet<string>;
 export interface Site {
   at: string;
   text: string;
+  /** Whether it is one of several at which the use can be. */
+  doubt?: boolean;
 }
 
 export class Places {
@@ -68,7 +70,10 @@ export class Places {
     return spots.flatMap(({ starts, sure }) => {
       if (starts.length === 0) return [this.#site(file, now, start, '(in an expansion)', note)];
       const doubt = !sure && `(one of ${starts.length})`;
-      return starts.map((each) => this.#site(file, now, each, doubt, note));
+      return starts.map((each) => ({
+        ...this.#site(file, now, each, doubt, note),
+        ...(doubt && { doubt: true }),
+      }));
     });
   }
 
@@ -90,10 +95,10 @@ export class Places {
   }
 
   /** Returns the file of PLACE as it is and, when that is known, as it was loaded; undefined when it cannot be read. */
-  #versions({ file, changed, written }: Place): Versions | undefined {
+  #versions({ file, undated, written }: Place): Versions | undefined {
     const now = file === undefined ? undefined : this.#sources.read(file);
     if (file === undefined || now === undefined) return undefined;
-    const loaded = changed && written === undefined ? undefined : this.#sources.loaded(file, written);
+    const loaded = undated ? this.#sources.lastLoaded(file) : this.#sources.loaded(file, written);
     return { now, loaded: loaded?.text.text === now.text.text ? now : loaded };
   }
 
@@ -136,8 +141,12 @@ function spotAmong(starts: readonly number[], uses: number): Spot {
 function whereNow({ now, loaded }: Versions, place: Place, features: Features, definition: Definition) {
   if (loaded === now) return { now, start: startIn(now, place, features), changed: false, same: true };
   const forms = now.forms(features);
-  if (loaded === undefined)
+  if (loaded === undefined) {
+    const there = place.undated ? startIn(now, { ...place, number: 0 }, features) : undefined;
+    if (there !== undefined && isNamed(there, definition, forms))
+      return { now, start: there, changed: false, same: true };
     return { now, start: formDefining(definition, forms), changed: true, same: false };
+  }
   const before = loaded.forms(features);
   const old = startIn(loaded, { ...place, number: 0 }, features);
   const start = old === undefined ? undefined : formAgain(old, before, forms);

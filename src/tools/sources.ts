@@ -41,6 +41,7 @@ const EPOCH = 2_208_988_800;
 export class Sources {
   readonly #newest = new Map<string, Source>();
   readonly #older = new Map<string, Source>();
+  readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
 
   /** Returns FILE as it is now, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
   read(file: string): Source | undefined {
@@ -67,6 +68,15 @@ export class Sources {
     if (source === undefined) return;
     source.loaded = true;
     this.#older.delete(versionOf(realName(file), source.written));
+  }
+
+  /** Returns how FILE was when it was last loaded; undefined when that is not known. What is older than these sources was
+   *  loaded as it is. */
+  lastLoaded(file: string): Source | undefined {
+    const now = this.read(file);
+    if (now === undefined || now.loaded) return now;
+    const older = [...this.#older].findLast(([key, { loaded }]) => loaded && key.endsWith(` ${file}`));
+    return older?.[1] ?? (now.written < this.#begun ? now : undefined);
   }
 
   /** Returns how FILE was when its version of the second WRITTEN was loaded; undefined when that was not kept. Without

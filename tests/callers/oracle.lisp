@@ -63,6 +63,7 @@
 (defvar *conses* nil "The conses that were read of the top-level form.")
 (defvar *caller* nil "A list: the kind of place and its names, the first of which is its own.")
 (defvar *line* nil "The line of the innermost form that stands in the file.")
+(defvar *macro* nil "The innermost form that stands in the file.")
 (defvar *maybe* nil "Whether what is found may be or not.")
 (defvar *walked* nil "The form that is to be walked as it is.")
 (defvar *edges* nil "Maps (callee kind name file line) to the edge.")
@@ -101,12 +102,21 @@
                             (loop for rest = outer then (cdr rest)
                                   while (consp rest) thereis (eq (car rest) cons))))))
 
+(defun within-p (form whole)
+  "True when FORM is a part of WHOLE."
+  (or (eq form whole)
+      (loop for rest = whole then (cdr rest)
+            while (consp rest) thereis (within-p form (car rest)))
+      (and (sb-int:comma-p whole) (within-p form (sb-int:comma-expr whole)))))
+
 (defun note (name form)
   "Note that FORM uses the function NAME here."
   (let ((symbol (name-symbol name)))
     (when (and symbol (library-symbol-p symbol) (fboundp name) (not (open-coded-p name)))
       (let* ((maybe (or *maybe* (and (compiler-macro-function name) t)))
              (lines (list* (or (gethash form *lines*) *line*)
+                           ;; A form that stands elsewhere in the file, as in a MACROLET, is used where its macro is.
+                           (and *macro* (not (within-p form *macro*)) *line*)
                            (and (not (gethash form *lines*))
                                 (loop for cons in *conses*
                                       when (or (equal cons form) (place-p cons name))
@@ -149,7 +159,9 @@
   (cond ((or (atom form) (not (eq context :eval)) (eq form *walked*)) form)
         ((definition-p form) (walk-definition form env) (values form t))
         (t (note-form form env)
-           (let ((*line* (or (gethash form *lines*) *line*)) (*walked* form))
+           (let ((*line* (or (gethash form *lines*) *line*))
+                 (*macro* (if (gethash form *lines*) form *macro*))
+                 (*walked* form))
              (values (inner form env) t)))))
 
 (defun inner (form env)
@@ -184,6 +196,7 @@
   (let ((expander (compiler-macro-function (first form) env)))
     (when (and expander (library-symbol-p (first form)))
       (let ((*maybe* t)
+            (*line* (or (gethash form *lines*) *line*))
             (expansion (ignore-errors (funcall expander form env))))
         (when (and expansion (not (eq expansion form)))
           (walk expansion env))))))
@@ -260,14 +273,17 @@
       (:report (unless (stringp (second option))
                  (walk-as kind names `(function ,(second option)) env))))))
 
+(defun constructors-of (class)
+  "Return the names of the constructors of the structure CLASS and those that include it."
+  (when (typep class 'structure-class)
+    (append (mapcar #'first (sb-kernel:dd-constructors (sb-kernel:find-defstruct-description (class-name class))))
+            (mapcan #'constructors-of (copy-list (sb-mop:class-direct-subclasses class))))))
+
 (defun walk-structure (form env)
   "Walk the defaults of the slots of FORM, a DEFSTRUCT. They belong to its constructors."
   (let* ((head (if (consp (second form)) (second form) (list (second form))))
          (name (first head))
-         (names (list* name
-                       (intern (format nil "MAKE-~A" name) *package*)
-                       (loop for option in (rest head)
-                             when (typep option '(cons (eql :constructor) (cons symbol))) collect (second option)))))
+         (names (cons name (constructors-of (find-class name nil)))))
     (loop for slot in (cddr form)
           when (consp slot) do (walk-as "structure slot" names (second slot) env))
     (loop for option in (rest head)
@@ -318,6 +334,7 @@
          (*breaks* (coerce (list* 0 (loop for at = (position #\Newline text) then (position #\Newline text :start (1+ at))
                                           while at collect (1+ at)))
                            'vector))
+         (own *readtable*)
          (*readtable* (noting-readtable)))
     (with-input-from-string (stream text)
       (loop
@@ -325,29 +342,67 @@
         (let* ((form (handler-case (read-preserving-whitespace stream nil stream)
                        (error (condition)
                          (format *error-output* "not read: ~A: ~A~%" file condition)
+                       (format t "unread	~A~%" *file*)
                          (return))))
                (*line* (or (and (consp form) (gethash form *lines*)) 0))
                (*top* (list *line* (line-at (file-position stream))))
                (*conses* (and (consp form) (conses-in form))))
           (when (eq form stream) (return))
-          (if (typep form '(cons (eql in-package)))
-              (eval form)
-              (walk-top-level form nil)))))))
+          (cond ((typep form '(cons (eql in-package))) (eval form))
+                ((sets-readtable-p form)
+                 (setf *readtable* own)
+                 (eval form)
+                 (setf own *readtable* *readtable* (noting-readtable)))
+                (t (walk-top-level form nil))))))))
+
+(defun sets-readtable-p (form)
+  "True when FORM is a call of a macro that makes another readtable the current one."
+  (and (typep form '(cons symbol))
+       (not (member (symbol-package (first form)) (list (find-package :cl))))
+       (macro-function (first form))
+       (let ((expansion (ignore-errors (macroexpand-1 form))))
+         (labels ((sets-p (part)
+                    (and (consp part)
+                         (or (and (member (first part) '(setf setq)) (consp (rest part)) (eq (second part) '*readtable*))
+                             (loop for rest = part then (cdr rest)
+                                   while (consp rest) thereis (sets-p (car rest)))))))
+           (sets-p expansion)))))
+
+(defun inlined-p (name)
+  "True when the compiler can put the body of the function NAME into its callers."
+  (and (sb-int:info :function :inlining-data name) t))
 
 (defun add-inlined ()
   "Note for each caller of an inline function that it may call what that calls."
   (loop repeat 3
         do (let ((new '()) (by-name (make-hash-table :test #'equal)))
-             (loop for (callee (kind name)) being the hash-keys of *edges*
-                   when (equal kind "function") do (push callee (gethash name by-name)))
+             (loop for (callee (kind . names)) being the hash-keys of *edges*
+                   when (member kind '("function" "structure slot") :test #'string=)
+                     do (dolist (name names) (push callee (gethash name by-name))))
              (loop for key being the hash-keys of *edges*
                    do (destructuring-bind (callee . place) key
-                        (when (sb-int:info :function :inlining-data callee)
+                        (when (inlined-p callee)
                           (dolist (inner (gethash callee by-name))
                             (push (cons (cons inner place) (rest (gethash key *edges*))) new)))))
              (loop for (key . lines) in new
                    do (let ((edge (or (gethash key *edges*) (setf (gethash key *edges*) (list t)))))
                         (setf (rest edge) (union lines (rest edge))))))))
+
+(defun elsewhere-p (name file)
+  "True when the function NAME that the image has now was not defined in FILE, or NAME is of no package."
+  (let ((function (and (fboundp name)
+                       (or (and (symbolp name) (macro-function name)) (fdefinition name)))))
+    (or (null (symbol-package (name-symbol name)))
+        (and function
+             (not (typep function 'generic-function))
+             (let ((path (sb-introspect:definition-source-pathname (sb-introspect:find-definition-source function))))
+               (and path (not (equal file (ignore-errors (sb-ext:native-namestring (truename path)))))))))))
+
+(defun doubt-others ()
+  "Note that functions may not be there which another definition has replaced, or which have no name to find them by."
+  (loop for (nil (kind name) file) being the hash-keys of *edges* using (hash-value edge)
+        when (and (string= kind "function") (elsewhere-p name file))
+          do (setf (first edge) t)))
 
 (defun load-quietly (system)
   "Load SYSTEM without a word."
@@ -356,23 +411,48 @@
       (asdf:load-system system))))
 
 (defun files-of (system)
-  "Return the Lisp files of SYSTEM that are in the program."
-  (loop for component in (asdf/component:sub-components (asdf:find-system system) :type 'asdf:cl-source-file)
-        collect (asdf:component-pathname component)))
+  "Return the Lisp files of SYSTEM, and of those beside it, that are loaded."
+  (loop with definition = (asdf:system-source-file system)
+        for name in (asdf:registered-systems)
+        for part = (asdf:registered-system name)
+        when (and (equal definition (asdf:system-source-file part)) (asdf:component-loaded-p part))
+          append (loop for component in (asdf/component:sub-components part :type 'asdf:cl-source-file)
+                       collect (asdf:component-pathname component))))
 
-(defun report (systems &optional (step 0))
-  "Print the edges that the sources of SYSTEMS have, a line each, and what others tell of each STEPth callee."
-  (declare (ignorable step))
-  (mapc #'load-quietly systems)
-  (let ((*packages* (remove-if #'system-package-p (list-all-packages)))
-        (*edges* (make-hash-table :test #'equal)))
-    (dolist (file (mapcan #'files-of systems))
-      (format t "file	~A~%" (sb-ext:native-namestring (truename file)))
-      (walk-file file))
-    (add-inlined)
-    (loop for (callee (kind . names) file top) being the hash-keys of *edges* using (hash-value (maybe . lines))
-          do (format t "edge	~A	~S	~A	~{~A~^,~}	~A	~D	~D	~A	~{~D~^ ~}~%"
-                     (name-text callee) callee kind (mapcar #'name-text names) file (first top) (second top) (if maybe 1 0) lines))))
+;;; What others tell
+
+(defun caller-of (name)
+  "Return the function name that NAME, of the code that calls, is of, or NIL."
+  (cond ((null name) nil)
+        ((symbolp name) name)
+        ((atom name) nil)
+        ((member (first name) '(sb-pcl::fast-method sb-pcl::slow-method)) (caller-of (second name)))
+        ((and (eq (first name) 'setf) (symbolp (second name))) name)
+        ((eq (first name) 'macro-function) (caller-of (second name)))
+        ((member :in name) (caller-of (second (member :in name))))))
+
+(defun introspect-callers (name)
+  "Return the names of what sb-introspect says calls NAME."
+  (mapcar #'car (sb-introspect:who-calls name)))
+
+(defun swank-callers (name)
+  "Return the names of what Swank says calls NAME, as its LIST-CALLERS finds it."
+  (mapcar #'first (funcall (intern "LIST-CALLERS" "SWANK/BACKEND") name)))
+
+(defun report-others (step)
+  "Print what others tell of each STEPth callee."
+  (let ((callees (remove-duplicates (loop for (callee) being the hash-keys of *edges* collect callee) :test #'equal))
+        (swank (ignore-errors (load-quietly "swank") t)))
+    (loop for rest = (sort callees #'string< :key #'name-text) then (nthcdr step rest)
+          while rest
+          do (loop with callee = (first rest)
+                   for (word callers) in `(("sb-introspect" introspect-callers) ("swank" swank-callers))
+                   when (or swank (string= word "sb-introspect"))
+                     do (format t "~A	~A	~{~A~^,~}~%" word (name-text callee)
+                                (remove-duplicates
+                                 (mapcar #'name-text
+                                         (remove nil (mapcar #'caller-of (ignore-errors (funcall callers callee)))))
+                                 :test #'string=))))))
 
 (defparameter *system-packages* (list-all-packages)
   "The packages before a system is loaded.")
@@ -380,3 +460,20 @@
 (defun system-package-p (package)
   "True when PACKAGE is of SBCL or of this file."
   (member package *system-packages*))
+
+(defun report (systems &optional (step 0))
+  "Print the edges that the sources of SYSTEMS have, a line each, and what others tell of each STEPth callee."
+  (mapc #'load-quietly systems)
+  (let ((*packages* (remove-if #'system-package-p (list-all-packages)))
+        (*edges* (make-hash-table :test #'equal)))
+    (dolist (file (mapcan #'files-of systems))
+      (format t "file	~A~%" (sb-ext:native-namestring (truename file)))
+      (walk-file file))
+    (add-inlined)
+    (doubt-others)
+    (loop for (callee (kind . names) file top) being the hash-keys of *edges* using (hash-value (maybe . lines))
+          do (format t "edge	~A	~S	~A	~{~A~^,~}	~A	~D	~D	~A	~{~D~^ ~}~%"
+                     (name-text callee) callee kind (mapcar #'name-text names) file (first top) (second top)
+                     (if maybe 1 0) lines))
+    (when (plusp step)
+      (report-others step))))

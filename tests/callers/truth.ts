@@ -56,6 +56,7 @@ export function truthOf(systems: readonly string[], step = 0): Truth {
 
 function take([kind = '', ...parts]: string[], truth: Truth): void {
   if (kind === 'file') truth.files.add(parts[0] ?? '');
+  if (kind === 'unread') truth.files.delete(parts[0] ?? '');
   if (kind === 'edge') truth.edges.push(edgeOf(parts));
   if (kind !== 'sb-introspect' && kind !== 'swank') return;
   const [callee = '', callers = ''] = parts;

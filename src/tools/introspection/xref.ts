@@ -141,9 +141,10 @@ export function usersOf(
     const found = inOneForm(sites).flatMap((group) => {
       const method = group[0]?.method;
       const definition = { name: user.name, method };
+      // Where any of several methods can have it, each place is told once.
       return places
         .sites(group, known, used, definition)
-        .map((site) => ({ ...site, ...(method && { method }) }));
+        .map(({ doubt, ...site }) => ({ ...site, ...(method && !doubt && { method }) }));
     });
     const different = new Map(found.map((site) => [siteText(site), site]));
     return {
