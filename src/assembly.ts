@@ -26,6 +26,7 @@ import { historyFile, ReplHistory } from './records/repl-history.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
 import { noticeText } from './tools/notice-text.ts';
+import { Places } from './tools/places.ts';
 
 /** The package's own folder: this file is part of dist/live-lisp.js and dist/index.js. */
 export const HOME = join(import.meta.dirname, '..');
@@ -158,6 +159,7 @@ export function assembleParts(
   });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds = {
+    places: new Places(workspace.root),
     image,
     replaceable: image,
     workspace,

@@ -34,14 +34,18 @@ a generic one accept something else."
 (defun place-data (source &optional description)
   "Return where SOURCE, a definition source of SB-INTROSPECT, is as a JSON object with
 DESCRIPTION, or NIL without a file."
-  (let ((path (introspect "DEFINITION-SOURCE-PATHNAME" source)))
+  (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
+         (file (and path (translated (namestring path))))
+         (written (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source))
+         (changed (changed-p file written)))
     (when path
-      (object "file" (translated (namestring path))
+      (object "file" file
               "offset" (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
               "form" (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
               "number" (introspect "DEFINITION-SOURCE-FORM-NUMBER" source)
-              "changed" (changed-p (translated (namestring path))
-                                   (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source))
+              "changed" changed
+              "written" (and changed written)
+              "undated" (not written)
               "description" description))))
 
 (defun source-data (name type)

@@ -89,6 +89,30 @@ Last comes the file's date when it was compiled."
             (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
             (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)))))
 
+(defun packages-with (symbol)
+  "Return the names of the packages in which SYMBOL is, with their nicknames and those that packages have for them."
+  (let ((packages (remove-if-not (lambda (package)
+                                   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
+                                     (and status (eq found symbol))))
+                                 (list-all-packages))))
+    (append (loop for package in packages
+                  append (cons (package-name package) (package-nicknames package)))
+            (loop for package in (list-all-packages)
+                  append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
+                               when (member actual packages) collect nickname)))))
+
+(defun told-numbers (function)
+  "Return names of functions and macros that the simple FUNCTION uses, each with the form number of a use, at most 12 of
+both. They tell by how much the numbers of a text are too low in which #. made conses."
+  (let ((told '()) (counts (list :calls 0 :macroexpands 0)) (xrefs (packed-xrefs function)))
+    (when xrefs
+      (map-xrefs (lambda (kind used number)
+                   (when (and (symbolp used) (plusp number) (< (getf counts kind 12) 12))
+                     (incf (getf counts kind))
+                     (setf told (list* (symbol-name used) number told))))
+                 xrefs))
+    told))
+
 (defun site-data (use)
   "Return the place of USE as a JSON object."
   (destructuring-bind (caller function kind number) use
@@ -96,7 +120,10 @@ Last comes the file's date when it was compiled."
     (destructuring-bind (&optional file offset form created) (and function (function-place function))
       (object "method" (method-text caller)
               "file" file "offset" offset "form" form "number" number
-              "changed" (changed-p file created)))))
+              "changed" (changed-p file created)
+              "written" (and (changed-p file created) created)
+              "undated" (and file (not created))
+              "numbers" (and file (plusp number) (told-numbers function))))))
 
 ;;; The operation
 
@@ -160,6 +187,7 @@ With INTERNALS, what SBCL has for itself comes last. Without PACKAGE NAME is one
                               (natures symbol))
                 "kept" (json-boolean (kept-p symbol))
                 "features" (and sites (feature-names))
+                "packages" (and sites (packages-with symbol))
                 "rows" (loop for (kind . group) in (page all offset limit)
                              collect (if (stringp (first group))
                                          (object "name" (first group) "kind" kind)
@@ -187,5 +215,6 @@ are told from OFFSET on. One that does several of these is told as often."
                                  (plain-text 200 (macroexpand-1 symbol)))
                 "kept" (json-boolean (kept-p symbol))
                 "features" (and sites (feature-names))
+                "packages" (and sites (packages-with symbol))
                 "rows" (loop for (word . group) in (page all offset limit)
                              collect (caller-data group word sites)))))))

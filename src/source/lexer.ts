@@ -11,7 +11,8 @@ export interface Token {
   name: string;
 }
 
-/** Ends the package in NAME, which lacks it for CL and has it empty for KEYWORD: |:quote| is not :quote. */
+/** Ends the package in NAME, which lacks it for CL and has it empty for KEYWORD: |:quote| is not :quote. Two stand
+ *  before the name of an uninterned symbol. */
 export const MARK = '\0';
 
 const PACKAGE = new RegExp(`^([^${MARK}]*)${MARK}{1,2}(?=[^])`);
@@ -62,7 +63,11 @@ function dispatchToken(source: string, start: number, suppressed: boolean): Toke
   const char = source.charAt(at).toLowerCase();
   const token = { kind: `#${char}`, start, end: at + 1, name: source.slice(start + 1, at) };
   if (char === '\\') return { kind: 'atom', start, end: scanSymbol(source, at).end, name: '' };
-  if (/[:*]/.test(char) || (suppressed && /[brox]/.test(char)))
+  if (char === ':') {
+    const symbol = scanSymbol(source, at + 1);
+    return { kind: 'atom', start, end: symbol.end, name: symbol.name && MARK + MARK + symbol.name };
+  }
+  if (char === '*' || (suppressed && /[brox]/.test(char)))
     return { kind: 'atom', start, end: scanSymbol(source, at + 1).end, name: '' };
   // An illegal sub-character is left to be read: it may be what closes the list.
   if (char === '' || /[\s<)]/.test(char)) return { kind: 'atom', start, end: at, name: '' };

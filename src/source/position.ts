@@ -1,34 +1,51 @@
 /** Decides where in a Lisp source file a form is that SBCL names by its offset and form number. */
 
-import { MARK, nextToken, type Token } from './lexer.ts';
+import {
+  elementsOf,
+  type Features,
+  type Form,
+  firstToken,
+  newReader,
+  readTopLevel,
+  resolve,
+} from './form.ts';
+import { MARK } from './lexer.ts';
 import type { SourcePosition, SourceText } from './text.ts';
+import { isUse, packageEntered, type Used, useIn, usesIn } from './uses.ts';
 
-type Features = ReadonlySet<string>;
-type Reader = ReturnType<typeof newReader>;
-
-/** What the reader would build; a comma has its form in CAR, and a label what it names. Of what `#.` makes,
- *  only the place is known. */
-interface Form {
-  kind: 'atom' | 'comma' | 'cons' | 'label' | 'made';
-  start: number;
-  name?: string;
-  car?: Form | undefined;
-  cdr?: Form | undefined;
+/** Where a use is: at one of STARTS. They are none when an expansion has made it, so that the text does not have it. */
+export interface Spot {
+  starts: readonly number[];
+  /** Whether each of STARTS is a place of it, rather than one of them. */
+  sure: boolean;
 }
 
-const MAX_DEPTH = 500; // A form nested deeper is taken for malformed, lest it overflow the stack.
+/** The NAME of a function or macro, without its package, and the form number of a use. */
+export interface NumberedName {
+  name: string;
+  number: number;
+}
 
-/** The top-level forms of a text, where symbols like 'SBCL', or 'PACKAGE::NAME' when no keyword, are features. They are
- *  read as far as somebody asks for one. The form that was asked for last is kept: many places are in one function. */
+/** A top-level form: its text is from START to END. */
+export interface TopLevelForm {
+  form: Form;
+  start: number;
+  end: number;
+}
+
+/** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. The form that was asked
+ *  for last is kept: many places are in one function. */
 export class TopLevelForms {
-  readonly #source: SourceText;
+  readonly source: SourceText;
   readonly #features: Features;
-  readonly #reader: Reader;
+  readonly #reader: ReturnType<typeof newReader>;
   readonly #starts: number[] = [];
-  #last: { index: number; form: Form | undefined } | undefined;
+  /** The packages that IN-PACKAGE forms enter, and where those begin. */
+  readonly #entered: { start: number; name: string }[] = [];
+  #last: { index: number; found: TopLevelForm | undefined } | undefined;
 
   constructor(source: SourceText, features: Features) {
-    this.#source = source;
+    this.source = source;
     this.#features = features;
     this.#reader = newReader(source.text, 0, features);
   }
@@ -38,24 +55,69 @@ export class TopLevelForms {
     while (this.#starts.length <= n) {
       const form = readTopLevel(this.#reader);
       if (form === undefined) break;
+      const name = packageEntered(form, this.source.text);
+      if (name !== undefined) this.#entered.push({ start: form.start, name });
       this.#starts.push(form.start);
     }
     return this.#starts[n];
   }
 
+  /** Gives where each form begins. */
+  starts(): readonly number[] {
+    this.start(Number.POSITIVE_INFINITY);
+    return this.#starts;
+  }
+
   /** Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the form at or
-   *  after INDEX. Gives the place of the form itself when it has no such sub-form, undefined without a form. Where `#.`
-   *  made conses before it, the numbers of the text are too low by an unknown count. Then the last form up to that
-   *  number that names CALLEE is taken. */
-  position(index: number, formNumber: number, callee?: string): SourcePosition | undefined {
-    const start = this.formStart(index, formNumber, callee);
-    return start === undefined ? undefined : this.#source.positionAt(start);
+   *  after INDEX. Gives the place of the form itself when it has no such sub-form, undefined without a form. */
+  position(index: number, formNumber: number): SourcePosition | undefined {
+    const start = this.formStart(index, formNumber);
+    return start === undefined ? undefined : this.source.positionAt(start);
   }
 
   /** Gives the index of what POSITION gives the place of. */
-  formStart(index: number, formNumber: number, callee?: string): number | undefined {
-    const form = formNumber === 0 ? this.#listAt(index) : this.#formAt(index);
-    return form && (numberedCons(form, formNumber, callee) ?? form).start;
+  formStart(index: number, formNumber: number): number | undefined {
+    // Of a list nobody needs more than the place.
+    const token = firstToken(newReader(this.source.text, index, this.#features));
+    if (formNumber === 0 && token.kind === '(') return token.start;
+    const form = this.at(index)?.form;
+    return form && (numberedConses(form)[formNumber] ?? form).start;
+  }
+
+  /** Gives where the uses of USED are that have NUMBERS in the form at or after INDEX. SBCL gives number 0 to what an
+   *  expansion has copied, and where `#.` made conses before, the numbers of the text are too low. What is TOLD
+   *  of other names in the same function then tells by how much. */
+  spots(index: number, numbers: readonly number[], used: Used, told: readonly NumberedName[] = []): Spot[] {
+    const { form } = this.at(index) ?? {};
+    if (form === undefined) return [];
+    const named = { ...used, current: this.#packageAt(form.start) };
+    const conses = numberedConses(form);
+    const size = madeSize(conses, told);
+    const exact = new Map<number, Numbered>();
+    const names = usesIn(form, named);
+    const fits = ({ start, operator }: Numbered, number: number) =>
+      names.includes(start) || told.some((each) => each.number === number && bare(operator) === each.name);
+    for (const number of numbers) {
+      const cons = number === 0 && !isUse(form, named) ? undefined : consOf(conses, number, size, fits);
+      if (cons !== undefined) exact.set(number, cons);
+    }
+    const known = new Set([...exact.values()].map(({ start }) => start));
+    const spots: Spot[] = [...new Set(exact.values())].map(({ list, start }) => {
+      // What an expansion has copied has the number of the macro call around it.
+      const [inside, ...more] = useIn(list, named)
+        ? []
+        : usesIn(list, named).filter((each) => !known.has(each));
+      return { starts: [inside === undefined || more.length > 0 ? start : inside], sure: true };
+    });
+    const others = numbers.filter((number) => !exact.has(number));
+    if (others.length > 0) spots.push(among(names, known, others.length));
+    return spots;
+  }
+
+  /** Gives where the form at or after INDEX has uses of USED. */
+  uses(index: number, used: Used): number[] {
+    const { form } = this.at(index) ?? {};
+    return form ? usesIn(form, { ...used, current: this.#packageAt(form.start) }) : [];
   }
 
   /** Tells whether they are the same under FEATURES. */
@@ -63,144 +125,114 @@ export class TopLevelForms {
     return this.#features.size === features.size && [...features].every((name) => this.#features.has(name));
   }
 
-  #formAt(index: number): Form | undefined {
+  /** Gives the form at or after INDEX. */
+  at(index: number): TopLevelForm | undefined {
     if (this.#last?.index !== index) {
-      this.#last = { index, form: readTopLevel(newReader(this.#source.text, index, this.#features)) };
+      const reader = newReader(this.source.text, index, this.#features);
+      const form = readTopLevel(reader);
+      this.#last = { index, found: form && { form, start: form.start, end: reader.at } };
     }
-    return this.#last.form;
+    return this.#last.found;
   }
 
-  /** Gives the form at or after INDEX. Of a list nobody needs more than the place. */
-  #listAt(index: number): Form | undefined {
-    const { kind, start } = firstToken(newReader(this.#source.text, index, this.#features));
-    return kind === '(' ? { kind: 'atom', start } : this.#formAt(index);
+  /** Gives the text of the form that begins at index START. */
+  textAt(start: number): string {
+    return this.source.text.slice(start, this.at(start)?.end);
   }
-}
 
-function newReader(source: string, at: number, features: Features) {
-  return { source, at, features, depth: 0, suppressed: false, labels: new Map<number, Form>() };
-}
-
-/** Gives the top-level form that TOKEN begins, as an atom when it is cut off or malformed. */
-function readTopLevel(reader: Reader, token = firstToken(reader)): Form | undefined {
-  const form = read(reader, token);
-  if (form !== undefined) return form;
-  reader.at = reader.source.length;
-  return token.kind === 'end' || token.kind === ')' ? undefined : { kind: 'atom', start: token.start };
-}
-
-/** Gives the first token of the next top-level form. */
-function firstToken(reader: Reader): Token {
-  reader.labels.clear();
-  return next(reader);
-}
-
-/** Gives the next token that #+ and #- let through. */
-function next(reader: Reader): Token {
-  for (;;) {
-    const token = nextToken(reader.source, reader.at, reader.suppressed);
-    reader.at = token.end;
-    if (token.kind !== '#+' && token.kind !== '#-') return token;
-    const test = read(reader, undefined, false);
-    const kept = test && holds(test, reader.features) === (token.kind === '#+');
-    if (kept === undefined || (!kept && !read(reader, undefined, true))) return { ...token, kind: 'end' };
+  /** Gives the current package of the form at index START, or undefined when no form of the text has entered one. */
+  #packageAt(start: number): string | undefined {
+    for (let n = 0, at = this.start(0); at !== undefined && at < start; at = this.start(n)) n++;
+    return this.#entered.findLast((each) => each.start < start)?.name;
   }
 }
 
-function read(reader: Reader, token?: Token, suppressed = reader.suppressed): Form | undefined {
-  if (reader.depth >= MAX_DEPTH) return undefined;
-  const outer = reader.suppressed;
-  reader.suppressed = suppressed;
-  reader.depth++;
-  const form = build(reader, token ?? next(reader));
-  reader.depth--;
-  reader.suppressed = outer;
-  return form;
+/** A cons that has a number: the LIST it begins, where that is, its operator, and how often `#.` made something before. */
+interface Numbered {
+  list: Form;
+  start: number;
+  operator: string;
+  made: number;
 }
 
-function build(reader: Reader, { kind, start, name }: Token): Form | undefined {
-  const atom: Form = { kind: 'atom', start, name: kind === "'" ? 'QUOTE' : name };
-  if (kind === 'end' || kind === ')') return undefined;
-  if (kind === 'atom' || kind === '.') return atom;
-  if (kind === '##') return reader.labels.get(Number(name)) ?? atom;
-  if (kind === '(') return readList(reader, start);
-  if (kind === '#(') return readList(reader, start) && atom;
-  const label: Form = { kind: 'label', start };
-  if (kind === '#=') reader.labels.set(Number(name), label);
-  const car = read(reader);
-  if (car === undefined) return undefined;
-  if (kind === '#=' && resolve(car) !== label) label.car = resolve(car);
-  if (kind === '#=') return car;
-  if (kind === ',') return { kind: 'comma', start, car };
-  if (kind === '#.') return { kind: 'made', start };
-  if (kind !== "'" && kind !== "#'" && kind !== '`') return atom;
-  return { kind: 'cons', start, car: atom, cdr: { kind: 'cons', start, car } };
+/** Returns the cons with NUMBER, or undefined when the text does not tell. A cons behind one that `#.` MADE must be
+ *  what FITS tells, unless it is sure how much that was. */
+function consOf(
+  conses: readonly Numbered[],
+  number: number,
+  sized: Made | undefined,
+  fits: (cons: Numbered, number: number) => boolean,
+): Numbered | undefined {
+  const plain = conses[number];
+  if (plain?.made === 0) return plain;
+  if (sized === undefined) return undefined;
+  const moved = conses.find(({ made }, low) => made > 0 && low + made * sized.size === number);
+  return moved && (sized.sure || fits(moved, number)) ? moved : undefined;
 }
 
-function readList(reader: Reader, start: number): Form | undefined {
-  const elements: Form[] = [];
-  const tail: Form[] = [];
-  let part = elements;
-  for (let token = next(reader); token.kind !== ')'; token = next(reader)) {
-    const form = read(reader, token);
-    if (form === undefined) return undefined;
-    if (token.kind === '.') part = tail;
-    else part.push(form);
+/** How many conses each `#.` has made, and whether that is SURE. */
+interface Made {
+  size: number;
+  sure: boolean;
+}
+
+/** Returns how many conses each `#.` has made: what makes most of TOLD fit the operators in CONSES. Returns undefined when
+ *  nothing does, or several numbers do as well. */
+function madeSize(conses: readonly Numbered[], told: readonly NumberedName[]): Made | undefined {
+  const fits = new Map<number, number>();
+  for (const { name, number } of told) {
+    for (const [low, { operator, made }] of conses.entries()) {
+      const size = (number - low) / made;
+      const fitting = made > 0 && size >= 0 && Number.isInteger(size);
+      const same = fitting && bare(operator) === name;
+      if (same) fits.set(size, (fits.get(size) ?? 0) + 1);
+    }
   }
-  const cons = (cdr: Form | undefined, car: Form): Form => ({ kind: 'cons', start, car, cdr });
-  return elements.reduceRight<Form | undefined>(cons, tail[0]) ?? { kind: 'atom', start };
+  const [best, next] = [...fits].sort(([, one], [, other]) => other - one);
+  if (best === undefined || best[1] <= (next?.[1] ?? 0)) return undefined;
+  return { size: best[0], sure: best[1] >= 3 && best[1] >= 2 * (next?.[1] ?? 0) };
 }
 
-function holds(test: Form, features: Features): boolean {
-  const symbol = (test.kind === 'cons' ? test.car : test)?.name ?? '';
-  const name = symbol.replace(MARK, symbol.startsWith(MARK) ? '' : '::');
-  if (test.kind !== 'cons') return features.has(name);
-  for (let cell = test.cdr; cell?.kind === 'cons'; cell = cell.cdr) {
-    const value = cell.car !== undefined && holds(cell.car, features);
-    if (name === 'NOT') return !value;
-    if (value === (name === 'OR')) return value;
-  }
-  return name === 'AND';
+function bare(name: string): string {
+  return name.slice(name.lastIndexOf(MARK) + 1);
 }
 
-function resolve(form: Form | undefined): Form | undefined {
-  return form?.kind === 'label' && form.car !== undefined ? resolve(form.car) : form;
+/** Returns the spot of COUNT uses that can be at STARTS, but not where those are that are KNOWN. */
+function among(starts: readonly number[], known: ReadonlySet<number>, count: number): Spot {
+  const left = starts.filter((start) => !known.has(start));
+  return { starts: left, sure: left.length <= count };
 }
 
-/** Numbers conses as sb-di:form-number-translations does, and gives the one that gets number WANTED, or what
- *  comes nearest to it when `#.` makes the numbers uncertain. */
-function numberedCons(form: Form, wanted: number, callee: string | undefined): Form | undefined {
-  const numbered = new Set<Form>();
+/** Numbers conses as sb-di:form-number-translations does, as far as the text tells. */
+function numberedConses(form: Form): Numbered[] {
+  const numbered = new Map<Form, Numbered>();
   const pending = [form];
-  let uncertain = false;
-  let naming: Form | undefined;
+  const values = new Set<string>();
+  let before = 0;
   for (let list = pending.pop(); list !== undefined; list = pending.pop()) {
     if (list.kind !== 'cons' || numbered.has(list)) continue;
-    const { elements, names, made } = elementsOf(list);
-    if (callee !== undefined && names.some((name) => name === callee || name.endsWith(MARK + callee)))
-      naming = list;
-    if (numbered.size === wanted) return uncertain && callee !== undefined ? naming : list;
-    uncertain ||= made;
-    numbered.add(list);
-    for (const element of elements.reverse()) pending.push(element);
+    const { parts, made } = partsOf(list);
+    numbered.set(list, {
+      list,
+      start: list.start,
+      operator: resolve(list.car)?.name ?? '',
+      made: before,
+    });
+    for (const name of made) {
+      // The value of a variable is the same conses each time, and these get numbers once.
+      if (name === '' || !values.has(name)) before++;
+      values.add(name);
+    }
+    pending.push(...parts.reverse());
   }
-  return uncertain ? naming : undefined;
+  return [...numbered.values()];
 }
 
-/** Gives the conses in LIST that are looked into, the names in it, and whether `#.` made something in it. */
-function elementsOf(list: Form): { elements: Form[]; names: string[]; made: boolean } {
-  const elements: Form[] = [];
-  const names: string[] = [];
-  const cells = new Set<Form>();
-  let made = false;
-  for (let cell = resolve(list); cell?.kind === 'cons' && !cells.has(cell); cell = resolve(cell.cdr)) {
-    const element = resolve(cell.car);
-    const looked = element?.kind === 'comma' ? resolve(element.car) : element;
-    if (looked?.name === 'QUOTE') break;
-    if (looked?.kind === 'cons') elements.push(looked);
-    if (looked?.name) names.push(looked.name);
-    made ||= looked?.kind === 'made';
-    cells.add(cell);
-  }
-  return { elements, names, made };
+/** Gives the conses in LIST that are looked into, and of which names `#.` put values into it. */
+function partsOf(list: Form): { parts: Form[]; made: string[] } {
+  const elements = elementsOf(list).map((each) => (each.kind === 'comma' ? resolve(each.car) : each));
+  const quote = elements.findIndex((each) => each?.name === 'QUOTE');
+  const looked = elements.slice(0, quote === -1 ? undefined : quote);
+  const parts = looked.flatMap((each) => (each?.kind === 'cons' ? each : []));
+  return { parts, made: looked.flatMap((each) => (each?.kind === 'made' ? (each.name ?? '') : [])) };
 }

@@ -14,7 +14,7 @@ import { interrupt } from './execution/interrupt.ts';
 import { loadFile, loadSystem } from './execution/loading.ts';
 import { restartImage } from './execution/restart.ts';
 import { introspectionTools } from './introspection/index.ts';
-import { Places } from './places.ts';
+import type { Places } from './places.ts';
 import { getAuditLog } from './settings/get-audit-log.ts';
 
 /** What the tools work on. */
@@ -23,6 +23,7 @@ export interface Grounds {
   /** The same when the server runs it; undefined when somebody else does. */
   replaceable: Replaceable | undefined;
   workspace: Workspace;
+  places: Places;
   log: AuditLog;
   history: ReplHistory;
   /** Tells of edits that wait for an answer. */
@@ -32,8 +33,7 @@ export interface Grounds {
 }
 
 /** Returns the eighteen tools of the contract (C5), over GROUNDS. */
-export function agentQTools({ image, workspace, history, pendingEdits, matchMs }: Grounds): Tool[] {
-  const places = new Places(workspace.root);
+export function agentQTools({ image, workspace, places, history, pendingEdits, matchMs }: Grounds): Tool[] {
   return [
     ...introspectionTools(image, places),
     ...executionTools(image, history, places),
@@ -43,8 +43,7 @@ export function agentQTools({ image, workspace, history, pendingEdits, matchMs }
 }
 
 /** Returns the built-in tools beside the eighteen, over GROUNDS. */
-export function furtherTools({ image, replaceable, workspace, log }: Grounds): Tool[] {
-  const places = new Places(workspace.root);
+export function furtherTools({ image, replaceable, workspace, places, log }: Grounds): Tool[] {
   return [
     loadSystem(image, places),
     loadFile(image, places, workspace.root),

@@ -1,14 +1,25 @@
 // Decides how a place in a source file reads: file relative to the workspace, line and column from 1.
 
-import { readFileSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
-import { decode } from '../files/text.ts';
 import type { Place } from '../image/wire/data.ts';
+import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
-import { TopLevelForms } from '../source/position.ts';
-import { type SourcePosition, SourceText } from '../source/text.ts';
+import { type NumberedName, type Spot, TopLevelForms } from '../source/position.ts';
+import type { SourcePosition } from '../source/text.ts';
+import type { Used } from '../source/uses.ts';
+import { type Source, Sources } from './sources.ts';
 
-const CHANGED = ' (the file changed since it was loaded)';
+const CHANGED = '(the file changed since it was loaded)';
+
+type Features = ReadonlySet<string>;
+
+/** A place as people name it, and the line of text there with what is to be known of it. */
+export interface Site {
+  at: string;
+  text: string;
+  /** Whether it is one of several at which the use can be. */
+  doubt?: boolean;
+}
 
 export class Places {
   /** The folder that file names are relative to. */
@@ -25,36 +36,55 @@ export class Places {
     return path === '' || path.startsWith('..') ? file : path;
   }
 
-  /** Returns `FILE:LINE:COLUMN` for PLACE, as far as it is known. */
-  locate(place: Place, features: ReadonlySet<string>): string {
-    const found = this.site(place, features);
-    return found === undefined ? 'no source' : found.at + (place.changed ? CHANGED : '');
+  /** Keeps those of FILES that are in the workspace, which were just loaded, as they are now. So their forms are found
+   *  again after an edit. */
+  keepLoaded(files: readonly string[]): void {
+    for (const file of files) if (this.fileName(file) !== file) this.#sources.keepLoaded(file);
   }
 
-  /** Returns where PLACE is, a use of CALLEE when given, and the line of text there; undefined when its file
-   *  is not known. A file that is not on this machine is named behind `no source`. FEATURES are the image's. */
-  site(
-    place: Place,
-    features: ReadonlySet<string>,
-    callee?: string,
-  ): { at: string; text: string } | undefined {
-    if (place.file === undefined) return undefined;
-    const name = this.fileName(place.file);
-    const source = this.#sources.read(place.file);
-    if (source === undefined) return { at: `no source (${name})`, text: '' };
-    const position = source.position(place, features, callee);
-    if (position === undefined) return { at: name, text: '' };
-    const changed = place.changed ? CHANGED : '';
-    return { at: `${name}:${position.line}:${position.column}`, text: position.text + changed };
+  /** Returns `FILE:LINE:COLUMN` for PLACE, where DEFINITION is, as far as it is known. FEATURES are the image's. */
+  locate(place: Place, features: Features, definition: Definition): string {
+    if (place.file === undefined) return 'no source';
+    const versions = this.#versions(place);
+    if (versions === undefined) return noSource(this.fileName(place.file)).at;
+    const { start, now, changed } = whereNow(versions, place, features, definition);
+    const text = [this.#at(place.file, now, start), changed && CHANGED];
+    return text.filter(Boolean).join(' ');
+  }
+
+  /** Returns where the uses of USED are that USES tells, all in the definition DEFINITION of one file. FEATURES are the
+   *  image's. A use that can be at several places is told at each. */
+  sites(uses: readonly Place[], features: Features, used: Used, definition: Definition): Site[] {
+    const [place] = uses;
+    if (place?.file === undefined) return [{ at: 'no source', text: '' }];
+    const { file } = place;
+    const versions = this.#versions(place);
+    if (versions === undefined) return [noSource(this.fileName(file))];
+    const { start, now, changed, same } = whereNow(versions, { ...place, number: 0 }, features, definition);
+    const note = changed && CHANGED;
+    if (start === undefined) return [this.#site(file, now, undefined, note)];
+    const numbers = [...new Set(uses.map(({ number = 0 }) => number))];
+    const forms = now.forms(features);
+    const spots = same
+      ? forms.spots(start, numbers, used, toldIn(uses))
+      : [spotAmong(forms.uses(start, used), numbers.length)];
+    return spots.flatMap(({ starts, sure }) => {
+      if (starts.length === 0) return [this.#site(file, now, start, '(in an expansion)', note)];
+      const doubt = !sure && `(one of ${starts.length})`;
+      return starts.map((each) => ({
+        ...this.#site(file, now, each, doubt, note),
+        ...(doubt && { doubt: true }),
+      }));
+    });
   }
 
   /** Returns the lambda list in the source at PLACE, where NAME, `PACKAGE::NAME`, is defined. Returns undefined when the
    *  file has changed since, or has no plain definition of NAME there. */
-  lambdaList(place: Place, features: ReadonlySet<string>, name: string): string | undefined {
-    if (place.file === undefined || place.changed) return undefined;
-    const source = this.#sources.read(place.file);
-    const start = source?.formStart(place, features);
-    const defined = start === undefined ? undefined : definedLambdaList(source?.text.text ?? '', start);
+  lambdaList(place: Place, features: Features, name: string): string | undefined {
+    const versions = this.#versions(place);
+    if (versions === undefined || versions.loaded !== versions.now) return undefined;
+    const start = startIn(versions.now, place, features);
+    const defined = start === undefined ? undefined : definedLambdaList(versions.now.text.text, start);
     return defined && name.endsWith(`::${defined.name}`) ? defined.lambdaList : undefined;
   }
 
@@ -64,61 +94,74 @@ export class Places {
     const text = this.#sources.read(file)?.text;
     return text && new TopLevelForms(text, new Set()).position(text.indexOfOctet(offset), 0);
   }
-}
 
-/** A file as it was read, and what was found in it since. */
-class Source {
-  /** What the file was when it was read. */
-  readonly version: string;
-  readonly text: SourceText;
-  #forms: TopLevelForms | undefined;
-
-  constructor(version: string, octets: Uint8Array) {
-    const { text, bom, encoding } = decode(octets);
-    this.version = version;
-    // SBCL counts a byte order mark as a character.
-    this.text = new SourceText((bom ? '\ufeff' : '') + text, encoding);
+  /** Returns the file of PLACE as it is and, when that is known, as it was loaded; undefined when it cannot be read. */
+  #versions({ file, undated, written }: Place): Versions | undefined {
+    const now = file === undefined ? undefined : this.#sources.read(file);
+    if (file === undefined || now === undefined) return undefined;
+    const loaded = undated ? this.#sources.lastLoaded(file) : this.#sources.loaded(file, written);
+    return { now, loaded: loaded?.text.text === now.text.text ? now : loaded };
   }
 
-  /** Returns where PLACE, a use of CALLEE when given, is under FEATURES; undefined when it is not in the text. */
-  position(place: Place, features: ReadonlySet<string>, callee?: string): SourcePosition | undefined {
-    const start = this.formStart(place, features, callee);
-    return start === undefined ? undefined : this.text.positionAt(start);
+  #at(file: string, { text }: Source, start: number | undefined): string {
+    const position = start === undefined ? undefined : text.positionAt(start);
+    return this.fileName(file) + (position ? `:${position.line}:${position.column}` : '');
   }
 
-  /** Returns the index of what POSITION returns the place of. */
-  formStart(
-    { offset, form = -1, number = 0 }: Place,
-    features: ReadonlySet<string>,
-    callee?: string,
-  ): number | undefined {
-    if (!this.#forms?.holdUnder(features)) this.#forms = new TopLevelForms(this.text, features);
-    const index = offset === undefined ? this.#forms?.start(form) : this.text.indexOfOctet(offset);
-    return index === undefined ? undefined : this.#forms?.formStart(index, number, callee);
+  #site(file: string, now: Source, start: number | undefined, ...notes: (string | false)[]): Site {
+    const line = start === undefined ? '' : now.text.positionAt(start).text;
+    return { at: this.#at(file, now, start), text: [line, ...notes].filter(Boolean).join(' ') };
   }
 }
 
-/** Files of which the text is kept, so that a hundred places in one file read it once. */
-const KEPT_FILES = 16;
+/** A file as it is, and as it was loaded when that is known; they are one when it has not changed. */
+interface Versions {
+  now: Source;
+  loaded: Source | undefined;
+}
 
-class Sources {
-  readonly #kept = new Map<string, Source>();
+function noSource(name: string): Site {
+  return { at: `no source (${name})`, text: '' };
+}
 
-  /** Returns FILE as it is now, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
-  read(file: string): Source | undefined {
-    try {
-      const stats = statSync(file, { throwIfNoEntry: false });
-      if (stats === undefined) return undefined;
-      const version = `${stats.mtimeMs} ${stats.size}`;
-      const kept = this.#kept.get(file);
-      if (kept?.version === version) return kept;
-      const source = new Source(version, readFileSync(file));
-      const [oldest] = this.#kept.keys();
-      if (oldest !== undefined && this.#kept.size >= KEPT_FILES) this.#kept.delete(oldest);
-      this.#kept.set(file, source);
-      return source;
-    } catch {
-      return undefined;
-    }
+/** Returns the numbers of other names that are told with USES. */
+function toldIn(uses: readonly Place[]): NumberedName[] {
+  const { numbers = [] } = uses.find((use) => use.numbers !== undefined) ?? {};
+  return numbers.flatMap((name, index) => {
+    const number = numbers[index + 1];
+    return typeof name === 'string' && typeof number === 'number' ? { name, number } : [];
+  });
+}
+
+function spotAmong(starts: readonly number[], uses: number): Spot {
+  return { starts, sure: starts.length <= uses };
+}
+
+/** Returns where PLACE, in DEFINITION, is NOW; START is undefined when that is not certain. CHANGED says whether the file
+ *  is another since it was loaded, and SAME whether the form of PLACE is not. */
+function whereNow({ now, loaded }: Versions, place: Place, features: Features, definition: Definition) {
+  if (loaded === now) return { now, start: startIn(now, place, features), changed: false, same: true };
+  const forms = now.forms(features);
+  if (loaded === undefined) {
+    const there = place.undated ? startIn(now, { ...place, number: 0 }, features) : undefined;
+    if (there !== undefined && isNamed(there, definition, forms))
+      return { now, start: there, changed: false, same: true };
+    return { now, start: formDefining(definition, forms), changed: true, same: false };
   }
+  const before = loaded.forms(features);
+  const old = startIn(loaded, { ...place, number: 0 }, features);
+  const start = old === undefined ? undefined : formAgain(old, before, forms);
+  const same = start !== undefined && old !== undefined && forms.textAt(start) === before.textAt(old);
+  return { now, start: same ? forms.formStart(start, place.number ?? 0) : start, changed: true, same };
+}
+
+/** Returns where the form of PLACE begins in SOURCE; undefined when it is not in the text. */
+function startIn(
+  source: Source,
+  { offset, form = -1, number = 0 }: Place,
+  features: Features,
+): number | undefined {
+  const forms = source.forms(features);
+  const index = offset === undefined ? forms.start(form) : source.text.indexOfOctet(offset);
+  return index === undefined ? undefined : forms.formStart(index, number);
 }

@@ -2,6 +2,7 @@
 
 import type { Remarks, Warning } from '../image/wire/data.ts';
 import { indent, joinSections } from '../kernel/reply.ts';
+import { groupBy } from './grouping.ts';
 import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 
@@ -42,12 +43,6 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
     return `  ${file === '' ? 'No file' : places.fileName(file)}\n${lines.join('\n')}`;
   });
   return `${countLine(remarks)}:\n${sections.join('\n')}`;
-}
-
-function groupBy<Item>(items: Item[], key: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
-  return groups;
 }
 
 function placeOf({ file, offset }: Warning, places: Places): string {

@@ -136,7 +136,7 @@ test('S3.18 sites puts file, line, column and text of each call under its caller
   ).toBe(`Functions that call APP::HELPER:
 
   APP::APPLY-SYM
-${site("(mapcar #'helper list)")}
+${site("(mapcar #'helper list)", "#'helper")}
   APP::CLOSURE-MAKER
 ${site('(helper (list x y))')}
   ...

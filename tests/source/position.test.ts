@@ -32,15 +32,9 @@ function positionAt(source: string, offset: number) {
   return new SourceText(source).positionAt(indexOfOffset(source, offset));
 }
 
-function positionOfForm(
-  source: string,
-  offset: number,
-  formNumber: number,
-  features: Set<string>,
-  callee?: string,
-) {
+function positionOfForm(source: string, offset: number, formNumber: number, features: Set<string>) {
   const forms = new TopLevelForms(new SourceText(source), features);
-  return forms.position(indexOfOffset(source, offset), formNumber, callee);
+  return forms.position(indexOfOffset(source, offset), formNumber);
 }
 
 function offsetOfTopLevelForm(source: string, index: number, features: Set<string>): number | undefined {
@@ -138,13 +132,6 @@ describe('positionOfForm', () => {
     for (const number of [2, -1, 0.5, Number.NaN])
       for (const source of ['\n(a (b)\n)', '\n(a (b)\n'])
         expect(positionOfForm(source, 0, number, SBCL)).toEqual(at(2, 1, '(a (b)'));
-  });
-
-  it('takes the last form that names the callee where #. makes the numbers uncertain', () => {
-    const source = '(defun f (x)\n  (declare #.*standard*)\n  (g x)\n  (p::callee x)\n  (h x))';
-    expect(positionOfForm(source, 0, 6, SBCL, 'CALLEE')).toEqual(at(4, 3, '(p::callee x)'));
-    expect(positionOfForm(source, 0, 6, SBCL, 'NOBODY')).toEqual(at(1, 1, '(defun f (x)'));
-    expect(positionOfForm(source, 0, 1, SBCL, 'CALLEE')).toEqual(at(1, 10, '(defun f (x)'));
   });
 
   it('gives nothing when there is no form', () => {

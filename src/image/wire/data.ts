@@ -15,6 +15,12 @@ export interface Place {
   number?: number;
   /** The file was written after it was compiled. */
   changed?: boolean;
+  /** When it was written that was compiled, if that has changed: seconds, as Lisp counts. */
+  written?: number;
+  /** It is not known when it was written. */
+  undated?: boolean;
+  /** Names of functions and macros that the same function uses, each with the form number of a use. */
+  numbers?: (string | number)[];
   method?: string;
   description?: string;
 }

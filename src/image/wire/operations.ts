@@ -31,6 +31,8 @@ export interface WhoCallsData {
   kept: boolean;
   /** Names of keyword features; of others PACKAGE::NAME. */
   features?: string[];
+  /** All names of the packages in which the symbol is. */
+  packages?: string[];
   rows?: Caller[];
 }
 

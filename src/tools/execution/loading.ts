@@ -77,6 +77,7 @@ export function loadFile(image: Image, places: Places, root: string) {
           { file, fasl: join(folder, 'loaded.fasl') },
           { ...callOptions(context), ...limitOption(args) },
         );
+        places.keepLoaded([file]);
         return loadResult(reply, fileHeadline(reply, places.fileName(file)), places);
       });
     },
@@ -184,6 +185,11 @@ async function loadNamedSystem(
       text: `System ${value.missing} not found by ASDF. ${hint} It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`,
       failed: true,
     };
+  }
+  if (reply.ending.kind === 'done') {
+    const names = [system.toLowerCase(), ...(value?.loaded ?? [])];
+    const files = await image.call('system-files', { names }, callOptions(context));
+    places.keepLoaded(files.data.value ?? []);
   }
   return loadResult(reply, systemHeadline(reply, system), places);
 }

@@ -59,7 +59,7 @@ export function whoReferences(image: Image, places: Places) {
         callOptions(context),
       );
       return lookedUp(reply, (found) => {
-        const users = usersOf(found, places);
+        const users = usersOf(found, places, true);
         return {
           data: { ...withoutFeatures(found), rows: users },
           text: referencesText(found, users, page.offset),

@@ -20,6 +20,7 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
+import type { Definition } from '../../source/again.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookedUp, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { setfName } from '../natures.ts';
@@ -218,16 +219,22 @@ type Described = ReturnType<typeof withPlaces>;
 /** Returns DATA with its places as people name them. */
 function withPlaces({ features, things = [], ...data }: DescribeData, places: Places) {
   const known = new Set(features);
-  const locate = (place: Place) => places.locate(place, known);
+  const locate = (place: Place, definition: Definition) => places.locate(place, known, definition);
   return {
     ...data,
-    things: things.map(({ sources = [], methods, ...thing }) => ({
-      ...withLambdaList({ ...thing, sources }, places, known, definedName(data.symbol, thing.nature)),
-      sources: sources.map(locate),
-      ...(methods && {
-        methods: methods.map((method) => ({ name: method.description, at: locate(method) })),
-      }),
-    })),
+    things: things.map(({ sources = [], methods, ...thing }) => {
+      const name = definedName(data.symbol, thing.nature);
+      return {
+        ...withLambdaList({ ...thing, sources }, places, known, name),
+        sources: sources.map((source) => locate(source, { name })),
+        ...(methods && {
+          methods: methods.map((method) => ({
+            name: method.description,
+            at: locate(method, { name, method: method.description }),
+          })),
+        }),
+      };
+    }),
   };
 }
 

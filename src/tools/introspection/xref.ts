@@ -1,11 +1,13 @@
 // Decides the tools that answer from cross references.
 
 import type { Image } from '../../image/image.ts';
-import type { Caller } from '../../image/wire/data.ts';
+import type { Caller, Place } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import type { Used } from '../../source/uses.ts';
 import { callOptions } from '../calling.ts';
+import { groupBy } from '../grouping.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
@@ -98,10 +100,11 @@ function callersText(data: WhoCallsData, rows: User[], offset: number): string {
     .join('\n');
 }
 
-/** What is asked about, and who uses it. */
+/** What is asked about, and who uses it. PACKAGES are all names of those in which it is. */
 interface Uses {
   name: string;
   features?: string[];
+  packages?: string[];
   rows?: Caller[];
 }
 
@@ -119,15 +122,29 @@ interface UserSite {
   method?: string;
 }
 
-/** Returns the users in DATA with their places found (S3.18). */
-export function usersOf({ name, features = [], rows = [] }: Uses, places: Places): User[] {
-  const used = name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
+/** Returns the users in DATA, of a VARIABLE or a function, with their places found (S3.18). */
+export function usersOf(
+  { name, features = [], packages, rows = [] }: Uses,
+  places: Places,
+  variable = false,
+): User[] {
+  const [, setf, ofSetf] = /^.*?::(\(\S+ (.*)\)$)?/s.exec(name) ?? [];
+  const used: Used = {
+    name: ofSetf ?? name.replace(/^.*?::/s, ''),
+    setf: setf !== undefined,
+    variable,
+    ...(packages && { packages: new Set(packages) }),
+  };
   const known = new Set(features);
   return rows.map(({ sites, ...user }) => {
     if (sites === undefined) return user;
-    const found = sites.map((site) => {
-      const { at, text } = places.site(site, known, used) ?? { at: 'no source', text: '' };
-      return { at, text, ...(site.method && { method: site.method }) };
+    const found = inOneForm(sites).flatMap((group) => {
+      const method = group[0]?.method;
+      const definition = { name: user.name, method };
+      // Where any of several methods can have it, each place is told once.
+      return places
+        .sites(group, known, used, definition)
+        .map(({ doubt, ...site }) => ({ ...site, ...(method && !doubt && { method }) }));
     });
     const different = new Map(found.map((site) => [siteText(site), site]));
     return {
@@ -137,8 +154,25 @@ export function usersOf({ name, features = [], rows = [] }: Uses, places: Places
   });
 }
 
+/** Returns SITES in groups, each of one top-level form and one method. What tells where numbers are is known to all of a
+ *  form. */
+function inOneForm(sites: Place[]): Place[][] {
+  const formOf = ({ file, offset, form, written }: Place) => JSON.stringify([file, offset, form, written]);
+  const methods = groupBy(sites, (site) => `${formOf(site)} ${site.method}`);
+  const numbers = new Map(
+    [...groupBy(sites, formOf)].map(([form, all]) => [form, all.flatMap((site) => site.numbers ?? [])]),
+  );
+  return [...methods.values()].map((group) =>
+    group.map((site) => ({ ...site, numbers: numbers.get(formOf(site)) ?? [] })),
+  );
+}
+
 /** Returns DATA without what only the search for places needs. */
-export function withoutFeatures<Data extends Uses>({ features, ...data }: Data): Omit<Data, 'features'> {
+export function withoutFeatures<Data extends Uses>({
+  features,
+  packages,
+  ...data
+}: Data): Omit<Data, 'features' | 'packages'> {
   return data;
 }
 

@@ -1,0 +1,128 @@
+/** Decides which top-level form of a text is the one that an older version of it had, or that defines a name. */
+
+import { elementsOf, type Form, resolve } from './form.ts';
+import { MARK, nextToken } from './lexer.ts';
+import type { TopLevelForms } from './position.ts';
+
+/** What is known of a definition without its text: NAME as `PACKAGE::NAME`, qualifiers and specializers of a METHOD. */
+export interface Definition {
+  name: string;
+  method?: string | undefined;
+}
+
+/** How a form is known: by its operator and the name behind it, then by what stands between that and its body. */
+interface Head {
+  operator: string;
+  name: string;
+  method: string;
+}
+
+/** A top-level form, without what is in it. */
+interface Entry {
+  start: number;
+  text: string;
+  head: Head | undefined;
+}
+
+const outlines = new WeakMap<TopLevelForms, Entry[]>();
+
+/** Returns where the form at START of BEFORE begins in NOW; undefined when that is not certain. */
+export function formAgain(start: number, before: TopLevelForms, now: TopLevelForms): number | undefined {
+  const [olds, news] = [outlineOf(before), outlineOf(now)];
+  const old = olds.find((each) => each.start === start);
+  if (old === undefined) return undefined;
+  const sameName = (other: Entry) => hasName(other, old.head);
+  const keys = [sameName, (other: Entry) => sameName(other) && other.head?.method === old.head?.method];
+  for (const same of old.head ? keys : []) {
+    const again = news.filter(same);
+    if (again.length === 0) return undefined;
+    if (again.length === 1 && olds.filter(same).length === 1) return again[0]?.start;
+  }
+  const equal = (other: Entry) => other.text === old.text;
+  const again = news.filter(equal);
+  return again.length === 1 && olds.filter(equal).length === 1 ? again[0]?.start : undefined;
+}
+
+function hasName({ head }: Entry, wanted: Head | undefined): boolean {
+  return head !== undefined && head.operator === wanted?.operator && head.name === wanted.name;
+}
+
+/** Returns where the only form of NOW begins that defines DEFINITION, or undefined. */
+export function formDefining({ name, method }: Definition, now: TopLevelForms): number | undefined {
+  const symbol = name.replace(/^.*?::/s, '').replace(/^\((\S+ .*)\)$/s, '$1');
+  const naming = outlineOf(now).filter(({ head }) => head?.name === symbol);
+  if (naming.length <= 1) return naming[0]?.start;
+  const wanted = method && namesIn(method);
+  const fitting = naming.filter(({ head }) => wanted !== undefined && head?.method === wanted);
+  return fitting.length === 1 ? fitting[0]?.start : undefined;
+}
+
+/** Whether the form at START of NOW has the name of DEFINITION in it. */
+export function isNamed(start: number, { name }: Definition, now: TopLevelForms): boolean {
+  const symbol = name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
+  const text = now.textAt(start);
+  for (let at = 0; ; ) {
+    const token = nextToken(text, at, false);
+    if (token.kind === 'end') return false;
+    if (token.kind === 'atom' && token.name.slice(token.name.lastIndexOf(MARK) + 1) === symbol) return true;
+    at = token.end;
+  }
+}
+
+function outlineOf(forms: TopLevelForms): Entry[] {
+  const known = outlines.get(forms);
+  if (known !== undefined) return known;
+  const entries = forms.starts().flatMap((at) => {
+    const found = forms.at(at);
+    return found ? { start: found.start, text: forms.textAt(found.start), head: headOf(found.form) } : [];
+  });
+  outlines.set(forms, entries);
+  return entries;
+}
+
+function headOf(form: Form): Head | undefined {
+  const [operator, second, ...rest] = elementsOf(form);
+  const name = second && nameOf(second);
+  if (operator?.kind !== 'atom' || !operator.name || !name) return undefined;
+  const list = rest.findIndex((part) => part.kind === 'cons');
+  const qualifiers = rest.slice(0, Math.max(list, 0)).map(bare);
+  const required = list === -1 ? [] : elementsOf(rest[list]);
+  const optional = required.findIndex((part) => bare(part).startsWith('&'));
+  const specializers = required.slice(0, optional === -1 ? undefined : optional).map(specializerOf);
+  return { operator: operator.name, name, method: [...qualifiers, ...specializers].join(' ') };
+}
+
+/** Returns the name that PART has or begins with: `NAME`, `SETF NAME`. */
+function nameOf(part: Form): string {
+  const elements = elementsOf(part);
+  const named = elements.length === 2 && bare(elements[0]) === 'SETF' ? elements : [elements[0] ?? part];
+  return named.map(bare).join(' ');
+}
+
+/** Returns what a parameter of a method specializes on: `CLASS`, `EQL OBJECT`, or T. */
+function specializerOf(parameter: Form): string {
+  const specializer = elementsOf(parameter)[1];
+  return specializer === undefined ? 'T' : atomsOf(specializer).join(' ');
+}
+
+function atomsOf(form: Form): string[] {
+  const elements = elementsOf(form);
+  if (elements.length === 0) return [bare(form)];
+  return elements.flatMap(atomsOf).filter((name) => name !== 'QUOTE');
+}
+
+function bare(form: Form | undefined): string {
+  const name = resolve(form)?.name ?? '';
+  return name.slice(name.lastIndexOf(MARK) + 1);
+}
+
+/** Returns the names in METHOD, qualifiers and specializers as SBCL prints them, without their packages. */
+function namesIn(method: string): string {
+  const names: string[] = [];
+  for (let at = 0; ; ) {
+    const token = nextToken(method, at, false);
+    if (token.kind === 'end') return names.filter((name) => name !== 'QUOTE').join(' ');
+    if (token.kind === 'atom') names.push(token.name.slice(token.name.lastIndexOf(MARK) + 1));
+    at = token.end;
+  }
+}

@@ -1,0 +1,131 @@
+/** Decides what the reader would build of a Lisp text: its forms, and where each part of them begins. */
+
+import { MARK, nextToken, type Token } from './lexer.ts';
+
+/** Names like 'SBCL', or 'PACKAGE::NAME' when no keyword. */
+export type Features = ReadonlySet<string>;
+type Reader = ReturnType<typeof newReader>;
+
+/** What the reader would build; a comma has its form in CAR, and a label what it names. Of what `#.` makes,
+ *  only the place is known, and the NAME of what it is the value of. A TEMPLATE is what a backquote begins. */
+export interface Form {
+  kind: 'atom' | 'comma' | 'cons' | 'label' | 'made';
+  start: number;
+  name?: string;
+  template?: true;
+  car?: Form | undefined;
+  cdr?: Form | undefined;
+}
+
+const MAX_DEPTH = 500; // A form nested deeper is taken for malformed, lest it overflow the stack.
+
+/** What the reader puts before the form behind such a macro character. */
+const OPERATORS = new Map([
+  ["'", 'QUOTE'],
+  ["#'", 'FUNCTION'],
+]);
+
+/** Returns a reader of SOURCE from index AT on, under FEATURES. */
+export function newReader(source: string, at: number, features: Features) {
+  return { source, at, features, depth: 0, suppressed: false, labels: new Map<number, Form>() };
+}
+
+/** Gives the top-level form that TOKEN begins, as an atom when it is cut off or malformed. */
+export function readTopLevel(reader: Reader, token = firstToken(reader)): Form | undefined {
+  const form = read(reader, token);
+  if (form !== undefined) return form;
+  reader.at = reader.source.length;
+  return token.kind === 'end' || token.kind === ')' ? undefined : { kind: 'atom', start: token.start };
+}
+
+/** Gives the first token of the next top-level form. */
+export function firstToken(reader: Reader): Token {
+  reader.labels.clear();
+  return next(reader);
+}
+
+/** Gives the next token that #+ and #- let through. */
+function next(reader: Reader): Token {
+  for (;;) {
+    const token = nextToken(reader.source, reader.at, reader.suppressed);
+    reader.at = token.end;
+    if (token.kind !== '#+' && token.kind !== '#-') return token;
+    const test = read(reader, undefined, false);
+    const kept = test && holds(test, reader.features) === (token.kind === '#+');
+    if (kept === undefined || (!kept && !read(reader, undefined, true))) return { ...token, kind: 'end' };
+  }
+}
+
+function read(reader: Reader, token?: Token, suppressed = reader.suppressed): Form | undefined {
+  if (reader.depth >= MAX_DEPTH) return undefined;
+  const outer = reader.suppressed;
+  reader.suppressed = suppressed;
+  reader.depth++;
+  const form = build(reader, token ?? next(reader));
+  reader.depth--;
+  reader.suppressed = outer;
+  return form;
+}
+
+function build(reader: Reader, { kind, start, name }: Token): Form | undefined {
+  const atom: Form = { kind: 'atom', start, name: OPERATORS.get(kind) ?? name };
+  if (kind === 'end' || kind === ')') return undefined;
+  if (kind === 'atom' || kind === '.') return atom;
+  if (kind === '##') return reader.labels.get(Number(name)) ?? atom;
+  if (kind === '(') return readList(reader, start);
+  if (kind === '#(') return readList(reader, start) && atom;
+  const label: Form = { kind: 'label', start };
+  if (kind === '#=') reader.labels.set(Number(name), label);
+  const car = read(reader);
+  if (car === undefined) return undefined;
+  if (kind === '#=' && resolve(car) !== label) label.car = resolve(car);
+  if (kind === '#=') return car;
+  if (kind === ',') return { kind: 'comma', start, car };
+  if (kind === '#.') return { kind: 'made', start, name: car.name ?? '' };
+  if (kind === '`')
+    return { kind: 'cons', start, template: true, car: atom, cdr: { kind: 'cons', start, car } };
+  return OPERATORS.has(kind) ? { kind: 'cons', start, car: atom, cdr: { kind: 'cons', start, car } } : atom;
+}
+
+function readList(reader: Reader, start: number): Form | undefined {
+  const elements: Form[] = [];
+  const tail: Form[] = [];
+  let part = elements;
+  for (let token = next(reader); token.kind !== ')'; token = next(reader)) {
+    const form = read(reader, token);
+    if (form === undefined) return undefined;
+    if (token.kind === '.') part = tail;
+    else part.push(form);
+  }
+  const cons = (cdr: Form | undefined, car: Form): Form => ({ kind: 'cons', start, car, cdr });
+  return elements.reduceRight<Form | undefined>(cons, tail[0]) ?? { kind: 'atom', start };
+}
+
+function holds(test: Form, features: Features): boolean {
+  const symbol = (test.kind === 'cons' ? test.car : test)?.name ?? '';
+  const name = symbol.replace(MARK, symbol.startsWith(MARK) ? '' : '::');
+  if (test.kind !== 'cons') return features.has(name);
+  for (let cell = test.cdr; cell?.kind === 'cons'; cell = cell.cdr) {
+    const value = cell.car !== undefined && holds(cell.car, features);
+    if (name === 'NOT') return !value;
+    if (value === (name === 'OR')) return value;
+  }
+  return name === 'AND';
+}
+
+/** Returns what FORM is, or what it is a label of. */
+export function resolve(form: Form | undefined): Form | undefined {
+  return form?.kind === 'label' && form.car !== undefined ? resolve(form.car) : form;
+}
+
+/** Returns the elements of FORM, none when it is no list. */
+export function elementsOf(form: Form | undefined): Form[] {
+  const elements: Form[] = [];
+  const cells = new Set<Form>();
+  for (let cell = resolve(form); cell?.kind === 'cons' && !cells.has(cell); cell = resolve(cell.cdr)) {
+    cells.add(cell);
+    const element = resolve(cell.car);
+    if (element !== undefined) elements.push(element);
+  }
+  return elements;
+}

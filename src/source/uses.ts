@@ -1,0 +1,72 @@
+/** Decides where in a form a name is used: a function as the operator, #'F or 'F, a variable wherever it stands. */
+
+import { elementsOf, type Form, resolve } from './form.ts';
+import { MARK } from './lexer.ts';
+
+/** A name as texts have it. */
+export interface Used {
+  name: string;
+  /** Whether it is (SETF NAME). */
+  setf?: boolean;
+  /** Whether it is that of a variable. */
+  variable?: boolean;
+  /** The packages in which the symbol is, by all their names; undefined when that is not known. */
+  packages?: ReadonlySet<string>;
+  /** The package of the text, which holds for a symbol without prefix. */
+  current?: string | undefined;
+}
+
+/** Whether a symbol that is read as TOKEN, a name with its prefix, is that of USED. */
+export function namesSymbol(token: string | undefined, { name, packages, current }: Used): boolean {
+  if (token === undefined || !token.endsWith(name)) return false;
+  const prefix = /^([^\0]*)\0{1,2}(?=.)/s.exec(token);
+  const home = prefix === null ? current : prefix[1];
+  if (token.slice(prefix?.[0].length ?? 0) !== name || home === '') return false;
+  return home === undefined || packages === undefined || packages.has(home);
+}
+
+/** Returns where FORM has uses of USED. What stands in templates counts only when nothing else does: there a local macro
+ *  has the call that its expansion makes. */
+export function usesIn(form: Form, used: Used): number[] {
+  const found = { code: new Set<number>(), templates: new Set<number>() };
+  const seen = new Set<Form>();
+  const visit = (part: Form | undefined, template: boolean): void => {
+    const list = resolve(part);
+    if (list?.kind === 'comma') visit(list.car, false);
+    if (list?.kind !== 'cons' || seen.has(list)) return;
+    seen.add(list);
+    const start = useIn(list, used, list === form);
+    if (start !== undefined) found[template ? 'templates' : 'code'].add(start);
+    if (resolve(list.car)?.name === 'QUOTE') return;
+    for (const element of elementsOf(list)) visit(element, template || list.template === true);
+  };
+  visit(form, false);
+  return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
+}
+
+/** Returns where LIST itself uses USED: its own begin, but where a variable is when LIST is the WHOLE form. */
+export function useIn(list: Form, used: Used, whole = false): number | undefined {
+  if (!used.variable) return isUse(list, used) ? list.start : undefined;
+  const named = elementsOf(list).find(({ kind, name }) => kind === 'atom' && namesSymbol(name, used));
+  return whole ? named?.start : named && list.start;
+}
+
+/** Whether LIST calls USED, or names it as a function or its name. */
+export function isUse(list: Form, used: Used): boolean {
+  const operator = resolve(list.car)?.name;
+  const argument = resolve(resolve(list.cdr)?.car);
+  if (operator !== 'QUOTE' && operator !== 'FUNCTION') return namesSymbol(operator, used);
+  if (argument?.kind === 'atom') return !used.setf && namesSymbol(argument.name, used);
+  const place = resolve(resolve(argument?.cdr)?.car);
+  return used.setf === true && resolve(argument?.car)?.name === 'SETF' && namesSymbol(place?.name, used);
+}
+
+/** Returns the package that FORM makes the current one, or undefined when it does not do that. */
+export function packageEntered(form: Form | undefined, text: string): string | undefined {
+  if (form?.kind !== 'cons' || resolve(form.car)?.name !== 'IN-PACKAGE') return undefined;
+  const named = resolve(resolve(form.cdr)?.car);
+  if (named?.kind !== 'atom') return undefined;
+  const string = /^"((?:[^"\\]|\\.)*)"/s.exec(text.slice(named.start));
+  if (string !== null) return string[1]?.replace(/\\(.)/gs, '$1');
+  return named.name?.slice(named.name.lastIndexOf(MARK) + 1) || undefined;
+}

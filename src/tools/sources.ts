@@ -1,0 +1,121 @@
+// Decides what is kept of the source files that places are in: how they are, and how they were when they were loaded.
+
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { decode } from '../files/text.ts';
+import { TopLevelForms } from '../source/position.ts';
+import { SourceText } from '../source/text.ts';
+
+/** A version of a file, and what was found in it since. */
+export class Source {
+  /** What the file was when it was read. */
+  readonly version: string;
+  /** The second in which it was written, as SBCL counts. */
+  readonly written: number;
+  readonly text: SourceText;
+  /** Whether it is known that it was loaded. */
+  loaded = false;
+  #forms: TopLevelForms | undefined;
+
+  constructor(version: string, written: number, octets: Uint8Array) {
+    const { text, bom, encoding } = decode(octets);
+    this.version = version;
+    this.written = written;
+    // SBCL counts a byte order mark as a character.
+    this.text = new SourceText((bom ? '\ufeff' : '') + text, encoding);
+  }
+
+  /** Returns its top-level forms under FEATURES. */
+  forms(features: ReadonlySet<string>): TopLevelForms {
+    if (!this.#forms?.holdUnder(features)) this.#forms = new TopLevelForms(this.text, features);
+    return this.#forms as TopLevelForms;
+  }
+}
+
+/** Characters of all versions that are kept. */
+const KEPT = 8 * 1024 * 1024;
+
+/** Seconds from where Lisp begins to count to where Unix does. */
+const EPOCH = 2_208_988_800;
+
+/** The versions of files that were read, the newest of each and those before it. */
+export class Sources {
+  readonly #newest = new Map<string, Source>();
+  readonly #older = new Map<string, Source>();
+  readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
+
+  /** Returns FILE as it is now, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
+  read(file: string): Source | undefined {
+    try {
+      const stats = statSync(file, { throwIfNoEntry: false });
+      if (stats === undefined) return undefined;
+      const version = `${stats.mtimeMs} ${stats.size} ${stats.ino}`;
+      const kept = this.#newest.get(file);
+      if (kept?.version === version) return kept;
+      const source = new Source(version, Math.floor(stats.mtimeMs / 1000) + EPOCH, readFileSync(file));
+      if (kept?.text.text === source.text.text) source.loaded = kept.loaded;
+      if (kept !== undefined) this.#retire(file, kept);
+      this.#newest.set(file, source);
+      this.#makeRoom();
+      return source;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Keeps FILE, which was just loaded, as it is now. */
+  keepLoaded(file: string): void {
+    const source = this.read(realName(file));
+    if (source === undefined) return;
+    source.loaded = true;
+    this.#older.delete(versionOf(realName(file), source.written));
+  }
+
+  /** Returns how FILE was when it was last loaded; undefined when that is not known. What is older than these sources was
+   *  loaded as it is. */
+  lastLoaded(file: string): Source | undefined {
+    const now = this.read(file);
+    if (now === undefined || now.loaded) return now;
+    const older = [...this.#older].findLast(([key, { loaded }]) => loaded && key.endsWith(` ${file}`));
+    return older?.[1] ?? (now.written < this.#begun ? now : undefined);
+  }
+
+  /** Returns how FILE was when its version of the second WRITTEN was loaded; undefined when that was not kept. Without
+   *  WRITTEN it has not changed since, as far as whole seconds tell. */
+  loaded(file: string, written?: number): Source | undefined {
+    const now = this.read(file);
+    if (now === undefined || (written === undefined && now.loaded)) return now;
+    const older = this.#older.get(versionOf(file, written ?? now.written));
+    if (written === undefined) return older?.loaded ? older : now;
+    return older ?? (now.written === written ? now : undefined);
+  }
+
+  #retire(file: string, source: Source): void {
+    const key = versionOf(file, source.written);
+    if (source.loaded || !this.#older.get(key)?.loaded) this.#older.set(key, source);
+  }
+
+  #makeRoom(): void {
+    let size = 0;
+    for (const { text } of [...this.#newest.values(), ...this.#older.values()]) size += text.text.length;
+    for (const kept of [this.#older, this.#newest]) {
+      for (const [key, { text }] of kept) {
+        if (size <= KEPT) return;
+        kept.delete(key);
+        size -= text.text.length;
+      }
+    }
+  }
+}
+
+/** Returns FILE as the image names it, without links. */
+function realName(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}
+
+function versionOf(file: string, written: number): string {
+  return `${written} ${file}`;
+}

@@ -1,0 +1,219 @@
+// Holds the answers of who_calls, and of others, against what the sources tell.
+
+import { expect } from 'vitest';
+import type { Session } from '../harness.ts';
+import type { Edge, Other, Truth } from './truth.ts';
+
+/** How many of those that there are were found, and how many of those that were given are. */
+export interface Score {
+  there: number;
+  found: number;
+  given: number;
+  right: number;
+}
+
+/** What was seen of one library. */
+export interface Row {
+  library: string;
+  callees: number;
+  named: Score;
+  places: Score;
+  /** Callees of which `No callers found` was said although they have some. */
+  falseNone: number;
+  sites: { right: number; wrong: number; marked: number };
+  others: { [name: string]: Score };
+}
+
+/** A caller in an answer: its NAME, what else it is when it is no function, and its places. */
+interface Told {
+  name: string;
+  kind?: string;
+  sites: { file: string; line: number; marked: boolean }[];
+}
+
+/** What was looked at, for a reader who asks why a figure is low. */
+export interface Findings {
+  rows: Row[];
+  missed: string[];
+  wrong: string[];
+  marked: string[];
+}
+
+const LIBRARY = /\/source\/([^/]+)\//;
+
+export function libraryOf(file: string): string {
+  return LIBRARY.exec(file)?.[1] ?? '';
+}
+
+/** Returns what SESSION, in which the systems of TRUTH are loaded, answers of each STEPth callee, held against it. */
+export async function compared(session: Session, truth: Truth, step: number): Promise<Findings> {
+  const findings = new Tally(truth);
+  const callees = new Map<string, Edge[]>();
+  for (const edge of truth.edges) callees.set(edge.callee, [...(callees.get(edge.callee) ?? []), edge]);
+  const sorted = [...callees].sort(([one], [other]) => (one < other ? -1 : 1));
+  for (const [index, [callee, edges]] of sorted.entries()) {
+    if (index % step === 0) findings.take(callee, edges, await callersOf(session, edges[0]?.asked ?? ''));
+  }
+  return findings.result();
+}
+
+/** Asks SESSION for all pages of who calls NAME. */
+async function callersOf(session: Session, name: string): Promise<Told[]> {
+  const told: Told[] = [];
+  for (;;) {
+    const args = { name, sites: true, limit: 200, offset: told.length };
+    const { text, isError } = await session.call('who_calls', args);
+    expect(isError, text).toBe(false);
+    const before = told.length;
+    told.push(...toldIn(text));
+    if (told.length === before || !text.includes('limit and offset reach')) return told;
+  }
+}
+
+/** Returns the callers in TEXT. Those that are only possible are left out. */
+function toldIn(text: string): Told[] {
+  const told: Told[] = [];
+  let block = '';
+  for (const line of text.split('\n')) {
+    if (/^\S.*:$/.test(line)) block = line;
+    if (block.startsWith('Possible')) continue;
+    if (/^ {2}\S/.test(line) && line !== '  ...') told.push(callerIn(line.slice(2), block));
+    const site = /^ {4}(?:no source|(\/.*?):(\d+):\d+ {2}(.*))$/.exec(line);
+    const marked = /\((?:one of \d+|in an expansion|the file changed since it was loaded)\)(?: {2}\[|$)/;
+    if (site?.[1]) {
+      const [, file, number, rest = ''] = site;
+      told.at(-1)?.sites.push({ file, line: Number(number), marked: marked.test(rest) });
+    }
+  }
+  return told;
+}
+
+function callerIn(text: string, block: string): Told {
+  if (block.startsWith('Functions')) return { name: text.replace(/ \(same function as .*$/, ''), sites: [] };
+  const [, name = text, kind = text] = /^(.*?::(?:\(.*?\)|\S+)) \((.*)\)$/.exec(text) ?? [];
+  return { name, kind, sites: [] };
+}
+
+/** Counts for each library. */
+class Tally {
+  readonly #truth: Truth;
+  readonly #rows = new Map<string, Row>();
+  readonly #missed: string[] = [];
+  readonly #wrong: string[] = [];
+  readonly #marked: string[] = [];
+
+  constructor(truth: Truth) {
+    this.#truth = truth;
+  }
+
+  result(): Findings {
+    const rows = [...this.#rows.values()].sort((one, other) => (one.library < other.library ? -1 : 1));
+    return { rows, missed: this.#missed, wrong: this.#wrong, marked: this.#marked };
+  }
+
+  /** Counts what was TOLD of CALLEE, which has EDGES. */
+  take(callee: string, edges: Edge[], told: Told[]): void {
+    const inFiles = told.filter((each) => each.kind !== 'macro use' && this.#walked(each));
+    this.#found(callee, edges, told);
+    for (const each of inFiles) this.#given(callee, edges, each);
+    for (const [name, other] of Object.entries(this.#truth.others)) this.#other(name, other, callee, edges);
+    for (const library of new Set(edges.filter(({ maybe }) => !maybe).map(({ file }) => libraryOf(file)))) {
+      this.#row(library).callees++;
+      if (told.length === 0) this.#row(library).falseNone++;
+    }
+  }
+
+  /** Whether EACH stands in a file that was walked, as far as is told. */
+  #walked({ sites, name, kind }: Told): boolean {
+    const [, file] = /^(?:.* )?(\/.*?):\d+/.exec(kind ?? '') ?? [];
+    const files = [...sites.map((site) => site.file), ...(file ? [file] : [])];
+    const known = this.#truth.edges.some(({ names }) => names.includes(name));
+    return files.length > 0 ? files.every((each) => this.#truth.files.has(each)) : known;
+  }
+
+  #found(callee: string, edges: Edge[], told: Told[]): void {
+    const seen = new Set<string>();
+    for (const edge of edges) {
+      const key = `${edge.kind} ${edge.names} ${edge.kind === 'top-level form' ? edge.form : ''}`;
+      if (edge.maybe || seen.has(key)) continue;
+      seen.add(key);
+      const row = this.#row(libraryOf(edge.file));
+      const score = edge.kind === 'function' ? row.named : row.places;
+      score.there++;
+      if (told.some((each) => tells(each, edge))) score.found++;
+      else this.#missed.push(`${callee} <- ${edge.kind} ${edge.names} ${edge.file}:${edge.form[0]}`);
+    }
+  }
+
+  #given(callee: string, edges: Edge[], each: Told): void {
+    const matching = edges.filter((edge) => tells(each, edge));
+    const file = each.sites[0]?.file ?? matching[0]?.file ?? edges[0]?.file ?? '';
+    const row = this.#row(libraryOf(file));
+    const score = each.kind === undefined ? row.named : row.places;
+    score.given++;
+    if (matching.length > 0) score.right++;
+    else this.#wrong.push(`${callee} <- ${each.name} ${each.kind ?? ''} ${file}`);
+    if (matching.length === 0) return;
+    for (const site of each.sites) {
+      const right = matching.some((edge) => edge.file === site.file && edge.lines.includes(site.line));
+      row.sites[site.marked ? 'marked' : right ? 'right' : 'wrong']++;
+      if (site.marked) this.#marked.push(`${callee} <- ${each.name} at ${site.file}:${site.line}`);
+      if (!site.marked && !right) this.#wrong.push(`${callee} <- ${each.name} at ${site.file}:${site.line}`);
+    }
+  }
+
+  #other(name: string, { asked, pairs }: Other, callee: string, edges: Edge[]): void {
+    if (!asked.has(callee)) return;
+    const named = edges.filter(({ kind }) => kind === 'function');
+    const callers = new Map(named.map((edge) => [edge.names[0] ?? '', edge]));
+    for (const [caller, { file, maybe }] of callers) {
+      if (maybe) continue;
+      const score = this.#otherScore(libraryOf(file), name);
+      score.there++;
+      if (pairs.has(`${callee}\t${caller}`)) score.found++;
+    }
+    for (const pair of pairs) {
+      const [of, caller = ''] = pair.split('\t');
+      const known = this.#truth.edges.find(({ names }) => names.includes(caller));
+      if (of !== callee || known === undefined) continue;
+      const score = this.#otherScore(libraryOf(known.file), name);
+      score.given++;
+      if (callers.has(caller) || edges.some(({ names }) => names.includes(caller))) score.right++;
+    }
+  }
+
+  #otherScore(library: string, name: string): Score {
+    const { others } = this.#row(library);
+    others[name] ??= nothing();
+    return others[name] ?? nothing();
+  }
+
+  #row(library: string): Row {
+    const row = this.#rows.get(library) ?? {
+      library,
+      callees: 0,
+      named: nothing(),
+      places: nothing(),
+      falseNone: 0,
+      sites: { right: 0, wrong: 0, marked: 0 },
+      others: {},
+    };
+    this.#rows.set(library, row);
+    return row;
+  }
+}
+
+function nothing(): Score {
+  return { there: 0, found: 0, given: 0, right: 0 };
+}
+
+/** Whether TOLD is EDGE: by a name, or by where the top-level form is. */
+function tells({ name, kind, sites }: Told, { names, file, form: [first, last], ...edge }: Edge): boolean {
+  if (names.includes(name)) return true;
+  if (edge.kind === 'function') return false;
+  const [, path, line] = /(?:^|.* )(\/.*?):(\d+)/.exec(`${name} ${kind ?? ''}`) ?? [];
+  const places = [...sites, ...(path ? [{ file: path, line: Number(line) }] : [])];
+  return (
+    kind !== undefined && places.some((site) => site.file === file && first <= site.line && site.line <= last)
+  );
+}
