@@ -11,6 +11,7 @@
     ("jobs" "package" "readtables" "session" "places" "frames" "near" "conditions" "jobs" "threads" "operations" "asdf" "warnings" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked")
+    ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "loads" "forget" "compare" "disk")
     ("journal" "package" "context" "effects" "assignments" "journal" "replay")
     ("evaluate" "package" "evaluate" "systems" "load" "undo" "compile" "expand")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))

@@ -33,6 +33,7 @@ export const EXAMPLES = {
   load_system: [{ system: 'inventory' }, { system: 'inventories' }],
   restart_image: [{}, { rebuild: 'previous' }],
   load_file: [{ path: 'inventory.lisp' }],
+  compare_image: [{ path: 'inventory.lisp' }, { package: 'inventory' }],
   read_file: [{ path: 'inventory.asd' }, { path: 'inventory.lisp', start_line: 1, end_line: 6 }],
   read_buffer: [{ buffer: 'inventory.lisp', start_line: 8, limit: 3 }, { buffer: 'inventory.asd' }],
   search_in_buffer: [
@@ -85,6 +86,7 @@ export const LARGEST = {
   load_system: [{ system: 'inventory', force: true }],
   restart_image: [{}],
   load_file: [{ path: 'broken.lisp' }, { path: 'noisy.lisp' }],
+  compare_image: [{ path: 'inventory.lisp' }],
   read_file: [{ path: 'noisy.lisp', limit: 2000 }, { path: 'inventory.lisp' }],
   read_buffer: [{ buffer: 'noisy.lisp', limit: 2000 }],
   search_in_buffer: [{ pattern: '(', limit: 200 }],

@@ -111,6 +111,26 @@ in another way."
 
 (define-check (known :function :kind 'car))
 
+;;; Where definitions are from
+
+(define-ability "definition sources" "nothing is told of what a file no longer defines")
+
+(define-internal function-code (function)
+  "Return the code of FUNCTION, a simple one." ("SB-KERNEL" "FUN-CODE-HEADER"))
+(define-internal code-information (code)
+  "Return what the debugger knows of CODE." ("SB-KERNEL" "%CODE-DEBUG-INFO"))
+(define-internal information-source (information)
+  "Return the source of INFORMATION, from CODE-INFORMATION." ("SB-C" "DEBUG-INFO-SOURCE"))
+(define-internal source-name (source)
+  "Return the name of the file of SOURCE, or NIL." ("SB-C" "DEBUG-SOURCE-NAMESTRING"))
+(define-internal source-date (source)
+  "Return the date of the file of SOURCE when it was compiled." ("SB-C" "DEBUG-SOURCE-CREATED"))
+(define-internal location-form (location)
+  "Return the number of the top-level form of LOCATION."
+  ("SB-C" "DEFINITION-SOURCE-LOCATION-TOPLEVEL-FORM-NUMBER"))
+(define-internal-name +define-variable+ "Names the function behind DEFVAR." ("SB-IMPL" "%DEFVAR"))
+(define-internal-name +define-global+ "Names the function behind DEFGLOBAL." ("SB-IMPL" "%DEFGLOBAL"))
+
 ;;; Classes as the compiler has them
 
 (define-ability "compiled classes" "compile_form leaves the classes that a form defines")
@@ -152,6 +172,10 @@ in another way."
   ("SB-KERNEL" "DD-CONSTRUCTORS"))
 (define-internal description-type (description)
   "Return what the structures of DESCRIPTION are: STRUCTURE, VECTOR or LIST." ("SB-KERNEL" "DD-TYPE"))
+(define-internal description-copier (description)
+  "Return the name of the copier of DESCRIPTION, or NIL." ("SB-KERNEL" "DD-COPIER-NAME"))
+(define-internal description-predicate (description)
+  "Return the name of the predicate of DESCRIPTION, or NIL." ("SB-KERNEL" "DD-PREDICATE-NAME"))
 (define-internal structure-slot-name (slot) "Return the name of SLOT." ("SB-KERNEL" "DSD-NAME"))
 (define-internal structure-slot-accessor (slot)
   "Return the name of the accessor of SLOT." ("SB-KERNEL" "DSD-ACCESSOR-NAME"))

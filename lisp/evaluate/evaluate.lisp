@@ -147,13 +147,16 @@ only counted."
   "Evaluate FORM as a REPL does, and return the list of its values printed. TEXT is a function that
 returns it as it stood."
   (setf - form)
-  (evaluate-telling form text
-                    (lambda (values)
-                      (setf /// // // / / values
-                            *** ** ** * * (first values)
-                            +++ ++ ++ + + form)
-                      (printing-values
-                        (call-user-code (lambda () (values-data values)))))))
+  (call-noting
+   (lambda ()
+     (evaluate-telling form text
+                       (lambda (values)
+                         (setf /// // // / / values
+                               *** ** ** * * (first values)
+                               +++ ++ ++ + + form)
+                         (printing-values
+                           (call-user-code (lambda () (values-data values)))))))
+   :by (lambda () (print-safely 80 (on-one-line (funcall text)) "~A"))))
 
 (defvar *done* nil "The printed values of the forms that were evaluated, newest first.")
 

@@ -27,19 +27,34 @@ sees what the server makes. Else it is made here, and goes with what is in it."
 
 (defvar *phase* nil "What LOAD-FILE is at: \"compile\" or \"load\".")
 
-(defun compile-and-load (source fasl)
-  "Compile the file SOURCE into FASL, load that, and return the members of the answer."
+(defun true-name (file)
+  "Return the native true name of FILE, or its native name when it is gone."
+  (sb-ext:native-namestring (or (ignore-errors (truename file)) file)))
+
+(defun load-noting (fasl source file forget)
+  "Load FASL, which was made from SOURCE: FILE or a copy of that. Return as a JSON object where image and file differ
+then. With FORGET take out of the image what FILE no longer defines."
+  (let* ((path (true-name file))
+         (*source-copy* (and (not (eq file source)) (cons (true-name source) path)))
+         (*loaded* nil))
+    (call-noting (lambda () (call-user-code (lambda () (load-compiled fasl source)))) :path path)
+    (let ((forgotten (and forget (forget-old path))))
+      (make-json-object (append forgotten (agreement))))))
+
+(defun compile-and-load (source fasl file forget)
+  "Compile the file SOURCE, FILE or a copy of it, into FASL, load that, and return the members of the answer. With
+FORGET take out of the image what FILE no longer defines."
   (prepare-file source)
   (multiple-value-bind (made warnings failed)
       (let ((*readtable* (readtable-for source)))
         (call-user-code (lambda () (compile-file source :output-file fasl))))
     (declare (ignore warnings))
     (setf *phase* "load")
-    (when made
-      (call-user-code (lambda () (load-compiled made source))))
-    (list "value" (object "file" (sb-ext:native-namestring (truename source))
-                          "failed" (and made failed t)
-                          "notLoaded" (null made)))))
+    (let ((agreement (and made (load-noting made source file forget))))
+      (list "value" (object "file" (sb-ext:native-namestring (truename source))
+                            "failed" (and made failed t)
+                            "notLoaded" (null made)
+                            "agreement" agreement)))))
 
 (defun copy-beside (fasl source content)
   "Write CONTENT, a string with a character for each octet, to a file beside FASL that is named like
@@ -50,14 +65,14 @@ SOURCE, and return its pathname."
       (write-string content stream))
     copy))
 
-(define-operation ("load-file" :members t) (file fasl content)
+(define-operation ("load-file" :members t) (file fasl content forget)
   "Compile FILE into FASL, both native names, and load it; with CONTENT, a string with a character for
-each octet, that in its place."
+each octet, that in its place. With FORGET take out of the image what FILE no longer defines."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*phase* "compile"))
     (flet ((compile-it ()
-             (compile-and-load (if content (copy-beside fasl source content) source) fasl)))
+             (compile-and-load (if content (copy-beside fasl source content) source) fasl source forget)))
       (let ((members (call-as-job-part nil (lambda ()
                                              (call-with-quiet-compiler
                                               (lambda () (call-in-folder-of fasl #'compile-it)))))))
@@ -98,11 +113,12 @@ was not found."
   (let ((system (call-user-code (lambda () (find-system name)))))
     (if (null system)
         (list "value" (object "missing" name "known" (known-systems)))
-        (let ((before (loaded-systems)))
-          (call-user-code (lambda () (operate name force)))
+        (let ((before (loaded-systems)) (*loaded* nil))
+          (call-noting (lambda () (call-user-code (lambda () (operate name force)))))
           (list "value" (object "system" name
                                 "already" (and (member name before :test #'string-equal) (not force))
-                                "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)))))))
+                                "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
+                                "agreement" (make-json-object (agreement))))))))
 
 (define-operation ("load-system" :members t) (name force)
   "Load the system NAME and what it depends on with ASDF."
@@ -140,11 +156,22 @@ of the system NAME."
         (let ((path (ignore-errors (translate-logical-pathname (asdf-call "COMPONENT-PATHNAME" component)))))
           (and path (pathname-name path) (list (sb-ext:native-namestring path)))))))
 
-(define-operation "system-files" (names)
-  "List the source files of the systems NAMES that are loaded, and those that define them; at most 5000."
+(defun system-paths (names)
+  "Return the native names of the source files of the systems NAMES that are loaded, and of those that define them; at
+most 5000."
   (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
               for system = (asdf-call "REGISTERED-SYSTEM" name)
               for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
               when definition collect (sb-ext:native-namestring definition)
               append (and system (ignore-errors (component-files system))))
         0 5000))
+
+(define-operation "system-files" (names)
+  "List the source files of the systems NAMES that are loaded, and those that define them; at most 5000."
+  (system-paths names))
+
+(define-operation "compare-files" (path system package)
+  "Tell where the image differs from the file PATH, a native name, or from the files of SYSTEM. With PACKAGE it is where
+it differs from any file that was loaded in the names of that."
+  (compare-files (if system (system-paths (list (string-downcase (string-left-trim "#:" system)))) (list path))
+                 (and package (named-package package))))

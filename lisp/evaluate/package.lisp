@@ -1,7 +1,7 @@
 ;;;; Evaluation, loading, compilation and expansion.
 
 (defpackage "LIVE-LISP.EVALUATE"
-  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL")
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.SOURCES" "LIVE-LISP.JOURNAL")
   (:export "PRINTING-VALUES" "CALL-AS-JOB-PART"))
 
 (in-package "LIVE-LISP.EVALUATE")

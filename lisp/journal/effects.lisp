@@ -75,6 +75,8 @@ RESTYLES is true when it can change how forms are read and printed. NAMES has th
   "Call CHECK, which asks the lock of the home of NAME whether DOING something to that is allowed. Note what is done when
 it does more than compile."
   (declare (dynamic-extent doing))
+  (when (and *touched* (not (starts-p (first doing) "binding" "setting the value")))
+    (if (starts-p (first doing) "setting fdefinition") (touch-function name) (touch name)))
   (noting
     (unless (starts-p (first doing) "binding" "declaring" "proclaiming" "setting the value")
       (let ((symbol (note-name name)))
@@ -102,7 +104,8 @@ apart: reading interns too, and so does much code that only looks a symbol up."
       (when symbol
         (when (system-symbol-p symbol) (setf (effects-restyles *effects*) t))
         (when (own-package-p (symbol-package symbol)) (setf (effects-damages *effects*) t)))))
-  (funcall change generic-function method))
+  (multiple-value-prog1 (funcall change generic-function method)
+    (when (sb-mop:method-generic-function method) (touch-method method))))
 
 (defun called-whole (function &rest arguments)
   "Call FUNCTION with ARGUMENTS, and note that this builds the image, but not what it does in turn."
@@ -116,7 +119,35 @@ apart: reading interns too, and so does much code that only looks a symbol up."
 
 (defun file-compiled (function &rest arguments)
   "Call FUNCTION, which compiles a file, with ARGUMENTS. What that defines is for the compiler."
-  (let ((*effects* nil)) (apply function arguments)))
+  (let ((*effects* nil) (*touched* nil)) (apply function arguments)))
+
+(defun file-loaded (function &rest arguments)
+  "Call FUNCTION, which loads a file, with ARGUMENTS, note that this builds the image, and which definitions it made."
+  (note-building)
+  (let ((*effects* nil)) (call-loading (lambda () (apply function arguments)))))
+
+(defun package-defined (function &rest arguments)
+  "Call FUNCTION, which defines a package, with ARGUMENTS, and note that this builds the image."
+  (note-building)
+  (let* ((*defining-package* (or (find-if (lambda (argument) (typep argument 'source-location)) arguments) t))
+         (package (apply function arguments)))
+    (touch-exports '() package)
+    package))
+
+(defun exported (function symbols &rest package)
+  "Call FUNCTION, which exports SYMBOLS of PACKAGE, and note that."
+  (touch-exports symbols (or (first package) *package*))
+  (apply function symbols package))
+
+(defun variable-defined (function symbol &rest arguments)
+  "Call FUNCTION, which defines the variable SYMBOL, with ARGUMENTS, and note that."
+  (touch-variable symbol)
+  (apply function symbol arguments))
+
+(defun generic-function-ensured (function name &rest arguments)
+  "Call FUNCTION, which makes or changes the generic function NAME, with ARGUMENTS, and note that."
+  (touch name)
+  (apply function name arguments))
 
 (sb-ext:defglobal **hears-interning** nil "True when *INTERNED* is told what is interned.")
 
@@ -131,8 +162,13 @@ apart: reading interns too, and so does much code that only looks a symbol up."
   (loop for (listener . names) in `((name-checked ,+name-check+)
                                     (package-checked ,+package-check+)
                                     (method-changed add-method remove-method)
-                                    (building-called make-package ,+define-package+ ,+proclaim+)
-                                    (called-whole load sb-alien:load-shared-object (setf documentation))
+                                    (building-called make-package ,+proclaim+)
+                                    (package-defined ,+define-package+)
+                                    (exported export)
+                                    (variable-defined ,+define-variable+ ,+define-global+)
+                                    (generic-function-ensured ensure-generic-function)
+                                    (file-loaded load)
+                                    (called-whole sb-alien:load-shared-object (setf documentation))
                                     (file-compiled compile-file))
         do (dolist (name names)
              (when name (encapsulate name 'live-lisp-journal (fdefinition listener)))))

@@ -1,7 +1,7 @@
 ;;;; The journal: what built the image, and how it is built again.
 
 (defpackage "LIVE-LISP.JOURNAL"
-  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.SOURCES")
   (:export "LISTEN-FOR-EFFECTS" "*INTERNED*" "**HEARS-INTERNING**" "NOTE-BUILDING" "LIBRARY-SYMBOL-P" "EVALUATE-TELLING"))
 
 (in-package "LIVE-LISP.JOURNAL")

@@ -28,10 +28,13 @@ does. Return NIL, or why it could not be evaluated."
               (lambda ()
                 (let ((*package* package) (*seen* (thread-settings)))
                   (proclaim-policy (gethash "policy" table))
-                  (evaluate-noting (without-parts (call-user-code
-                                                   (lambda () (call-reading (lambda () (read-from-string text)))))
-                                                  (gethash "without" table))
-                                   effects))))))))
+                  (call-noting
+                   (lambda ()
+                     (evaluate-noting (without-parts (call-user-code
+                                                      (lambda () (call-reading (lambda () (read-from-string text)))))
+                                                     (gethash "without" table))
+                                      effects))
+                   :by (lambda () (print-safely 80 (on-one-line text) "~A"))))))))))
 
 (defun works-p ()
   "True when a form can be read, evaluated and printed with the session's variables. User code can run here."

@@ -8,6 +8,7 @@ import type { ReplHistory } from '../records/repl-history.ts';
 import type { PendingEdits } from './buffer/buffers.ts';
 import { bufferTools } from './buffer/index.ts';
 import { diffTools } from './diff/index.ts';
+import { compareImage } from './execution/compare-image.ts';
 import { imageStatus } from './execution/image-status.ts';
 import { executionTools } from './execution/index.ts';
 import { interrupt } from './execution/interrupt.ts';
@@ -47,6 +48,7 @@ export function furtherTools({ image, replaceable, workspace, places, log }: Gro
   return [
     loadSystem(image, places),
     loadFile(image, places, workspace.root),
+    compareImage(image, places, workspace.root),
     imageStatus(image, replaceable),
     interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),

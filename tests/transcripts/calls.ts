@@ -164,6 +164,20 @@ export const TOOLS: Record<string, Calls> = {
     'over-long': [{ system: 'shop/noisy' }],
     bad: [{}, { system: 'shoe' }, { system: 'shop', force: 'yes' }],
   },
+  compare_image: {
+    usual: [{ path: 'shop.lisp' }, { package: 'SHOP' }],
+    empty: [{ system: 'shop' }],
+    'over-long': [],
+    bad: [
+      {},
+      { path: 'shop.lisp', package: 'SHOP' },
+      { path: 'shoe.lisp' },
+      { path: 'shop.asd' },
+      { system: 'shoe' },
+      { package: 'NOWHERE' },
+      { path: 7 },
+    ],
+  },
   read_file: {
     usual: [{ path: 'shop.asd' }, { path: 'shop.lisp', start_line: 2, end_line: 4 }],
     empty: [{ path: 'nothing.lisp' }],

@@ -18,8 +18,8 @@ export interface FormEntry {
 export type Entry =
   | ({ kind: 'form' } & FormEntry)
   | { kind: 'package'; inPackage: string }
-  /** PARTIAL: it was not loaded to its end. */
-  | { kind: 'file'; path: string; digest?: string; partial?: boolean }
+  /** PARTIAL: it was not loaded to its end. FORGET: what it defined no more was taken out of the image. */
+  | { kind: 'file'; path: string; digest?: string; partial?: boolean; forget?: boolean }
   | SystemEntry;
 
 /** A system that was loaded, with the digests of the source files then, once they are known. */

@@ -130,10 +130,10 @@ export class Journal {
   watch(name: string, args: object, loaded: (entry: SystemEntry, names: string[]) => void): Answered {
     if (name === 'evaluate') return (job, { data }) => this.#evaluated(job, data as EvaluateData);
     if (name === 'load-file') {
-      const { file } = args as { file: string };
+      const { file, forget } = args as { file: string; forget?: boolean };
       const content = this.on ? readBounded(file) : undefined;
       return (_, { data, ending }) =>
-        this.#loadedFile(file, data as LoadFileData, ending.kind === 'done', content);
+        this.#loadedFile(file, data as LoadFileData, ending.kind === 'done', forget, content);
     }
     if (name === 'load-system') {
       return (_, { data, ending }) => {
@@ -198,7 +198,13 @@ export class Journal {
     this.#told.delete(job);
   }
 
-  #loadedFile(file: string, { value, phase }: LoadFileData, ended: boolean, content?: Buffer): void {
+  #loadedFile(
+    file: string,
+    { value, phase }: LoadFileData,
+    ended: boolean,
+    forget = false,
+    content?: Buffer,
+  ): void {
     if (value?.notLoaded || (!ended && phase !== 'load')) return;
     const path = value?.file ?? file;
     addName(this.#held.files, path);
@@ -209,6 +215,7 @@ export class Journal {
       path,
       ...(digest !== undefined && { digest }),
       ...(!ended && { partial: true }),
+      ...(forget && { forget }),
     });
   }
 

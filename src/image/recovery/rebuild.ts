@@ -141,7 +141,11 @@ export class Rebuild {
         this.#done++;
         return true;
       }
-      const args = { ...source, fasl: join(folder, 'loaded.fasl') };
+      const args = {
+        ...source,
+        fasl: join(folder, 'loaded.fasl'),
+        ...(entry.forget && { forget: true }),
+      };
       const { data, ending } = await this.#job(peer, 'load-file', args, this.#times.rebuiltLoad);
       if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
       this.#done++;

@@ -1,5 +1,6 @@
 // Decides what each operation of the agent takes and gives back; docs/wire-protocol.md has examples.
 
+import type { Agreement, ComparisonData } from './agreement.ts';
 import type { Caller, Doing, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 import type { Condition, Frame, Output, Reason } from './endings.ts';
 import type {
@@ -125,7 +126,7 @@ export interface LastErrorData {
 export interface LoadFileData extends Remarks {
   /** What it was at when it ended. */
   phase?: 'compile' | 'load';
-  value?: { file: string; failed?: boolean; notLoaded?: boolean };
+  value?: { file: string; failed?: boolean; notLoaded?: boolean; agreement?: Agreement };
 }
 
 interface ToolValue {
@@ -147,6 +148,7 @@ export interface LoadSystemData extends Remarks {
     /** The name, when ASDF has no such system; then KNOWN are those it has. */
     missing?: string;
     known?: string[];
+    agreement?: Agreement;
   };
 }
 
@@ -188,12 +190,19 @@ export interface Operations {
   evaluate: { args: { code: string; package?: string }; data: EvaluateData };
   'compile-forms': { args: { code: string; file: string; package?: string }; data: CompileData };
   'last-error': { args: { index: number }; data: { value?: LastErrorData } };
-  'load-file': { args: { file: string; fasl: string; content?: string }; data: LoadFileData };
+  'load-file': {
+    args: { file: string; fasl: string; content?: string; forget?: boolean };
+    data: LoadFileData;
+  };
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };
   'run-tool': {
     args: { name: string; registration: unknown; arguments: { readonly [name: string]: unknown } };
     data: RunToolData;
+  };
+  'compare-files': {
+    args: { path?: string; system?: string; package?: string };
+    data: { value?: ComparisonData | LookupFailure };
   };
   'system-files': { args: { names: string[] }; data: { value?: string[] } };
   replay: { args: { forms: object[] }; data: { failed?: ReplayRemark[] } };

@@ -1,9 +1,9 @@
 // Decides the tools that load files and systems.
 
 import { createHash } from 'node:crypto';
-import { readFileSync, type Stats, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { CallError } from '../../errors.ts';
 import { wholeContent } from '../../files/diff.ts';
 import { fileFailure } from '../../files/failure.ts';
@@ -24,11 +24,13 @@ import {
 } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { visibleName } from '../../visible.ts';
+import { agreementSection } from '../agreement.ts';
 import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts';
 import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
 import { imbalanceText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
+import { sourceFile } from '../source-file.ts';
 
 const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (600 when absent)` } as const;
 
@@ -36,9 +38,14 @@ const LOAD_FILE = {
   name: 'load_file',
   title: 'Load Lisp file',
   description:
-    'Compile a Lisp source file and load it into the running image, so that cross references and compiler warnings exist. Nothing is written beside the source. Returns warnings by definition and line.',
+    'Compile a Lisp source file and load it into the running image, so that cross references and compiler warnings exist. Nothing is written beside the source. Returns warnings by definition and line. Says where image and file differ then: what the file has no more, variables not set again, users of changed macros.',
   parameters: [
     { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
+    {
+      name: 'forget',
+      type: 'boolean',
+      description: 'Also remove from the image what the file defined before and has no more',
+    },
     LOAD_TIMEOUT,
   ],
   required: ['path'],
@@ -74,7 +81,7 @@ export function loadFile(image: Image, places: Places, root: string) {
       return withTemporaryFolder(async (folder) => {
         const reply = await image.call(
           'load-file',
-          { file, fasl: join(folder, 'loaded.fasl') },
+          { file, fasl: join(folder, 'loaded.fasl'), ...(args.forget && { forget: true }) },
           { ...callOptions(context), ...limitOption(args) },
         );
         places.keepLoaded([file]);
@@ -100,23 +107,6 @@ async function loadPreview(places: Places, file: string): Promise<Preview> {
   return { ...wholeContent(visibleName(place), text), summary, place, fingerprint };
 }
 
-function sourceFile(root: string, path: string): string {
-  if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
-  const file = resolve(root, path);
-  const stats = statsOf(file, path);
-  if (stats === undefined) throw new CallError(`There is no file ${file}. Relative paths start at ${root}.`);
-  if (!stats.isFile()) throw new CallError(`${file} is not a file. Name a Lisp source file.`);
-  return file;
-}
-
-function statsOf(file: string, path: string): Stats | undefined {
-  try {
-    return statSync(file, { throwIfNoEntry: false });
-  } catch (error) {
-    throw fileFailure(error, path, 'read');
-  }
-}
-
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {
   if (data.value?.notLoaded)
     return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
@@ -132,7 +122,7 @@ const LOAD_SYSTEM = {
   name: 'load_system',
   title: 'Load ASDF system',
   description:
-    "Load an ASDF system, and what it depends on, into the running image. Any system that ASDF can find: in the workspace, installed by the distribution, or in the user's source registry. Returns what was loaded and warnings by file.",
+    "Load an ASDF system, and what it depends on, into the running image. Any system that ASDF can find: in the workspace, installed by the distribution, or in the user's source registry. Returns what was loaded, warnings by file, and where image and files differ then.",
   parameters: [
     { name: 'system', type: 'string', description: 'System name, for example alexandria or my-app/tests' },
     { name: 'force', type: 'boolean', description: 'Compile and load the system itself again' },
@@ -230,6 +220,7 @@ function loadResult(
     groupedWarnings(data, places),
     parenthesesSection(data, places),
     redefinedSection(data),
+    agreementSection(data.value?.agreement, places),
     readtableSection(data),
     outputSection(output),
     waitedSection(waitedMs),

@@ -1,0 +1,155 @@
+;;;; Where the image and the files that were loaded differ, as data.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(defun bounded-members (key items)
+  "Return the members that tell ITEMS, JSON objects, at most *TOLD-LIMIT*, under KEY, and how many there are."
+  (and items
+       (list key (page items 0 *told-limit*)
+             (concatenate 'string key "Total") (length items))))
+
+(defun unset-data (definition)
+  "Return what is told of the variable of DEFINITION, which was not set again; NIL when it is unbound by now."
+  (let ((symbol (definition-name definition)) (says (definition-says definition)))
+    (when (boundp symbol)
+      (object "name" (symbol-text symbol)
+              "value" (printing-plainly
+                        (let ((*print-length* 5) (*print-level* 3)) (print-safely 60 (symbol-value symbol))))
+              "says" (and (stringp says) (print-safely 60 says "~A"))))))
+
+(defun old-data (files &optional (wanted (constantly t)))
+  "Return what the image has of FILES and their last loads did not define, those that are WANTED, as JSON objects."
+  (loop for file in files
+        append (loop for definition in (main-definitions (old-definitions file))
+                     when (funcall wanted definition)
+                       collect (item-data definition "file" (source-file-path file)))))
+
+(defun outdated-of (files)
+  "Return the outdated uses of what FILES define."
+  (remove-if-not (lambda (use)
+                   (some (lambda (file)
+                           (some (lambda (kind) (gethash (cons kind (first use)) (source-file-definitions file)))
+                                 '(:macro :compiler-macro :function)))
+                         files))
+                 (outdated-uses)))
+
+(defun double-data (double)
+  "Return DOUBLE, from DOUBLES, as a JSON object."
+  (destructuring-bind (name method other) double
+    (let ((path (file-path (identity-file method))))
+      (object "kind" "method" "name" (method-name-text name method)
+              "file" path "form" (identity-form method) "other" (identity-form other)))))
+
+(defun agreement ()
+  "Return the members that tell where the image and the files of the load that this thread noted last differ."
+  (when *loaded*
+    (let ((files (noted-files *loaded*)))
+      (append (and (noted-doubles *loaded*) (list "features" (feature-names)))
+              (bounded-members "doubles" (mapcar #'double-data (noted-doubles *loaded*)))
+              (bounded-members "old" (old-data files))
+              (bounded-members "unset" (remove nil (mapcar #'unset-data (noted-unset *loaded*))))
+              (bounded-members "outdated" (outdated-data (outdated-of files)))))))
+
+;;; What is another than the file made
+
+(defun method-now (definition)
+  "Return the method that has the place of that of DEFINITION, or NIL."
+  (let ((function (generic-function-named (definition-name definition))) (method (definition-identity definition)))
+    (and function
+         (find-if (lambda (other) (same-method-p method other)) (sb-mop:generic-function-methods function)))))
+
+(defun in-place-of (definition)
+  "Return the identity of what has the place of DEFINITION, which the image has not, or NIL."
+  (case (definition-kind definition)
+    (:method (method-now definition))
+    ((:export :package) nil)
+    (t (identity-now (definition-kind definition) (definition-name definition)))))
+
+(defun evaluation-of (definition identity)
+  "Return what is kept of the evaluation that made IDENTITY, what DEFINITION is now, or NIL."
+  (let ((kept (gethash (definition-key (definition-kind definition) (definition-name definition) identity)
+                       **evaluated**)))
+    (and kept (eq (first kept) identity) kept)))
+
+(defun unix-time (time)
+  "Return the universal TIME as seconds since 1970."
+  (- time (encode-universal-time 0 0 0 1 1 1970 0)))
+
+(defun evaluation-members (kept)
+  "Return the members that tell of KEPT, an evaluation."
+  (list "time" (unix-time (second kept)) "by" (third kept)))
+
+(defun differing-data (definition file)
+  "Return as a JSON object how the image differs from DEFINITION, which the last load of FILE made; NIL when it does not."
+  (unless (current-p definition)
+    (let* ((now (in-place-of definition)) (kept (and now (evaluation-of definition now)))
+           (other (and now (not kept) (identity-file now))) (path (and other (file-path other)))
+           (known (and path (gethash path **files**))))
+      (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
+            ;; Both come with the same load, and the later one counts.
+            ((and known (= (source-file-serial known) (source-file-serial file))) nil)
+            (t (apply #'item-data definition
+                      "file" (source-file-path file)
+                      "at" (identity-form (definition-identity definition))
+                      "missing" (and (null now) t)
+                      "other" path
+                      (and kept (evaluation-members kept))))))))
+
+(defun differing (file wanted)
+  "Return how the image differs from what the last load of FILE made and is WANTED, as JSON objects."
+  (let ((definitions '()))
+    (map-file-definitions (lambda (definition)
+                            (when (and (>= (definition-serial definition) (source-file-serial file))
+                                       (plusp (source-file-serial file))
+                                       (funcall wanted definition)
+                                       (not (current-p definition)))
+                              (push definition definitions)))
+                          file)
+    (loop for definition in (main-definitions (sort-definitions definitions))
+          for data = (differing-data definition file)
+          when data collect data)))
+
+(defun unset-in (file wanted)
+  "Return what FILE says of variables that are WANTED and were not set again, as JSON objects."
+  (let ((unset '()))
+    (map-file-definitions (lambda (definition)
+                            (when (and (definition-baseline definition) (funcall wanted definition) (current-p definition))
+                              (push definition unset)))
+                          file)
+    (remove nil (mapcar #'unset-data (sort-definitions unset)))))
+
+(defun in-a-file-p (definition)
+  "True when some file that was loaded defines what DEFINITION does."
+  (loop with key = (key-of definition)
+        for file being the hash-values of **files**
+          thereis (gethash key (source-file-definitions file))))
+
+(defun overrides-p (definition)
+  "True when a file that was loaded defines the method whose place that of DEFINITION has."
+  (loop with method = (definition-identity definition)
+        for file being the hash-values of **files**
+          thereis (loop for other being the hash-values of (source-file-definitions file)
+                          thereis (and (eq (definition-kind other) :method)
+                                       (equal (definition-name other) (definition-name definition))
+                                       (same-method-p method (definition-identity other))))))
+
+(defun evaluated-only (packages)
+  "Return what evaluations defined of names in PACKAGES, and no file, as JSON objects."
+  (let ((found '()))
+    (sb-ext:with-locked-hash-table (**evaluated**)
+      (loop for kept being the hash-values of **evaluated**
+            for definition = (fourth kept)
+            for symbol = (name-symbol (definition-name definition))
+            when (and (symbolp symbol)
+                      (member (symbol-package symbol) packages :test #'eq)
+                      (third kept)
+                      (current-p definition)
+                      (not (kept-by-methods-p definition))
+                      (not (in-a-file-p definition))
+                      (not (and (eq (definition-kind definition) :method) (overrides-p definition))))
+              collect definition into definitions
+            finally (setf found definitions)))
+    (loop for definition in (main-definitions (sort-definitions found))
+          collect (apply #'item-data definition
+                         (evaluation-members
+                          (gethash (key-of definition) **evaluated**))))))

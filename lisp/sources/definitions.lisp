@@ -1,0 +1,107 @@
+;;;; What a symbol is defined as. Each definition has an identity: its function, or SBCL's note of where it is from.
+;;;; Each evaluation of a definition makes a new one.
+
+(in-package "LIVE-LISP.SOURCES")
+
+;;; Where a definition is from
+
+(defun function-source (function)
+  "Return what the debugger knows of the source of FUNCTION, or NIL."
+  (ignore-errors (information-source (code-information (function-code (simple-function function))))))
+
+(defun location-of (identity)
+  "Return the location of the compiler that IDENTITY is or has, or NIL."
+  (typecase identity
+    (source-location identity)
+    ;; What DEFSETF leaves.
+    ((cons t cons) (location-of (cddr identity)))
+    (method (location-of (class-location identity)))))
+
+(defun generic-function-file (function)
+  "Return the name of the file of a method of FUNCTION, or NIL."
+  (some #'identity-file (sb-mop:generic-function-methods function)))
+
+(defun identity-file (identity)
+  "Return the name of the file in which the definition of IDENTITY is, as SBCL has it, or NIL. What SBCL makes from code
+of its own is in none."
+  (let ((name (if (typep identity '(and function (not generic-function)))
+                  (let ((source (function-source identity))) (and source (source-name source)))
+                  (let ((location (location-of identity))) (and location (location-name location))))))
+    (and name (not (eql 0 (search "SYS:" name))) name)))
+
+(defun identity-form (identity)
+  "Return the number of the top-level form in which the definition of IDENTITY is, or NIL."
+  (let ((location (location-of identity)))
+    (cond (location (location-form location))
+          ((typep identity '(and function (not generic-function)))
+           (let* ((name (contrib-function "SB-INTROSPECT" "FIND-DEFINITION-SOURCE"))
+                  (path (contrib-function "SB-INTROSPECT" "DEFINITION-SOURCE-FORM-PATH")))
+             (and name path (ignore-errors (first (funcall path (funcall name identity))))))))))
+
+;;; What there is
+
+(defun noted-kinds ()
+  "Return the numbers of what SBCL notes of where a name is from, each after its keyword, in pairs."
+  (loop for kind across known-kinds
+        when (and kind (eq (kind-category kind) :source-location))
+          collect (cons (kind-name kind) (kind-number kind))))
+
+(defparameter *noted-kinds* (noted-kinds) "What NOTED-KINDS returns.")
+
+(defun class-identity (symbol)
+  "Return what tells the class that SYMBOL names from the next of that name: its location, or itself; NIL without a
+class. No class is made that SBCL only makes on demand."
+  (let* ((cell (class-cell symbol)) (classoid (and cell (cell-classoid cell))) (class (and cell (cell-class cell))))
+    (and classoid
+         (or (and class (ignore-errors (location-of (class-location class))))
+             (classoid-location classoid)
+             class))))
+
+(defun function-identity (function)
+  "Return what tells FUNCTION from the next of its name: of a generic one its location, when it has one."
+  (or (and (typep function 'generic-function) (ignore-errors (location-of (class-location function))))
+      function))
+
+(defun map-functions-named (visit name)
+  "Call VISIT with a kind, NAME and an identity for all that the function name NAME stands for."
+  (when (fboundp name)
+    (let ((macro (and (symbolp name) (macro-function name))))
+      (if macro
+          (funcall visit :macro name macro)
+          (funcall visit :function name (function-identity (fdefinition name))))))
+  (let ((expander (compiler-macro-function name)))
+    (when expander (funcall visit :compiler-macro name expander))))
+
+(defun map-definitions (visit symbol)
+  "Call VISIT with a kind, a name and an identity for each definition of SYMBOL, also as (SETF SYMBOL)."
+  (map-functions-named visit symbol)
+  (map-functions-named visit (list 'setf symbol))
+  (let ((class (class-identity symbol))
+        (type (or (known :type :source-location symbol) (known :type :expander symbol)))
+        (expander (known :setf :expander symbol)))
+    (when class (funcall visit :class symbol class))
+    (when (and type (not class)) (funcall visit :type symbol type))
+    (when expander (funcall visit :setf-expander symbol expander)))
+  (loop for (kind . number) in *noted-kinds*
+        for value = (known-value symbol number)
+        when value do (funcall visit kind symbol value)))
+
+(defun name-symbol (name)
+  "Return the symbol of NAME, a function name."
+  (if (consp name) (second name) name))
+
+(defun identity-now (kind name)
+  "Return the identity of what NAME is defined as now as a KIND, or NIL."
+  (map-definitions (lambda (other-kind other-name identity)
+                     (when (and (eq kind other-kind) (equal name other-name))
+                       (return-from identity-now identity)))
+                   (name-symbol name)))
+
+(defun attached-p (method)
+  "True when METHOD belongs to a generic function that still has its name."
+  (let* ((function (sb-mop:method-generic-function method))
+         (name (and function (sb-mop:generic-function-name function))))
+    (and function
+         (ignore-errors (eq function (fdefinition name)))
+         (member method (sb-mop:generic-function-methods function) :test #'eq)
+         t)))

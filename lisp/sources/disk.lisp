@@ -1,0 +1,120 @@
+;;;; The comparison of the image with the files that were loaded, also as they are on the disk now.
+
+(in-package "LIVE-LISP.SOURCES")
+
+;;; What changed on the disk
+
+(defun numbered-forms (text)
+  "Return pairs of each top-level form of TEXT and its number, or :UNREADABLE."
+  (let ((forms (plain-forms text)))
+    (if forms
+        (loop for form across forms for number from 0 collect (cons form number))
+        (if (zerop (length text)) '() :unreadable))))
+
+(defun head-of (form)
+  "Return how the text FORM begins: its operator and its name, or its beginning."
+  (destructuring-bind (&optional operator name) (form-parts form 2)
+    (cond ((and operator name (not (find #\Space name)))
+           (print-safely 80 (format nil "(~A ~A)" operator name) "~A"))
+          (t (print-safely 40 form "~A")))))
+
+(defun without-same (forms others)
+  "Return those of FORMS, pairs of a form and its number, that are not in OTHERS too."
+  (let ((counts (make-hash-table :test 'equal)))
+    (loop for (form) in others do (incf (gethash form counts 0)))
+    (remove-if (lambda (pair)
+                 (and (plusp (gethash (car pair) counts 0))
+                      (decf (gethash (car pair) counts))))
+               forms)))
+
+(defun changed-forms (old new)
+  "Return how the texts OLD and NEW of a file differ, JSON objects of forms; NIL when only in white space and comments.
+Return :UNREADABLE when that cannot be told."
+  (let ((before (numbered-forms old)) (after (numbered-forms new)))
+    (if (or (eq before :unreadable) (eq after :unreadable))
+        :unreadable
+        (let* ((gone (without-same before after)) (come (without-same after before))
+               (heads (loop for (form) in gone collect (head-of form))))
+          (append (loop for (form . number) in come
+                        for head = (head-of form)
+                        for known = (member head heads :test #'string-equal)
+                        collect (object "head" head "how" (if known "differs" "new") "form" number)
+                        when known do (setf heads (remove head heads :test #'string-equal :count 1)))
+                  (loop for head in heads collect (object "head" head "how" "gone")))))))
+
+(defun disk-data (file)
+  "Return as a JSON object how FILE on the disk is another than what was loaded, or NIL."
+  (let* ((path (source-file-path file)) (pathname (sb-ext:parse-native-namestring path))
+         (date (ignore-errors (file-write-date pathname))) (old (source-file-text file)))
+    (cond ((zerop (source-file-serial file)) nil)
+          ((null date) (object "file" path "how" "gone"))
+          ((null old)
+           (and (source-file-date file) (/= date (source-file-date file)) (object "file" path "how" "changed")))
+          (t (let* ((new (read-text pathname))
+                    (forms (and new (not (string= old new)) (changed-forms old new))))
+               (cond ((eq forms :unreadable) (object "file" path "how" "changed"))
+                     (forms (make-json-object
+                             (list* "file" path "how" "changed" (bounded-members "forms" forms))))))))))
+
+;;; All together
+
+(defun files-of-package (package)
+  "Return the files that define names of PACKAGE or change it."
+  (loop for file being the hash-values of **files**
+        when (block found
+               (map-file-definitions (lambda (definition)
+                                       (when (in-package-p definition package) (return-from found t)))
+                                     file))
+          collect file))
+
+(defun in-package-p (definition package)
+  "True when DEFINITION is of a name in PACKAGE."
+  (let ((symbol (name-symbol (definition-name definition))))
+    (if (member (definition-kind definition) '(:export :package))
+        (eq (definition-identity definition) package)
+        (and (symbolp symbol) (eq (symbol-package symbol) package)))))
+
+(defun packages-of (files)
+  "Return the packages that FILES define."
+  (let ((packages '()))
+    (dolist (file files packages)
+      (map-file-definitions (lambda (definition)
+                              (when (eq (definition-kind definition) :package)
+                                (pushnew (definition-identity definition) packages)))
+                            file))))
+
+(defun known-files (paths)
+  "Return what is known of those of PATHS, native names, that were loaded."
+  (loop for path in paths
+        for file = (gethash (file-path (namestring (sb-ext:parse-native-namestring path))) **files**)
+        when file collect file))
+
+(defun comparison (files wanted packages)
+  "Return the members that tell where the image and FILES differ in definitions that are WANTED, and what evaluations
+defined in PACKAGES."
+  (let ((files (sort (copy-list files) #'string< :key #'source-file-path)))
+    (append (list "files" (length files)
+                  "features" (feature-names)
+                  "unfinished" (loop for file in files
+                                     when (source-file-failed file) collect (source-file-path file)))
+            (bounded-members "old" (append (old-data files wanted) (evaluated-only packages)))
+            (bounded-members "differing" (loop for file in files append (differing file wanted)))
+            (bounded-members "unset" (loop for file in files append (unset-in file wanted)))
+            (bounded-members "disk" (remove nil (mapcar #'disk-data files)))
+            (bounded-members "outdated" (outdated-data (outdated-of files))))))
+
+(defun compare-files (paths package)
+  "Return as a JSON object where the image differs from the files PATHS, native names, that were loaded. With PACKAGE it
+is where the image differs from any file in the names of that."
+  (call-user-code
+   (lambda ()
+     (sb-thread:with-mutex (**lock**)
+       (let ((files (if package (files-of-package package) (known-files paths))))
+         (if (or files package)
+             (make-json-object
+              (comparison files
+                          (if package
+                              (lambda (definition) (in-package-p definition package))
+                              (constantly t))
+                          (if package (list package) (packages-of files))))
+             (object "unknown" t)))))))

@@ -1,0 +1,108 @@
+;;;; Taking out of the image what a file no longer defines, and telling where image and file differ after a load.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(defun forget-info (symbol kinds)
+  "Forget what SBCL knows about SYMBOL of KINDS, lists of a category and keywords; all of the category without those."
+  (loop for (category . names) in kinds
+        do (loop for kind across known-kinds
+                 when (and kind (eq category (kind-category kind))
+                           (or (null names) (member (kind-name kind) names)))
+                   do (forget-values symbol (list (kind-number kind))))))
+
+(defun forget-class (symbol)
+  "Take the class or structure SYMBOL out of the image."
+  (when (find-class symbol nil) (setf (find-class symbol) nil))
+  (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
+
+(defun forget-definition (definition)
+  "Take DEFINITION out of the image."
+  (let ((name (definition-name definition)) (identity (definition-identity definition)))
+    (ecase (definition-kind definition)
+      ((:function :macro) (fmakunbound name))
+      (:compiler-macro (setf (compiler-macro-function name) nil))
+      (:method (remove-method (sb-mop:method-generic-function identity) identity))
+      ((:class :typed-structure) (forget-class name))
+      (:type (forget-info name '((:type :kind :expander :source-location :lambda-list :documentation))))
+      (:setf-expander (forget-info name '((:setf :expander))))
+      ((:variable :constant :symbol-macro)
+       (forget-info name '((:variable) (:source-location :variable :constant :symbol-macro)))
+       (makunbound name))
+      ((:declaration :alien-type) (forget-info name (list (list (definition-kind definition)))))
+      (:export (unexport name identity))
+      (:package (delete-package identity)))
+    (forget-types)))
+
+;;; What keeps a definition
+
+(defun method-on-p (method class)
+  "True when METHOD is for arguments of CLASS."
+  (member class (sb-mop:method-specializers method) :test #'eq))
+
+(defun class-dependents (class old)
+  "Return texts of what needs CLASS and is not among OLD, definitions that are to go."
+  (append (loop for sub in (sb-mop:class-direct-subclasses class)
+                unless (or (not (eq sub (find-class (class-name sub) nil)))
+                           (find-if (lambda (definition) (and (eq (definition-kind definition) :class)
+                                                              (eq (definition-name definition) (class-name sub))))
+                                    old))
+                  collect (format nil "class ~A" (class-text sub)))
+          (loop for method in (sb-mop:specializer-direct-methods class)
+                for function = (sb-mop:method-generic-function method)
+                for name = (and function (sb-mop:generic-function-name function))
+                when (and function
+                          (method-on-p method class)
+                          (attached-p method)
+                          (not (sb-ext:package-locked-p
+                                (or (symbol-package (name-symbol name)) (find-package "COMMON-LISP-USER"))))
+                          (not (find method old :key #'definition-identity :test #'eq)))
+                  collect (format nil "method ~A" (method-name-text name method)))))
+
+(defun package-dependents (package)
+  "Return texts of what needs PACKAGE: packages that use it, and what its symbols name."
+  (append (loop for user in (package-used-by-list package)
+                collect (format nil "package ~A" (package-name user)))
+          (let ((named '()))
+            (do-symbols (symbol package (page (nreverse named) 0 3))
+              (when (and (eq (symbol-package symbol) package)
+                         (progn (map-definitions (lambda (&rest definition) (declare (ignore definition))
+                                                   (push (symbol-text symbol) named))
+                                                 symbol)
+                                (> (length named) 3)))
+                (return (page named 0 3)))))))
+
+(defun dependents (definition old)
+  "Return texts of what needs DEFINITION and is not among OLD, definitions that are to go."
+  (case (definition-kind definition)
+    (:class (let ((class (find-class (definition-name definition) nil)))
+              (and class (class-dependents class old))))
+    (:package (package-dependents (definition-identity definition)))))
+
+(defun forget-order (definition)
+  "Return the rank of DEFINITION among those that are forgotten: what needs others goes first."
+  (case (definition-kind definition) (:method 0) (:export 2) (:class 3) (:package 4) (t 1)))
+
+(defun forget-all (definitions)
+  "Take DEFINITIONS out of the image. Return those that went, as JSON objects, and those that did not, with why."
+  (let ((main (main-definitions definitions)) (gone '()) (left '()))
+    (dolist (definition (stable-sort (copy-list definitions) #'< :key #'forget-order))
+      (let* ((needed (dependents definition definitions))
+             (data (item-data definition "because" (page needed 0 3)))
+             (failure (and (null needed)
+                           (nth-value 1 (ignore-errors (call-user-code (lambda () (forget-definition definition))))))))
+        (cond (needed (push data left))
+              (failure (push (item-data definition "because" (list (report-text 200 failure))) left))
+              ((member definition main :test #'eq) (push data gone)))))
+    (values (nreverse gone) (nreverse left))))
+
+(defun forget-old (path)
+  "Take out of the image what the file PATH, a native true name, no longer defines, when it was just loaded to its end.
+Return the members that tell of it."
+  (let* ((file (find path (and *loaded* (noted-files *loaded*)) :key #'source-file-path :test #'equal)))
+    (when file
+      (multiple-value-bind (gone left) (forget-all (old-definitions file))
+        ;; A generic function goes with its last method, which goes without saying.
+        (when gone (setf left (nth-value 1 (forget-all (old-definitions file)))))
+        (list "gone" (page gone 0 *told-limit*)
+              "goneTotal" (length gone)
+              "left" (page left 0 *told-limit*))))))

@@ -1,0 +1,102 @@
+;;;; A definition that a file made, and whether the image still has it.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(defstruct (definition (:constructor make-definition (kind name identity serial &optional location)))
+  "What a file defined: NAME as a KIND. IDENTITY tells it from the next of its name. Of a method, an export and a package
+it is the method or the package, and LOCATION is where the latter two are from. SERIAL is the number of the load. Of a
+variable that was not set again BASELINE is the text of the value that it got. SAYS is that of the one in the file, or T."
+  kind name identity serial (location nil) (baseline nil) (says nil))
+
+(defun definition-key (kind name identity)
+  "Return the key of the definition in the table of a file, under EQUAL."
+  (case kind
+    (:method identity)
+    ((:export :package) (list kind name identity))
+    (t (cons kind name))))
+
+(defun key-of (definition)
+  "Return the key of DEFINITION, as DEFINITION-KEY does."
+  (definition-key (definition-kind definition) (definition-name definition) (definition-identity definition)))
+
+(defun exported-p (symbol package)
+  "True when PACKAGE, which is not deleted, exports SYMBOL."
+  (and (package-name package)
+       (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
+         (and (eq found symbol) (eq status :external)))))
+
+(defun current-p (definition)
+  "True when the image has DEFINITION, and not another in its place."
+  (let ((name (definition-name definition)) (identity (definition-identity definition)))
+    (case (definition-kind definition)
+      (:method (attached-p identity))
+      (:export (exported-p name identity))
+      (:package (and (package-name identity) t))
+      (t (eq identity (identity-now (definition-kind definition) name))))))
+
+(defun generic-function-named (name)
+  "Return the generic function that NAME names, or NIL."
+  (let ((function (and (fboundp name) (not (and (symbolp name) (macro-function name))) (fdefinition name))))
+    (and (typep function 'generic-function) function)))
+
+(defun kept-by-methods-p (definition)
+  "True when DEFINITION is of a generic function that has methods: without its own form they would make it."
+  (and (eq (definition-kind definition) :function)
+       (let ((function (generic-function-named (definition-name definition))))
+         (and function (sb-mop:generic-function-methods function) t))))
+
+;;; How it reads
+
+(defun specializer-name (specializer)
+  "Return SPECIALIZER as in a DEFMETHOD form, without code of the user."
+  (if (typep specializer 'class)
+      (class-text specializer)
+      (let ((object (sb-mop:eql-specializer-object specializer)))
+        (typecase object
+          (symbol (format nil "(EQL ~A)" (symbol-text object)))
+          ((or number character string) (printing-plainly (print-safely 100 object "(EQL ~S)")))
+          (t (format nil "(EQL #<~A>)" (class-text (class-of object))))))))
+
+(defun function-name-text (name)
+  "Return NAME, of a function, as text."
+  (cond ((symbolp name) (symbol-text name))
+        ((symbolp (second name)) (format nil "(~A ~A)" (symbol-name (first name)) (symbol-text (second name))))
+        (t (printing-plainly (print-safely 100 name)))))
+
+(defun method-name-text (name method)
+  "Return how METHOD of the generic function NAME reads."
+  (format nil "~A~{ ~A~} (~{~A~^ ~})" (function-name-text name)
+          (mapcar (lambda (qualifier) (printing-plainly (print-safely 50 qualifier))) (method-qualifiers method))
+          (mapcar #'specializer-name (sb-mop:method-specializers method))))
+
+(defun class-kind (symbol)
+  "Return the word for what kind of class SYMBOL names."
+  (typecase (find-class symbol nil)
+    (structure-class "structure")
+    (condition-class "condition")
+    (t "class")))
+
+(defun kind-text (kind name)
+  "Return the word for KIND, of NAME."
+  (case kind
+    (:class (class-kind name))
+    (:typed-structure "structure")
+    (:function (if (generic-function-named name) "generic function" "function"))
+    (t (substitute #\Space #\- (string-downcase (symbol-name kind))))))
+
+(defun item-name (definition)
+  "Return the text of the name of DEFINITION."
+  (let ((name (definition-name definition)) (identity (definition-identity definition)))
+    (case (definition-kind definition)
+      (:method (method-name-text name identity))
+      (:package name)
+      (:export (format nil "~A of ~A" (symbol-text name) (package-name identity)))
+      (t (function-name-text name)))))
+
+(defparameter *told-limit* 20 "How many definitions of a kind of difference are told.")
+
+(defun item-data (definition &rest members)
+  "Return DEFINITION as a JSON object, with MEMBERS."
+  (make-json-object (list* "kind" (kind-text (definition-kind definition) (definition-name definition))
+                           "name" (item-name definition)
+                           members)))

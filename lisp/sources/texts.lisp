@@ -1,0 +1,115 @@
+;;;; The texts of loaded files, and their top-level forms as text. Nothing is interned or evaluated.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(defparameter *text-limit* 4000000 "Octets of a file of which the text is kept.")
+
+(defun read-text (path)
+  "Return the octets of the file PATH, of any bounded size, as a string; NIL when it cannot be read."
+  (ignore-errors
+   (with-open-file (in path :element-type '(unsigned-byte 8))
+     (let ((length (file-length in)))
+       (when (<= length *text-limit*)
+         (let ((octets (make-array length :element-type '(unsigned-byte 8)))
+               (text (make-string length :element-type 'character)))
+           (declare (optimize speed))
+           (read-sequence octets in)
+           (dotimes (index length (coerce text 'string))
+             (setf (char text index) (code-char (aref octets index))))))))))
+
+(defun call-skipping (function)
+  "Call FUNCTION, which reads to find where forms end; return NIL when something cannot be read."
+  (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil)))
+    (set-syntax-from-char (code-char #xef) #\Space)
+    (set-syntax-from-char (code-char #xbb) #\Space)
+    (set-syntax-from-char (code-char #xbf) #\Space)
+    (handler-case (funcall function)
+      (error () nil))))
+
+(defun form-bounds (text)
+  "Return a vector of pairs of the start and the end of each top-level form of TEXT, as SBCL counts them. Return NIL when
+it cannot be read without the readtable of the user."
+  (call-skipping
+   (lambda ()
+     (with-input-from-string (in text)
+       (coerce (loop for start = (file-position in)
+                     for form = (read in nil in)
+                     until (eq form in)
+                     collect (cons start (file-position in)))
+               'vector)))))
+
+(defun skip-comment (text start end)
+  "Return where the block comment ends that begins at START in TEXT, before END."
+  (loop with depth = 0
+        with index = start
+        while (< index end)
+        do (let ((next (and (< (1+ index) end) (char text (1+ index)))))
+             (case (char text index)
+               (#\# (when (eql next #\|) (incf depth) (incf index)))
+               (#\| (when (eql next #\#) (decf depth) (incf index)))))
+           (incf index)
+           (when (zerop depth) (return index))
+        finally (return end)))
+
+(defun quoted-end (text start end)
+  "Return where what the character at START in TEXT, before END, quotes has its end."
+  (loop with quote = (char text start)
+        with index = (1+ start)
+        while (< index end)
+        do (cond ((char= (char text index) #\\) (incf index))
+                 ((char= (char text index) quote) (return (1+ index))))
+           (incf index)
+        finally (return end)))
+
+(defun plain-form (text start end)
+  "Return the part of TEXT from START to END without comments, and with one space for any white space."
+  (with-output-to-string (out)
+    (let ((index start) (gap nil))
+      (flet ((put (to)
+               (when (shiftf gap nil) (write-char #\Space out))
+               (write-string text out :start index :end (min to end))
+               (setf index to)))
+        (loop while (< index end)
+              do (let ((char (char text index)))
+                   (cond ((find char '(#\Space #\Tab #\Newline #\Return #\Page)) (setf gap t) (incf index))
+                         ((char= char #\;)
+                          (setf index (or (position #\Newline text :start index :end end) end)))
+                         ((and (char= char #\#) (< (1+ index) end) (char= (char text (1+ index)) #\|))
+                          (setf index (skip-comment text index end)))
+                         ((and (char= char #\#) (< (1+ index) end) (char= (char text (1+ index)) #\\))
+                          (put (+ index 3)))
+                         ((char= char #\\) (put (+ index 2)))
+                         ((find char "\"|") (put (quoted-end text index end)))
+                         ((find char "()") (when (char= char #\)) (setf gap nil)) (put (1+ index)) (setf gap nil))
+                         (t (put (1+ index))))))))))
+
+(defun plain-forms (text)
+  "Return a vector of the top-level forms of TEXT as PLAIN-FORM has them, or NIL."
+  (let ((bounds (and text (form-bounds text))))
+    (and bounds
+         (map 'vector (lambda (pair) (string-left-trim " " (plain-form text (car pair) (cdr pair)))) bounds))))
+
+(defun form-parts (form count)
+  "Return the texts of the first COUNT elements of the text FORM, fewer when it has not so many."
+  (call-skipping
+   (lambda ()
+     (with-input-from-string (in form)
+       (when (eql (read-char in nil) #\()
+         (loop repeat count
+               until (eql (peek-char t in nil #\)) #\))
+               collect (let ((start (file-position in)))
+                         (read in)
+                         (string-trim " " (subseq form start (file-position in))))))))))
+
+(defun names-p (text symbol)
+  "True when TEXT, of an element of a form, names SYMBOL."
+  (string-equal (string-trim "|" (subseq text (let ((colon (position #\: text :from-end t))) (if colon (1+ colon) 0))))
+                (symbol-name symbol)))
+
+(defun form-value (form symbol)
+  "Return the text of the value that the text FORM gives the variable SYMBOL, or all of FORM when it has another shape.
+The second value is true for the first."
+  (destructuring-bind (&optional operator (name "") value) (form-parts form 3)
+    (if (and operator value (names-p name symbol))
+        (values value t)
+        (values form nil))))

@@ -1,0 +1,82 @@
+;;;; What is touched while a form is evaluated or something is loaded. SBCL asks before it changes a name: what that
+;;;; was then is kept, so that what is new at the end is known.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(defstruct (touched (:constructor make-touched ()))
+  "What was touched so far. BEFORE has by symbol the identities of what it was. LOG has the symbols that were
+touched, newest first, and for a method a pair of the name of its generic function and the method. FAILED has those of
+loads that did not end well. EXPORTS are lists of a package, where its
+definition is from, and symbols that it is told to export.
+LOADED has the symbols that a load touched, FUNCTIONS the function names that were set. VALUES has by symbol, in a cons, the value of a variable that was bound when a definition of it came."
+  (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq)) (functions (make-hash-table :test 'equal))
+  (log '()) (failed '()) (exports '()) (values '()))
+
+(defvar *touched* nil "What is touched while this thread loads, or :NOTHING-YET, or NIL while nobody asks.")
+(defvar *defining-package* nil "True while DEFPACKAGE makes or changes a package: where its form is from, or T.")
+
+(defmacro with-touched ((variable) &body body)
+  "Evaluate BODY with VARIABLE being what this thread touches, when somebody asks. No failure of it reaches the program."
+  `(when *touched*
+     (let ((,variable (if (eq *touched* :nothing-yet) (setf *touched* (make-touched)) *touched*)))
+       ;; To look at a name can make SBCL change one.
+       (let ((*touched* nil))
+         (ignore-errors ,@body)))))
+
+(defun note-symbol (symbol touched)
+  "Note in TOUCHED that SYMBOL is about to change."
+  (push symbol (touched-log touched))
+  (when *load-truename* (setf (gethash symbol (touched-loaded touched)) t))
+  (unless (nth-value 1 (gethash symbol (touched-before touched)))
+    (let ((before '()))
+      (map-definitions (lambda (kind name identity)
+                         (declare (ignore kind name))
+                         (push identity before))
+                       symbol)
+      (setf (gethash symbol (touched-before touched)) before))))
+
+(defun note-name (name touched)
+  "Note in TOUCHED that NAME, a function name or what SBCL makes of one, is about to change."
+  (let ((symbol (typecase name
+                  (symbol name)
+                  ((cons (eql setf) (cons symbol null)) (second name)))))
+    (when (and symbol (symbol-package symbol)) (note-symbol symbol touched))))
+
+(defun touch (name)
+  "Note that NAME, a function name or what SBCL makes of one, is about to change."
+  (with-touched (touched)
+    (note-name name touched)))
+
+(defun touch-function (name)
+  "Note that NAME is about to get a function, which can be one that it had."
+  (with-touched (touched)
+    (setf (gethash name (touched-functions touched)) t)
+    (note-name name touched)))
+
+(defun touch-method (method)
+  "Note that METHOD was added to a generic function."
+  (with-touched (touched)
+    (let ((name (sb-mop:generic-function-name (sb-mop:method-generic-function method))))
+      (note-name name touched)
+      (push (cons name method) (touched-log touched)))))
+
+(defun touch-exports (symbols package)
+  "Note that PACKAGE is told to export SYMBOLS, when its definition does so."
+  (with-touched (touched)
+    (when *defining-package*
+      (push (list* (find-package package) *defining-package* (if (listp symbols) symbols (list symbols)))
+            (touched-exports touched)))))
+
+(defun touch-variable (symbol)
+  "Note that a definition of the variable SYMBOL comes, which does not set it when it is bound."
+  (with-touched (touched)
+    (when (boundp symbol)
+      (push (cons symbol (symbol-value symbol)) (touched-values touched)))))
+
+(defun call-in-load (function)
+  "Call FUNCTION, which loads a file. When it does not end well note that of what it touched."
+  (let ((start (and (touched-p *touched*) (touched-log *touched*))) (done nil))
+    (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
+      (when (and (not done) (touched-p *touched*))
+        (setf (touched-failed *touched*)
+              (append (ldiff (touched-log *touched*) start) (touched-failed *touched*)))))))

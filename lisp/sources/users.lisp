@@ -1,0 +1,84 @@
+;;;; Functions that were compiled with a macro or an inline function as it was before.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(sb-ext:defglobal **outdated** '()
+  "What was compiled with something that has changed since: lists of what that is, the name of the user and its function.")
+
+(defparameter *outdated-limit* 1000 "How many of them are kept.")
+
+(defun user-name (caller)
+  "Return the function name of CALLER, as SBCL calls it; of a method, that of its generic function; else NIL."
+  (cond ((symbolp caller) caller)
+        ((typep caller '(cons (eql setf) (cons symbol null))) caller)
+        ((and (consp caller) (symbolp (first caller)) (consp (cdr caller))
+              (member (symbol-name (first caller)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=))
+         (second caller))))
+
+(defun method-of (function name)
+  "Return the method of the generic function NAME of which FUNCTION is the code, or NIL."
+  (let ((generic (generic-function-named name)))
+    (and generic
+         (find-if (lambda (method)
+                    (let ((fast (method-function method)))
+                      (and fast (eq function (simple-function fast)))))
+                  (sb-mop:generic-function-methods generic)))))
+
+(defun in-force-p (name function)
+  "True when NAME still names FUNCTION, a simple one, or one of its methods is that."
+  (ignore-errors
+   (let ((now (or (and (symbolp name) (macro-function name)) (and (fboundp name) (fdefinition name)))))
+     (cond ((typep now 'generic-function) (and (method-of function name) t))
+           (now (eq function (simple-function now)))))))
+
+(defun user-text (name function)
+  "Return how the user NAME, which FUNCTION is of, reads."
+  (let ((method (method-of function name)))
+    (if method (method-name-text name method) (function-name-text name))))
+
+(defun uses-of (names fresh)
+  "Return lists of one of NAMES, a user and its function: those that were compiled with it, in code of other sources than
+FRESH."
+  (let ((table (make-hash-table :test 'equal)) (uses '()))
+    (dolist (name names) (setf (gethash name table) t))
+    (map-functions
+     (lambda (caller function)
+       (let* ((user (user-name caller)) (symbol (name-symbol user))
+              (home (and symbol (symbolp symbol) (symbol-package symbol)))
+              (xrefs (and home (not (sb-ext:package-locked-p home)) (function-xrefs function))))
+         (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
+           (map-xrefs (lambda (kind used number)
+                        (declare (ignore number))
+                        (when (and (member kind '(:macroexpands :inlines)) (gethash used table)
+                                   (not (equal used user))
+                                   (not (member (function-source function) fresh :test #'eq))
+                                   (in-force-p user function))
+                          (pushnew (list used user function) uses :test #'equal)))
+                      xrefs)))))
+    uses))
+
+(defun note-outdated (names fresh)
+  "Note the users of NAMES, macros and inline functions that changed, but those in code of the sources FRESH."
+  (when names
+    (let ((uses (uses-of names fresh)))
+      (setf **outdated** (let ((all (union uses **outdated** :test #'equal)))
+                           (subseq all 0 (min (length all) *outdated-limit*)))))))
+
+(defun outdated-uses ()
+  "Return the elements of **OUTDATED** that are in force, in the order of how they read."
+  (setf **outdated** (remove-if-not (lambda (use) (in-force-p (second use) (third use))) **outdated**))
+  (sort (copy-list **outdated**) #'string<
+        :key (lambda (use) (format nil "~A ~A" (function-name-text (first use)) (user-text (second use) (third use))))))
+
+(defun outdated-data (uses)
+  "Return USES, from OUTDATED-USES, as JSON objects, one for each thing that changed."
+  (let ((groups '()))
+    (loop for (used user function) in uses
+          do (let ((group (or (assoc used groups :test #'equal)
+                              (first (push (list used) groups)))))
+               (push (user-text user function) (rest group))))
+    (loop for (used . users) in (reverse groups)
+          collect (object "name" (function-name-text used)
+                          "macro" (json-boolean (and (symbolp used) (macro-function used)))
+                          "users" (page (reverse users) 0 20)
+                          "total" (length users)))))

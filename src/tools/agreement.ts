@@ -1,0 +1,108 @@
+// Decides how it reads that the image and the files that were loaded differ.
+
+import type { Agreement, Item, OldItem, OutdatedUsers, UnsetVariable } from '../image/wire/agreement.ts';
+import type { Places } from './places.ts';
+
+/** Returns a function that returns the place of a top-level form of a file, under FEATURES; the file where that is not
+ *  known. */
+export function formPlaces(places: Places, features: readonly string[] = []) {
+  const known = new Set(features);
+  return (file: string, form: number | undefined) =>
+    form === undefined ? places.fileName(file) : places.locate({ file, form, number: 0 }, known);
+}
+
+/** Returns ITEMS by kind, as in `functions A, B; class C`, with how many more of TOTAL there are. */
+export function itemsText(items: readonly Item[], total = items.length): string {
+  const kinds = new Map<string, string[]>();
+  for (const { kind, name } of items) kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
+  const groups = [...kinds].map(
+    ([kind, names]) => `${names.length === 1 ? kind : pluralOf(kind)} ${names.join(', ')}`,
+  );
+  return groups.join('; ') + moreText(items.length, total);
+}
+
+function pluralOf(kind: string): string {
+  return kind.endsWith('s') ? `${kind}es` : kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`;
+}
+
+/** Returns how many more than SHOWN of TOTAL there are, as the end of a list. */
+export function moreText(shown: number, total = shown): string {
+  return total > shown ? ` and ${total - shown} more` : '';
+}
+
+/** Returns the lines that tell what is in the image and not in its file any more. REMEDY says what to do about it. */
+export function oldLines(old: readonly OldItem[], total: number | undefined, places: Places): string[] {
+  const files = new Map<string, OldItem[]>();
+  for (const item of old) {
+    if (item.file !== undefined) files.set(item.file, [...(files.get(item.file) ?? []), item]);
+  }
+  const lines = [...files].map(([file, items]) => {
+    const name = places.fileName(file);
+    return `In the image but no longer in ${name}: ${itemsText(items)}.`;
+  });
+  const more = (total ?? old.length) - old.length;
+  if (more > 0) lines.push(`Such definitions besides: ${more}.`);
+  if (files.size > 0) lines.push('load_file with forget: true removes what its file no longer has.');
+  return lines;
+}
+
+/** Returns the lines that tell which variables were not set again. */
+export function unsetLines(unset: readonly UnsetVariable[], total?: number): string[] {
+  if (unset.length === 0) return [];
+  const each = unset.map(({ name, value, says }) =>
+    says === undefined
+      ? `${name} is ${value}, its form has changed`
+      : `${name} is ${value}, the file says ${says}`,
+  );
+  return [`Not set again, because bound: ${each.join('; ')}${moreText(unset.length, total)}.`];
+}
+
+/** Returns the lines that tell who was compiled with what has changed since. */
+export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number): string[] {
+  const lines = outdated.map(
+    ({ name, macro, users, total: all }) =>
+      `Compiled with the ${macro ? 'macro' : 'inline function'} ${name} as it was before: ${users.join(', ')}${moreText(users.length, all)}. Load ${all === 1 ? 'it' : 'them'} again.`,
+  );
+  const more = (total ?? lines.length) - lines.length;
+  return more > 0
+    ? [...lines, `Changed macros and inline functions with such users besides: ${more}.`]
+    : lines;
+}
+
+/** Returns the section that tells where the image and the files of a load differ, or undefined when they agree. */
+export function agreementSection(agreement: Agreement | undefined, places: Places): string | undefined {
+  if (agreement === undefined) return undefined;
+  const { doubles = [], old = [], unset = [], outdated = [], gone = [], left = [] } = agreement;
+  const lines = [
+    ...doubleLines(doubles, agreement.doublesTotal, formPlaces(places, agreement.features)),
+    ...(gone.length > 0
+      ? [`Removed, because the file no longer has it: ${itemsText(gone, agreement.goneTotal)}.`]
+      : []),
+    ...left.map(
+      (item) => `Not removed: ${itemsText([item])}, because of ${(item.because ?? []).join(', ')}.`,
+    ),
+    ...(left.length > 0 ? [] : oldLines(old, agreement.oldTotal, places)),
+    ...unsetLines(unset, agreement.unsetTotal),
+    ...outdatedLines(outdated, agreement.outdatedTotal),
+  ];
+  return lines.length > 0 ? lines.join('\n') : undefined;
+}
+
+/** Methods that were defined twice of which a load tells. */
+const DOUBLES = 5;
+
+function doubleLines(
+  doubles: NonNullable<Agreement['doubles']>,
+  total: number | undefined,
+  placeOf: ReturnType<typeof formPlaces>,
+): string[] {
+  if (doubles.length === 0) return [];
+  const shown = doubles.slice(0, DOUBLES);
+  const each = shown.map(
+    ({ kind, name, file, form, other }) =>
+      `${kind} ${name} at ${placeOf(file, form)}, before at ${placeOf(file, other)}`,
+  );
+  return [
+    `Defined twice in this load, the later counts: ${each.join('; ')}${moreText(shown.length, total)}.`,
+  ];
+}

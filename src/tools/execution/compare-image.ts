@@ -1,0 +1,131 @@
+// Decides the tool that tells where the image and the files that were loaded differ.
+
+import { CallError } from '../../errors.ts';
+import type { Image } from '../../image/image.ts';
+import type { ComparisonData, Difference, DiskDifference, OldItem } from '../../image/wire/agreement.ts';
+import type { Operations } from '../../image/wire/operations.ts';
+import { indent } from '../../kernel/reply.ts';
+import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { formPlaces, itemsText, moreText, oldLines, outdatedLines, unsetLines } from '../agreement.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure, lookupResult } from '../lookup.ts';
+import type { Places } from '../places.ts';
+import { sourceFile } from '../source-file.ts';
+
+const COMPARE_IMAGE = {
+  name: 'compare_image',
+  title: 'Compare image and files',
+  description:
+    'Tell where the image and the files it was loaded from differ. That is what only the image has and which evaluation made it, what was evaluated over a file, what changed on disk. Also variables that a load did not set, and users of changed macros. Give one of path, system, package.',
+  parameters: [
+    { name: 'path', type: 'string', description: 'A loaded file, relative to the workspace root' },
+    { name: 'system', type: 'string', description: 'A loaded ASDF system: all of its files' },
+    { name: 'package', type: 'string', description: 'The names of this package, whichever file has them' },
+  ],
+  categories: ['execution', 'introspection'],
+  shortDescription: 'Tell where the image and the loaded files differ',
+  complexity: 'moderate',
+  keywords: [
+    'image differs from file',
+    'stale definitions',
+    'changed since loaded',
+    'unsaved definitions',
+    'image and source in sync',
+    'what did I evaluate',
+    'removed from the file',
+    'outdated code in the image',
+  ],
+} as const satisfies ToolDescription;
+
+type PlaceOf = ReturnType<typeof formPlaces>;
+type Arguments = ArgumentsFor<typeof COMPARE_IMAGE>;
+
+export function compareImage(image: Image, places: Places, root: string) {
+  return defineTool({
+    ...COMPARE_IMAGE,
+    handler: async (args, context) => {
+      const asked: Operations['compare-files']['args'] = scopeOf(args, root);
+      const value = foundValue(await image.call('compare-files', asked, callOptions(context)));
+      if (isLookupFailure(value)) return lookupResult(value);
+      const { features, ...data } = value;
+      const what =
+        asked.path === undefined
+          ? `${Object.keys(asked)} ${Object.values(asked)}`
+          : places.fileName(asked.path);
+      return { data, text: comparisonText(data, what, places, formPlaces(places, features)) };
+    },
+  });
+}
+
+/** Returns the file, the system or the package that ARGS ask about. */
+function scopeOf({ path, system, package: home }: Arguments, root: string) {
+  if ([path, system, home].filter(Boolean).length !== 1) {
+    throw new CallError('Give one of path, system and package.');
+  }
+  if (path) return { path: sourceFile(root, path) };
+  return home ? { package: home } : { system: system ?? '' };
+}
+
+function comparisonText(data: ComparisonData, what: string, places: Places, placeOf: PlaceOf): string {
+  if (data.unknown) return `Nothing of ${what} was loaded in this image. Load it first.`;
+  const { unfinished = [], old = [], differing = [], unset = [], disk = [], outdated = [] } = data;
+  const sections = [
+    ...unfinished.map((file) => `The last load of ${places.fileName(file)} did not end well.`),
+    ...oldLines(old, data.oldTotal, places),
+    evaluatedSection(old.filter(({ file }) => file === undefined)),
+    differingSection(differing, data.differingTotal, places, placeOf),
+    ...unsetLines(unset, data.unsetTotal),
+    ...disk.map((each) => diskSection(each, places, placeOf)),
+    (data.diskTotal ?? 0) > disk.length &&
+      `Files that changed besides: ${(data.diskTotal ?? 0) - disk.length}.`,
+    ...outdatedLines(outdated, data.outdatedTotal),
+  ].filter((section) => section !== undefined && section !== false);
+  return sections.length === 0 ? `The image and ${what} agree.` : sections.join('\n');
+}
+
+function evaluatedSection(items: readonly OldItem[]): string | undefined {
+  if (items.length === 0) return undefined;
+  const rows = items.map((item) => `${itemsText([item])}${evaluationText(item)}`);
+  return `In the image but in no file that was loaded:\n${indent(rows.join('\n'), 2)}`;
+}
+
+/** Returns when something was evaluated, and by which form, as the end of a row. */
+function evaluationText({ time, by }: { time?: number; by?: string }): string {
+  if (time === undefined) return '';
+  const at = new Date(time * 1000).toISOString().slice(0, 19).replace('T', ' ');
+  return `, evaluated at ${at} UTC${by === undefined ? '' : ` by ${by}`}`;
+}
+
+function differingSection(
+  differing: readonly Difference[],
+  total: number | undefined,
+  places: Places,
+  placeOf: PlaceOf,
+): string | undefined {
+  if (differing.length === 0) return undefined;
+  const rows = differing.map((item) => {
+    const name = itemsText([item]);
+    const at = placeOf(item.file, item.at);
+    if (item.missing) return `${name} of ${at}: not in the image`;
+    if (item.other !== undefined) return `${name} of ${at}: now that of ${places.fileName(item.other)}`;
+    const how = item.time === undefined ? ', defined anew by code' : evaluationText(item);
+    return `${name} of ${at}: another in the image${how}`;
+  });
+  return `Another in the image than in the file:\n${indent(rows.join('\n'), 2)}${moreText(differing.length, total)}`;
+}
+
+function diskSection(
+  { file, how, forms = [], formsTotal }: DiskDifference,
+  places: Places,
+  placeOf: PlaceOf,
+): string {
+  const name = places.fileName(file);
+  if (how === 'gone') return `${name} is gone from the disk since it was loaded.`;
+  if (forms.length === 0) return `${name} changed on the disk since it was loaded.`;
+  const words = { new: 'only in the file', differs: 'differs', gone: 'no longer in the file' };
+  const rows = forms.map(({ head, how: is, form }) => {
+    const at = form === undefined ? '' : ` (${placeOf(file, form)})`;
+    return `${head}: ${words[is]}${at}`;
+  });
+  return `${name} changed on the disk since it was loaded; load it again:\n${indent(rows.join('\n'), 2)}${moreText(forms.length, formsTotal)}`;
+}
