@@ -26,14 +26,24 @@ on this machine stays as it is."
   (let ((source (ignore-errors (place-source (frame-place frame)))))
     (and source (source-file source))))
 
+(defun root-name (name)
+  "Return the symbol by which a top-level form defines the function that SBCL calls NAME, or NIL."
+  (let ((outer (and (consp name) (member :in name))))
+    (cond ((symbolp name) name)
+          (outer (root-name (second outer)))
+          ((and (consp (rest name)) (symbolp (second name))) (second name)))))
+
 (defun place-data (frame)
   "Return where the call in FRAME stands as a property list of members, or NIL."
   ;; What is not known signals a condition of its own.
   (ignore-errors
    (let* ((place (frame-place frame)) (source (place-source place)) (file (source-file source)))
      (when file
-       (let ((file (translated file)))
+       (let* ((file (translated file)) (created (source-created source)) (changed (changed-p file created))
+              (name (root-name (debug-name (frame-function frame)))))
          (list "file" file
                "form" (ignore-errors (place-top-level-form place))
                "number" (ignore-errors (place-form-number place))
-               "changed" (changed-p file (source-created source))))))))
+               "definition" (and changed name (symbol-text name))
+               "changed" changed
+               "written" (and changed created)))))))

@@ -15,7 +15,8 @@ export function callText(
   features: ReadonlySet<string>,
   places: Places | undefined,
 ): string {
-  const place = frame.file === undefined ? undefined : places?.locate(frame, features);
+  const { file, definition: name = '' } = frame;
+  const place = file === undefined ? undefined : places?.locate(frame, features, { name });
   return place === undefined ? frame.call : `${frame.call}  ${place}`;
 }
 

@@ -30,8 +30,9 @@ export interface Condition {
   features?: string[];
 }
 
-/** A call on the stack and where it stands, as far as that is known, or how many of the system are not told. */
-export type Frame = ({ call: string } & Place) | { folded: number };
+/** A call on the stack and where it stands, as far as that is known, or how many of the system are not told. The name of
+ *  its DEFINITION is told when its file has changed. */
+export type Frame = ({ call: string; definition?: string } & Place) | { folded: number };
 
 /** Why a call was interrupted: by its limit, the client, the tool interrupt, the end of the server, or a full heap. Or
  *  its thread was ended, or ended itself. */

@@ -137,12 +137,21 @@ export function readCondition(condition: unknown): Condition {
   };
 }
 
-function readPlace({ file, form, number, changed }: Message): Place {
+function readPlace({
+  file,
+  form,
+  number,
+  changed,
+  written,
+  definition,
+}: Message): Place & { definition?: string } {
   return {
     ...(typeof file === 'string' && { file }),
     ...(typeof form === 'number' && { form }),
     ...(typeof number === 'number' && { number }),
     ...(changed === true && { changed }),
+    ...(typeof written === 'number' && { written }),
+    ...(typeof definition === 'string' && { definition }),
   };
 }
 

@@ -47,7 +47,10 @@ function withMethodPlaces(
   places: Places,
 ) {
   const known = new Set(features);
-  const named = (method: Place) => ({ name: method.description, at: places.locate(method, known) });
+  const named = (method: Place) => ({
+    name: method.description,
+    at: places.locate(method, known, { name: data.name, method: method.description }),
+  });
   return {
     ...data,
     rows: rows.map(({ method, ...row }) => ({ ...named(method), ...row })),
