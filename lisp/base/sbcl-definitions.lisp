@@ -220,8 +220,6 @@ in another way."
 (define-internal-name +next-method-call+
   "Names the macro that the code of each method expands which has CALL-NEXT-METHOD in it."
   ("SB-PCL" "FAST-CALL-NEXT-METHOD-BODY"))
-(define-internal function-code (function)
-  "Return the code of FUNCTION, a simple one." ("SB-KERNEL" "FUN-CODE-HEADER"))
 (define-internal-variable first-code-constant
   "The index of the first constant in code." ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
 (define-internal code-length (code) "Return the index behind the last constant of CODE."
