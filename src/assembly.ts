@@ -142,9 +142,7 @@ export function assembleParts(
     () => agentQTools(grounds),
   );
   const image: SbclImage = new SbclImage({
-    ...imageOptions(config),
-    ...(times && { times }),
-    ...journalOf(config),
+    ...{ ...imageOptions(config), ...journalOf(config), ...(times && { times }) },
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
     tools,
   });

@@ -5,7 +5,7 @@
   (:export "NAMED-PACKAGE" "NATURES"
            "SAME-CELLS-P"
            "CODE-PRINTERS"
-           "INTROSPECT" "FEATURE-NAMES"))
+           "INTROSPECT"))
 
 (in-package "LIVE-LISP.LOOK")
 

@@ -11,7 +11,7 @@ export interface Definition {
 }
 
 /** How a form is known: by its operator and the name behind it, then by what stands between that and its body. */
-interface Head {
+export interface Head {
   operator: string;
   name: string;
   method: string;
@@ -80,7 +80,8 @@ function outlineOf(forms: TopLevelForms): Entry[] {
   return entries;
 }
 
-function headOf(form: Form): Head | undefined {
+/** Returns how FORM is known, or undefined when it is no list that names something. */
+export function headOf(form: Form): Head | undefined {
   const [operator, second, ...rest] = elementsOf(form);
   const name = second && nameOf(second);
   if (operator?.kind !== 'atom' || !operator.name || !name) return undefined;
@@ -117,7 +118,7 @@ function bare(form: Form | undefined): string {
 }
 
 /** Returns the names in METHOD, qualifiers and specializers as SBCL prints them, without their packages. */
-function namesIn(method: string): string {
+export function namesIn(method: string): string {
   const names: string[] = [];
   for (let at = 0; ; ) {
     const token = nextToken(method, at, false);

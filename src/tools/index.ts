@@ -7,6 +7,7 @@ import type { AuditLog } from '../records/audit-log.ts';
 import type { ReplHistory } from '../records/repl-history.ts';
 import type { PendingEdits } from './buffer/buffers.ts';
 import { bufferTools } from './buffer/index.ts';
+import { readDefinition } from './definitions/read-definition.ts';
 import { diffTools } from './diff/index.ts';
 import { compareImage } from './execution/compare-image.ts';
 import { imageStatus } from './execution/image-status.ts';
@@ -44,11 +45,12 @@ export function agentQTools({ image, workspace, places, history, pendingEdits, m
 }
 
 /** Returns the built-in tools beside the eighteen, over GROUNDS. */
-export function furtherTools({ image, replaceable, workspace, places, log }: Grounds): Tool[] {
+export function furtherTools({ image, replaceable, workspace, places, log, history }: Grounds): Tool[] {
   return [
     loadSystem(image, places),
     loadFile(image, places, workspace.root),
     compareImage(image, places, workspace.root),
+    readDefinition({ image, places, workspace, history }),
     imageStatus(image, replaceable),
     interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),

@@ -3,6 +3,7 @@
 import { relative } from 'node:path';
 import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
+import { type Defined, definitionsIn, definitionsNamed, innermostDefining } from '../source/definitions.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import { type NumberedName, type Spot, TopLevelForms } from '../source/position.ts';
 import type { SourcePosition } from '../source/text.ts';
@@ -78,6 +79,52 @@ export class Places {
     });
   }
 
+  /** Returns the text of DEFINITION, which is at PLACE, with AROUND lines of what stands around it. When it is not found
+   *  in a file that has changed, that is the text as it was loaded, if known. FEATURES are the image's. Returns undefined
+   *  when there is no text. */
+  text(place: Place, features: Features, definition: Definition, around: number): DefinitionText | undefined {
+    const versions = this.#versions(place);
+    if (place.file === undefined || versions === undefined) return undefined;
+    const { start, now, changed } = whereNow(versions, { ...place, number: 0 }, features, definition);
+    const loaded = start === undefined ? versions.loaded : undefined;
+    const source = loaded ?? now;
+    const at = start ?? (loaded && startIn(loaded, { ...place, number: 0 }, features));
+    const name = this.fileName(place.file);
+    return at === undefined
+      ? undefined
+      : {
+          file: name,
+          ...excerpt(source, features, at, definition, around),
+          changed,
+          old: loaded !== undefined,
+        };
+  }
+
+  /** Returns the texts in FILE that define SYMBOL, a name as texts have it, under FEATURES. */
+  definitionsOf(file: string, symbol: string, features: Features): DefinitionText[] {
+    const source = this.#sources.read(file);
+    if (source === undefined) return [];
+    return definitionsNamed(source.forms(features), symbol).map((found) => ({
+      file: this.fileName(file),
+      ...linesOf(source, found),
+      changed: false,
+      old: false,
+    }));
+  }
+
+  /** Returns what the forms of FILE define under FEATURES, each with its line; undefined when it cannot be read. */
+  outline(file: string, features: Features): (Defined & { line: number; lastLine: number })[] | undefined {
+    const source = this.#sources.read(file);
+    return (
+      source &&
+      definitionsIn(source.forms(features)).map((defined) => ({
+        ...defined,
+        line: source.text.positionAt(defined.start).line,
+        lastLine: source.text.positionAt(defined.end).line,
+      }))
+    );
+  }
+
   /** Returns the lambda list in the source at PLACE, where NAME, `PACKAGE::NAME`, is defined. Returns undefined when the
    *  file has changed since, or has no plain definition of NAME there. */
   lambdaList(place: Place, features: Features, name: string): string | undefined {
@@ -112,6 +159,40 @@ export class Places {
     const line = start === undefined ? '' : now.text.positionAt(start).text;
     return { at: this.#at(file, now, start), text: [line, ...notes].filter(Boolean).join(' ') };
   }
+}
+
+/** The text of a definition: its lines of FILE. */
+export interface DefinitionText {
+  file: string;
+  line: number;
+  lastLine: number;
+  text: string;
+  /** The file has changed since it was loaded. */
+  changed: boolean;
+  /** The text is that of the file as it was loaded, since the definition is not found in it now. */
+  old: boolean;
+}
+
+/** Returns the lines of SOURCE that have the definition DEFINITION in the form at AT, and AROUND lines around them. */
+function excerpt(source: Source, features: Features, at: number, { name }: Definition, around: number) {
+  const { text } = source.text;
+  const symbol = name.replace(/^.*?::/s, '').replace(/^\((\S+ .*)\)$/s, '$1');
+  const found = innermostDefining(source.forms(features), at, symbol) ?? { start: at, end: text.length };
+  let [start, end] = [found.start, found.end];
+  for (let n = 0; n < around; n++) {
+    start = text.lastIndexOf('\n', text.lastIndexOf('\n', start - 1) - 1) + 1;
+    const next = text.indexOf('\n', end + 1);
+    end = next === -1 ? text.length : next;
+  }
+  return linesOf(source, { start, end });
+}
+
+function linesOf({ text }: Source, { start, end }: { start: number; end: number }) {
+  return {
+    line: text.positionAt(start).line,
+    lastLine: text.positionAt(Math.max(start, end - 1)).line,
+    text: text.text.slice(start, end),
+  };
 }
 
 /** A file as it is, and as it was loaded when that is known; they are one when it has not changed. */

@@ -1,0 +1,133 @@
+/** Decides what a top-level form of a Lisp text defines, by its shape alone: an operator, a name, and what follows. */
+
+import { headOf } from './again.ts';
+import { elementsOf, type Form } from './form.ts';
+import { nextToken } from './lexer.ts';
+import type { TopLevelForms } from './position.ts';
+
+/** A form that names something, with what an outline of its file shows. */
+export interface Defined {
+  /** Where its text begins and ends: indices of the text. */
+  start: number;
+  end: number;
+  /** In how many others it stands that name nothing, as in (eval-when (...) (defun name ...)). */
+  depth: number;
+  /** How the operator is written, and the name: a list or a string too. */
+  operator: string;
+  name: string;
+  /** The first list behind the name, as a lambda list is, with qualifiers, and the first line of the documentation. */
+  list?: string;
+  documentation?: string;
+}
+
+/** Returns what the forms of FORMS define, in their order; those that are no lists, or name nothing, are left out. */
+export function definitionsIn(forms: TopLevelForms): Defined[] {
+  const { text } = forms.source;
+  return forms.starts().flatMap((start) => {
+    const found = forms.at(start);
+    return found ? definedBy(found.form, text, 0) : [];
+  });
+}
+
+/** Returns where the forms of FORMS are that define SYMBOL, a name as texts have it, or the string of that name. */
+export function definitionsNamed(forms: TopLevelForms, symbol: string): { start: number; end: number }[] {
+  return forms.starts().flatMap((start) => {
+    const found = forms.at(start);
+    const name = found && elementsOf(found.form)[1];
+    const named = found && (headOf(found.form)?.name === symbol || isString(forms, name, symbol));
+    return named ? [{ start: found.start, end: found.end }] : [];
+  });
+}
+
+/** Whether PART is a string that names SYMBOL, as systems have it. */
+function isString(forms: TopLevelForms, part: Form | undefined, symbol: string): boolean {
+  const { text } = forms.source;
+  return (
+    part !== undefined &&
+    text[part.start] === '"' &&
+    formText(text, part).slice(1, -1).toUpperCase() === symbol
+  );
+}
+
+/** How deep definitions are looked for in forms that name nothing. */
+const DEPTH = 3;
+
+function definedBy(form: Form, text: string, depth: number): Defined[] {
+  const [operator, name, ...rest] = elementsOf(form);
+  if (operator?.kind !== 'atom' || !operator.name || name === undefined) return [];
+  const start = form.start;
+  const place = { start, end: start + formText(text, form).length, depth };
+  const written = { operator: formText(text, operator).toLowerCase(), name: onOneLine(formText(text, name)) };
+  if (name.kind === 'cons' && !/^\(setf\s/i.test(written.name)) {
+    const inner = depth < DEPTH ? rest.flatMap((each) => definedBy(each, text, depth + 1)) : [];
+    return depth > 0 && inner.length === 0 ? [] : [{ ...place, ...written }, ...inner];
+  }
+  const list = listAfter(rest, text);
+  const documentation = documentationIn(rest, text);
+  return [
+    {
+      ...place,
+      ...written,
+      ...(list !== undefined && { list }),
+      ...(documentation !== undefined && { documentation }),
+    },
+  ];
+}
+
+/** Returns the first list of REST, the elements behind a name, with the qualifiers before it. */
+function listAfter(rest: Form[], text: string): string | undefined {
+  const at = rest.findIndex(({ kind, start }) => kind === 'cons' || text.startsWith('()', start));
+  const parts =
+    at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => onOneLine(formText(text, part)));
+  return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
+}
+
+/** Returns the first line of the documentation among REST, the elements behind the name. It is a string that does not stand
+ *  alone there, or the one in (:documentation ...). */
+function documentationIn(rest: Form[], text: string): string | undefined {
+  const strings = rest.slice(0, 3).filter(({ start }) => text[start] === '"');
+  const option = rest.find(({ start }) => /^\(:documentation\s/i.test(text.slice(start, start + 16)));
+  const said = option ? elementsOf(option)[1] : rest.length > 1 ? strings[0] : undefined;
+  const line = said && formText(text, said).slice(1, -1).trim().split('\n')[0];
+  return line || undefined;
+}
+
+/** Returns the text of FORM, a part of TEXT. */
+function formText(text: string, { start, kind }: Form): string {
+  let depth = 0;
+  for (let at = start; ; ) {
+    const token = nextToken(text, at, false);
+    if (token.kind === 'end') return text.slice(start);
+    if (token.kind.endsWith('(')) depth++;
+    if (token.kind === ')') depth--;
+    at = token.end;
+    const prefix = /^[',`#]/.test(token.kind) && !token.kind.endsWith('(') && token.kind !== '##';
+    if (depth === 0 && (!prefix || kind === 'atom')) return text.slice(start, at);
+  }
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/;[^\n]*\n/g, '\n').replace(/\s+/g, ' ');
+}
+
+/** Returns where the list begins and ends that defines SYMBOL in the top-level form at START of FORMS. It is that form, or
+ *  the only list in it that has the name behind its operator. */
+export function innermostDefining(
+  forms: TopLevelForms,
+  start: number,
+  symbol: string,
+): { start: number; end: number } | undefined {
+  const found = forms.at(start);
+  if (found === undefined) return undefined;
+  const whole = { start: found.start, end: found.end };
+  if (headOf(found.form)?.name === symbol) return whole;
+  const inner: Form[] = [];
+  const visit = (form: Form, depth: number) => {
+    if (headOf(form)?.name === symbol) inner.push(form);
+    else if (depth < 6) for (const each of elementsOf(form)) if (each.kind === 'cons') visit(each, depth + 1);
+  };
+  visit(found.form, 0);
+  const [only, ...more] = inner;
+  if (only === undefined || more.length > 0) return whole;
+  return { start: only.start, end: only.start + formText(forms.source.text, only).length };
+}

@@ -1,0 +1,49 @@
+// Decides which definitions a text names: symbols, (setf NAME), strings, and forms such as (defmethod area (circle)).
+
+import { CallError } from '../../errors.ts';
+import { headOf } from '../../source/again.ts';
+import { elementsOf } from '../../source/form.ts';
+import { MARK } from '../../source/lexer.ts';
+import { TopLevelForms } from '../../source/position.ts';
+import { SourceText } from '../../source/text.ts';
+
+/** What is asked for: NAME as it is written, and as texts of files have it: `NAME`, `SETF NAME`. */
+export interface Asked {
+  name: string;
+  symbol: string;
+  /** The qualifiers and specializers of one method, without packages. */
+  method?: string;
+}
+
+/** Returns what TEXT names. Throws a CallError when that is nothing, or not to be read. */
+export function askedNames(text: string): Asked[] {
+  const forms = new TopLevelForms(new SourceText(text), new Set());
+  const asked = forms.starts().map((start) => askedAt(forms, start));
+  if (asked.length > 0) return asked;
+  throw new CallError(
+    'name has no name in it. Give symbols, or lists such as (setf area) or (defmethod area (circle)).',
+  );
+}
+
+function askedAt(forms: TopLevelForms, start: number): Asked {
+  const text = forms.textAt(start).trim();
+  const form = forms.at(start)?.form;
+  const [first, second, third] = elementsOf(form);
+  if (form === undefined || first === undefined)
+    return { name: text, symbol: bare(form?.name) || text.replace(/^"|"$/g, '').toUpperCase() };
+  const place = bare(first.name) === 'SETF' && second !== undefined && third === undefined;
+  if (place) return { name: text, symbol: `SETF ${bare(second.name)}` };
+  const head = headOf(form);
+  const named = second && forms.at(second.start);
+  if (second === undefined || head === undefined || named === undefined) {
+    throw new CallError(
+      `${text} names no definition. Give a symbol, (setf area), or (defmethod area (circle)).`,
+    );
+  }
+  const name = forms.textAt(second.start).trim();
+  return { name, symbol: head.name, ...(head.method !== '' && { method: head.method }) };
+}
+
+function bare(name = ''): string {
+  return name.slice(name.lastIndexOf(MARK) + 1);
+}

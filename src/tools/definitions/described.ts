@@ -1,0 +1,131 @@
+// Decides how the definitions read of what the image knows by a name.
+
+import type { Place } from '../../image/wire/data.ts';
+import type { DescribeData, Thing } from '../../image/wire/operations.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import { namesIn } from '../../source/again.ts';
+import { setfName } from '../natures.ts';
+import type { Places } from '../places.ts';
+import type { Asked } from './asked-names.ts';
+
+/** A definition as it is told. */
+export interface ReadRow {
+  name: string;
+  kind?: string;
+  /** `FILE:LINE-LINE`, or when it was evaluated. */
+  at: string;
+  note?: string;
+  /** Absent where there is none. */
+  text?: string;
+  /** The methods of a generic function, each with its place. */
+  methods?: { name: string; at: string }[];
+}
+
+/** What is wanted of the definitions of one name. */
+interface Wanted {
+  readonly kind?: string;
+  readonly methods?: boolean;
+  readonly around?: number;
+}
+
+/** Returns how ROW reads: a line about it, then its text. */
+export function readText({ name, at, note, text, methods = [] }: ReadRow): string {
+  const lines = methods.map((method) => `  ${method.name}  ${method.at}`);
+  return joinSections([
+    `${at}  ${name}${note ? ` (${note})` : ''}`,
+    text,
+    lines.length > 0 && `Methods (${methods.length}; methods: true reads them):\n${lines.join('\n')}`,
+  ]);
+}
+
+/** Returns the definitions of what DESCRIBED tells of that ASKED names and are WANTED. Without sources there are none. */
+export function definitionsOf(
+  { symbol, features = [], things = [] }: DescribeData,
+  places: Places,
+  asked: Asked,
+  wanted: Wanted,
+): ReadRow[] {
+  const known = new Set(features);
+  return things
+    .filter(({ nature }) => isOfKind(nature, wanted.kind))
+    .flatMap((thing) =>
+      thingRows(thing, definedName(symbol, thing.nature), { places, known, asked, wanted }),
+    );
+}
+
+function isOfKind(nature: string, kind: string | undefined): boolean {
+  const plain = (text: string) =>
+    text
+      .toUpperCase()
+      .replace(/[-_ ]+/g, ' ')
+      .trim();
+  return (
+    kind === undefined ||
+    plain(nature).includes(plain(kind)) ||
+    (plain(kind) === 'METHOD' && nature === 'GENERIC-FUNCTION')
+  );
+}
+
+function definedName(symbol: string, nature: string): string {
+  return nature === 'SETF FUNCTION' ? setfName(symbol) : symbol;
+}
+
+interface Reading {
+  places: Places;
+  known: ReadonlySet<string>;
+  asked: Asked;
+  wanted: Wanted;
+}
+
+function thingRows({ nature, sources = [], methods = [] }: Thing, name: string, reading: Reading): ReadRow[] {
+  const { asked, wanted, places, known } = reading;
+  const fitting = methods.filter(
+    ({ description = '' }) => asked.method === undefined || namesIn(description) === asked.method,
+  );
+  const methodRow = (method: Place) =>
+    rowOf(method, `${name} ${method.description}`, 'METHOD', { name, method: method.description }, reading);
+  if (asked.method !== undefined) return fitting.map(methodRow);
+  const all = wanted.methods || wanted.kind?.toUpperCase() === 'METHOD';
+  const rows = sources.map((source) => rowOf(source, name, nature, { name }, reading));
+  // Those of a class's accessors have no form of their own.
+  if (all || rows.length === 0) return [...rows, ...methods.map(methodRow)];
+  const told = methods.map((method) => ({
+    name: method.description ?? '',
+    at: places.locate(method, known, { name, method: method.description }),
+  }));
+  const [first, ...more] = rows;
+  return first === undefined || told.length === 0 ? rows : [{ ...first, methods: told }, ...more];
+}
+
+/** Returns how the lines from LINE to LAST of FILE read. */
+export function linesText(file: string, line: number, last: number): string {
+  return `${file}:${line}${last > line ? `-${last}` : ''}`;
+}
+
+/** Returns ROWS with those that have the same text at the same place as one, under all their names. */
+export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
+  const kept = new Map<string, ReadRow>();
+  for (const { kind, ...row } of rows) {
+    const name = kind === undefined ? row.name : `${row.name} [${kind}]`;
+    const same = kept.get(`${row.at} ${row.text ?? name}`);
+    if (same !== undefined) same.name += `, ${name}`;
+    else kept.set(`${row.at} ${row.text ?? name}`, { ...row, name });
+  }
+  return [...kept.values()];
+}
+
+function rowOf(
+  place: Place,
+  name: string,
+  kind: string,
+  definition: { name: string; method?: string | undefined },
+  { places, known, wanted }: Reading,
+): ReadRow {
+  const found = places.text(place, known, definition, wanted.around ?? 0);
+  if (found === undefined) return { name, kind, at: places.locate(place, known, definition) };
+  const { file, line, lastLine, text, changed, old } = found;
+  const note = old
+    ? 'as it was loaded; the file has changed since, and this is not found in it'
+    : 'the file changed since it was loaded; this is its text now';
+  return { name, kind, at: linesText(file, line, lastLine), ...(changed && { note }), text };
+}

@@ -1,0 +1,26 @@
+// Decides where the text of a definition is that no file has: in what was evaluated.
+
+import type { ReplHistory } from '../../records/repl-history.ts';
+import { definitionsNamed } from '../../source/definitions.ts';
+import { TopLevelForms } from '../../source/position.ts';
+import { SourceText } from '../../source/text.ts';
+
+/** How many evaluations are looked at. */
+const LOOKED_AT = 1000;
+
+/** Returns the newest form in HISTORY that defines SYMBOL, a name as texts have it, and when it was evaluated. */
+export function evaluatedForm(
+  history: ReplHistory,
+  symbol: string,
+): { text: string; time: string } | undefined {
+  let looked = 0;
+  for (const { form, time, error } of history.newestFirst()) {
+    if (looked++ >= LOOKED_AT) return undefined;
+    // Most name nothing of the sort, and to read costs more than to look.
+    if (error !== undefined || !form.toUpperCase().includes(symbol.split(' ').at(-1) ?? symbol)) continue;
+    const forms = new TopLevelForms(new SourceText(form), new Set());
+    const found = definitionsNamed(forms, symbol).at(-1);
+    if (found !== undefined) return { text: form.slice(found.start, found.end), time };
+  }
+  return undefined;
+}

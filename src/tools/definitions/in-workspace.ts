@@ -1,0 +1,30 @@
+// Decides which forms in the files of the workspace define a name that the image does not place: tests, systems, what is
+// not loaded.
+
+import { type Budget, filesBelow } from '../../files/walk.ts';
+import type { Workspace } from '../../files/workspace.ts';
+import { isLispFile } from '../parentheses.ts';
+import type { DefinitionText, Places } from '../places.ts';
+
+/** Entries of directories, and milliseconds, that looking may take. */
+const ENTRIES = 20_000;
+const MS = 3000;
+/** Definitions that are told. */
+const TOLD = 10;
+
+/** Returns the definitions of SYMBOL, a name as texts have it, in the Lisp files of WORKSPACE, under FEATURES. */
+export async function workspaceDefinitions(
+  workspace: Workspace,
+  places: Places,
+  symbol: string,
+  features: ReadonlySet<string>,
+): Promise<DefinitionText[]> {
+  const budget: Budget = { entries: ENTRIES, until: performance.now() + MS };
+  const found: DefinitionText[] = [];
+  for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) {
+    if (!isLispFile(path)) continue;
+    found.push(...places.definitionsOf(path, symbol, features));
+    if (found.length >= TOLD) return found.slice(0, TOLD);
+  }
+  return found;
+}

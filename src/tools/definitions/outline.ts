@@ -1,0 +1,55 @@
+// Decides how the outline of a Lisp file reads.
+
+import { CallError } from '../../errors.ts';
+import { beyondNote, boundLine, fittingRows, hasMore, listText, pageNote } from '../../kernel/reply.ts';
+import type { CallContext, Result } from '../../kernel/tool.ts';
+import type { Defined } from '../../source/definitions.ts';
+import { visibleName } from '../../visible.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure } from '../lookup.ts';
+import { type PageArguments, pageOf } from '../paging.ts';
+import type { Origins } from './origins.ts';
+
+/** Characters of a list and of documentation in a line. */
+const SHOWN = 100;
+
+/** Returns what the forms of the file PATH define, one a line, as many as ARGS ask for. */
+export async function outline(
+  { image, workspace, places }: Pick<Origins, 'image' | 'workspace' | 'places'>,
+  path: string,
+  args: PageArguments,
+  context: CallContext,
+): Promise<Result> {
+  const { real, missing } = await workspace.locate(path, 'read');
+  if (missing.length > 0) throw workspace.noFile(path);
+  // Which forms #+ and #- leave out is the image's to say.
+  const told = foundValue(
+    await image.call('describe', { name: 'cl:t', offset: 0, limit: 1 }, callOptions(context)),
+  );
+  const found = places.outline(real, new Set(isLookupFailure(told) ? [] : told.features));
+  if (found === undefined)
+    throw new CallError(`${visibleName(path)} cannot be read. Name a Lisp source file.`);
+  const { offset, limit } = pageOf(args, context);
+  const rows = found.slice(offset, offset + limit);
+  const lines = fittingRows(rows.map(lineText));
+  const page = { offset, shown: lines.length, total: found.length };
+  const name = visibleName(places.fileName(real));
+  const list = listText(lines, hasMore(page)) || beyondNote(page, 'forms');
+  const head = `${name} has ${found.length} ${found.length === 1 ? 'form that names something' : 'forms that name something'}`;
+  return {
+    data: { path: places.fileName(real), total: found.length, forms: rows },
+    text: [list === false ? head : `${head}:\n\n${list}`, pageNote(page, 'forms')].filter(Boolean).join('\n'),
+  };
+}
+
+function lineText({ line, depth, operator, name, list, documentation }: Defined & { line: number }): string {
+  const form = [operator, shortened(name), list && shortened(list)].filter(Boolean).join(' ');
+  return boundLine(
+    `${line}: ${'  '.repeat(depth)}(${form})${documentation ? `  ${shortened(documentation)}` : ''}`,
+    0,
+  );
+}
+
+function shortened(text: string): string {
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}...` : text;
+}

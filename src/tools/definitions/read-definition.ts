@@ -1,0 +1,136 @@
+// Decides the tool that reads definitions, by their names or those of a file.
+
+import { CallError } from '../../errors.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import {
+  type ArgumentsFor,
+  type CallContext,
+  defineTool,
+  type Result,
+  type ToolDescription,
+} from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
+import { LIMIT, OFFSET } from '../paging.ts';
+import { type Asked, askedNames } from './asked-names.ts';
+import { definitionsOf, linesText, type ReadRow, readText, withoutRepeats } from './described.ts';
+import { evaluatedForm } from './evaluated.ts';
+import { workspaceDefinitions } from './in-workspace.ts';
+import type { Origins } from './origins.ts';
+import { outline } from './outline.ts';
+
+const READ_DEFINITION = {
+  name: 'read_definition',
+  title: 'Read definition',
+  description:
+    'Read the text of definitions by name, several at once: functions, macros, generic functions and their methods, classes, structures, conditions, variables, types, tests, systems. It is the text in the file, found again after an edit, else what was evaluated, and says which. With path instead: an outline of a Lisp file, a line a form.',
+  parameters: [
+    {
+      name: 'name',
+      type: 'string',
+      description: 'One or more names: area app::area (setf area) (defmethod area (circle))',
+    },
+    PACKAGE,
+    {
+      name: 'kind',
+      type: 'string',
+      description: 'Only what is of this kind: function, class, variable and so on',
+    },
+    { name: 'methods', type: 'boolean', description: 'Also the texts of the methods of a generic function' },
+    {
+      name: 'around',
+      type: 'integer',
+      description: 'Lines to show around each text',
+      minimum: 0,
+      maximum: 200,
+    },
+    { name: 'path', type: 'string', description: 'The Lisp file to outline' },
+    LIMIT,
+    OFFSET,
+  ],
+  required: [],
+  categories: ['introspection'],
+  shortDescription: 'Read the text of definitions by name, or an outline of a Lisp file',
+  complexity: 'simple',
+  keywords: [
+    'source of a function',
+    'show a definition',
+    'outline of a file',
+    'read a method',
+    'text of a definition',
+    'view source',
+    'code of a class',
+    'what a file defines',
+  ],
+} as const satisfies ToolDescription;
+
+export type ReadArguments = ArgumentsFor<typeof READ_DEFINITION>;
+
+/** Returns the tool that reads definitions from ORIGINS. */
+export function readDefinition(origins: Origins) {
+  return defineTool({
+    ...READ_DEFINITION,
+    handler: async (args, context) => {
+      const { name = '', path } = args;
+      if (path !== undefined && name === '') return outline(origins, path, args, context);
+      if (path !== undefined)
+        throw new CallError('Give either name or path: path is for the outline of a whole file.');
+      if (name.trim() === '')
+        throw new CallError('Give name, what to read, or path, the Lisp file to outline.');
+      const results: Result[] = [];
+      for (const asked of askedNames(name)) results.push(await readOne(origins, asked, args, context));
+      return {
+        data: results.map(({ data }) => data),
+        text: joinSections(results.map(({ text }) => text)),
+        ...(results.every(({ absent }) => absent) && { absent: true }),
+      };
+    },
+  });
+}
+
+/** Methods of a generic function that are told, and characters of all texts of one name. */
+const METHODS = 200;
+
+async function readOne(
+  { image, places, workspace, history }: Origins,
+  asked: Asked,
+  args: ReadArguments,
+  context: CallContext,
+): Promise<Result> {
+  const lookup = { name: asked.name.replace(/^"|"$/g, ''), ...packageOf(args), offset: 0, limit: METHODS };
+  const described = foundValue(await image.call('describe', lookup, callOptions(context)));
+  const absent = isLookupFailure(described);
+  const features = new Set(absent ? [] : described.features);
+  const rows = absent ? [] : definitionsOf(described, places, asked, args);
+  const evaluated = rows.every(({ text }) => text === undefined)
+    ? evaluatedForm(history, asked.symbol)
+    : undefined;
+  if (evaluated !== undefined && !absent && (described.things ?? []).length > 0) {
+    rows.unshift({ name: described.symbol, at: `evaluated ${evaluated.time}`, text: evaluated.text });
+  }
+  if (rows.every(({ text }) => text === undefined) && args.kind === undefined) {
+    const others = await workspaceDefinitions(workspace, places, asked.symbol, features);
+    const note =
+      absent || rows.length === 0 ? 'found by its name in the file' : 'not known to be what the image has';
+    rows.push(
+      ...others.map(({ file, line, lastLine, text }) => ({
+        name: asked.name,
+        at: linesText(file, line, lastLine),
+        note,
+        text,
+      })),
+    );
+  }
+  if (rows.length > 0) return { data: { name: asked.name, definitions: rows }, text: rowsText(rows) };
+  if (absent) return lookupResult(described);
+  const kind = args.kind === undefined ? '' : ` of the kind ${args.kind}`;
+  return {
+    data: { name: asked.name, definitions: [] },
+    text: `${described.symbol} has no definition${kind}: neither the image nor a Lisp file of the workspace has one.`,
+    absent: true,
+  };
+}
+
+function rowsText(rows: readonly ReadRow[]): string {
+  return joinSections(withoutRepeats(rows).map(readText));
+}

@@ -1,0 +1,191 @@
+// What read_definition reads: from files, after an edit, from evaluations, from files that nobody loaded.
+
+import { utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type FileSession, openWorkspace } from '../files/sessions.ts';
+
+const SHOP = `(defpackage :rd (:use :cl))
+(in-package :rd)
+
+(defclass shape () ((name :accessor shape-name))
+  (:documentation "A shape."))
+
+(defgeneric area (shape)
+  (:documentation "The area of SHAPE."))
+
+(defclass circle (shape) ((r :reader r)))
+(defmethod area ((shape circle))
+  ;; pi r2
+  (* pi (r shape) (r shape)))
+
+(defmethod area :around ((shape shape))
+  (abs (call-next-method)))
+
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defun helper (x &optional y)
+    "Helps."
+    (list x y)))
+
+(defun (setf place) (new x) (setf (car x) new))
+(defvar *count* 0 "How many.")
+(defstruct point x y)
+#+nonsense (defun left-out ())
+(deftype small () '(integer 0 9))
+`;
+
+const HELPER = '(defun helper (x &optional y)\n    "Helps."\n    (list x y))';
+const AROUND = '(defmethod area :around ((shape shape))\n  (abs (call-next-method)))';
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace();
+  at.put('src/shop.lisp', SHOP);
+  at.put('tests/shop.lisp', '(in-package :cl-user)\n(deftest my-test\n  (is (= 1 1)))\n');
+  at.put('shop.asd', '(defsystem "my-shop"\n  :components ())\n');
+  await at.answer('load_file', { path: 'src/shop.lisp' });
+});
+afterAll(() => at.close());
+
+function read(name: string, more: object = {}): Promise<string> {
+  return at.answer('read_definition', { name, package: 'rd', ...more });
+}
+
+describe('a definition', () => {
+  test('is read from its file, several at once', async () => {
+    expect(await read('*count* (setf place) small')).toBe(
+      `src/shop.lisp:24  RD::*COUNT* [SPECIAL VARIABLE]
+
+(defvar *count* 0 "How many.")
+
+src/shop.lisp:23  RD::(SETF PLACE) [SETF FUNCTION]
+
+(defun (setf place) (new x) (setf (car x) new))
+
+src/shop.lisp:27  RD::SMALL [TYPE]
+
+(deftype small () '(integer 0 9))`,
+    );
+  });
+
+  test('within another form is read alone', async () => {
+    expect(await read('helper')).toBe(`src/shop.lisp:19-21  RD::HELPER [FUNCTION]\n\n${HELPER}`);
+  });
+
+  test('of a generic function tells its methods, and reads them', async () => {
+    expect(await read('area')).toBe(
+      `src/shop.lisp:7-8  RD::AREA [GENERIC-FUNCTION]
+
+(defgeneric area (shape)
+  (:documentation "The area of SHAPE."))
+
+Methods (2; methods: true reads them):
+  :AROUND (RD::SHAPE)  src/shop.lisp:15:1
+  (RD::CIRCLE)  src/shop.lisp:11:1`,
+    );
+    expect(await read('area', { methods: true })).toContain(
+      `src/shop.lisp:15-16  RD::AREA :AROUND (RD::SHAPE) [METHOD]\n\n${AROUND}`,
+    );
+    expect(await read('(defmethod area :around ((s shape)))')).toBe(
+      `src/shop.lisp:15-16  RD::AREA :AROUND (RD::SHAPE) [METHOD]\n\n${AROUND}`,
+    );
+  });
+
+  test('that makes several names is read once', async () => {
+    expect(await read('point-x')).toBe(
+      'src/shop.lisp:25  RD::POINT-X [FUNCTION], RD::(SETF POINT-X) [SETF FUNCTION]\n\n(defstruct point x y)',
+    );
+    expect(await read('shape-name')).toMatch(
+      /^src\/shop\.lisp:4-5 {2}RD::SHAPE-NAME .*\n\n\(defclass shape /,
+    );
+  });
+
+  test('can be of one kind', async () => {
+    expect(await read('circle', { kind: 'class' })).toContain('(defclass circle ');
+    expect(await read('circle', { kind: 'function' })).toBe(
+      'RD::CIRCLE has no definition of the kind function: neither the image nor a Lisp file of the workspace has one.',
+    );
+  });
+
+  test('is found again after an edit, else told as it was loaded', async () => {
+    const edited = at.put(
+      'src/shop.lisp',
+      `;; a line more\n${SHOP.replace('(list x y)', '(list y x)').replace(/\(defvar .*\n/, '')}`,
+    );
+    const later = Date.now() / 1000 + 5;
+    utimesSync(join(at.root, 'src/shop.lisp'), later, later);
+    expect(edited).toBeTruthy();
+    expect(await read('helper')).toBe(
+      `src/shop.lisp:20-22  RD::HELPER [FUNCTION] (the file changed since it was loaded; this is its text now)\n\n${HELPER.replace('x y))', 'y x))')}`,
+    );
+    expect(await read('*count*')).toBe(
+      'src/shop.lisp:24  RD::*COUNT* [SPECIAL VARIABLE] (as it was loaded; the file has changed since, and this is not found in it)\n\n(defvar *count* 0 "How many.")',
+    );
+  });
+
+  test('that was evaluated is told as such', async () => {
+    await at.answer('eval_form', { form: '(+ 1 2)\n(defun evaluated (x)\n  (list x))' });
+    expect(await read('evaluated', { package: 'cl-user' })).toMatch(
+      /^evaluated \d{4}-.*Z {2}COMMON-LISP-USER::EVALUATED\n\n\(defun evaluated \(x\)\n {2}\(list x\)\)$/,
+    );
+  });
+
+  test('that the image does not know is found in the workspace', async () => {
+    expect(await read('my-test', { package: 'cl-user' })).toBe(
+      'tests/shop.lisp:2-3  my-test (found by its name in the file)\n\n(deftest my-test\n  (is (= 1 1)))',
+    );
+    expect(await read('"my-shop"')).toContain('(defsystem "my-shop"\n  :components ())');
+  });
+
+  test('that is nowhere is told, beside those that are', async () => {
+    expect(await read('no-such mapcar')).toBe(
+      'Symbol NO-SUCH not found in package rd (status: NIL)\n\nno source (SYS:SRC;CODE;LIST.LISP)  COMMON-LISP::MAPCAR [FUNCTION]',
+    );
+  });
+
+  test.each([
+    [{ name: ' ' }, 'Give name, what to read, or path, the Lisp file to outline.'],
+    [
+      { name: 'x', path: 'src/shop.lisp' },
+      'Give either name or path: path is for the outline of a whole file.',
+    ],
+    [
+      { name: '; none' },
+      'name has no name in it. Give symbols, or lists such as (setf area) or (defmethod area (circle)).',
+    ],
+    [
+      { name: '(area)' },
+      '(area) names no definition. Give a symbol, (setf area), or (defmethod area (circle)).',
+    ],
+    [{ path: 'none.lisp' }, expect.stringContaining('none.lisp')],
+  ])('asked for by %j is refused', async (args, said) => {
+    const answer = await at.answer('read_definition', args);
+    expect(answer.replace('failed: ', '')).toEqual(said);
+    expect(answer).toMatch(/^failed: /);
+  });
+});
+
+test('an outline has a line a form, in parts', async () => {
+  at.put('src/shop.lisp', SHOP);
+  const whole = await at.answer('read_definition', { path: 'src/shop.lisp' });
+  expect(whole).toBe(
+    `src/shop.lisp has 13 forms that name something:
+
+  1: (defpackage :rd (:use :cl))
+  2: (in-package :rd)
+  4: (defclass shape ())  A shape.
+  7: (defgeneric area (shape))  The area of SHAPE.
+  10: (defclass circle (shape))
+  11: (defmethod area ((shape circle)))
+  15: (defmethod area :around ((shape shape)))
+  18: (eval-when (:compile-toplevel :load-toplevel :execute))
+  19:   (defun helper (x &optional y))  Helps.
+  23: (defun (setf place) (new x))
+  24: (defvar *count*)  How many.
+  25: (defstruct point)
+  27: (deftype small ())`,
+  );
+  expect(await at.answer('read_definition', { path: 'src/shop.lisp', limit: 1, offset: 2 })).toBe(
+    'src/shop.lisp has 13 forms that name something:\n\n  4: (defclass shape ())  A shape.\n  ...\nNote: 13 forms; limit and offset reach the rest.',
+  );
+});
