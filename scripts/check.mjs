@@ -18,6 +18,7 @@ const CHECKS = [
     name: 'the measured clients are those of the suite',
     command: ['node', 'scripts/clients.mjs', '--check'],
   },
+  { name: 'the measured callers are written', command: ['node', 'scripts/callers.mjs', '--check'] },
   { name: 'measured token costs are fresh', command: ['node', 'scripts/measure-costs.mjs', '--check'] },
   { name: 'the packed program and library work', command: ['node', 'scripts/check-pack.mjs'] },
 ];

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes sure that this machine has what live-lisp needs: node and SBCL, and with the argument `test` the Lisp
-# libraries that the tests load and bubblewrap, for the sandbox. With `long` it has tmux too, in which clients run.
+# libraries that the tests load and bubblewrap, for the sandbox. With `long` it has tmux too, in which clients run, and
+# more libraries, of which who_calls is asked.
 # Installs only what is missing, and says so.
 set -eu
 
@@ -39,7 +40,14 @@ find_missing() {
     [ -e "/usr/share/common-lisp/source/$library/$library.asd" ] || missing="$missing cl-${library#cl-}"
   done
   command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
-  if [ "$1" = long ] && ! command -v tmux >/dev/null 2>&1; then missing="$missing tmux"; fi
+  [ "$1" = long ] || return 0
+  command -v tmux >/dev/null 2>&1 || missing="$missing tmux"
+  for library in drakma esrap fiveam cxml postmodern ironclad cl-who iterate closer-mop local-time lparallel \
+    metabang-bind parse-number cl-log slime; do
+    name="cl-${library#cl-}"
+    [ "$library" != slime ] || name=cl-swank
+    [ -d "/usr/share/common-lisp/source/$library" ] || missing="$missing $name"
+  done
 }
 
 # Prints the command that installs what is missing where this script cannot.

@@ -136,15 +136,14 @@ export function assembleParts(
   { image: times, matchMs, notices = [] }: Surroundings = {},
 ): Assembly {
   checkSandbox(config);
-  const tools = new LispTools(
-    registry.mirror,
-    () => image,
-    () => agentQTools(grounds),
-  );
   const image: SbclImage = new SbclImage({
     ...{ ...imageOptions(config), ...journalOf(config), ...(times && { times }) },
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
-    tools,
+    tools: new LispTools(
+      registry.mirror,
+      () => image,
+      () => agentQTools(grounds),
+    ),
   });
   const workspace = workspaceOf(config, image);
   const log = new AuditLog(config.audit, config.root);

@@ -110,7 +110,9 @@ export class TopLevelForms {
       return { starts: [inside === undefined || more.length > 0 ? start : inside], sure: true };
     });
     const others = numbers.filter((number) => !exact.has(number));
-    if (others.length > 0) spots.push(among(names, known, others.length));
+    // What #. computes can be code that has the use itself.
+    const computed = conses.some((cons) => cons.computed) && others.some((number) => number > 0);
+    if (others.length > 0) spots.push(among(names, known, computed ? 0 : others.length));
     return spots;
   }
 
@@ -153,6 +155,8 @@ interface Numbered {
   start: number;
   operator: string;
   made: number;
+  /** Whether `#.` has computed something in it, rather than taken the value of a variable. */
+  computed: boolean;
 }
 
 /** Returns the cons with NUMBER, or undefined when the text does not tell. A cons behind one that `#.` MADE must be
@@ -197,10 +201,12 @@ function bare(name: string): string {
   return name.slice(name.lastIndexOf(MARK) + 1);
 }
 
-/** Returns the spot of COUNT uses that can be at STARTS, but not where those are that are KNOWN. */
+/** Returns the spot of COUNT uses that can be at STARTS, but not where those are that are KNOWN. COUNT is 0 when they can
+ *  also be elsewhere. */
 function among(starts: readonly number[], known: ReadonlySet<number>, count: number): Spot {
   const left = starts.filter((start) => !known.has(start));
-  return { starts: left, sure: left.length <= count };
+  const sure = left.length <= count;
+  return { starts: sure || left.length > 1 ? left : [], sure };
 }
 
 /** Numbers conses as sb-di:form-number-translations does, as far as the text tells. */
@@ -217,6 +223,7 @@ function numberedConses(form: Form): Numbered[] {
       start: list.start,
       operator: resolve(list.car)?.name ?? '',
       made: before,
+      computed: made.includes(''),
     });
     for (const name of made) {
       // The value of a variable is the same conses each time, and these get numbers once.

@@ -125,13 +125,12 @@ export class Places {
     );
   }
 
-  /** Returns the lambda list in the source at PLACE, where NAME, `PACKAGE::NAME`, is defined. Returns undefined when the
-   *  file has changed since, or has no plain definition of NAME there. */
+  /** Returns the lambda list in the source at PLACE, where NAME, `PACKAGE::NAME`, is defined. Returns undefined when it is
+   *  not known how the file was loaded, or it had no plain definition of NAME there. */
   lambdaList(place: Place, features: Features, name: string): string | undefined {
-    const versions = this.#versions(place);
-    if (versions === undefined || versions.loaded !== versions.now) return undefined;
-    const start = startIn(versions.now, place, features);
-    const defined = start === undefined ? undefined : definedLambdaList(versions.now.text.text, start);
+    const loaded = this.#versions(place)?.loaded;
+    const start = loaded && startIn(loaded, place, features);
+    const defined = start === undefined ? undefined : definedLambdaList(loaded?.text.text ?? '', start);
     return defined && name.endsWith(`::${defined.name}`) ? defined.lambdaList : undefined;
   }
 

@@ -1,23 +1,43 @@
-// who_calls against the sources of two libraries, which a walker of its own reads.
+// who_calls against the sources of three libraries, which a walker of its own reads. callers.long.ts has many.
 
 import { expect, test } from 'vitest';
 import { startSession } from '../harness.ts';
-import { compared } from './compare.ts';
+import { compared, type Findings, sum } from './compare.ts';
 import { truthOf } from './truth.ts';
 
-const SYSTEMS = ['alexandria', 'cl-ppcre'];
+const SYSTEMS = ['alexandria', 'cl-ppcre', 'hunchentoot'];
 
-test('who_calls tells the callers that the sources of two libraries have', { timeout: 300_000 }, async () => {
+/** Each of so many callees of them is asked about. */
+const STEP = 2;
+
+let found: Findings | undefined;
+
+async function findings(): Promise<Findings> {
+  if (found !== undefined) return found;
   const truth = truthOf(SYSTEMS);
   expect(truth.problems).toEqual([]);
   const session = await startSession();
   for (const system of SYSTEMS) await session.text('load_system', { system });
-  const { rows, missed, wrong, marked } = await compared(session, truth, 1);
+  found = await compared(session, truth, STEP);
   await session.close();
-  console.log(
-    JSON.stringify(rows, null, 1),
-    missed.slice(0, 50),
-    wrong.slice(0, 80),
-    marked.filter((_, i) => i % 3 === 0),
+  return found;
+}
+
+test('S3.7 who_calls tells the functions that the sources of libraries have as callers, and no others', async () => {
+  const { rows, missed, wrong } = await findings();
+  expect(rows.map(({ library }) => library)).toEqual(SYSTEMS);
+  const { there, found, given, right } = sum(rows.map(({ named }) => named));
+  expect(there).toBeGreaterThan(400);
+  expect(found / there, missed.join('\n')).toBeGreaterThanOrEqual(0.995);
+  expect(right / given, wrong.join('\n')).toBeGreaterThanOrEqual(0.995);
+});
+
+test('S3.18 the places that it tells are on the lines of the calls, or marked', async () => {
+  const { rows, wrong } = await findings();
+  const [right = 0, wrongly = 0, marked = 0] = (['right', 'wrong', 'marked'] as const).map((kind) =>
+    rows.reduce((count, { sites }) => count + sites[kind], 0),
   );
+  expect(right).toBeGreaterThan(600);
+  expect(right / (right + wrongly), wrong.join('\n')).toBeGreaterThanOrEqual(0.99);
+  expect(marked / (right + marked)).toBeLessThan(0.05);
 });

@@ -41,7 +41,8 @@ export interface Findings {
 
 const LIBRARY = /\/source\/([^/]+)\//;
 
-export function libraryOf(file: string): string {
+/** Returns the name of the library that FILE is of. */
+function libraryOf(file: string): string {
   return LIBRARY.exec(file)?.[1] ?? '';
 }
 
@@ -201,6 +202,15 @@ class Tally {
     this.#rows.set(library, row);
     return row;
   }
+}
+
+/** Returns SCORES in one. */
+export function sum(scores: readonly Score[]): Score {
+  const total = nothing();
+  for (const score of scores) {
+    for (const key of ['there', 'found', 'given', 'right'] as const) total[key] += score[key];
+  }
+  return total;
 }
 
 function nothing(): Score {

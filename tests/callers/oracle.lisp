@@ -1,10 +1,11 @@
 ;;;; Lists who calls the functions of systems, as their sources tell: it reads the files, expands and walks each form.
 ;;;; It shares nothing with live-lisp, and knows none of SBCL's cross references.
 ;;;;
-;;;; What it cannot know: names that are computed when the program runs, calls that compiler macros and transforms make
-;;;; or remove, code that the compiler finds to be unreachable, and readers that a file sets up for itself. An edge that
-;;;; compiler macros or inline functions may take away or add is told as one that may be, and counts neither way.
-;;;; Functions of SBCL itself and structure accessors, which the compiler open-codes, are no callees here.
+;;;; What it cannot know: names that are computed when the program runs, and code that the compiler finds to be
+;;;; unreachable. What compiler macros or inline functions may take away or add is told as what may be, and counts neither
+;;;; way. So do functions that another definition has replaced. Functions of SBCL itself, and those that the compiler
+;;;; open-codes for structures, are no callees here. Methods have the name of their generic function. A file with syntax
+;;;; that its readtable does not have is read up to there.
 
 (require :asdf)
 (require :sb-cltl2)
@@ -287,6 +288,8 @@
     (loop for slot in (cddr form)
           when (consp slot) do (walk-as "structure slot" names (second slot) env))
     (loop for option in (rest head)
+          when (typep option '(cons (eql :constructor) (cons symbol (cons cons))))
+            do (walk-as "structure slot" names `(lambda ,(third option) nil) env)
           when (typep option '(cons (member :print-function :print-object) cons))
             do (walk-as "structure slot" names `(function ,(second option)) env)
           when (typep option '(cons (eql :include)))
@@ -372,6 +375,12 @@
   "True when the compiler can put the body of the function NAME into its callers."
   (and (sb-int:info :function :inlining-data name) t))
 
+(defun lines-in-form (callee inlined place)
+  "Return the lines of the uses of CALLEE by the function INLINED, when it is of the same top-level form as PLACE. SBCL
+tells these for a use that has come into PLACE with INLINED."
+  (destructuring-bind (file top) (last place 2)
+    (rest (gethash (list callee (list "function" inlined) file top) *edges*))))
+
 (defun add-inlined ()
   "Note for each caller of an inline function that it may call what that calls."
   (loop repeat 3
@@ -383,7 +392,9 @@
                    do (destructuring-bind (callee . place) key
                         (when (inlined-p callee)
                           (dolist (inner (gethash callee by-name))
-                            (push (cons (cons inner place) (rest (gethash key *edges*))) new)))))
+                            (push (cons (cons inner place)
+                                        (append (rest (gethash key *edges*)) (lines-in-form inner callee place)))
+                                  new)))))
              (loop for (key . lines) in new
                    do (let ((edge (or (gethash key *edges*) (setf (gethash key *edges*) (list t)))))
                         (setf (rest edge) (union lines (rest edge))))))))
@@ -410,14 +421,23 @@
     (handler-bind ((warning #'muffle-warning))
       (asdf:load-system system))))
 
+(defun parts-of (system)
+  "Return SYSTEM and the systems of the same file that it is made of, what others need first."
+  (let ((parts '()))
+    (labels ((visit (part)
+               (dolist (needed (asdf:system-depends-on part))
+                 (let ((other (and (typep needed '(or string symbol)) (asdf:find-system needed nil))))
+                   (when (and other (equal (asdf:system-source-file other) (asdf:system-source-file system)))
+                     (visit other))))
+               (pushnew part parts)))
+      (visit system))
+    (reverse parts)))
+
 (defun files-of (system)
   "Return the Lisp files of SYSTEM, and of those beside it, that are loaded."
-  (loop with definition = (asdf:system-source-file system)
-        for name in (asdf:registered-systems)
-        for part = (asdf:registered-system name)
-        when (and (equal definition (asdf:system-source-file part)) (asdf:component-loaded-p part))
-          append (loop for component in (asdf/component:sub-components part :type 'asdf:cl-source-file)
-                       collect (asdf:component-pathname component))))
+  (loop for part in (parts-of (asdf:find-system system))
+        append (loop for component in (asdf/component:sub-components part :type 'asdf:cl-source-file)
+                     collect (asdf:component-pathname component))))
 
 ;;; What others tell
 

@@ -28,9 +28,15 @@ beforeAll(async () => {
   session = await startSession({ args: ['--root', root.path] });
   writeFileSync(join(root.path, 'dim.lisp'), FORGETFUL);
   expect(await session.text('load_file', { path: 'dim.lisp' })).toBe('Loaded dim.lisp');
-  writeFileSync(join(root.path, 'edited.lisp'), '(declaim (optimize (debug 0)))\n(defun edited (x) x)\n');
+  const forgetful = '(declaim (optimize (debug 0)))\n';
+  writeFileSync(join(root.path, 'edited.lisp'), `${forgetful}(defun edited (x) x)\n`);
+  writeFileSync(join(root.path, 'unread.lisp'), `${forgetful}(defun unread (x) x)\n`);
   await session.text('load_file', { path: 'edited.lisp' });
-  utimesSync(join(root.path, 'edited.lisp'), new Date(), new Date(Date.now() + 5000));
+  await session.eval('(load "unread.lisp")');
+  for (const name of ['edited', 'unread']) {
+    writeFileSync(join(root.path, `${name}.lisp`), `${forgetful}(defun ${name} (x y) (list x y))\n`);
+    utimesSync(join(root.path, `${name}.lisp`), new Date(), new Date(Date.now() + 5000));
+  }
   await prepare(
     session,
     `(proclaim '(optimize (debug 0))) (defun dim::unseen (a) a) (setf (fdefinition 'dim::named) #'dim::spin)
@@ -65,7 +71,8 @@ describe('code that was compiled without lambda lists', () => {
     ['dim::unseen', 'DIM::UNSEEN, arguments not recorded', 'not recorded'],
     ['dim::named', 'DIM::NAMED, arguments not recorded', 'not recorded'],
     ['dim::knob-turns', 'DIM::KNOB-TURNS, arguments not recorded', 'not recorded'],
-    ['edited', 'COMMON-LISP-USER::EDITED, arguments not recorded', 'not recorded'],
+    ['edited', 'COMMON-LISP-USER::EDITED (x), from the source', '(x), from the source'],
+    ['unread', 'COMMON-LISP-USER::UNREAD, arguments not recorded', 'not recorded'],
   ])('%s', async (symbol, line, described_) => {
     expect(await firstLine(symbol)).toBe(line);
     expect((await described(symbol))[0]).toBe(`Arguments: ${described_}`);

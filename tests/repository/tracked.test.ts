@@ -45,6 +45,7 @@ const ENDINGS: { readonly [folder: string]: readonly string[] } = {
   src: ['.ts'],
   'src/catalog': ['.ts', '.json'],
   tests: ['.ts'],
+  'tests/callers': ['.ts', '/oracle.lisp', '/result.json'],
   'tests/contracts/__snapshots__': ['.txt'],
   'tests/clients': ['.ts', '/tee.mjs', '/result.json'],
   'tests/hostile': ['.ts', '/collect.mjs', '/result.json'],

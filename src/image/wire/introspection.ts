@@ -10,7 +10,7 @@ export interface ReferencesData {
   expansion?: string;
   kept: boolean;
   features?: string[];
-  packages?: string[];
+  accessibleIn?: string[];
   /** The kind is what each does with the variable: read, set or bind. */
   rows?: Caller[];
 }

@@ -33,7 +33,7 @@ export interface WhoCallsData {
   /** Names of keyword features; of others PACKAGE::NAME. */
   features?: string[];
   /** All names of the packages in which the symbol is. */
-  packages?: string[];
+  accessibleIn?: string[];
   rows?: Caller[];
 }
 

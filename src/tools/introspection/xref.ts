@@ -1,17 +1,16 @@
 // Decides the tools that answer from cross references.
 
 import type { Image } from '../../image/image.ts';
-import type { Caller, Place } from '../../image/wire/data.ts';
+import type { Caller } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
-import type { Used } from '../../source/uses.ts';
 import { callOptions } from '../calling.ts';
-import { groupBy } from '../grouping.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
+import { type Asked, siteFinder, siteText, type UserSite } from './sites.ts';
 
 const PARAMETERS = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },
@@ -100,11 +99,8 @@ function callersText(data: WhoCallsData, rows: User[], offset: number): string {
     .join('\n');
 }
 
-/** What is asked about, and who uses it. PACKAGES are all names of those in which it is. */
-interface Uses {
-  name: string;
-  features?: string[];
-  packages?: string[];
+/** What is asked about, and who uses it. */
+interface Uses extends Asked {
   rows?: Caller[];
 }
 
@@ -115,78 +111,24 @@ export interface User {
   sites?: UserSite[];
 }
 
-/** FILE:LINE:COLUMN, the line of text there, and the specializers when it is in a method. */
-interface UserSite {
-  at: string;
-  text: string;
-  method?: string;
-}
-
 /** Returns the users in DATA, of a VARIABLE or a function, with their places found (S3.18). */
-export function usersOf(
-  { name, features = [], packages, rows = [] }: Uses,
-  places: Places,
-  variable = false,
-): User[] {
-  const [, setf, ofSetf] = /^.*?::(\(\S+ (.*)\)$)?/s.exec(name) ?? [];
-  const used: Used = {
-    name: ofSetf ?? name.replace(/^.*?::/s, ''),
-    setf: setf !== undefined,
-    variable,
-    ...(packages && { packages: new Set(packages) }),
-  };
-  const known = new Set(features);
-  return rows.map(({ sites, ...user }) => {
-    if (sites === undefined) return user;
-    const found = inOneForm(sites).flatMap((group) => {
-      const method = group[0]?.method;
-      const definition = { name: user.name, method };
-      // Where any of several methods can have it, each place is told once.
-      return places
-        .sites(group, known, used, definition)
-        .map(({ doubt, ...site }) => ({ ...site, ...(method && !doubt && { method }) }));
-    });
-    const different = new Map(found.map((site) => [siteText(site), site]));
-    return {
-      ...user,
-      sites: [...different].sort(([one], [other]) => bySite(one, other)).map(([, site]) => site),
-    };
-  });
-}
-
-/** Returns SITES in groups, each of one top-level form and one method. What tells where numbers are is known to all of a
- *  form. */
-function inOneForm(sites: Place[]): Place[][] {
-  const formOf = ({ file, offset, form, written }: Place) => JSON.stringify([file, offset, form, written]);
-  const methods = groupBy(sites, (site) => `${formOf(site)} ${site.method}`);
-  const numbers = new Map(
-    [...groupBy(sites, formOf)].map(([form, all]) => [form, all.flatMap((site) => site.numbers ?? [])]),
-  );
-  return [...methods.values()].map((group) =>
-    group.map((site) => ({ ...site, numbers: numbers.get(formOf(site)) ?? [] })),
-  );
+export function usersOf({ rows = [], ...asked }: Uses, places: Places, variable = false): User[] {
+  const find = siteFinder({ ...asked, variable }, places);
+  return rows.map(({ sites, ...user }) => ({ ...user, ...(sites && { sites: find(user.name, sites) }) }));
 }
 
 /** Returns DATA without what only the search for places needs. */
 export function withoutFeatures<Data extends Uses>({
   features,
-  packages,
+  accessibleIn,
   ...data
-}: Data): Omit<Data, 'features' | 'packages'> {
+}: Data): Omit<Data, 'features' | 'accessibleIn'> {
   return data;
-}
-
-function siteText({ at, text, method }: UserSite): string {
-  return [at, text, method && `[method ${method}]`].filter(Boolean).join('  ');
 }
 
 /** Returns HEAD with a line for each place of USER. */
 export function userText({ sites = [] }: User, head: string): string {
   return [head, ...sites.map((site) => `    ${siteText(site)}`)].join('\n');
-}
-
-function bySite(one: string, other: string): number {
-  return one.localeCompare(other, 'en', { numeric: true });
 }
 
 /** Returns the note that the list lacks users of kind WHAT, because SBCL was built to keep none (S3.12). */

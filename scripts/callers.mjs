@@ -1,0 +1,114 @@
+// Writes docs/callers.md from what was measured of who_calls. With --check it fails instead when that is stale.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT } from './session.mjs';
+
+const PAGE = join(PROJECT, 'docs', 'callers.md');
+const RESULT = join(PROJECT, 'tests', 'callers', 'result.json');
+const COMMAND = 'make check-long';
+
+/** Returns how many of TOTAL are PART, as part and rate. */
+function share(part, total) {
+  return total === 0 ? '–' : `${part} of ${total} (${(part / total).toFixed(3)})`;
+}
+
+function scoreText(score) {
+  if (score === undefined) return '–';
+  const { there, found, given, right } = score;
+  return `${share(found, there)}; ${share(right, given)}`;
+}
+
+function total(scores) {
+  const sum = { there: 0, found: 0, given: 0, right: 0 };
+  for (const score of scores) for (const key of Object.keys(sum)) sum[key] += score?.[key] ?? 0;
+  return sum;
+}
+
+/** Returns a row that says the same of all ROWS. */
+function allOf(rows) {
+  const count = (get) => rows.reduce((sum, row) => sum + get(row), 0);
+  return {
+    library: '**all**',
+    callees: count(({ callees }) => callees),
+    named: total(rows.map(({ named }) => named)),
+    places: total(rows.map(({ places }) => places)),
+    falseNone: count(({ falseNone }) => falseNone),
+    sites: {
+      right: count(({ sites }) => sites.right),
+      wrong: count(({ sites }) => sites.wrong),
+      marked: count(({ sites }) => sites.marked),
+    },
+    others: {
+      'sb-introspect': total(rows.map(({ others }) => others['sb-introspect'])),
+      swank: total(rows.map(({ others }) => others.swank)),
+    },
+  };
+}
+
+function table(head, rows, cells) {
+  const line = (row) => `| ${row.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map((row) => line(cells(row)))].join('\n');
+}
+
+function page({ rows }) {
+  const all = [...rows, allOf(rows)];
+  const ours = table(
+    [
+      'library',
+      'functions',
+      'callers with a name',
+      'other places',
+      'false `No callers`',
+      'sites on the right line',
+      'marked',
+    ],
+    all,
+    ({ library, callees, named, places, falseNone, sites: { right, wrong, marked } }) => [
+      library,
+      callees,
+      scoreText(named),
+      share(places.found, places.there),
+      falseNone,
+      share(right, right + wrong),
+      marked,
+    ],
+  );
+  const theirs = table(['', 'callers with a name'], ['sb-introspect', 'swank'], (name) => [
+    name === 'swank' ? "Swank's `list-callers`" : '`sb-introspect:who-calls`',
+    scoreText(allOf(rows).others[name]),
+  ]);
+  return `<!-- Written by scripts/callers.mjs; do not edit. -->
+
+# Who calls, against the sources
+
+A walker of its own reads the sources of these libraries, expands and walks each form, and lists who calls what. It is
+\`tests/callers/oracle.lisp\`, shares nothing with live-lisp, and says in its first lines what it cannot know. \`${COMMAND}\`
+holds the answers of \`who_calls\` against it. First stands how many of the true callers are told, then how many of those
+told are true. A site that is not certain is marked in the answer, and counts apart.
+
+${ours}
+
+Others were asked about a sample of the same functions, in an image of their own:
+
+${theirs}
+`;
+}
+
+function main() {
+  const text = page(JSON.parse(readFileSync(RESULT, 'utf8')));
+  if (!process.argv.includes('--check')) {
+    writeFileSync(PAGE, text);
+    return;
+  }
+  if (readFileSync(PAGE, 'utf8') !== text) {
+    throw new Error('docs/callers.md is stale; node scripts/callers.mjs writes it.');
+  }
+}
+
+try {
+  main();
+} catch (error) {
+  console.error(`callers: ${error.message}`);
+  process.exitCode = 1;
+}

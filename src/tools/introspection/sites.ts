@@ -1,0 +1,67 @@
+// Decides which places the uses of a name in a function have, and how they read (S3.18).
+
+import type { Place } from '../../image/wire/data.ts';
+import type { Used } from '../../source/uses.ts';
+import { groupBy } from '../grouping.ts';
+import type { Places } from '../places.ts';
+
+/** What is asked about: a NAME as the image writes it, of a VARIABLE or a function. The FEATURES of the image, and all names
+ *  of the packages in which the symbol is accessible. */
+export interface Asked {
+  name: string;
+  variable?: boolean;
+  features?: string[];
+  accessibleIn?: string[];
+}
+
+/** FILE:LINE:COLUMN, the line of text there, and the specializers when it is in a method. */
+export interface UserSite {
+  at: string;
+  text: string;
+  method?: string;
+}
+
+/** Returns a function that gives the places where a user uses what is ASKED about. It takes the user's name, and what the
+ *  image tells of the uses. The places are in the order of the file, each once. */
+export function siteFinder(
+  { name, variable = false, features = [], accessibleIn }: Asked,
+  places: Places,
+): (user: string, uses: Place[]) => UserSite[] {
+  const [, setf, ofSetf] = /^.*?::(\(\S+ (.*)\)$)?/s.exec(name) ?? [];
+  const used: Used = {
+    name: ofSetf ?? name.replace(/^.*?::/s, ''),
+    setf: setf !== undefined,
+    variable,
+    ...(accessibleIn && { packages: new Set(accessibleIn) }),
+  };
+  const known = new Set(features);
+  return (user, uses) => {
+    const found = inOneForm(uses).flatMap((group) => {
+      const method = group[0]?.method;
+      const sites = places.sites(group, known, used, { name: user, method });
+      // Where any of several methods can have it, each place is told once.
+      return sites.map(({ doubt, ...site }) => ({ ...site, ...(method && !doubt && { method }) }));
+    });
+    const different = new Map(found.map((site) => [siteText(site), site]));
+    return [...different].sort(([one], [other]) => bySite(one, other)).map(([, site]) => site);
+  };
+}
+
+/** Returns USES in groups, each of one top-level form and one method. What tells where numbers are is known to all of a
+ *  form. */
+function inOneForm(uses: Place[]): Place[][] {
+  const formOf = ({ file, offset, form, written }: Place) => JSON.stringify([file, offset, form, written]);
+  const methods = groupBy(uses, (use) => `${formOf(use)} ${use.method}`);
+  const forms = groupBy(uses, formOf);
+  const numbersIn = (use: Place) => forms.get(formOf(use))?.flatMap(({ numbers = [] }) => numbers) ?? [];
+  return [...methods.values()].map((group) => group.map((use) => ({ ...use, numbers: numbersIn(use) })));
+}
+
+/** Returns the line that tells of a place. */
+export function siteText({ at, text, method }: UserSite): string {
+  return [at, text, method && `[method ${method}]`].filter(Boolean).join('  ');
+}
+
+function bySite(one: string, other: string): number {
+  return one.localeCompare(other, 'en', { numeric: true });
+}
