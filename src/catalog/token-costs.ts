@@ -24,7 +24,7 @@ export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; rea
   restart_image: { min: 150, max: 190 },
   search_in_buffer: { min: 260, max: 4960 },
   search_tools: { min: 310, max: 3550 },
-  who_calls: { min: 200, max: 2820 },
-  who_references: { min: 230, max: 1070 },
+  who_calls: { min: 200, max: 2850 },
+  who_references: { min: 240, max: 1070 },
   write_file: { min: 120, max: 120 },
 };

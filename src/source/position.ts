@@ -43,6 +43,12 @@ export class TopLevelForms {
     return this.#starts[n];
   }
 
+  /** Gives where each form begins. */
+  starts(): readonly number[] {
+    this.start(Number.POSITIVE_INFINITY);
+    return this.#starts;
+  }
+
   /** Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the form at or
    *  after INDEX. Gives the place of the form itself when it has no such sub-form, undefined without a form. Where `#.`
    *  made conses before it, the numbers of the text are too low by an unknown count. Then the last form up to that

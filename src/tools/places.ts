@@ -7,8 +7,18 @@ import type { Place } from '../image/wire/data.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import { TopLevelForms } from '../source/position.ts';
 import { type SourcePosition, SourceText } from '../source/text.ts';
+import { type TopLevelForm, topLevelForms } from '../source/top-level.ts';
 
 const CHANGED = ' (the file changed since it was loaded)';
+
+/** The text of a file and its top-level forms. */
+export interface Forms {
+  text: string;
+  list: readonly TopLevelForm[];
+  position: (index: number) => SourcePosition;
+  /** Returns where in a form the one with that number begins, see sb-di:form-number-translations. */
+  subForm: (form: TopLevelForm | undefined, number: number) => number | undefined;
+}
 
 export class Places {
   readonly #root: string;
@@ -57,6 +67,11 @@ export class Places {
     return defined && name.endsWith(`::${defined.name}`) ? defined.lambdaList : undefined;
   }
 
+  /** Returns the top-level forms of FILE under FEATURES, or undefined when it cannot be read. */
+  forms(file: string, features: ReadonlySet<string>): Forms | undefined {
+    return this.#sources.read(file)?.list(features);
+  }
+
   /** Returns where the top-level form at or after OFFSET octets of FILE begins, or undefined when the file
    *  cannot be read. */
   formAt(file: string, offset: number): SourcePosition | undefined {
@@ -71,6 +86,7 @@ class Source {
   readonly version: string;
   readonly text: SourceText;
   #forms: TopLevelForms | undefined;
+  #list: readonly TopLevelForm[] | undefined;
 
   constructor(version: string, octets: Uint8Array) {
     const { text, bom, encoding } = decode(octets);
@@ -91,9 +107,28 @@ class Source {
     features: ReadonlySet<string>,
     callee?: string,
   ): number | undefined {
-    if (!this.#forms?.holdUnder(features)) this.#forms = new TopLevelForms(this.text, features);
+    this.#read(features);
     const index = offset === undefined ? this.#forms?.start(form) : this.text.indexOfOctet(offset);
     return index === undefined ? undefined : this.#forms?.formStart(index, number, callee);
+  }
+
+  /** Returns all top-level forms under FEATURES. */
+  list(features: ReadonlySet<string>): Forms {
+    const forms = this.#read(features);
+    this.#list ??= topLevelForms(this.text.text, forms.starts());
+    return {
+      text: this.text.text,
+      list: this.#list,
+      position: (index) => this.text.positionAt(index),
+      subForm: (form, number) => form && forms.formStart(form.start, number),
+    };
+  }
+
+  #read(features: ReadonlySet<string>): TopLevelForms {
+    if (this.#forms?.holdUnder(features)) return this.#forms;
+    this.#list = undefined;
+    this.#forms = new TopLevelForms(this.text, features);
+    return this.#forms;
   }
 }
 
