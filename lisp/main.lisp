@@ -2,7 +2,7 @@
 ;;;; the channel ends, and then the image ends too.
 
 (defpackage "LIVE-LISP.AGENT"
-  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.JOURNAL")
+  (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.GUARD" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL")
   (:export "MAIN" "SAVE"))
 
 (in-package "LIVE-LISP.AGENT")
@@ -78,6 +78,7 @@ process when that is another by now."
   (ignore-errors (require "SB-INTROSPECT"))
   (unless (code-walker) (ignore-errors (require "SB-CLTL2")))
   (listen-for-effects)
+  (listen-for-code)
   (note-threads)
   (free-children))
 

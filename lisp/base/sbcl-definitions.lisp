@@ -1,4 +1,4 @@
-;;;; Internals of SBCL: the tables of packages, cross references, and what is known of names and classes.
+;;;; Internals of SBCL: the tables of packages, and what is known of names and classes.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -28,50 +28,6 @@ in another way."
   (list (table-cells (internal-table package)) (table-cells (external-table package))))
 
 (define-check (second (package-cells (find-package "COMMON-LISP"))))
-
-;;; Cross references
-
-(define-ability "cross-references" "who_calls and who_references find nobody")
-
-(define-internal-variable common-names
-  "The names that so many functions use that their cross references only count them."
-  ("SB-C" "**MOST-COMMON-XREF-NAMES-BY-INDEX**") #())
-(define-internal function-xrefs (function)
-  "Return the packed cross references of FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
-(define-internal map-xrefs (function xrefs)
-  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references."
-  ("SB-C" "MAP-PACKED-XREF-DATA"))
-(define-internal map-global-names (function)
-  "Call FUNCTION with each name of which SBCL knows anything." ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
-(define-internal simple-function (function)
-  "Return the simple function of FUNCTION, which can be a closure." ("SB-KERNEL" "%FUN-FUN") function)
-(define-internal method-function (method)
-  "Return the function of METHOD that is called most often, or NIL." ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION"))
-(define-internal without-xrefs-p (name)
-  "True when SBCL keeps no cross references to NAME." ("SB-C" "INTERNAL-NAME-P"))
-
-(defun map-named-functions (visit)
-  "Call VISIT with the name and the simple function of every global function, macro and method."
-  (flet ((visit-function (name function)
-           (when (typep function '(and function (not generic-function)))
-             (funcall visit name (simple-function function)))))
-    (map-global-names
-     (lambda (name)
-       (let ((function (or (and (symbolp name) (macro-function name))
-                           (and (typep name '(or symbol (cons symbol (cons symbol null))))
-                                (ignore-errors (fboundp name))
-                                (fdefinition name)))))
-         (if (typep function 'generic-function)
-             (dolist (method (sb-mop:generic-function-methods function))
-               (let ((fast (method-function method)))
-                 (when fast (visit-function (plain-function-name fast) fast))))
-             (visit-function name function)))))))
-
-(define-ability "all functions" "who_calls leaves out the transforms and templates of SBCL itself")
-
-(define-internal map-functions (visit)
-  "Call VISIT with the name and each simple function of the image."
-  ("SB-C" "MAP-SIMPLE-FUNS") (map-named-functions visit))
 
 ;;; What SBCL knows about names
 
@@ -165,6 +121,7 @@ in another way."
 (define-internal defstruct-description (name)
   "Return what DEFSTRUCT left for the structure NAME; signals when there is none."
   ("SB-KERNEL" "FIND-DEFSTRUCT-DESCRIPTION"))
+(define-internal description-name (description) "Return the name of the structure of DESCRIPTION." ("SB-KERNEL" "DD-NAME"))
 (define-internal description-slots (description)
   "Return the slots of DESCRIPTION." ("SB-KERNEL" "DD-SLOTS"))
 (define-internal description-constructors (description)

@@ -5,7 +5,8 @@
   (:export "NAMED-PACKAGE" "NATURES"
            "SAME-CELLS-P"
            "CODE-PRINTERS"
-           "INTROSPECT"))
+           "INTROSPECT"
+           "LISTEN-FOR-CODE"))
 
 (in-package "LIVE-LISP.LOOK")
 

@@ -1,159 +1,6 @@
-;;;; Who calls a function: SBCL's own cross references, read in one pass over all
-;;;; functions. Nothing is cached, so an answer is always about the image as it is.
+;;;; Who calls a function, and who uses a variable.
 
 (in-package "LIVE-LISP.LOOK")
-
-(defun references-p (xrefs name common)
-  "True when XREFS, packed cross references, can mention NAME. The names that are not
-COMMON to all stand in the vector itself, so most functions are passed over unread."
-  (declare (type simple-vector xrefs) (optimize speed))
-  (or common
-      (if (symbolp name)
-          (loop for i from 1 below (length xrefs) thereis (eq name (svref xrefs i)))
-          (loop for i from 1 below (length xrefs) thereis (equal name (svref xrefs i))))))
-
-(defun common-name-p (name)
-  "True when SBCL keeps NAME in its table of most common names."
-  (and (find name common-names :test #'equal) t))
-
-(defun packed-xrefs (function)
-  "Return the packed cross references of the simple FUNCTION, or NIL."
-  (let ((xrefs (function-xrefs function)))
-    (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
-
-(defun map-uses (visit name kinds)
-  "Call VISIT with the caller, its function, the kind and the form number of every use
-of NAME in one of KINDS. The caller is what SBCL calls it: a function name or an object."
-  (let* ((common (common-name-p name))
-         (look (lambda (caller function)
-                 (let ((xrefs (packed-xrefs function)))
-                   (when (and xrefs (references-p xrefs name common))
-                     (map-xrefs (lambda (kind used number)
-                                  (when (and (equal used name) (member kind kinds))
-                                    (funcall visit caller function kind number)))
-                                xrefs))))))
-    (map-functions look)))
-
-;;; What a caller is called
-
-(defun plain-name-p (name)
-  "True when NAME is a symbol or of the form (SETF symbol)."
-  (or (symbolp name)
-      (and (consp name) (consp (rest name)) (null (cddr name)) (every #'symbolp name))))
-
-(defun caller-name (caller)
-  "Return the function name that CALLER is shown by, or NIL for SBCL's own transforms,
-templates and optimizers (S3.10)."
-  (cond ((method-name-p caller)
-         (and (plain-name-p (second caller)) (second caller)))
-        ((and caller (plain-name-p caller)) caller)
-        (t nil)))
-
-(defun name-text (name)
-  "Return a function name as text: PACKAGE::NAME or PACKAGE::(SETF NAME)."
-  (if (symbolp name)
-      (symbol-text name)
-      (format nil "~A::(~A ~A)" (package-text (second name)) (symbol-name (first name)) (symbol-name (second name)))))
-
-(defun name-key (name)
-  "Return the symbol by which a function name is sorted."
-  (if (symbolp name) name (second name)))
-
-(defun qualified-text (object)
-  "Return OBJECT, a specializer, printed with its packages and without bars."
-  (printing-plainly
-    (if (symbolp object) (symbol-text object) (print-safely 100 object))))
-
-(defun method-text (caller)
-  "Return the qualifiers and specializers of CALLER, when it is a method, else NIL."
-  (when (method-name-p caller)
-    (format nil "~{~A~^ ~}"
-            (append (mapcar #'prin1-to-string (butlast (cddr caller)))
-                    (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last caller)))))))))
-
-;;; Where
-
-(defun introspect (name &rest arguments)
-  "Call the function NAME of SB-INTROSPECT with ARGUMENTS; NIL when it fails or is missing."
-  (let ((function (contrib-function "SB-INTROSPECT" name)))
-    (and function (ignore-errors (apply function arguments)))))
-
-(defun function-place (function)
-  "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, and that form's number.
-Last comes the file's date when it was compiled."
-  (let* ((source (introspect "FIND-FUNCTION-DEFINITION-SOURCE" function))
-         (path (and source (introspect "DEFINITION-SOURCE-PATHNAME" source))))
-    (when path
-      (list (translated (namestring path))
-            (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
-            (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
-            (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)))))
-
-(defun packages-with (symbol)
-  "Return the names of the packages in which SYMBOL is, with their nicknames and those that packages have for them."
-  (let ((packages (remove-if-not (lambda (package)
-                                   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
-                                     (and status (eq found symbol))))
-                                 (list-all-packages))))
-    (append (loop for package in packages
-                  append (cons (package-name package) (package-nicknames package)))
-            (loop for package in (list-all-packages)
-                  append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
-                               when (member actual packages) collect nickname)))))
-
-(defun told-numbers (function)
-  "Return names of functions and macros that the simple FUNCTION uses, each with the form number of a use, at most 12 of
-both. They tell by how much the numbers of a text are too low in which #. made conses."
-  (let ((told '()) (counts (list :calls 0 :macroexpands 0)) (xrefs (packed-xrefs function)))
-    (when xrefs
-      (map-xrefs (lambda (kind used number)
-                   (when (and (symbolp used) (plusp number) (< (getf counts kind 12) 12))
-                     (incf (getf counts kind))
-                     (setf told (list* (symbol-name used) number told))))
-                 xrefs))
-    told))
-
-(defun site-data (use)
-  "Return the place of USE as a JSON object."
-  (destructuring-bind (caller function kind number) use
-    (declare (ignore kind))
-    (destructuring-bind (&optional file offset form created) (and function (function-place function))
-      (object "method" (method-text caller)
-              "file" file "offset" offset "form" form "number" number
-              "changed" (changed-p file created)
-              "written" (and (changed-p file created) created)
-              "undated" (and file (not created))
-              "numbers" (and file (plusp number) (told-numbers function))))))
-
-;;; The operation
-
-(defun group-uses (uses)
-  "Return USES as a list of lists that begin with the function name that is shown, in
-the order of answers."
-  (let ((groups (make-hash-table :test 'equal)))
-    (dolist (use uses)
-      (let ((name (caller-name (first use))))
-        (when name (push use (gethash name groups)))))
-    (sort (loop for name being the hash-keys of groups using (hash-value uses)
-                collect (cons name (nreverse uses)))
-          (lambda (one other)
-            (let ((key-1 (name-key (car one))) (key-2 (name-key (car other))))
-              (cond ((eq key-1 key-2) (and (symbolp (car one)) (not (symbolp (car other)))))
-                    (t (symbol-before-p key-1 key-2))))))))
-
-(defun caller-data (group kind sites)
-  "Return GROUP as a JSON object, with its places when SITES is true."
-  (object "name" (name-text (car group))
-          "kind" kind
-          "sites" (and sites (mapcar #'site-data (cdr group)))))
-
-(defun internal-uses (uses)
-  "Return the texts of SBCL's own transforms, templates and optimizers among USES."
-  (sort (remove-duplicates
-         (loop for (caller) in uses
-               unless (caller-name caller) collect (printing-plainly (print-safely 200 caller)))
-         :test #'string=)
-        #'string<))
 
 (defun kept-p (symbol)
   "True when this SBCL keeps cross references to SYMBOL (S3.12)."
@@ -162,59 +9,198 @@ the order of answers."
       (not (without-xrefs-p symbol))))
 
 ;; Not every SBCL is built to keep those.
-(define-ability "cross-references to CL" "who_calls finds no callers of mapcar and the like")
+(define-ability "cross-references to CL" "who_calls finds fewer callers of mapcar and the like")
 (define-check (kept-p 'mapcar))
 
+(defmacro with-index ((index) &body body)
+  "Evaluate BODY with INDEX being the index, which nobody changes meanwhile."
+  `(sb-thread:with-mutex (**index-lock**)
+     (let ((*method-codes* nil) (,index (current-index)))
+       ,@body)))
+
+(defstruct (rows (:constructor make-rows ()))
+  "Parts of an answer. FUNCTIONS, PLACES of top-level forms and what is SBCL's OWN are lists of groups of users, which have
+one name. OTHERS are lists of a name, a kind and a group."
+  (functions '()) (others '()) (places '()) (own '()))
+
+(defun different-places (index places named)
+  "Return the users PLACES of INDEX as groups, each form once. Those are left out that only define something in NAMED,
+groups of users."
+  (flet ((place-of (number) (svref (use-index-users index) number)))
+    (let ((told (loop for group in named
+                      append (loop for number in group
+                                   for code = (svref (use-index-codes index) number)
+                                   for place = (and code (gethash code **claimed**))
+                                   when (and place (or (top-form-number place) (null (top-form-source place)))) collect place))))
+      (mapcar #'list (remove-if (lambda (number) (member (place-of number) told :test #'eq))
+                                (remove-duplicates places :key #'place-of))))))
+
+(defun rows-for (index numbers)
+  "Return the users NUMBERS of INDEX as ROWS. A structure whose constructor is among them is one of the others."
+  (let ((rows (make-rows)) (functions '()) (places '()))
+    (dolist (number numbers)
+      (let ((sort (sort-of index number)))
+        (case sort
+          (:function (push number functions))
+          ((:place :loose) (push number places))
+          (:own (push (list number) (rows-own rows)))
+          (t (push (list (name-at index number) sort (list number)) (rows-others rows))))))
+    (setf (rows-functions rows) (grouped index (nreverse functions))
+          (rows-places rows) (and places
+                                  (different-places index (nreverse places)
+                                                    (append (rows-functions rows) (mapcar #'third (rows-others rows))))))
+    (loop for group in (rows-functions rows)
+          for structure = (constructed-structure (name-at index (first group)))
+          when structure do (push (list structure "structure slot" group) (rows-others rows)))
+    rows))
+
+(defun macro-uses (index numbers)
+  "Return the users NUMBERS of INDEX, of a macro, as others of ROWS."
+  (loop for group in (grouped index (remove-if-not (lambda (number) (name-at index number)) numbers))
+        collect (list (name-at index (first group)) "macro use" group)))
+
+(defun sorted-others (others)
+  "Return OTHERS, of ROWS, in the order of answers."
+  (stable-sort (copy-list others) (lambda (one other)
+                                    (if (equal (first one) (first other))
+                                        (string< (second one) (second other))
+                                        (name-before-p (first one) (first other))))))
+
+(defun without-users (index groups others)
+  "Return GROUPS, of users of INDEX, without those that have a name which one of the groups OTHERS has."
+  (if (or (null groups) (null others))
+      groups
+      (let ((names (make-hash-table :test 'equal)))
+        (loop for (number) in others do (setf (gethash (or (name-at index number) number) names) t))
+        (remove-if (lambda (group) (gethash (or (name-at index (first group)) (first group)) names)) groups))))
+
+(defun tell-rows (index name rows kinds more possible)
+  "Return ROWS of INDEX, who use NAME in one of KINDS, without top-level forms. Each is a function that returns a row of an
+answer with or without its places. MORE others come with them. POSSIBLE is true when the rows only mention NAME."
+  (flet ((teller (group &optional kind text)
+           (lambda (sites)
+             (user-data index group name kinds :kind kind :text text :sites (and sites (not possible)) :possible possible))))
+    (append (mapcar #'teller (rows-functions rows))
+            (loop for (shown kind group) in (sorted-others (append (rows-others rows) more))
+                  collect (teller group kind (name-text shown))))))
+
+(defparameter *most-places* 100 "Of how many top-level forms an answer tells.")
+
+(defun outside-members (index places mentions)
+  "Return the members that tell of PLACES, users of INDEX that use a name, and of MENTIONS, which only have it as data. The
+server finds what they are in their files, and which of them count."
+  (let ((all (append (mapcar (lambda (group) (user-data index group nil '())) places)
+                     (mapcar (lambda (group) (user-data index group nil '() :possible t)) mentions))))
+    (list "outside" (page all 0 *most-places*)
+          "outsideCount" (and (> (length all) *most-places*) (length all)))))
+
+(defun several-p (index number)
+  "True when the user NUMBER of INDEX is several top-level forms."
+  (let ((user (svref (use-index-users index) number)))
+    (and (top-form-p user) (top-form-source user) (null (top-form-number user)))))
+
+(defun mention-rows (index numbers calls)
+  "Return the users NUMBERS of INDEX, who have a name among their data, as ROWS without those in CALLS, who use it."
+  (let ((rows (rows-for index numbers)))
+    (setf (rows-functions rows) (without-users index (rows-functions rows) (rows-functions calls))
+          (rows-others rows) (remove-if (lambda (other) (find other (rows-others calls) :test #'equal :key #'butlast))
+                                        (rows-others rows) :key #'butlast)
+          ;; Of several forms that are one piece of code, one can call it and another only mention it.
+          (rows-places rows) (without-users index (rows-places rows) (remove-if (lambda (group) (several-p index (first group)))
+                                                                                (rows-places calls))))
+    rows))
+
+(defun mentioned-rows (index target nature calls)
+  "Return who in INDEX has the symbol TARGET among its data and is not in CALLS, as ROWS. When TARGET names something, but
+not of NATURE, that is what they use."
+  (let ((natures (and (symbolp target) (natures target))))
+    (if (and natures (notany (lambda (each) (search nature each)) natures))
+        (make-rows)
+        (mention-rows index (users-of index target #b1000000) calls))))
+
+(defun tell-own (index name rows)
+  "Return what is SBCL's own in ROWS of INDEX, who use NAME, as TELL-ROWS does."
+  (loop for group in (rows-own rows)
+        collect (let ((group group)) (lambda (sites) (user-data index group name '(:calls) :sites sites)))))
+
+(defun tell-functions (index name kind word numbers)
+  "Return the functions among the users NUMBERS of INDEX, which do with the variable NAME what SBCL calls KIND and answers
+WORD, as TELL-ROWS does."
+  (loop for group in (rows-functions (rows-for index numbers))
+        collect (let ((group group))
+                  (lambda (sites) (user-data index group name (list kind) :kind word :sites sites)))))
+
+(defun rows-data (tellers offset limit sites)
+  "Return the rows that TELLERS, from TELL-ROWS, tell of: LIMIT of them from OFFSET on, with their places when SITES is
+true."
+  (mapcar (lambda (teller) (funcall teller sites)) (page tellers offset limit)))
+
+(defun other-members (index sites places mentions)
+  "Return the members of an answer that tell of PLACES and MENTIONS, users of INDEX that are top-level forms, and what
+could not be known. The server needs more to find those, or SITES."
+  (list* "interpreted" (and **interpreted** t)
+        "unheard" (not **listening**)
+        "features" (and (or sites places mentions) (feature-names))
+        "packages" (and (or places mentions) (other-package-names))
+        (outside-members index places mentions)))
+
 (define-operation "who-calls" (name package sites internals offset limit)
-  "Find the callers of NAME, of which LIMIT are told from OFFSET on. Functions come first, then the users of a macro.
-With INTERNALS, what SBCL has for itself comes last. Without PACKAGE NAME is one of CL-USER (S3.3)."
+  "Find the callers of NAME, of which LIMIT are told from OFFSET on. Functions come first, then what else calls it, then
+what only mentions it. With INTERNALS, what SBCL has for itself comes too. Without PACKAGE NAME is one of CL-USER (S3.3)."
   (multiple-value-bind (symbol status setf) (named-symbol name package "CL-USER")
     (declare (ignore status))
-    (let ((calls '()) (expansions '()) (target (if setf (list 'setf symbol) symbol)))
-      (map-uses (lambda (caller function kind number)
-                  (let ((use (list caller function kind number)))
-                    (if (eq kind :calls) (push use calls) (push use expansions))))
-                target '(:calls :macroexpands))
-      (let* ((callers (group-uses calls)) (users (group-uses expansions))
-             (others (append (mapcar (lambda (group) (cons "macro use" group)) users)
-                             (and internals (mapcar (lambda (text) (list "SBCL's own" text)) (internal-uses calls)))))
-             (all (append (mapcar (lambda (group) (cons nil group)) callers) others)))
-        (object "name" (name-text target)
-                "callers" (length callers)
-                "others" (length others)
-                "natures" (if setf
-                              (and (fboundp target) '("FUNCTION"))
-                              (natures symbol))
-                "kept" (json-boolean (kept-p symbol))
-                "features" (and sites (feature-names))
-                "accessibleIn" (and sites (packages-with symbol))
-                "rows" (loop for (kind . group) in (page all offset limit)
-                             collect (if (stringp (first group))
-                                         (object "name" (first group) "kind" kind)
-                                         (caller-data group kind sites))))))))
+    (let ((target (if setf (list 'setf symbol) symbol)))
+      (with-index (index)
+        (let* ((calls (rows-for index (users-of index target #b0100001)))
+               (mentions (mentioned-rows index target (if (fboundp target) "" "FUNCTION") calls))
+               (callers (tell-rows index target calls '(:calls :macroexpands)
+                                   (macro-uses index (users-of index target #b10)) nil))
+               (others (append callers (and internals (tell-own index target calls))))
+               (possible (tell-rows index target mentions '() '() t)))
+          (make-json-object
+           (list* "name" (name-text target)
+                  "callers" (length (rows-functions calls))
+                  "others" (- (length others) (length (rows-functions calls)))
+                  "possible" (length possible)
+                  "natures" (if setf
+                                (and (fboundp target) '("FUNCTION"))
+                                (natures symbol))
+                  "kept" (json-boolean (kept-p symbol))
+                  "accessibleIn" (and sites (packages-with symbol))
+                  "rows" (rows-data (append others possible) offset limit sites)
+                  (other-members index sites (rows-places calls) (rows-places mentions)))))))))
 
-(defparameter *reference-kinds* '((:references "read") (:sets "set") (:binds "bind"))
-  "What a function can do with a variable: SBCL's word and that of answers.")
+(defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set") (:binds #b10000 "bind"))
+  "What a function can do with a variable: SBCL's word, the bit of that kind of use, and the word of answers.")
 
 (define-operation "who-references" (name package sites offset limit)
-  "Find the functions that read, set or bind the variable NAME, in that order, of which LIMIT
-are told from OFFSET on. One that does several of these is told as often."
+  "Find the functions that read, set or bind the variable NAME, in that order, of which LIMIT are told from OFFSET on. One
+that does several of these is told as often. Then come other places that use it, and what only mentions it."
   (multiple-value-bind (symbol status setf) (named-symbol name package)
     (declare (ignore status))
-    (let ((uses '()) (target (if setf (list 'setf symbol) symbol)))
-      (map-uses (lambda (caller function kind number) (push (list caller function kind number) uses))
-                target (mapcar #'first *reference-kinds*))
-      (let ((all (loop for (kind word) in *reference-kinds*
-                       append (loop for group in (group-uses (remove kind uses :key #'third :test-not #'eq))
-                                    collect (cons word group)))))
-        (object "name" (name-text target)
-                "total" (length all)
-                "natures" (and (not setf) (natures symbol))
-                "expansion" (and (not setf)
-                                 (eq :macro (variable-kind symbol))
-                                 (plain-text 200 (macroexpand-1 symbol)))
-                "kept" (json-boolean (kept-p symbol))
-                "features" (and sites (feature-names))
-                "accessibleIn" (and sites (packages-with symbol))
-                "rows" (loop for (word . group) in (page all offset limit)
-                             collect (caller-data group word sites)))))))
+    (let ((target (if setf (list 'setf symbol) symbol)))
+      (with-index (index)
+        (let* ((uses (rows-for index (users-of index target #b11100)))
+               (mentions (mentioned-rows index target "VARIABLE" uses))
+               (functions (loop for (kind bit word) in *reference-kinds*
+                                append (tell-functions index target kind word (users-of index target bit))))
+               (outside (make-rows))
+               (possible '()))
+          (setf (rows-others outside) (append (remove "structure slot" (rows-others uses) :key #'second :test #'equal)
+                                              (rows-others mentions))
+                (rows-places outside) (append (rows-places uses) (rows-places mentions))
+                (rows-places mentions) '()
+                (rows-others mentions) '()
+                possible (tell-rows index target mentions '() '() t))
+          (let ((others (tell-rows index target outside (mapcar #'first *reference-kinds*) '() nil)))
+            (make-json-object
+             (list* "name" (name-text target)
+                    "total" (+ (length functions) (length others) (length possible))
+                    "natures" (and (not setf) (natures symbol))
+                    "expansion" (and (not setf)
+                                     (eq :macro (variable-kind symbol))
+                                     (plain-text 200 (macroexpand-1 symbol)))
+                    "kept" (json-boolean (kept-p symbol))
+                  "accessibleIn" (and sites (packages-with symbol))
+                    "rows" (rows-data (append functions others possible) offset limit sites)
+                    (other-members index sites (rows-places outside) '())))))))))

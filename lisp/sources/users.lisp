@@ -36,25 +36,32 @@
   (let ((method (method-of function name)))
     (if method (method-name-text name method) (function-name-text name))))
 
+(defun note-uses (function table fresh note)
+  "Call NOTE with each name in TABLE that the simple FUNCTION was compiled with, its user and FUNCTION. Code of the sources
+FRESH is passed over."
+  (let* ((user (user-name (plain-function-name function))) (symbol (name-symbol user))
+         (home (and symbol (symbolp symbol) (symbol-package symbol)))
+         (xrefs (and home (not (sb-ext:package-locked-p home)) (function-xrefs function))))
+    (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
+      (map-xrefs (lambda (kind used number)
+                   (declare (ignore number))
+                   (when (and (member kind '(:macroexpands :inlines)) (gethash used table)
+                              (not (equal used user))
+                              (not (member (function-source function) fresh :test #'eq))
+                              (in-force-p user function))
+                     (funcall note used user function)))
+                 xrefs))))
+
 (defun uses-of (names fresh)
   "Return lists of one of NAMES, a user and its function: those that were compiled with it, in code of other sources than
 FRESH."
   (let ((table (make-hash-table :test 'equal)) (uses '()))
     (dolist (name names) (setf (gethash name table) t))
-    (map-functions
-     (lambda (caller function)
-       (let* ((user (user-name caller)) (symbol (name-symbol user))
-              (home (and symbol (symbolp symbol) (symbol-package symbol)))
-              (xrefs (and home (not (sb-ext:package-locked-p home)) (function-xrefs function))))
-         (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
-           (map-xrefs (lambda (kind used number)
-                        (declare (ignore number))
-                        (when (and (member kind '(:macroexpands :inlines)) (gethash used table)
-                                   (not (equal used user))
-                                   (not (member (function-source function) fresh :test #'eq))
-                                   (in-force-p user function))
-                          (pushnew (list used user function) uses :test #'equal)))
-                      xrefs)))))
+    (map-code
+     (lambda (code)
+       (dotimes (index (code-functions code))
+         (note-uses (code-function code index) table fresh
+                    (lambda (used user function) (pushnew (list used user function) uses :test #'equal))))))
     uses))
 
 (defun note-outdated (names fresh)

@@ -7,6 +7,7 @@ import { type Defined, definitionsIn, definitionsNamed, innermostDefining } from
 import { definedLambdaList } from '../source/lambda-list.ts';
 import { type NumberedName, type Spot, TopLevelForms } from '../source/position.ts';
 import type { SourcePosition } from '../source/text.ts';
+import type { TopLevelForm } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
 import { type Source, Sources } from './sources.ts';
 
@@ -20,6 +21,15 @@ export interface Site {
   text: string;
   /** Whether it is one of several at which the use can be. */
   doubt?: boolean;
+}
+
+/** The text of a file and its top-level forms. */
+export interface Forms {
+  text: string;
+  list: readonly TopLevelForm[];
+  position: (index: number) => SourcePosition;
+  /** Returns where the form with NUMBER in FORM begins. */
+  subForm: (form: TopLevelForm | undefined, number: number) => number | undefined;
 }
 
 export class Places {
@@ -139,6 +149,18 @@ export class Places {
   formAt(file: string, offset: number): SourcePosition | undefined {
     const text = this.#sources.read(file)?.text;
     return text && new TopLevelForms(text, new Set()).position(text.indexOfOctet(offset), 0);
+  }
+
+  /** Returns the top-level forms of FILE under FEATURES, or undefined when it cannot be read. */
+  forms(file: string, features: Features): Forms | undefined {
+    const source = this.#sources.read(file);
+    if (source === undefined) return undefined;
+    return {
+      text: source.text.text,
+      list: source.list(features),
+      position: (index) => source.text.positionAt(index),
+      subForm: (form, number) => form && source.forms(features).formStart(form.start, number),
+    };
   }
 
   /** Returns the file of PLACE as it is and, when that is known, as it was loaded; undefined when it cannot be read. */

@@ -4,6 +4,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { decode } from '../files/text.ts';
 import { TopLevelForms } from '../source/position.ts';
 import { SourceText } from '../source/text.ts';
+import { type TopLevelForm, topLevelForms } from '../source/top-level.ts';
 
 /** A version of a file, and what was found in it since. */
 export class Source {
@@ -15,6 +16,7 @@ export class Source {
   /** Whether it is known that it was loaded. */
   loaded = false;
   #forms: TopLevelForms | undefined;
+  #list: readonly TopLevelForm[] | undefined;
 
   constructor(version: string, written: number, octets: Uint8Array) {
     const { text, bom, encoding } = decode(octets);
@@ -26,8 +28,17 @@ export class Source {
 
   /** Returns its top-level forms under FEATURES. */
   forms(features: ReadonlySet<string>): TopLevelForms {
-    if (!this.#forms?.holdUnder(features)) this.#forms = new TopLevelForms(this.text, features);
-    return this.#forms as TopLevelForms;
+    if (this.#forms?.holdUnder(features)) return this.#forms;
+    this.#list = undefined;
+    this.#forms = new TopLevelForms(this.text, features);
+    return this.#forms;
+  }
+
+  /** Returns all of them with what they name. */
+  list(features: ReadonlySet<string>): readonly TopLevelForm[] {
+    const starts = this.forms(features).starts();
+    this.#list ??= topLevelForms(this.text.text, starts);
+    return this.#list;
   }
 }
 

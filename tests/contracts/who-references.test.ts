@@ -25,7 +25,11 @@ Functions that set LOOKS::*UNIT*:
 
 Functions that bind LOOKS::*UNIT*:
 
-  LOOKS::BIND-UNIT`;
+  LOOKS::BIND-UNIT
+
+Possible users:
+
+  LOOKS::WITH-UNIT`;
 
 test.each([
   ['*unit*', 'LOOKS'],
@@ -68,7 +72,11 @@ ${place('(defun (setf unit)', '(setf *')}
 Functions that bind LOOKS::*UNIT*:
 
   LOOKS::BIND-UNIT
-${place('(defun bind-unit', '(with-unit')}`);
+${place('(defun bind-unit', '(with-unit')}
+
+Possible users:
+
+  LOOKS::WITH-UNIT`);
 });
 
 test('a method is shown by its generic function, and its specializers with the place', async () => {
@@ -95,11 +103,13 @@ test('C8 nobody at all is one line', async () => {
   });
 });
 
-test('code outside functions is not known to SBCL, as the description says', async () => {
+test('C31 code outside functions is told with its kind', async () => {
   await prepare(session, '(progn (defvar looks::*outside* 1) (defvar looks::*after* looks::*outside*))');
   await prepare(session, '(defclass looks::outsider () ((part :initform looks::*outside*)))');
   await prepare(session, "(progn (make-instance 'looks::outsider) nil)");
-  expect(await references('looks::*outside*')).toBe('No references found for LOOKS::*OUTSIDE*');
+  expect(await references('looks::*outside*')).toBe(
+    'Other places that use LOOKS::*OUTSIDE*:\n\n  LOOKS::*AFTER* (initial value)\n  LOOKS::OUTSIDER (slot initform)',
+  );
 });
 
 test('a symbol macro has no references of its own; a note says where its users are', async () => {
@@ -130,7 +140,7 @@ Note: LOOKS::LOOSE is not defined as a variable.`);
 });
 
 test('C13 limit and offset go through the blocks, and the true number is told', async () => {
-  const rest = 'Note: 4 references; limit and offset reach the rest.';
+  const rest = 'Note: 5 references; limit and offset reach the rest.';
   expect(await references('looks:*unit*', { limit: 2 })).toBe(`Functions that read LOOKS::*UNIT*:
 
   LOOKS::READ-UNIT
@@ -141,10 +151,10 @@ Functions that set LOOKS::*UNIT*:
   ...
 ${rest}`);
   expect(await references('looks:*unit*', { offset: 3 })).toBe(
-    'Functions that bind LOOKS::*UNIT*:\n\n  LOOKS::BIND-UNIT',
+    'Functions that bind LOOKS::*UNIT*:\n\n  LOOKS::BIND-UNIT\n\nPossible users:\n\n  LOOKS::WITH-UNIT',
   );
-  expect(await references('looks:*unit*', { offset: 4 })).toBe(
-    'Functions that read, set or bind LOOKS::*UNIT*:\n\nNote: there are 4 references, and none from offset 4 on.',
+  expect(await references('looks:*unit*', { offset: 5 })).toBe(
+    'Functions that read, set or bind LOOKS::*UNIT*:\n\nNote: there are 5 references, and none from offset 5 on.',
   );
 });
 

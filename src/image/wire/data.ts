@@ -26,9 +26,26 @@ export interface Place {
 }
 
 export interface Caller {
-  name: string;
+  /** Absent for a form of a file, whose text has it. */
+  name?: string;
   /** Absent for a function; else what else it is (S3.17). */
   kind?: string;
+  /** Of which function it is another name. */
+  same?: string;
+  /** True when it only has the name among its data. */
+  possible?: boolean;
+  /** The operator of a form that no file has. */
+  operator?: string;
+  /** The native name of the file of a top-level form. */
+  file?: string;
+  /** The 0-based number of that form; absent when it is one of several that SBCL does not tell apart. */
+  form?: number;
+  /** Where those several call something: numbers of a form, and of the form in it. */
+  calls?: [number, number][];
+  /** Whether the file was written since. */
+  changed?: boolean;
+  /** Symbols among the data of that form, PACKAGE::NAME; what it defines is one. */
+  names?: string[];
   sites?: Place[];
 }
 

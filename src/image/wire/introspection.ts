@@ -9,6 +9,11 @@ export interface ReferencesData {
   /** What a symbol macro expands into. */
   expansion?: string;
   kept: boolean;
+  interpreted?: boolean;
+  unheard?: boolean;
+  packages?: Record<string, string>;
+  outside?: Caller[];
+  outsideCount?: number;
   features?: string[];
   accessibleIn?: string[];
   /** The kind is what each does with the variable: read, set or bind. */

@@ -27,9 +27,20 @@ export interface WhoCallsData {
   name: string;
   callers: number;
   others: number;
+  /** How many only have the name among their data. */
+  possible: number;
   natures?: string[];
   /** Whether this SBCL keeps cross references to the symbol. */
   kept: boolean;
+  /** Whether code was run by an interpreter, which leaves no trace. */
+  interpreted?: boolean;
+  /** Whether SBCL does not tell the agent of new code. */
+  unheard?: boolean;
+  /** Other names of packages, with the names of those. */
+  packages?: Record<string, string>;
+  /** Top-level forms, whichever rows were asked for, and how many there are when these are not all. */
+  outside?: Caller[];
+  outsideCount?: number;
   /** Names of keyword features; of others PACKAGE::NAME. */
   features?: string[];
   /** All names of the packages in which the symbol is. */

@@ -9,13 +9,14 @@ import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
-import { missingNote, type User, usersOf, userText, withoutFeatures } from './xref.ts';
+import { headOf, type User, usersOf, userText, withoutFeatures } from './users.ts';
+import { missingNote, unknownNotes } from './xref.ts';
 
 const WHO_REFERENCES = {
   name: 'who_references',
   title: 'Find users of a variable',
   description:
-    "Find the functions that read, set or bind a special or global variable, or read a constant, told apart. Uses SBCL's cross-reference database, which has no record of code outside functions, such as top-level forms and slot initforms.",
+    'Find the functions that read, set or bind a special or global variable, or read a constant, told apart. Then come other places that use it, such as initial values, slot initforms and top-level forms, and code that has it as data.',
   parameters: [
     { name: 'name', type: 'string', description: 'Variable name to find users of, for example *print-base*' },
     PACKAGE,
@@ -59,37 +60,48 @@ export function whoReferences(image: Image, places: Places) {
         callOptions(context),
       );
       return lookedUp(reply, (found) => {
-        const users = usersOf(found, places, true);
-        return {
-          data: { ...withoutFeatures(found), rows: users },
-          text: referencesText(found, users, page.offset),
-        };
+        const wanted = { page, named: found.total, sites: args.sites ?? false, variable: true };
+        const users = usersOf(found, places, wanted);
+        const data = { ...withoutFeatures(found), total: found.total + users.outside, rows: users.rows };
+        return { data, text: referencesText(data, page.offset) };
       });
     },
   });
 }
 
-function referencesText(data: ReferencesData, rows: User[], offset: number): string {
-  const { name, total, kept } = data;
-  const lines = fittingRows(rows.map((user) => userText(user, user.name)));
+/** What is told: the data of the answer, as programs have it. */
+type Told = Omit<ReferencesData, 'rows'> & { rows: User[] };
+
+/** What a function can do with a variable. */
+const VERBS: readonly string[] = ['read', 'set', 'bind'];
+
+function referencesText(data: Told, offset: number): string {
+  const { name, total, kept, rows } = data;
+  const isOutside = ({ kind = '', outside }: User) => outside || !VERBS.includes(kind);
+  const lines = fittingRows(rows.map((user) => userText(user, isOutside(user) ? headOf(user) : user.name)));
   const page = { offset, shown: lines.length, total };
-  const blocks = lines.map((text, index) => ({
-    header: `Functions that ${rows[index]?.kind} ${name}:`,
-    text,
-  }));
+  const blocks = lines.map((text, index) => {
+    const user = rows[index] ?? { name: '' };
+    if (user.possible) return { header: 'Possible users:', text };
+    return {
+      header: isOutside(user) ? `Other places that use ${name}:` : `Functions that ${user.kind} ${name}:`,
+      text,
+    };
+  });
   const parts = [
     total === 0
       ? `No references found for ${name}`
       : listsText(blocks, hasMore(page), `Functions that read, set or bind ${name}:`),
     natureNote(data),
     !kept && missingNote('references'),
+    ...unknownNotes(data, 'references'),
     pageNote(page, 'references'),
   ];
   return parts.filter(Boolean).join('\n');
 }
 
 /** What the name stands for when SBCL keeps no references to such: no variable, or a symbol macro. */
-function natureNote({ name, natures = [], expansion }: ReferencesData): string | false {
+function natureNote({ name, natures = [], expansion }: Told): string | false {
   if (expansion !== undefined) {
     return `Note: ${name} is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, ${expansion}.`;
   }

@@ -1,7 +1,6 @@
 // Decides the tools that answer from cross references.
 
 import type { Image } from '../../image/image.ts';
-import type { Caller } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
@@ -10,7 +9,7 @@ import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
-import { type Asked, siteFinder, siteText, type UserSite } from './sites.ts';
+import { headOf, type User, usersOf, userText, withoutFeatures } from './users.ts';
 
 const PARAMETERS = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },
@@ -70,65 +69,58 @@ export function whoCalls(image: Image, places: Places) {
         callOptions(context),
       );
       return lookedUp(reply, (found) => {
-        const users = usersOf(found, places);
-        return {
-          data: { ...withoutFeatures(found), rows: users },
-          text: callersText(found, users, page.offset),
+        const named = found.callers + found.others + found.possible;
+        const users = usersOf(found, places, { page, named, sites: args.sites ?? false });
+        const data = {
+          ...withoutFeatures(found),
+          others: found.others + users.outside,
+          possible: found.possible + users.outsidePossible,
+          rows: users.rows,
         };
+        return { data, text: callersText(data, page.offset) };
       });
     },
   });
 }
 
-function callersText(data: WhoCallsData, rows: User[], offset: number): string {
-  const { name, callers, others, kept } = data;
-  const lines = fittingRows(
-    rows.map((user) => userText(user, user.kind === undefined ? user.name : `${user.name} (${user.kind})`)),
-  );
-  const page = { offset, shown: lines.length, total: callers + others };
-  const notes = [natureNote(data), !kept && missingNote('callers'), pageNote(page, 'callers')];
+/** What is told: the data of the answer, as programs have it. */
+type Told = Omit<WhoCallsData, 'rows'> & { rows: User[] };
+
+function callersText(data: Told, offset: number): string {
+  const { name, callers, others, possible, kept, rows } = data;
+  const lines = fittingRows(rows.map((user) => userText(user, headOf(user))));
+  const page = { offset, shown: lines.length, total: callers + others + possible };
+  const notes = [
+    natureNote(data),
+    !kept && missingNote('callers'),
+    ...unknownNotes(data, 'callers'),
+    pageNote(page, 'callers'),
+  ];
   if (page.total === 0) return [`No callers found for ${name}`, ...notes.filter(Boolean)].join('\n');
-  // The functions, then whatever else calls (S3.10, S3.17).
-  const [functions, places] = [`Functions that call ${name}:`, `Other places that call ${name}:`];
-  const blocks = lines.map((text, index) => ({
-    header: rows[index]?.kind === undefined ? functions : places,
-    text,
-  }));
-  return [listsText(blocks, hasMore(page), callers > 0 ? functions : places), ...notes]
-    .filter(Boolean)
-    .join('\n');
+  const headers = {
+    functions: `Functions that call ${name}:`,
+    places: `Other places that call ${name}:`,
+    possible: 'Possible callers:',
+  };
+  // The functions, then whatever else calls, then what only mentions it (S3.10, S3.17).
+  const blocks = lines.map((text, index) => {
+    const { kind, outside, possible } = rows[index] ?? {};
+    const block = possible ? 'possible' : kind === undefined && !outside ? 'functions' : 'places';
+    return { header: headers[block], text };
+  });
+  const first = callers > 0 ? headers.functions : others > 0 ? headers.places : headers.possible;
+  return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
-/** What is asked about, and who uses it. */
-interface Uses extends Asked {
-  rows?: Caller[];
-}
-
-/** A user, with its places as people name them. */
-export interface User {
-  name: string;
-  kind?: string;
-  sites?: UserSite[];
-}
-
-/** Returns the users in DATA, of a VARIABLE or a function, with their places found (S3.18). */
-export function usersOf({ rows = [], ...asked }: Uses, places: Places, variable = false): User[] {
-  const find = siteFinder({ ...asked, variable }, places);
-  return rows.map(({ sites, ...user }) => ({ ...user, ...(sites && { sites: find(user.name, sites) }) }));
-}
-
-/** Returns DATA without what only the search for places needs. */
-export function withoutFeatures<Data extends Uses>({
-  features,
-  accessibleIn,
-  ...data
-}: Data): Omit<Data, 'features' | 'accessibleIn'> {
-  return data;
-}
-
-/** Returns HEAD with a line for each place of USER. */
-export function userText({ sites = [] }: User, head: string): string {
-  return [head, ...sites.map((site) => `    ${siteText(site)}`)].join('\n');
+/** Returns the notes that say which users of kind WHAT could not be known (C31). */
+export function unknownNotes(
+  { interpreted, unheard }: { interpreted?: boolean; unheard?: boolean },
+  what: string,
+): string[] {
+  return [
+    interpreted && `Note: an interpreter ran code in this image, whose ${what} are not known.`,
+    unheard && `Note: ${what} in initial values and top-level forms are not known here.`,
+  ].filter((note) => typeof note === 'string');
 }
 
 /** Returns the note that the list lacks users of kind WHAT, because SBCL was built to keep none (S3.12). */
@@ -137,7 +129,7 @@ export function missingNote(what: string): string {
 }
 
 /** S3.16: what the name stands for when it is no function. */
-function natureNote({ name, natures = [] }: WhoCallsData): string | false {
+function natureNote({ name, natures = [] }: Told): string | false {
   if (natures.some((nature) => ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].includes(nature))) return false;
   return `Note: ${isNot(name, natures, 'function')}`;
 }

@@ -1,0 +1,116 @@
+;;;; Internals of SBCL: which code uses which names, and how code gets into the image.
+
+(in-package "LIVE-LISP.BASE")
+
+;;; Cross references
+
+(define-ability "cross-references" "who_calls and who_references find only what the constants of code tell")
+
+(define-internal function-xrefs (function)
+  "Return the packed cross references of FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
+(define-internal map-xrefs (function xrefs)
+  "Call FUNCTION with the kind, the name and the form number of each of XREFS, packed cross references."
+  ("SB-C" "MAP-PACKED-XREF-DATA"))
+(define-internal without-xrefs-p (name)
+  "True when SBCL keeps no cross references to NAME." ("SB-C" "INTERNAL-NAME-P"))
+
+;;; Functions by their names
+
+(define-ability "functions" "who_calls finds nobody")
+
+(define-internal simple-function (function)
+  "Return the simple function of FUNCTION, which can be a closure." ("SB-KERNEL" "%FUN-FUN") function)
+(define-internal simple-function-name (function)
+  "Return what SBCL calls FUNCTION, a simple one." ("SB-KERNEL" "%SIMPLE-FUN-NAME"))
+(define-internal-type simple-function "Functions that are no closures or instances." ("SB-KERNEL" "SIMPLE-FUN"))
+(define-internal-type interpreted-function "Functions that are not compiled." ("SB-KERNEL" "INTERPRETED-FUNCTION"))
+(define-internal method-function (method)
+  "Return the function of METHOD that is called most often, or NIL." ("SB-PCL" "SAFE-METHOD-FAST-FUNCTION"))
+(define-internal map-global-names (function)
+  "Call FUNCTION with each name of which SBCL knows anything." ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
+(define-internal-type cell "What holds the global function of a name." ("SB-KERNEL" "FDEFN"))
+(define-internal cell-of (name) "Return the CELL of NAME, or NIL." ("SB-INT" "FIND-FDEFN"))
+(define-internal cell-function (cell) "Return the function in CELL, or NIL." ("SB-KERNEL" "FDEFN-FUN"))
+(define-internal condition-report (classoid)
+  "Return what reports the conditions of CLASSOID, or NIL." ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
+
+;;; Code
+
+(define-ability "code" "who_calls and who_references leave out what has no name of its own")
+
+(define-internal-type code "Pieces of compiled code, with one or more functions." ("SB-KERNEL" "CODE-COMPONENT"))
+(define-internal code-functions (code)
+  "Return how many functions CODE has." ("SB-KERNEL" "CODE-N-ENTRIES") 0)
+(define-internal code-function (code index)
+  "Return the function of CODE at INDEX." ("SB-KERNEL" "%CODE-ENTRY-POINT"))
+(define-internal code-words (code)
+  "Return where the constants of CODE end." ("SB-KERNEL" "CODE-HEADER-WORDS") 0)
+(define-internal code-word (code index) "Return the constant of CODE at INDEX." ("SB-KERNEL" "CODE-HEADER-REF"))
+(define-internal-variable words-before-functions
+  "Where the words of the functions of code begin." ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
+(define-internal-variable words-for-function
+  "How many words each function of code has before its constants." ("SB-VM" "CODE-SLOTS-PER-SIMPLE-FUN") 0)
+(define-internal code-serial (code)
+  "Return the number of CODE, which grows." ("SB-KERNEL" "%CODE-SERIALNO") 0)
+(define-internal-variable newest-serial
+  "The number of the newest code." ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*") 0)
+(define-internal code-debug (code) "Return what the debugger knows of CODE." ("SB-KERNEL" "%CODE-DEBUG-INFO"))
+(define-internal debug-source (debug)
+  "Return from where the code of DEBUG, from CODE-DEBUG, is." ("SB-C" "DEBUG-INFO-SOURCE"))
+(define-internal function-debug (function)
+  "Return what the debugger knows of FUNCTION." ("SB-DI" "FUN-DEBUG-FUN"))
+(define-internal compiled-debug (debug)
+  "Return what the compiler left of a function, from FUNCTION-DEBUG." ("SB-DI" "COMPILED-DEBUG-FUN-COMPILER-DEBUG-FUN"))
+(define-internal form-number (compiled)
+  "Return the number of the top-level form of COMPILED, from COMPILED-DEBUG; NIL when it is of several."
+  ("SB-C" "COMPILED-DEBUG-FUN-TLF-NUMBER"))
+
+(define-internal debug-blocks (debug)
+  "Return a vector of the blocks of DEBUG, from FUNCTION-DEBUG." ("SB-DI" "DEBUG-FUN-DEBUG-BLOCKS") #())
+(define-internal block-places (block)
+  "Return a vector of the places in BLOCK, from DEBUG-BLOCKS." ("SB-DI" "DEBUG-BLOCK-CODE-LOCATIONS") #())
+(define-internal code-place-kind (place)
+  "Return what is at PLACE: :CALL-SITE for a call." ("SB-DI" "CODE-LOCATION-KIND"))
+(define-internal code-place-form (place)
+  "Return the number of the top-level form of PLACE in its file." ("SB-DI" "CODE-LOCATION-TOPLEVEL-FORM-OFFSET"))
+(define-internal code-place-number (place)
+  "Return the number of the form of PLACE in its top-level form." ("SB-DI" "CODE-LOCATION-FORM-NUMBER"))
+
+(defun map-named-code (visit)
+  "Call VISIT with the code of every global function, macro and method."
+  (flet ((visit-function (function)
+           (let ((simple (and (functionp function) (simple-function function))))
+             (when (typep simple 'simple-function) (funcall visit (function-code simple))))))
+    (map-global-names
+     (lambda (name)
+       (let ((function (or (and (symbolp name) (macro-function name))
+                           (and (typep name '(or symbol (cons symbol (cons symbol null))))
+                                (ignore-errors (fboundp name))
+                                (fdefinition name)))))
+         (if (typep function 'generic-function)
+             (dolist (method (sb-mop:generic-function-methods function))
+               (visit-function (method-function method)))
+             (visit-function function)))))))
+
+(define-internal map-code (visit)
+  "Call VISIT with each piece of code in the heap." ("SB-VM" "MAP-CODE-OBJECTS") (map-named-code visit))
+
+(define-internal make-weak-vector (length)
+  "Return a vector of LENGTH that keeps nothing alive." ("SB-EXT" "MAKE-WEAK-VECTOR" "SB-IMPL" "MAKE-WEAK-VECTOR")
+  (make-array length :initial-element nil))
+
+;;; How code gets into the image
+
+(define-ability "new code" "who_calls and who_references leave out forms that are evaluated once, such as initial values")
+
+(define-internal-name +note-code+
+  "Names the function that is called with each new piece of code." ("SB-FASL" "POSSIBLY-LOG-NEW-CODE"))
+(define-internal-name +evaluate-simply+
+  "Names the function that evaluates a form, and each form in it that needs no compiler."
+  ("SB-IMPL" "SIMPLE-EVAL-IN-LEXENV" "SB-INT" "SIMPLE-EVAL-IN-LEXENV"))
+(define-internal-name +interpret+
+  "Names the function that evaluates a form without the compiler." ("SB-EVAL" "EVAL-IN-NATIVE-ENVIRONMENT"))
+(define-internal-variable evaluated-form
+  "The whole form that this thread evaluates." ("SB-IMPL" "*EVAL-SOURCE-CONTEXT*"))
+(define-internal-variable evaluated-index
+  "The number of that form in the file that is loaded, or NIL when it is of none." ("SB-IMPL" "*EVAL-TLF-INDEX*"))

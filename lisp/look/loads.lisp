@@ -1,0 +1,224 @@
+;;;; What runs once and leaves no code. SBCL tells of each piece of code that gets into the image. It tells of each form
+;;;; that it evaluates without the compiler, too. What top-level forms use is noted here, and which code is new.
+
+(in-package "LIVE-LISP.LOOK")
+
+(sb-ext:defglobal **listening** nil "True when SBCL tells of new code.")
+(sb-ext:defglobal **interpreted** nil "True when a form was evaluated by an interpreter, which leaves no code.")
+
+;;; News for the index
+
+(sb-ext:defglobal **indexed** nil "True when there is an index that wants news.")
+(sb-ext:defglobal **news** '()
+  "What the index has not looked at yet, newest first: weak pointers to code, places, and names that got a function.")
+(sb-ext:defglobal **news-count** 0 "About how many those are.")
+(defconstant +most-news+ 30000 "With more than that, a new index is made in less time.")
+
+(defun note-news (news)
+  "Keep NEWS for the index, when there is one."
+  (when **indexed**
+    (sb-ext:atomic-push news (symbol-value '**news**))
+    (when (> (incf **news-count**) +most-news+)
+      (setf **indexed** nil **news** '() **news-count** 0))))
+
+;;; Top-level forms
+
+(defstruct (file-load (:constructor make-file-load (name mark created)))
+  "A file that was loaded, as it was when it was CREATED. MARK tells this time from others; PLACES are its forms that use
+something."
+  name mark created (places '()))
+
+(sb-ext:defglobal **sources** (make-hash-table :test 'equal :synchronized t)
+  "What the last load of each file did, by the name of the file.")
+(sb-ext:defglobal **definers** (make-hash-table :test 'equal :synchronized t)
+  "The places of forms without a file, by lists of their operators and names.")
+(sb-ext:defglobal **claimed** (make-hash-table :test 'eq :synchronized t :weakness :key)
+  "The place that speaks for a piece of code, by that.")
+
+(defmacro source-of-load (name mark created)
+  "Return the load of the file NAME that has MARK, a fresh one when that is another than the last. CREATED is then
+evaluated."
+  `(let* ((name ,name) (mark ,mark) (known (gethash name **sources**)))
+     (if (and known (eq mark (file-load-mark known)))
+         known
+         (setf (gethash name **sources**) (make-file-load name mark ,created)))))
+
+(defun place-in (source number)
+  "Return the place of the top-level form NUMBER, or of all that have no number, in SOURCE."
+  (or (find number (file-load-places source) :key #'top-form-number)
+      (let ((place (make-top-form source number)))
+        (sb-ext:atomic-push place (file-load-places source))
+        place)))
+
+(defun same-object-p (pointer object)
+  "True when POINTER, a weak pointer or NIL, is to OBJECT."
+  (and pointer (eq object (sb-ext:weak-pointer-value pointer))))
+
+(defun definer-head-p (form)
+  "True when FORM can be a definition: a macro call that begins with a name."
+  (let ((operator (first form)) (name (and (consp (rest form)) (second form))))
+    (and name
+         (symbolp operator)
+         (or (stringp name) (and (plain-name-p name) (not (keywordp name))))
+         (macro-function operator))))
+
+(defun definer-place (form)
+  "Return the place of FORM, which can be a definition and is of no file. It takes that of the last of its kind."
+  (let* ((key (list (first form) (second form))) (known (gethash key **definers**)))
+    (if (and known (same-object-p (top-form-form known) form))
+        known
+        (setf (gethash key **definers**)
+              (make-top-form nil nil :operator (first form) :name (second form)
+                                  :form (sb-ext:make-weak-pointer form))))))
+
+(defun place-now (form)
+  "Return the place of FORM, the whole form that is evaluated now. Without a name or a file it has none."
+  (cond ((not (consp form)) nil)
+        ((and evaluated-index *load-truename*)
+         (unless *compile-file-truename*
+           (place-in (source-of-load (namestring *load-truename*) *load-truename* (file-write-date *load-truename*))
+                     evaluated-index)))
+        ((definer-head-p form) (definer-place form))))
+
+;;; What they use
+
+(sb-ext:defglobal **system-packages**
+    (let ((table (make-hash-table :test 'eq :synchronized t)))
+      (dolist (package (list-all-packages) table)
+        (when (or (sb-ext:package-locked-p package) (eq package (find-package "KEYWORD")))
+          (setf (gethash package table) t))))
+  "The packages of the system.")
+
+(defun told-name-p (name)
+  "True when NAME is of the program, or one that the system has for programs."
+  (and (plain-name-p name)
+       (let* ((symbol (name-key name)) (package (symbol-package symbol)))
+         (and package
+              (or (not (gethash package **system-packages**))
+                  (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package))))))))
+
+(defun mentioned-p (symbol)
+  "True when SYMBOL, which stands in a constant, is of the program."
+  (let ((package (symbol-package symbol)))
+    (and package (not (gethash package **system-packages**)))))
+
+(defun map-symbols (visit constant)
+  "Call VISIT with each symbol of the program in CONSTANT, an atom or conses of at most 2000 elements."
+  (let ((left 2000))
+    (labels ((walk (part depth)
+               (loop while (and (consp part) (plusp depth) (plusp (decf left)))
+                     do (walk (pop part) (1- depth)))
+               (when (and part (symbolp part) (mentioned-p part)) (funcall visit part))))
+      (walk constant 50))))
+
+(defun map-constants (visit code)
+  "Call VISIT with each constant of CODE that its functions share."
+  (loop for index from (+ words-before-functions (* words-for-function (code-functions code))) below (code-words code)
+        do (funcall visit (code-word code index))))
+
+(defun note-constants (place code)
+  "Note in PLACE the names that CODE, of a top-level form, uses, without those that its functions with names do. The place
+stays when one of them is that which it defines."
+  (let ((others (and (> (code-functions code) 1) (names-in-xrefs code))) (name (top-form-name place)))
+    (map-constants (lambda (constant)
+                     (cond ((typep constant 'cell)
+                            (let ((called (cell-name constant)))
+                              (when (and (told-name-p called) (not (member called others :test #'equal)))
+                                (push called (top-form-calls place)))))
+                           ((or (symbolp constant) (consp constant))
+                            (when (and constant (equal constant name)) (setf (top-form-kept place) t))
+                            (map-symbols (lambda (symbol)
+                                           (unless (equal symbol name) (push symbol (top-form-mentions place))))
+                                         constant))))
+                   code))
+  (note-news place))
+
+(defun call-sites (debug)
+  "Return the calls in DEBUG, of a function, as lists of the number of a top-level form and that of the form in it."
+  (loop for block across (debug-blocks debug)
+        append (loop for place across (block-places block)
+                     when (eq :call-site (code-place-kind place))
+                       collect (list (code-place-form place) (code-place-number place)))))
+
+(defun loaded-place (code)
+  "Return the place of CODE, which was loaded from a fasl."
+  (let* ((source (debug-source (code-debug code))) (name (and source (source-name source)))
+         (debug (function-debug (code-function code 0))) (number (form-number (compiled-debug debug))))
+    (when name
+      (let ((place (place-in (source-of-load name source (source-created source)) number)))
+        (unless number
+          (setf (top-form-sites place) (nconc (ignore-errors (call-sites debug)) (top-form-sites place))))
+        place))))
+
+(defun note-top-level (code loaded)
+  "Note what CODE uses, which has functions of a top-level form; LOADED is true when it is from a fasl. Code of a form
+without a file or a name is left to the index, as it is there only while something keeps it."
+  (let ((place (if loaded (loaded-place code) (place-now evaluated-form))))
+    (when (and place (not (method-alone-p code)))
+      (setf (gethash code **claimed**) place)
+      (note-constants place code))))
+
+(defun code-noted (function code reason)
+  "Call FUNCTION with CODE, which is new, and REASON, and note it."
+  (ignore-errors
+   (when (typep code 'code)
+     (when **indexed** (note-news (sb-ext:make-weak-pointer code)))
+     (unless (and *compile-file-truename* (not (equal reason "load")))
+       (when (member :top-level (roots-in code))
+         (note-top-level code (equal reason "load"))))))
+  (funcall function code reason))
+
+;;; Forms that need no compiler
+
+(defun note-call (place form)
+  "Note in PLACE what FORM uses, a call, a quoted constant or a variable in it. It stays when FORM is told the name that
+it defines."
+  (let ((operator (if (consp form) (first form) 'quote)) (name (top-form-name place)))
+    (flet ((mention (symbol) (unless (equal symbol name) (push symbol (top-form-mentions place)))))
+      (case operator
+        (quote (map-symbols #'mention (if (consp form) (second form) form)))
+        (function (when (told-name-p (second form)) (push (second form) (top-form-calls place))))
+        (t (when (loop for argument in (rest form)
+                         thereis (if (consp argument)
+                                     (and (eq (first argument) 'quote) (equal (second argument) name))
+                                     (eq argument name)))
+             (setf (top-form-kept place) t))
+           (when (told-name-p operator) (push operator (top-form-calls place))))))
+    (note-news place)))
+
+(defun called-p (form)
+  "True when FORM, which is evaluated without the compiler, uses a name: a variable, a constant or a function."
+  (if (consp form)
+      (let ((operator (first form)))
+        (and (symbolp operator)
+             (or (member operator '(quote function))
+                 (and (fboundp operator) (not (macro-function operator)) (not (special-operator-p operator))))))
+      (and form (symbolp form) (mentioned-p form))))
+
+(defun part-evaluated (function form environment)
+  "Call FUNCTION, which evaluates FORM in ENVIRONMENT, with both, and note what FORM uses."
+  (let ((whole evaluated-form))
+    (when (and (consp whole) (or evaluated-index (definer-head-p whole)) (called-p form))
+      (ignore-errors
+       (let ((place (place-now whole)))
+         (when place (note-call place form))))))
+  (funcall function form environment))
+
+(defun interpreted (function &rest arguments)
+  "Call FUNCTION, an interpreter, with ARGUMENTS, and note that it was."
+  (setf **interpreted** t)
+  (apply function arguments))
+
+;;; Names that get a function
+
+(defun name-defined (function &rest arguments)
+  "Call FUNCTION, which is asked before a name is defined, with ARGUMENTS, of which the first is the name."
+  (when **indexed** (note-news (first arguments)))
+  (apply function arguments))
+
+(defun listen-for-code ()
+  "Have SBCL tell of new code, of forms that it evaluates, and of names that are defined, from now on."
+  (loop for (listener name) in `((code-noted ,+note-code+) (part-evaluated ,+evaluate-simply+)
+                                 (interpreted ,+interpret+) (name-defined ,+name-check+))
+        do (when name (encapsulate name 'live-lisp-look (fdefinition listener))))
+  (setf **listening** (and +note-code+ t)))

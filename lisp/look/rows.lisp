@@ -1,0 +1,262 @@
+;;;; The rows of answers about users of a name: which users in the index are there now, and what is told of each.
+
+(in-package "LIVE-LISP.LOOK")
+
+;;; Who they are, by their numbers in the index
+
+(sb-ext:defglobal **swept** 0 "The number of the newest code when garbage was collected to know what is kept.")
+
+(defun place-there-p (place)
+  "True when what PLACE did is the last that was done there: its file was not loaded again, nor its name defined again."
+  (let ((source (top-form-source place)) (name (top-form-name place)))
+    (if source
+        (eq source (gethash (file-load-name source) **sources**))
+        (and (top-form-kept place)
+             (or (stringp name) (symbol-package (name-key name)))
+             (eq place (gethash (list (top-form-operator place) name) **definers**))))))
+
+(defun kept-code-p (index number)
+  "True when something keeps the code of the user NUMBER of INDEX, of a form that has run. That is certain only for code
+that garbage was collected after."
+  (let ((serial (code-serial (svref (use-index-codes index) number))))
+    (when (> serial **swept**)
+      (setf **swept** newest-serial)
+      (sb-ext:gc))
+    (and (svref (use-index-codes index) number) t)))
+
+(defun there-p (index number)
+  "True when the user NUMBER of INDEX still is there."
+  (let ((user (svref (use-index-users index) number)) (code (svref (use-index-codes index) number)))
+    (cond ((top-form-p user) (place-there-p user))
+          ((null code) nil)
+          ((not (and (consp user) (keywordp (first user)))) (function-code-p user code))
+          ((eq (first user) :own) t)
+          ((eq (first user) :loose) (kept-code-p index number))
+          (t (user-there-p user code)))))
+
+(defun users-of (index name kinds)
+  "Return the numbers of the users of NAME that are there, in the order of answers. KINDS has a bit for each kind of use
+that counts."
+  (declare (type (unsigned-byte 8) kinds))
+  (let ((uses (gethash name (use-index-uses index))) (sorted '()) (late '()) (last -1))
+    (flet ((look (use)
+             (declare (type (unsigned-byte 32) use))
+             (let ((number (use-user use)))
+               (when (and (logbitp (use-kind use) kinds) (/= number last) (there-p index number))
+                 (setf last number)
+                 (if (< number (use-index-sorted index)) (push number sorted) (push number late))))))
+      (typecase uses
+        (null)
+        (fixnum (look uses))
+        (uses (loop for i from 1 to (aref uses 0) do (look (aref uses i))))))
+    (let ((sorted (nreverse sorted)) (users (use-index-users index)))
+      (if late
+          (flet ((user-at (number) (svref users number)))
+            (merge 'list sorted (sort (nreverse late) #'user-before-p :key #'user-at) #'user-before-p :key #'user-at))
+          sorted))))
+
+(defun name-at (index number)
+  "Return the function name by which the user NUMBER of INDEX is shown, or NIL."
+  (user-name (svref (use-index-users index) number)))
+
+(defun text-at (index number)
+  "Return the name of the user NUMBER of INDEX as text, which is kept."
+  (let* ((name (name-at index number)) (package (symbol-package (name-key name)))
+         (known (svref (use-index-texts index) number)))
+    (if (and known (eq package (car known)))
+        (cdr known)
+        (let ((text (name-text name)))
+          (setf (svref (use-index-texts index) number) (cons package text))
+          text))))
+
+(defun sort-of (index number)
+  "Return what the user NUMBER of INDEX is: :FUNCTION, :PLACE, :LOOSE, :OWN, or the text of its kind."
+  (let ((user (svref (use-index-users index) number)))
+    (cond ((top-form-p user) :place)
+          ((and (consp user) (member (first user) '(:own :loose))) (first user))
+          ((kind-text user))
+          (t :function))))
+
+(defun grouped (index numbers)
+  "Return NUMBERS, of users in the order of answers, as lists of those that have one name."
+  (let ((groups '()))
+    (dolist (number numbers (nreverse groups))
+      (if (and groups (equal (name-at index number) (name-at index (caar groups))))
+          (push number (car groups))
+          (push (list number) groups)))))
+
+(defun constructed-structure (name)
+  "Return the name of the structure that the function NAME makes, when DEFSTRUCT defined it, or NIL."
+  (let ((known (and (symbolp name) (known :function :source-transform name))))
+    (and (consp known) (eq (cdr known) :constructor) (description-name (car known)))))
+
+;;; What is told of them
+
+(defun qualified-text (object)
+  "Return OBJECT, a specializer, printed with its packages and without bars."
+  (printing-plainly
+    (if (symbolp object) (symbol-text object) (print-safely 100 object))))
+
+(defun method-text (user)
+  "Return the qualifiers and specializers of USER, when it is a method, else NIL."
+  (when (and (consp user) (eq (first user) :method))
+    (let ((root (user-root user)))
+      (format nil "~{~A~^ ~}"
+              (append (mapcar #'prin1-to-string (butlast (cddr root)))
+                      (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last root))))))))))
+
+;;; Where
+
+(defun introspect (name &rest arguments)
+  "Call the function NAME of SB-INTROSPECT with ARGUMENTS; NIL when it fails or is missing."
+  (let ((function (contrib-function "SB-INTROSPECT" name)))
+    (and function (ignore-errors (apply function arguments)))))
+
+(defun translated (namestring)
+  "Return NAMESTRING, of a source file, as a native one; a logical one whose file is not
+on this machine stays as it is."
+  (let ((path (ignore-errors (probe-file (translate-logical-pathname (parse-namestring namestring))))))
+    (cond (path (sb-ext:native-namestring path))
+          ((search "SYS:" namestring) namestring)
+          (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring))) namestring)))))
+
+(defun function-place (function)
+  "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, and that form's number.
+Last comes the file's date when it was compiled."
+  (let* ((source (introspect "FIND-FUNCTION-DEFINITION-SOURCE" function))
+         (path (and source (introspect "DEFINITION-SOURCE-PATHNAME" source))))
+    (when path
+      (list (translated (namestring path))
+            (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
+            (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
+            (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)))))
+
+(defun feature-names ()
+  "Return the names of the keywords in *FEATURES*, and of other symbols PACKAGE::NAME."
+  (loop for feature in *features*
+        when (symbolp feature)
+          collect (if (keywordp feature) (symbol-name feature) (symbol-text feature))))
+
+(defun changed-p (file created)
+  "True when FILE, a native name, was written after CREATED, its date when it was compiled."
+  (and file created
+       (not (eql created (ignore-errors (file-write-date (sb-ext:parse-native-namestring file)))))))
+
+(defun packages-with (symbol)
+  "Return the names of the packages in which SYMBOL is, with their nicknames and those that packages have for them."
+  (let ((packages (remove-if-not (lambda (package)
+                                   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
+                                     (and status (eq found symbol))))
+                                 (list-all-packages))))
+    (append (loop for package in packages
+                  append (cons (package-name package) (package-nicknames package)))
+            (loop for package in (list-all-packages)
+                  append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
+                               when (member actual packages) collect nickname)))))
+
+(defun told-numbers (function)
+  "Return names of functions and macros that the simple FUNCTION uses, each with the form number of a use, at most 12 of
+both. They tell by how much the numbers of a text are too low in which #. made conses."
+  (let ((told '()) (counts (list :calls 0 :macroexpands 0)) (xrefs (packed-xrefs function)))
+    (when xrefs
+      (map-xrefs (lambda (kind used number)
+                   (when (and (symbolp used) (plusp number) (< (getf counts kind 12) 12))
+                     (incf (getf counts kind))
+                     (setf told (list* (symbol-name used) number told))))
+                 xrefs))
+    told))
+
+(defun site-data (user function number)
+  "Return the place of a use by USER in FUNCTION, at the form NUMBER, as a JSON object. Without NUMBER only the definition
+is known."
+  (destructuring-bind (&optional file offset form created) (function-place function)
+    (object "method" (method-text user)
+            "file" file "offset" offset "form" form "number" (or number 0)
+            "changed" (changed-p file created)
+            "written" (and (changed-p file created) created)
+            "undated" (and file (not created))
+            "numbers" (and file number (plusp number) (told-numbers function)))))
+
+(defun sites-of (index numbers name kinds)
+  "Return the places where the users NUMBERS of INDEX use NAME in one of KINDS, SBCL's words for them."
+  (loop for number in numbers
+        for user = (svref (use-index-users index) number)
+        for code = (svref (use-index-codes index) number)
+        unless (or (null code) (top-form-p user))
+          append (let ((sites '()) (first nil))
+                   (map-functions-of
+                    (lambda (function)
+                      (let ((xrefs (packed-xrefs function)))
+                        (unless first (setf first function))
+                        (when xrefs
+                          (map-xrefs (lambda (kind used form)
+                                       (when (and (equal used name) (member kind kinds))
+                                         (push (site-data user function form) sites)))
+                                     xrefs))))
+                    user code)
+                   (cond (sites (nreverse sites))
+                         (first (list (site-data user first nil)))))))
+
+(defun file-of (source)
+  "Return the native name of the file of SOURCE."
+  (translated (file-load-name source)))
+
+(defun data-names (place)
+  "Return texts of symbols among the data of PLACE that are no variables, at most 50. What a form defines is one."
+  (loop with names = '()
+        for symbol in (top-form-mentions place)
+        while (< (length names) 50)
+        do (unless (variable-kind symbol) (pushnew (symbol-text symbol) names :test #'string=))
+        finally (return names)))
+
+(defun form-data (place possible)
+  "Return PLACE as a JSON object: where it is, or what it defines. POSSIBLE is true when it only mentions the name."
+  (let ((source (top-form-source place)) (name (top-form-name place)))
+    (if source
+        (let ((file (file-of source)))
+          (object "file" file
+                  "form" (top-form-number place)
+                  "calls" (top-form-sites place)
+                  "changed" (changed-p file (file-load-created source))
+                  "names" (data-names place)
+                  "possible" possible))
+        (object "name" (if (stringp name) name (name-text name))
+                "operator" (symbol-name (top-form-operator place))
+                "possible" possible))))
+
+(defun other-package-names ()
+  "Return the other names of packages as a JSON object, each with the name of its package."
+  (make-json-object
+   (loop for package in (list-all-packages)
+         append (loop for nickname in (package-nicknames package)
+                      append (list nickname (package-name package))))))
+
+(defun loose-text (code)
+  "Return the last function of CODE, which has no name, as text."
+  (let* ((function (code-function code (1- (code-functions code)))) (form (function-lambda-expression function)))
+    (if form (plain-text 80 form) "a function")))
+
+(defun same-function-text (name)
+  "Return the name of the function that NAME is another name of, or NIL."
+  (let* ((function (and (plain-name-p name) (fboundp name) (fdefinition name)))
+         (own (and (typep function 'simple-function) (simple-function-name function))))
+    (and own
+         (plain-name-p own)
+         (not (equal own name))
+         (fboundp own)
+         (eq (fdefinition own) function)
+         (name-text own))))
+
+(defun user-data (index group name kinds &key kind text sites possible)
+  "Return the users GROUP of INDEX, which have one name, as a JSON object. They use NAME in one of KINDS, SBCL's words.
+KIND and TEXT say what they are, where that is not their own kind and name. SITES and POSSIBLE are those of the answer."
+  (let* ((number (first group)) (user (svref (use-index-users index) number)) (sort (sort-of index number)))
+    (case sort
+      (:place (form-data user possible))
+      (:loose (object "name" (loose-text (svref (use-index-codes index) number)) "kind" "anonymous function" "possible" possible))
+      (:own (object "name" (printing-plainly (print-safely 200 (user-root user))) "kind" "SBCL's own"))
+      (t (object "name" (or text (text-at index number))
+                 "kind" (or kind (and (stringp sort) sort))
+                 "same" (and (null kind) (same-function-text user))
+                 "sites" (and sites (sites-of index group name kinds))
+                 "possible" possible)))))

@@ -1,0 +1,192 @@
+;;;; Who uses names: the parts of compiled code that answers tell apart, what each is called, and whether it still is.
+
+(in-package "LIVE-LISP.LOOK")
+
+;;; Names of functions
+
+(defun plain-name-p (name)
+  "True when NAME is a symbol, or of the form (SETF symbol) or SBCL's (CAS symbol)."
+  (or (symbolp name)
+      (and (consp name)
+           (member (first name) '(setf sb-ext:cas) :test #'eq)
+           (consp (rest name))
+           (null (cddr name))
+           (symbolp (second name)))))
+
+(defun name-text (name)
+  "Return a function name as text: PACKAGE::NAME or PACKAGE::(SETF NAME)."
+  (if (symbolp name)
+      (symbol-text name)
+      (format nil "~A::(~A ~A)" (package-text (second name)) (symbol-name (first name)) (symbol-name (second name)))))
+
+(defun name-key (name)
+  "Return the symbol by which a function name is sorted."
+  (if (symbolp name) name (second name)))
+
+;;; Users. A user is a function name, or a TOP-FORM. Or it is a list of its kind, the name that it is shown by, and what
+;;; SBCL calls it.
+
+(defstruct (top-form (:constructor make-top-form (source number &key operator name form)))
+  "A top-level form that SBCL ran. Of a file, it has its SOURCE and its NUMBER there. That is NIL when SBCL made one piece
+of code of several. SITES then are lists of the numbers of a form and of a call in it. Else it has its OPERATOR, the NAME
+that it defines, and its FORM, a weak pointer. CALLS and MENTIONS are names. KEPT is true when something stays of it, and
+ID is its number in the index."
+  source number operator name form (calls '()) (mentions '()) (sites '()) (kept nil) (id nil))
+
+(defparameter *user-kinds*
+  '(("FAST-METHOD" :method nil) ("SLOW-METHOD" :method nil) ("METHOD" :method nil)
+    ("MACRO-FUNCTION" :macro nil)
+    ("COMPILER-MACRO" :compiler-macro "compiler macro")
+    ("TYPE-EXPANDER" :type "type expander")
+    ("SETF-EXPANDER" :setf "setf expander") ("%DEFSETF" :setf "setf expander")
+    ("CONDITION-REPORT" :report "condition report")
+    (nil :within nil))
+  "How the names begin that SBCL gives to what is no plain function, our words for those, and those of answers.")
+
+(defun root-of (name)
+  "Return what contains the function that SBCL calls NAME: the name of the outermost function, or :TOP-LEVEL."
+  (let ((within (and (consp name) (ignore-errors (member :in name)))))
+    (cond ((and within (consp (rest within)) (null (cddr within))) (root-of (second within)))
+          ((stringp name) :top-level)
+          ((not (consp name)) name)
+          ((and (symbolp (first name))
+                (member (symbol-name (first name)) '("LAMBDA" "NAMED-LAMBDA" "FLET" "LABELS" "TOP-LEVEL-FORM") :test #'string=))
+           :top-level)
+          (t name))))
+
+(defun user-for (root)
+  "Return the user that ROOT, from ROOT-OF, is. Templates of SBCL's compiler and their like have the kind :OWN."
+  (if (plain-name-p root)
+      root
+      (let ((kind (and (consp root)
+                       (symbolp (first root))
+                       (second (assoc (symbol-name (first root)) *user-kinds* :test #'equal)))))
+        (if (and kind (plain-name-p (second root)) (second root))
+            (list kind (second root) root)
+            (list :own nil root)))))
+
+(defun user-root (user)
+  "Return what SBCL calls USER, which is no place."
+  (if (and (consp user) (keywordp (first user))) (third user) user))
+
+(defun user-name (user)
+  "Return the function name that USER is shown by, or NIL."
+  (cond ((top-form-p user) nil)
+        ((and (consp user) (keywordp (first user))) (second user))
+        (t user)))
+
+(defun form-name-p (name)
+  "True when NAME is what SBCL calls the function that is a whole top-level form."
+  (and (consp name)
+       (symbolp (first name))
+       (or (string= (first name) "TOP-LEVEL-FORM")
+           (and (eq (first name) 'lambda) (null (second name))))))
+
+(defun root-in (code function)
+  "Return the root of FUNCTION in CODE. SBCL says of an inner function in which block it is, or only in which file. So one
+whose root is not in CODE is within the first function there that has a name of its own."
+  (let* ((name (simple-function-name function)) (root (root-of name)))
+    (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
+        root
+        (let ((others (loop for index below (code-functions code)
+                            for other = (simple-function-name (code-function code index))
+                            when (equal other (root-of other)) collect other)))
+          (cond ((member root others :test #'equal) root)
+                (others (first others))
+                (t root))))))
+
+(defun roots-in (code)
+  "Return the different roots of the functions in CODE."
+  (let ((roots '()))
+    (dotimes (index (code-functions code) roots)
+      (pushnew (root-in code (code-function code index)) roots :test #'equal))))
+
+(defun users-in (code)
+  "Return the users that CODE has, without its top-level forms."
+  (flet ((bears-p (root)
+           (loop for index below (code-functions code)
+                   thereis (equal root (simple-function-name (code-function code index))))))
+    (loop for root in (roots-in code)
+          unless (eq root :top-level)
+            collect (if (and (plain-name-p root) (not (bears-p root)))
+                        (list :within root root)
+                        (user-for root)))))
+
+(defun method-alone-p (code)
+  "True when CODE has one user, a method. What else is in it adds that to its generic function."
+  (let ((users (users-in code)))
+    (and (null (rest users)) (consp (first users)) (eq :method (first (first users))))))
+
+(defun packed-xrefs (function)
+  "Return the packed cross references of the simple FUNCTION, or NIL."
+  (let ((xrefs (function-xrefs function)))
+    (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
+
+(defun names-in-xrefs (code)
+  "Return the names in the cross references of the functions of CODE."
+  (let ((names '()))
+    (dotimes (index (code-functions code) names)
+      (let ((xrefs (packed-xrefs (code-function code index))))
+        (when xrefs
+          (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name names)) xrefs))))))
+
+;;; Is it still there?
+
+(defun code-of (function)
+  "Return the code of FUNCTION, which can be a closure; NIL when it has none of its own."
+  (typecase function
+    (simple-function (function-code function))
+    (generic-function nil)
+    (function (let ((simple (simple-function function)))
+                (and (typep simple 'simple-function) (function-code simple))))
+    (cons (code-of (cdr function)))))
+
+(defun function-code-p (name code)
+  "True when CODE has the global function NAME, also while that is traced."
+  (let* ((cell (cell-of name)) (function (and cell (cell-function cell))))
+    (and function
+         (symbol-package (name-key name))
+         (or (eq code (code-of function))
+             (and (closure-p function)
+                  (eq code (code-of (fdefinition name))))))))
+
+(defvar *method-codes* nil "The code of the methods of generic functions that this answer has looked at, by those.")
+
+(defun method-codes (generic-function)
+  "Return the code of each method of GENERIC-FUNCTION."
+  (let ((table (or *method-codes* (setf *method-codes* (make-hash-table :test 'eq)))))
+    (or (gethash generic-function table)
+        (setf (gethash generic-function table)
+              (loop for method in (sb-mop:generic-function-methods generic-function)
+                    for fast = (method-function method)
+                    collect (code-of (or fast (sb-mop:method-function method))))))))
+
+(defun method-code-p (name code)
+  "True when CODE is that of a method of the generic function NAME."
+  (let ((function (and (fboundp name) (symbol-package (name-key name)) (fdefinition name))))
+    (and (typep function 'generic-function)
+         (member code (method-codes function) :test #'eq)
+         t)))
+
+(defun user-there-p (user code)
+  "True when USER, which is no place, still is what CODE does."
+  (if (and (consp user) (keywordp (first user)))
+      (destructuring-bind (kind name root) user
+        (declare (ignore root))
+        (and name
+             (symbol-package (name-key name))
+             (ecase kind
+               (:method (method-code-p name code))
+               (:macro (and (symbolp name) (eq code (code-of (macro-function name)))))
+               (:compiler-macro (eq code (code-of (compiler-macro-function name))))
+               (:type (eq code (code-of (known :type :expander name))))
+               (:setf (eq code (code-of (known :setf :expander name))))
+               (:report (let ((classoid (and (find-class name nil) (classoid name))))
+                          (and classoid (eq code (code-of (condition-report classoid))))))
+               (:within (fboundp name)))))
+      (function-code-p user code)))
+
+(defun kind-text (user)
+  "Return the word of answers for what USER is, or NIL for a function."
+  (and (consp user)
+       (third (find (first user) *user-kinds* :key #'second))))

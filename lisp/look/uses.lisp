@@ -1,0 +1,276 @@
+;;;; An index from names to who uses them. It is made when it is first asked, and hears what is new. Each user that it
+;;;; gives is looked at again in the image, so it tells nothing that has changed since.
+
+(in-package "LIVE-LISP.LOOK")
+
+;;; What it holds. A use is a number: that of the user and, in the lowest bits, the position of its kind.
+
+(defparameter *use-kinds* #(:calls :macroexpands :references :sets :binds :constant :mention)
+  "What a user does with a name. First is what SBCL's cross references call it. Then come a function that its code has as
+a constant, and a symbol among its data.")
+
+(deftype uses () "Uses of one name, in the order of users. The first element is how many they are." '(simple-array (unsigned-byte 32) (*)))
+
+(defstruct (use-index (:constructor make-use-index (size &aux (codes (make-weak-vector size))
+                                                      (users (make-array size :initial-element nil))
+                                                      (texts (make-array size :initial-element nil)))))
+  "USERS with their CODES, and the TEXTS that answers name them by, each with the package of that. COUNT of them are
+there, the first SORTED in the order of answers, when PACKAGES, pairs, had the names there. USES has the uses of each name.
+SERIAL is that of the newest code in it, where SBCL tells of none."
+  (codes #() :type simple-vector) (users #() :type simple-vector) (texts #() :type simple-vector)
+  (count 0 :type (unsigned-byte 29)) (sorted 0 :type (unsigned-byte 29)) (packages '())
+  (uses (make-hash-table :test 'equal)) (serial 0))
+
+(sb-ext:defglobal **index** nil "The index, or NIL until somebody asks.")
+(sb-ext:defglobal **index-lock** (sb-thread:make-mutex :name "live-lisp index") "Held while the index is used.")
+
+(declaim (inline use-user use-kind))
+(defun use-user (use)
+  "Return the number of the user of USE."
+  (declare (type (unsigned-byte 32) use))
+  (ash use -3))
+
+(defun use-kind (use)
+  "Return the position of the kind of USE in *USE-KINDS*."
+  (declare (type (unsigned-byte 32) use))
+  (logand use 7))
+
+(defun covered-p (use known)
+  "True when USE says nothing besides KNOWN, a use of the same name."
+  (declare (type (unsigned-byte 32) use known) (optimize speed))
+  (and (= (use-user use) (use-user known))
+       (or (= use known)
+           (= (use-kind use) 6)
+           (and (= (use-kind use) 5) (= (use-kind known) 0)))))
+
+(defun note-use (index name user kind)
+  "Note in INDEX that USER, a number not below those before it, uses NAME by the KIND of that position."
+  (declare (type (unsigned-byte 29) user) (type (unsigned-byte 3) kind) (optimize speed))
+  (let* ((use (logior (ash user 3) kind)) (table (use-index-uses index)) (uses (gethash name table)))
+    (typecase uses
+      (null (setf (gethash name table) use))
+      (fixnum (unless (covered-p use uses)
+                (setf (gethash name table)
+                      (make-array 3 :element-type '(unsigned-byte 32) :initial-contents (list 2 uses use)))))
+      (uses
+       (let ((fill (aref uses 0)))
+         (unless (loop for i from fill downto 1
+                       for known = (aref uses i)
+                       while (= (use-user known) user)
+                         thereis (covered-p use known))
+           (when (= (1+ fill) (length uses))
+             (let ((larger (make-array (+ fill (ceiling fill 2) 2) :element-type '(unsigned-byte 32))))
+               (replace larger uses)
+               (setf uses larger (gethash name table) larger)))
+           (setf (aref uses (1+ fill)) use
+                 (aref uses 0) (1+ fill))))))))
+
+;;; What a user uses
+
+(defun map-functions-of (visit user code)
+  "Call VISIT with each function of CODE that belongs to USER."
+  (let ((count (code-functions code)) (root (user-root user)))
+    (dotimes (index count)
+      (let ((function (code-function code index)))
+        (when (or (= count 1) (equal root (root-in code function)))
+          (funcall visit function))))))
+
+(defun map-names-used (visit code others)
+  "Call VISIT with each name in the constants of CODE, and the position of the kind of use. Names among OTHERS are left
+out."
+  (map-constants (lambda (constant)
+                   (cond ((typep constant 'cell)
+                          (let ((name (cell-name constant)))
+                            (when (and (plain-name-p name) (not (member name others :test #'equal)))
+                              (funcall visit name 5))))
+                         ((or (symbolp constant) (consp constant))
+                          (map-symbols (lambda (symbol)
+                                         (unless (member symbol others :test #'eq) (funcall visit symbol 6)))
+                                       constant))))
+                 code))
+
+(defun note-xrefs (index number user code)
+  "Note in INDEX what the cross references of USER, which has NUMBER, tell in CODE."
+  (map-functions-of (lambda (function)
+                      (let ((xrefs (packed-xrefs function)))
+                        (when xrefs
+                          (map-xrefs (lambda (kind name form)
+                                       (declare (ignore form))
+                                       (let ((position (position kind *use-kinds*)))
+                                         (when (and position (not (eq name t)))
+                                           (note-use index name number position))))
+                                     xrefs))))
+                    user code))
+
+(defun note-user (index number user code)
+  "Note in INDEX what USER, which has NUMBER, uses, and CODE unless it is a place. The constants that several functions of
+CODE share are of each that has a name. Beside a top-level form they are of that, but when it only adds a method."
+  (if (top-form-p user)
+      ;; First come mentions: several forms can be one, of which one calls what another mentions.
+      (progn (dolist (name (top-form-mentions user)) (note-use index name number 6))
+             (dolist (name (top-form-calls user)) (note-use index name number 5)))
+      (let* ((roots (roots-in code)) (shared (rest roots)) (root (user-root user)) (own (user-name user))
+             (mixed (and shared (member :top-level roots))))
+        (note-xrefs index number user code)
+        (when (or (eq root :top-level) (not mixed) (method-alone-p code))
+          (map-names-used (lambda (name kind)
+                            (unless (or (equal name own) (and mixed (not (told-name-p name))))
+                              (note-use index name number kind)))
+                          code (and shared (names-in-xrefs code)))))))
+
+;;; Making it
+
+(defun own-user (root)
+  "Return the user for ROOT, :TOP-LEVEL or a name; the former stands for code that nothing but itself is known of."
+  (if (eq root :top-level) '(:loose nil :top-level) (user-for root)))
+
+(defun code-users (code)
+  "Return the users of CODE. Its top-level forms are one, unless their place speaks for them or SBCL itself is made of it."
+  (let ((users (users-in code)))
+    (if (and (member :top-level (roots-in code))
+             (not (gethash code **claimed**))
+             (null (let ((source (debug-source (code-debug code)))) (and source (source-name source)))))
+        (cons (own-user :top-level) users)
+        users)))
+
+(defun alias-user (name)
+  "Return the user NAME and its code when NAME has the function of another name or of a top-level form, else NIL."
+  (let* ((cell (and (plain-name-p name) (cell-of name))) (function (and cell (cell-function cell)))
+         (code (and function (code-of function))))
+    (when code
+      (let ((own (simple-function-name (simple-function function))))
+        (when (and (not (equal own name))
+                   (or (typep function 'simple-function) (eq :top-level (root-of own))))
+          (values name code))))))
+
+(defun all-users ()
+  "Return a list of all users of the image, each with its code or NIL."
+  (let ((found '()) (codes '()))
+    (map-code (lambda (code) (when (typep code 'code) (push code codes))))
+    (dolist (code codes)
+      (dolist (user (code-users code)) (push (cons user code) found)))
+    (map-global-names (lambda (name)
+                        (multiple-value-bind (user code) (alias-user name)
+                          (when user (push (cons user code) found)))))
+    (sb-ext:with-locked-hash-table (**sources**)
+      (loop for source being the hash-values of **sources**
+            do (dolist (place (file-load-places source)) (push (list place) found))))
+    (sb-ext:with-locked-hash-table (**definers**)
+      (loop for place being the hash-values of **definers** do (push (list place) found)))
+    found))
+
+(defun user-before-p (one other)
+  "The order of users in answers: by name, then by package, functions of a name first. Those without a name come last."
+  (let ((name-1 (user-name one)) (name-2 (user-name other)))
+    (cond ((null name-1) nil)
+          ((null name-2) t)
+          (t (name-before-p name-1 name-2)))))
+
+(defun name-before-p (one other)
+  "The order of function names in answers (S3.9)."
+  (let ((key-1 (name-key one)) (key-2 (name-key other)))
+    (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
+          (t (symbol-before-p key-1 key-2)))))
+
+(defun add-user (index user code)
+  "Add USER of CODE to INDEX and return its number."
+  (let ((number (use-index-count index)))
+    (setf (svref (use-index-users index) number) user
+          (svref (use-index-codes index) number) code
+          (svref (use-index-texts index) number) nil
+          (use-index-count index) (1+ number))
+    (when (top-form-p user) (setf (top-form-id user) number))
+    number))
+
+(defun size-for (count)
+  "Return for how many users there is room beside COUNT that are sorted: when as many came, sorting all is due."
+  (+ count (max 1000 (ceiling count 8))))
+
+(defun note-packages (index)
+  "Note in INDEX what the packages of its users are called."
+  (let ((known (make-hash-table :test 'eq)))
+    (loop for number below (use-index-sorted index)
+          for name = (user-name (svref (use-index-users index) number))
+          for package = (and name (symbol-package (name-key name)))
+          when package do (setf (gethash package known) (package-name package)))
+    (setf (use-index-packages index)
+          (loop for package being the hash-keys of known using (hash-value name) collect (cons package name)))))
+
+(defun trim-uses (index)
+  "Give back the room in INDEX that its uses do not take."
+  (let ((table (use-index-uses index)))
+    (loop for name being the hash-keys of table using (hash-value uses)
+          when (and (typep uses 'uses) (/= (length uses) (1+ (aref uses 0))))
+            do (setf (gethash name table) (subseq uses 0 (1+ (aref uses 0)))))))
+
+(defun new-index ()
+  "Return an index of the whole image."
+  (setf **news** '() **news-count** 0 **indexed** **listening**)
+  (let* ((serial newest-serial)
+         (users (sort (coerce (all-users) 'simple-vector) #'user-before-p :key #'car))
+         (index (make-use-index (size-for (length users)))))
+    (loop for (user . code) across users do (note-user index (add-user index user code) user code))
+    (setf (use-index-sorted index) (use-index-count index)
+          (use-index-serial index) serial)
+    (note-packages index)
+    (trim-uses index)
+    index))
+
+;;; Keeping it true
+
+(defun add-code (index code)
+  "Add the users of CODE to INDEX."
+  (dolist (user (code-users code))
+    (note-user index (add-user index user code) user code)))
+
+(defun add-news (index news)
+  "Add NEWS, of **NEWS**, to INDEX."
+  (typecase news
+    (sb-ext:weak-pointer
+     (let ((code (sb-ext:weak-pointer-value news))) (when code (add-code index code))))
+    (top-form
+     (note-user index (add-user index news nil) news nil))
+    (t
+     (multiple-value-bind (user code) (alias-user news)
+       (when user (note-user index (add-user index user code) user code))))))
+
+(defun take-news ()
+  "Return what is new, oldest first, and forget it."
+  (setf **news-count** 0)
+  (loop for news = **news**
+        when (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '()))
+          return (delete-duplicates (reverse news) :test #'eq)))
+
+(defun code-since (serial)
+  "Return the code that is newer than SERIAL, which no one told of."
+  (let ((codes '()))
+    (map-code (lambda (code)
+                (when (and (typep code 'code) (> (code-serial code) serial)) (push code codes))))
+    codes))
+
+(defun full-p (index)
+  "True when INDEX has little room left, so that it must be made anew."
+  (> (+ (use-index-count index) 100) (length (use-index-users index))))
+
+(defun current-index ()
+  "Return the index, which knows all that is in the image now. The lock is held."
+  (let ((index **index**))
+    (when (or (null index)
+              (and **listening** (not **indexed**))
+              (loop for (package . name) in (use-index-packages index)
+                      thereis (not (eq name (package-name package)))))
+      (setf **index** nil
+            index (setf **index** (new-index))))
+    (let ((news (if **listening**
+                    (take-news)
+                    (let ((serial newest-serial))
+                      (unless (eql serial (use-index-serial index))
+                        (prog1 (mapcar #'sb-ext:make-weak-pointer (code-since (use-index-serial index)))
+                          (setf (use-index-serial index) serial)))))))
+      (sb-sys:without-interrupts
+        (loop for each in news
+              until (full-p index)
+              do (add-news index each)))
+      (if (full-p index)
+          (setf **index** nil **index** (new-index))
+          index))))

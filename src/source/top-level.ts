@@ -1,0 +1,138 @@
+/** Decides what a top-level form of a Lisp text is called, and where a name stands in it. */
+
+import { MARK, nextToken, type Token } from './lexer.ts';
+
+/** A top-level form from index START up to END of its text. OPERATOR and NAME are what it begins with, as the reader
+ *  takes them; a setf function is `(SETF NAME)`. HOME is the package that the text says it is read in, as written there. */
+export interface TopLevelForm {
+  number: number;
+  start: number;
+  end: number;
+  operator: string;
+  name?: string;
+  home?: string;
+}
+
+/** Returns the top-level forms of SOURCE that begin at the indices STARTS. */
+export function topLevelForms(source: string, starts: readonly number[]): TopLevelForm[] {
+  let home: string | undefined;
+  return starts.map((start, number) => {
+    const form = { number, start, end: starts[number + 1] ?? source.length, ...headAt(source, start) };
+    if (form.operator === 'IN-PACKAGE') home = packageAt(source, start) ?? home;
+    return { ...form, ...(home !== undefined && { home }) };
+  });
+}
+
+/** Where a name stands: its index, that of the list it begins, and whether it is called there or only data. */
+export interface Mention {
+  index: number;
+  called: boolean;
+}
+
+/** Returns where in FORM of SOURCE the symbol NAME stands, in whatever package, and how often it is defined there. */
+export function mentionsIn(
+  source: string,
+  form: TopLevelForm,
+  name: string,
+): { uses: Mention[]; definitions: number } {
+  const uses: Mention[] = [];
+  const quotes = new Quotes();
+  let definitions = 0;
+  let [first, last]: (Token | undefined)[] = [];
+  for (let at = form.start; ; ) {
+    const token = nextToken(source, at, false);
+    if (token.kind === 'end' || token.start >= form.end) return { uses, definitions };
+    const quoted = quotes.pass(token);
+    if (isSymbol(token, name)) {
+      const opened = last?.kind === '(' || last?.kind === "#'" ? last : undefined;
+      if (first?.kind === '(' && last?.kind === 'atom' && bare(last.name).startsWith('DEF')) definitions++;
+      else uses.push({ index: (opened ?? token).start, called: opened !== undefined && !quoted });
+    }
+    [first, last] = [last, token];
+    at = token.end;
+  }
+}
+
+/** Knows which of the tokens that pass are quoted. */
+class Quotes {
+  #depth = 0;
+  #pending = false;
+  #from: number | undefined;
+
+  /** Returns whether TOKEN is part of what stands behind a quote. */
+  pass({ kind }: Token): boolean {
+    if (kind === "'") this.#pending = true;
+    if (kind === "'") return this.#from !== undefined;
+    if (kind === ')' && --this.#depth === this.#from) this.#from = undefined;
+    const quoted = this.#pending || this.#from !== undefined;
+    if (kind === '(' || kind === '#(') {
+      if (this.#pending) this.#from ??= this.#depth;
+      this.#depth++;
+    }
+    this.#pending = false;
+    return quoted;
+  }
+}
+
+/** Returns the symbols that the list at index START of SOURCE has as its operator and arguments, as the reader takes them.
+ *  Those behind a quote count. */
+export function partsOf(source: string, start: number): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  for (let at = start; ; ) {
+    const token = nextToken(source, at, false);
+    if (token.kind === 'end') return names;
+    if (token.kind === '(' || token.kind === '#(') depth++;
+    if (token.kind === ')') depth--;
+    if (depth === 0) return names;
+    if (depth === 1 && token.kind === 'atom' && !token.name.startsWith(MARK)) names.push(token.name);
+    at = token.end;
+  }
+}
+
+function isSymbol({ kind, name: text }: Token, name: string): boolean {
+  return kind === 'atom' && !text.startsWith(MARK) && (text === name || text.endsWith(MARK + name));
+}
+
+function headAt(source: string, start: number): { operator: string; name?: string } {
+  const open = nextToken(source, start, false);
+  if (open.kind !== '(') return { operator: '' };
+  const operator = nextToken(source, open.end, false);
+  if (operator.kind !== 'atom') return { operator: '' };
+  const name = nameAt(source, operator.end);
+  return { operator: bare(operator.name), ...(name && { name }) };
+}
+
+/** Gives the name at or after index FROM: a symbol, a string, a setf function, or what a list there begins with. */
+function nameAt(source: string, from: number): string | undefined {
+  const first = nextToken(source, from, false);
+  if (first.kind === 'atom') return source.charAt(first.start) === '"' ? undefined : first.name || undefined;
+  if (first.kind !== '(') return undefined;
+  const inner = nextToken(source, first.end, false);
+  if (inner.kind !== 'atom' || inner.name === '') return undefined;
+  const place = nextToken(source, inner.end, false);
+  return inner.name === 'SETF' && place.kind === 'atom' ? `(SETF ${place.name})` : inner.name;
+}
+
+/** Gives the package that the IN-PACKAGE form at START names. */
+function packageAt(source: string, start: number): string | undefined {
+  const operator = nextToken(source, nextToken(source, start, false).end, false);
+  const { kind, start: from, end } = nextToken(source, operator.end, false);
+  if (kind !== 'atom') return undefined;
+  const text = source.slice(from, end).replace(/^#?:/, '');
+  return text.startsWith('"') ? text.slice(1, -1) : text.replaceAll('|', '').toUpperCase();
+}
+
+/** Returns NAME, as the reader takes it, without its package. */
+export function bare(name: string): string {
+  return name.slice(name.lastIndexOf(MARK) + 1);
+}
+
+/** Returns NAME, as the reader takes it, as `PACKAGE::NAME`, where one without a package is of HOME. */
+export function qualified(name: string, home: string): string {
+  const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
+  const symbol = setf ?? name;
+  const mark = symbol.indexOf(MARK);
+  const prefix = mark > 0 ? symbol.slice(0, mark) : home;
+  return `${prefix}::${setf === undefined ? bare(symbol) : `(SETF ${bare(symbol)})`}`;
+}
