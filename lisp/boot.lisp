@@ -10,7 +10,7 @@
   '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-system" "own" "json" "capture" "stack" "printing" "wire")
     ("jobs" "package" "readtables" "session" "frames" "near" "conditions" "jobs" "threads" "operations" "asdf" "warnings" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
-    ("look" "package" "names" "symbols" "code" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked")
+    ("look" "package" "names" "symbols" "code" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "impact")
     ("journal" "package" "context" "effects" "assignments" "journal" "replay")
     ("evaluate" "package" "evaluate" "systems" "load" "undo" "compile" "expand")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))

@@ -25,6 +25,7 @@ export const BUILT_IN: readonly [name: string, level: string][] = [
   ...EIGHTEEN,
   ['load_system', 'cautious'],
   ['load_file', 'cautious'],
+  ['impact_of_change', 'safe'],
   ['image_status', 'safe'],
   ['interrupt', 'cautious'],
   ['restart_image', 'dangerous'],

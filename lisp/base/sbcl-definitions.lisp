@@ -198,6 +198,14 @@ in another way."
   ("SB-PCL" "FAST-CALL-NEXT-METHOD-BODY"))
 (define-internal function-code (function)
   "Return the code of FUNCTION, a simple one." ("SB-KERNEL" "FUN-CODE-HEADER"))
+(define-internal map-code (visit) "Call VISIT with all code of the image." ("SB-VM" "MAP-CODE-OBJECTS"))
+(define-internal entry-count (code) "Return how many functions CODE has." ("SB-KERNEL" "CODE-N-ENTRIES") 0)
+(define-internal code-entry (code index) "Return the function of CODE at INDEX." ("SB-KERNEL" "%CODE-ENTRY-POINT"))
+(define-internal code-debug-info (code) "Return what the debugger knows of CODE." ("SB-KERNEL" "%CODE-DEBUG-INFO"))
+(define-internal debug-source (information)
+  "Return where the code of INFORMATION, from CODE-DEBUG-INFO, is from." ("SB-C" "DEBUG-INFO-SOURCE"))
+(define-internal source-name (source) "Return the name of the file of SOURCE, or NIL."
+  ("SB-C" "DEBUG-SOURCE-NAMESTRING"))
 (define-internal-variable first-code-constant
   "The index of the first constant in code." ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
 (define-internal code-length (code) "Return the index behind the last constant of CODE."

@@ -8,7 +8,7 @@ type Reader = ReturnType<typeof newReader>;
 
 /** What the reader would build; a comma has its form in CAR, and a label what it names. Of what `#.` makes,
  *  only the place is known. */
-interface Form {
+export interface Form {
   kind: 'atom' | 'comma' | 'cons' | 'label' | 'made';
   start: number;
   name?: string;
@@ -16,6 +16,12 @@ interface Form {
   cdr?: Form | undefined;
 }
 
+/** What the reader puts before the form behind a macro character. */
+const OPERATORS = new Map([
+  ["'", 'QUOTE'],
+  ["#'", 'FUNCTION'],
+  ['`', 'QUASIQUOTE'],
+]);
 const MAX_DEPTH = 500; // A form nested deeper is taken for malformed, lest it overflow the stack.
 
 /** The top-level forms of a text, where symbols like 'SBCL', or 'PACKAGE::NAME' when no keyword, are features. They are
@@ -89,6 +95,11 @@ function readTopLevel(reader: Reader, token = firstToken(reader)): Form | undefi
   return token.kind === 'end' || token.kind === ')' ? undefined : { kind: 'atom', start: token.start };
 }
 
+/** Gives the form at or after INDEX of SOURCE, with what #+ and #- let through under FEATURES. */
+export function readForm(source: string, index: number, features: Features): Form | undefined {
+  return readTopLevel(newReader(source, index, features));
+}
+
 /** Gives the first token of the next top-level form. */
 function firstToken(reader: Reader): Token {
   reader.labels.clear();
@@ -119,7 +130,7 @@ function read(reader: Reader, token?: Token, suppressed = reader.suppressed): Fo
 }
 
 function build(reader: Reader, { kind, start, name }: Token): Form | undefined {
-  const atom: Form = { kind: 'atom', start, name: kind === "'" ? 'QUOTE' : name };
+  const atom: Form = { kind: 'atom', start, name: OPERATORS.get(kind) ?? name };
   if (kind === 'end' || kind === ')') return undefined;
   if (kind === 'atom' || kind === '.') return atom;
   if (kind === '##') return reader.labels.get(Number(name)) ?? atom;
@@ -163,7 +174,8 @@ function holds(test: Form, features: Features): boolean {
   return name === 'AND';
 }
 
-function resolve(form: Form | undefined): Form | undefined {
+/** Gives FORM, or what the label that it is stands for. */
+export function resolve(form: Form | undefined): Form | undefined {
   return form?.kind === 'label' && form.car !== undefined ? resolve(form.car) : form;
 }
 

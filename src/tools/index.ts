@@ -13,6 +13,7 @@ import { executionTools } from './execution/index.ts';
 import { interrupt } from './execution/interrupt.ts';
 import { loadFile, loadSystem } from './execution/loading.ts';
 import { restartImage } from './execution/restart.ts';
+import { impactOfChange } from './introspection/impact.ts';
 import { introspectionTools } from './introspection/index.ts';
 import { Places } from './places.ts';
 import { getAuditLog } from './settings/get-audit-log.ts';
@@ -48,6 +49,7 @@ export function furtherTools({ image, replaceable, workspace, log }: Grounds): T
   return [
     loadSystem(image, places),
     loadFile(image, places, workspace.root),
+    impactOfChange(image, places),
     imageStatus(image, replaceable),
     interrupt(image),
     ...(replaceable ? [restartImage(replaceable)] : []),

@@ -48,6 +48,18 @@ export class Places {
     return { at: `${name}:${position.line}:${position.column}`, text: position.text + changed };
   }
 
+  /** Returns the text of FILE, or undefined when it cannot be read. */
+  text(file: string): SourceText | undefined {
+    return this.#sources.read(file)?.text;
+  }
+
+  /** Returns the index in its text at which PLACE, a use of CALLEE, is; undefined when that is not known. */
+  indexOf(place: Place, features: ReadonlySet<string>, callee: string): number | undefined {
+    return place.file === undefined
+      ? undefined
+      : this.#sources.read(place.file)?.formStart(place, features, callee);
+  }
+
   /** Returns the lambda list in the source at PLACE, where NAME, `PACKAGE::NAME`, is defined. Returns undefined when the
    *  file has changed since, or has no plain definition of NAME there. */
   lambdaList(place: Place, features: ReadonlySet<string>, name: string): string | undefined {

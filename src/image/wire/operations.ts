@@ -7,6 +7,7 @@ import type {
   ClassHierarchyData,
   ClassSlotsData,
   EffectiveMethodData,
+  ImpactData,
   MacroexpandData,
   PackageData,
   ReferencesData,
@@ -173,6 +174,10 @@ export interface Operations {
   describe: {
     args: { name: string; package?: string; offset: number; limit: number };
     data: { value?: DescribeData | LookupFailure };
+  };
+  impact: {
+    args: { name: string; package?: string; limit: number };
+    data: { value?: ImpactData | LookupFailure };
   };
   'effective-method': {
     args: { name: string; package?: string; arguments: WrittenArgument[]; offset: number; limit: number };
