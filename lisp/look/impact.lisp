@@ -224,6 +224,22 @@ besides whether they are too many to follow all."
           repeat *most-files*
           unless (eql 0 (search "SYS:" name)) collect (translated name))))
 
+(defun naming-data (target limit)
+  "Return the functions with a name whose code names the function TARGET, LIMIT of them, as JSON objects with their places.
+What is inlined into a function, it calls without a cross reference."
+  (let ((found '()))
+    (map-code (lambda (code)
+                (let ((file (code-file code)))
+                  (when (and file (not (eql 0 (search "SYS:" file))) (plusp (entry-count code)))
+                    (let* ((function (code-entry code 0)) (name (caller-name (plain-function-name function))))
+                      (when (and name (member target (code-names function) :test #'equal))
+                        (push (list name function) found)))))))
+    (loop for (name function) in found
+          repeat limit
+          for (file offset form created) = (function-place function)
+          collect (object "description" (name-text name) "file" file "offset" offset "form" form
+                          "changed" (changed-p file created)))))
+
 (defun method-lambda-data (method)
   "Return where METHOD is as a JSON object, with its lambda list."
   (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
@@ -248,5 +264,6 @@ besides whether they are too many to follow all."
                      "methodCount" (and methods (length methods))
                      "methods" (mapcar #'method-lambda-data (page methods 0 2000)))
                (and kind (name-arglist-members target))
+               (and kind (list "naming" (naming-data target 2000)))
                (and kind (test-data target limit))
                (and class (not (forward-referenced-p class)) (class-members class limit)))))))

@@ -139,22 +139,24 @@ export function mutated(each: GeneratedFunction, random: (bound: number) => numb
 
 const COLLECT = `
 (setf *invoke-debugger-hook* (lambda (c h) (declare (ignore h)) (format t "FAILED ~A~%" c) (sb-ext:exit :code 1 :abort t)))
-(defun collected (file)
+(defun collected (file load)
   (handler-bind
       ((warning (lambda (condition)
                   (let* ((context (sb-c::find-error-context nil)) (text (remove #\\Newline (princ-to-string condition))))
                     (when (and context (or (search "is called with" text) (search "keyword" text) (search "wants" text)))
                       (format t "WARNED ~A ~A ~A~%" (file-namestring file) (sb-c::compiler-error-context-file-position context) text)))
                   (muffle-warning condition))))
-    (load (compile-file file :output-file (format nil "~A.collected" file)))))
+    (let ((fasl (compile-file file :output-file (format nil "~A.collected" file))))
+      (when load (load fasl)))))
 `;
 
-/** Returns how a fresh SBCL warns about arguments when it compiles FILES of FOLDER in order: a line for each warning. */
-export function warnedBySbcl(folder: string, files: readonly string[]): string[] {
+/** Returns how a fresh SBCL warns about arguments when it compiles FILES of FOLDER in order: a line for each warning. It
+ *  also loads the first LOADED of them. */
+export function warnedBySbcl(folder: string, files: readonly string[], loaded = files.length): string[] {
   const script = join(folder, 'collect.lisp');
   writeFileSync(
     script,
-    `${COLLECT}(let ((*standard-output* *standard-output*)) (dolist (file '(${files.map((file) => JSON.stringify(join(folder, file))).join(' ')})) (collected file)))\n`,
+    `${COLLECT}${files.map((file, index) => `(collected ${JSON.stringify(join(folder, file))} ${index < loaded ? 't' : 'nil'})`).join('\n')}\n`,
   );
   const output = execFileSync(
     'sbcl',

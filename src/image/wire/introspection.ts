@@ -79,6 +79,8 @@ export interface ImpactData {
   in: string;
   /** Names of the packages in which it is accessible. */
   homes?: string[];
+  /** Functions whose code names it, described by their names. */
+  naming?: Place[];
   /** Source files of the code that is loaded. */
   files?: string[];
   features?: string[];

@@ -31,6 +31,8 @@ export interface Callee {
   setf: boolean;
   homes: ReadonlySet<string>;
   files: readonly string[];
+  /** Functions whose code names it, described by their names. */
+  naming?: readonly Place[];
 }
 
 /** Returns what the text of the function name NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, says of it. */
@@ -73,6 +75,8 @@ class Checks {
 
   of({ rows = [] }: WhoCallsData): CheckedCalls {
     for (const { name, sites = [] } of rows) for (const site of sites) this.#site(name, site);
+    const known = new Set(rows.map(({ name }) => name));
+    for (const place of this.#callee.naming ?? []) this.#inlined(place, known);
     for (const file of this.#callee.files) this.#mentions(file);
     for (const [file, mentions] of this.#files) {
       for (const mention of new Set(mentions.values())) {
@@ -122,6 +126,14 @@ class Checks {
     const mention = mentions.get(index);
     if (mention === undefined) this.#elsewhere(caller, file, index, mentions);
     else if (!this.#claimed.has(mention)) this.#check(caller, file, mention);
+  }
+
+  /** Tells of the function at PLACE, which has the call from what was inlined into it, unless it is KNOWN. */
+  #inlined(place: Place, known: ReadonlySet<string>): void {
+    const { description = '' } = place;
+    const site = known.has(description) ? undefined : this.#places.site(place, this.#features);
+    if (site)
+      this.#tell(this.#result.unknown, { caller: description, ...site, why: 'not at a place of its own' });
   }
 
   /** Tells of a use in what a macro makes of the form at INDEX of FILE. When the form is the whole definition, SBCL does

@@ -219,7 +219,10 @@ class Investigation {
 
   #checked(name: string, callers: WhoCallsData, list: LambdaList | undefined): CheckedCalls {
     const files = this.#facts.files ?? [];
-    return checkedCalls(callers, calleeOf(name, this.#facts.homes ?? [], files), list, this.#places);
+    const { homes = [], naming = [] } = this.#facts;
+    // What names an accessor of the class is not told.
+    const own = name === this.#facts.name ? naming : [];
+    return checkedCalls(callers, { ...calleeOf(name, homes, files), naming: own }, list, this.#places);
   }
 
   /** Returns whoever has the old definition compiled into it. */
