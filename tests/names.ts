@@ -26,6 +26,8 @@ export const BUILT_IN: readonly [name: string, level: string][] = [
   ['load_system', 'cautious'],
   ['load_file', 'cautious'],
   ['compare_image', 'safe'],
+  ['read_definition', 'safe'],
+  ['impact_of_change', 'safe'],
   ['image_status', 'safe'],
   ['interrupt', 'cautious'],
   ['restart_image', 'dangerous'],

@@ -95,6 +95,13 @@
 (define-internal map-code (visit)
   "Call VISIT with each piece of code in the heap." ("SB-VM" "MAP-CODE-OBJECTS") (map-named-code visit))
 
+(defun map-functions (visit)
+  "Call VISIT with the name and each simple function of the code in the heap."
+  (map-code (lambda (code)
+              (dotimes (index (code-functions code))
+                (let ((function (code-function code index)))
+                  (funcall visit (plain-function-name function) function))))))
+
 (define-internal make-weak-vector (length)
   "Return a vector of LENGTH that keeps nothing alive." ("SB-EXT" "MAKE-WEAK-VECTOR" "SB-IMPL" "MAKE-WEAK-VECTOR")
   (make-array length :initial-element nil))

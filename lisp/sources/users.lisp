@@ -36,10 +36,10 @@
   (let ((method (method-of function name)))
     (if method (method-name-text name method) (function-name-text name))))
 
-(defun note-uses (function table fresh note)
-  "Call NOTE with each name in TABLE that the simple FUNCTION was compiled with, its user and FUNCTION. Code of the sources
+(defun note-uses (caller function table fresh note)
+  "Call NOTE with each name in TABLE that the simple FUNCTION of CALLER was compiled with, its user and FUNCTION. Code of the sources
 FRESH is passed over."
-  (let* ((user (user-name (plain-function-name function))) (symbol (name-symbol user))
+  (let* ((user (user-name caller)) (symbol (name-symbol user))
          (home (and symbol (symbolp symbol) (symbol-package symbol)))
          (xrefs (and home (not (sb-ext:package-locked-p home)) (function-xrefs function))))
     (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
@@ -57,11 +57,10 @@ FRESH is passed over."
 FRESH."
   (let ((table (make-hash-table :test 'equal)) (uses '()))
     (dolist (name names) (setf (gethash name table) t))
-    (map-code
-     (lambda (code)
-       (dotimes (index (code-functions code))
-         (note-uses (code-function code index) table fresh
-                    (lambda (used user function) (pushnew (list used user function) uses :test #'equal))))))
+    (map-functions
+     (lambda (caller function)
+       (note-uses caller function table fresh
+                  (lambda (used user function) (pushnew (list used user function) uses :test #'equal)))))
     uses))
 
 (defun note-outdated (names fresh)

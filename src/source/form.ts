@@ -38,6 +38,11 @@ export function readTopLevel(reader: Reader, token = firstToken(reader)): Form |
   return token.kind === 'end' || token.kind === ')' ? undefined : { kind: 'atom', start: token.start };
 }
 
+/** Gives the form at or after INDEX of SOURCE, with what #+ and #- let through under FEATURES. */
+export function readForm(source: string, index: number, features: Features): Form | undefined {
+  return readTopLevel(newReader(source, index, features));
+}
+
 /** Gives the first token of the next top-level form. */
 export function firstToken(reader: Reader): Token {
   reader.labels.clear();

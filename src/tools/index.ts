@@ -15,6 +15,7 @@ import { executionTools } from './execution/index.ts';
 import { interrupt } from './execution/interrupt.ts';
 import { loadFile, loadSystem } from './execution/loading.ts';
 import { restartImage } from './execution/restart.ts';
+import { impactOfChange } from './introspection/impact.ts';
 import { introspectionTools } from './introspection/index.ts';
 import type { Places } from './places.ts';
 import { getAuditLog } from './settings/get-audit-log.ts';
@@ -51,6 +52,7 @@ export function furtherTools({ image, replaceable, workspace, places, log, histo
     loadFile(image, places, workspace.root),
     compareImage(image, places, workspace.root),
     readDefinition({ image, places, workspace, history }),
+    impactOfChange(image, places),
     imageStatus(image, replaceable),
     interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),

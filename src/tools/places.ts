@@ -6,7 +6,7 @@ import { type Definition, formAgain, formDefining, isNamed } from '../source/aga
 import { type Defined, definitionsIn, definitionsNamed, innermostDefining } from '../source/definitions.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import { type NumberedName, type Spot, TopLevelForms } from '../source/position.ts';
-import type { SourcePosition } from '../source/text.ts';
+import type { SourcePosition, SourceText } from '../source/text.ts';
 import type { TopLevelForm } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
 import { type Source, Sources } from './sources.ts';
@@ -87,6 +87,26 @@ export class Places {
         ...(doubt && { doubt: true }),
       }));
     });
+  }
+
+  /** Returns PLACE as people name it, with the line of text there; undefined without a file. FEATURES are the image's. */
+  site(place: Place, features: Features): Site | undefined {
+    const versions = this.#versions(place);
+    if (place.file === undefined) return undefined;
+    if (versions === undefined) return noSource(this.fileName(place.file));
+    const { start, now, changed } = whereNow(versions, place, features, { name: '' });
+    return this.#site(place.file, now, start, changed && CHANGED);
+  }
+
+  /** Returns the index in its text of PLACE, of a file that has not changed; else undefined. */
+  indexOf(place: Place, features: Features): number | undefined {
+    const versions = this.#versions(place);
+    return versions && versions.loaded === versions.now ? startIn(versions.now, place, features) : undefined;
+  }
+
+  /** Returns the text of FILE, or undefined when it cannot be read. */
+  sourceText(file: string): SourceText | undefined {
+    return this.#sources.read(file)?.text;
   }
 
   /** Returns the text of DEFINITION, which is at PLACE, with AROUND lines of what stands around it. When it is not found

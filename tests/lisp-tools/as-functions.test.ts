@@ -251,6 +251,7 @@ describe('C7', () => {
     load_file: ':path "code.lisp"',
     get_audit_log: ':limit 1',
     search_tools: ':query "callers"',
+    impact_of_change: ':name "print-object" :lambda-list "(x)" :limit 3',
     image_status: '',
     interrupt: ':all t',
     restart_image: '',

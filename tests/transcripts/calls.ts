@@ -38,6 +38,21 @@ export const TOOLS: Record<string, Calls> = {
     'over-long': [{ name: 'price', package: 'SHOP', limit: 1 }],
     bad: [{}, { name: 'nonexistent' }, { name: 'price', package: 'NOWHERE' }, { name: ['price'] }],
   },
+  impact_of_change: {
+    usual: [
+      { name: 'shop:price', lambda_list: '(thing count)' },
+      { name: 'shop:total', definition: '(defmethod total (order unit))' },
+      { name: 'shop::order', definition: '(defclass order () ((lines :accessor order-lines)))' },
+    ],
+    empty: [{ name: 'shop::idle', lambda_list: '(thing)' }],
+    'over-long': [{ name: 'shop:price', lambda_list: '()', limit: 1 }],
+    bad: [
+      {},
+      { name: 'nonexistent' },
+      { name: 'shop:price', lambda_list: '(' },
+      { name: 'shop:price', limit: 0 },
+    ],
+  },
   describe_symbol: {
     usual: [{ symbol: 'shop:price' }, { symbol: 'total', package: 'SHOP' }, { symbol: 'shop:*currency*' }],
     empty: [{ symbol: 'shop::cents' }],

@@ -75,6 +75,42 @@ export interface EffectiveMethodData {
   perhaps?: { method: Place; condition: string }[];
 }
 
+/** What a change of a definition concerns besides its callers. */
+export interface ImpactData {
+  name: string;
+  natures?: string[];
+  /** Absent when it names no function. */
+  kind?: string;
+  /** The package in which it was looked up. */
+  in: string;
+  /** Names of the packages in which it is accessible. */
+  homes?: string[];
+  /** Functions whose code names it, described by their names. */
+  naming?: Place[];
+  /** Source files of the code that is loaded. */
+  files?: string[];
+  features?: string[];
+  inline?: boolean;
+  compilerMacro?: boolean;
+  arglist?: string;
+  methodCount?: number;
+  methods?: { place: Place; arglist: string }[];
+  /** How many systems ASDF knows as tests of others; MORE says that not all callers were followed. */
+  testSystems?: number;
+  testsMore?: boolean;
+  testCount?: number;
+  tests?: Place[];
+  /** What kind of class it names. */
+  class?: string;
+  slots?: string[];
+  /** Accessors of its own slots and constructors, PACKAGE::NAME. */
+  accessors?: string[];
+  subclassCount?: number;
+  subclasses?: Place[];
+  /** Absent when they were not counted. */
+  instances?: number;
+}
+
 /** How many names there are, and the first of them. */
 export interface CountedNames {
   count: number;

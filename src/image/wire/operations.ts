@@ -8,6 +8,7 @@ import type {
   ClassHierarchyData,
   ClassSlotsData,
   EffectiveMethodData,
+  ImpactData,
   MacroexpandData,
   PackageData,
   ReferencesData,
@@ -193,6 +194,10 @@ export interface Operations {
   describe: {
     args: { name: string; package?: string; offset: number; limit: number };
     data: { value?: DescribeData | LookupFailure };
+  };
+  impact: {
+    args: { name: string; package?: string; limit: number };
+    data: { value?: ImpactData | LookupFailure };
   };
   'effective-method': {
     args: { name: string; package?: string; arguments: WrittenArgument[]; offset: number; limit: number };

@@ -1,0 +1,269 @@
+;;;; What a change of a definition concerns: the methods, classes and instances that go by it, and the tests that reach it.
+
+(in-package "LIVE-LISP.LOOK")
+
+;;; Who calls whom, over all code but SBCL's own
+
+(defun enclosing-name (caller)
+  "Return the name of the function that CALLER, what SBCL calls one, is or is in; NIL when that has no global name."
+  (let ((root (root-of caller)))
+    (and (not (eq root :top-level)) (user-name (user-for root)))))
+
+(defun system-name-p (caller)
+  "True when CALLER, what SBCL calls a function, is named by a symbol of SBCL's own."
+  (let* ((name (enclosing-name caller))
+         (symbol (if (consp name) (second name) name))
+         (package (and symbol (symbolp symbol) (symbol-package symbol))))
+    (and package
+         (or (eq package (find-package "COMMON-LISP")) (eql 0 (search "SB-" (package-name package)))))))
+
+(defun code-file (code)
+  "Return the name of the file that CODE is from, or NIL."
+  (ignore-errors (source-name (debug-source (code-debug code)))))
+
+(defun map-callees (visit function)
+  "Call VISIT with the names of what FUNCTION, a simple one, calls or expands."
+  (let ((xrefs (packed-xrefs function)))
+    (when xrefs
+      (map-xrefs (lambda (kind used number)
+                   (declare (ignore number))
+                   (when (member kind '(:calls :macroexpands)) (funcall visit used)))
+                 xrefs))))
+
+(defun map-nameless (visit)
+  "Call VISIT with the name and function of each function of the program that has no global name. SBCL keeps no cross
+references for those that stand outside of others."
+  (map-code (lambda (code)
+              (let ((file (code-file code)))
+                (when (and file (not (eql 0 (search "SYS:" file))))
+                  (dotimes (i (code-functions code))
+                    (let ((function (code-function code i)))
+                      (unless (or (packed-xrefs function) (plain-name-p (plain-function-name function)))
+                        (funcall visit (plain-function-name function) function)))))))))
+
+(defun calls-by-callee ()
+  "Return a table of lists of a caller and its function, by the name of what they call or expand."
+  (let ((table (make-hash-table :test 'equal)))
+    (labels ((note (used caller function)
+               (pushnew (list caller function) (gethash used table) :key #'second)))
+      (map-functions (lambda (caller function)
+                       (unless (system-name-p caller)
+                         (map-callees (lambda (used) (note used caller function)) function))))
+      (map-nameless (lambda (caller function)
+                      (dolist (used (code-names function)) (note used caller function)))))
+    table))
+
+(defparameter *most-reaching* 5000 "How many functions are followed to the tests that reach a name.")
+
+(defun reaching (target)
+  "Return lists of a caller and its function for all that call TARGET, a function name, directly or by way of others. Return
+besides whether they are too many to follow all."
+  (let ((table (calls-by-callee)) (seen (make-hash-table :test 'equal)) (functions (make-hash-table :test 'eq))
+        (pending (list target)) (found '()) (left *most-reaching*))
+    (setf (gethash target seen) t)
+    (loop while (and pending (plusp left))
+          do (dolist (use (gethash (pop pending) table))
+               (destructuring-bind (caller function) use
+                 (unless (shiftf (gethash function functions) t)
+                   (decf left)
+                   (push use found)
+                   (let ((name (enclosing-name caller)))
+                     (when (and name (not (shiftf (gethash name seen) t))) (push name pending)))))))
+    (values found (and pending t))))
+
+;;; Tests: what is in a file of a system that tests another
+
+(defun asdf-value (name &rest arguments)
+  "Return what the function NAME of ASDF returns for ARGUMENTS, or NIL when it fails or is not there."
+  (let ((function (contrib-function "ASDF" name)))
+    (and function (ignore-errors (apply function arguments)))))
+
+(defun tested-by (system)
+  "Return the names of the systems that SYSTEM names for its TEST-OP."
+  (let ((operation (contrib-symbol "ASDF" "TEST-OP")) (names '()))
+    (dolist (entry (asdf-value "COMPONENT-IN-ORDER-TO" system) names)
+      (when (eq (if (consp entry) (first entry) entry) operation)
+        (dolist (dependency (rest entry))
+          (dolist (name (if (consp dependency) (rest dependency) '()))
+            (when (typep name '(or string symbol)) (push (string-downcase (string name)) names))))))))
+
+(defun performs-test-p (system)
+  "True when SYSTEM has a way of its own to be tested, and depends on another of the same file: it is that one's test."
+  (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP"))
+        (file (asdf-value "SYSTEM-SOURCE-FILE" system)))
+    (and perform operation file (find-class operation nil)
+         (some (lambda (method)
+                 (destructuring-bind (on &optional of) (sb-mop:method-specializers method)
+                   (and (eq on (find-class operation))
+                        (typep of 'sb-mop:eql-specializer)
+                        (eq system (sb-mop:eql-specializer-object of)))))
+               (sb-mop:generic-function-methods (fdefinition perform)))
+         (some (lambda (name)
+                 (let ((other (and (typep name '(or string symbol)) (asdf-value "REGISTERED-SYSTEM" (string-downcase (string name))))))
+                   (and other (equal file (asdf-value "SYSTEM-SOURCE-FILE" other)))))
+               (asdf-value "SYSTEM-DEPENDS-ON" system)))))
+
+(defun test-systems ()
+  "Return the systems that ASDF knows as tests of others: their TEST-OP says so."
+  (let* ((systems (remove nil (mapcar (lambda (name) (asdf-value "REGISTERED-SYSTEM" name))
+                                      (asdf-value "REGISTERED-SYSTEMS"))))
+         (named (loop for system in systems
+                      append (remove (asdf-value "COMPONENT-NAME" system) (tested-by system) :test #'equal))))
+    (remove-if-not (lambda (system)
+                     (or (member (asdf-value "COMPONENT-NAME" system) named :test #'equal)
+                         (performs-test-p system)))
+                   systems)))
+
+(defun component-files (component)
+  "Return the native names of the files of COMPONENT, of ASDF."
+  (let ((children (asdf-value "COMPONENT-CHILDREN" component)))
+    (if children
+        (loop for child in children append (component-files child))
+        (let ((path (asdf-value "COMPONENT-PATHNAME" component)))
+          (and path (pathname-name path) (list (translated (namestring path))))))))
+
+(defun place-before-p (one other)
+  "The order of places from FUNCTION-PLACE: by file, then by offset."
+  (if (string= (first one) (first other))
+      (< (or (second one) 0) (or (second other) 0))
+      (string< (first one) (first other))))
+
+(defun test-data (target limit)
+  "Return the members of the answer about the tests that reach TARGET, a function name, LIMIT of them."
+  (let* ((systems (test-systems)) (files (make-hash-table :test 'equal)))
+    (dolist (system systems)
+      (dolist (file (component-files system)) (setf (gethash file files) t)))
+    (multiple-value-bind (uses more) (if systems (reaching target) '())
+      (let ((found (loop for (nil function) in uses
+                         for place = (function-place function)
+                         when (and place (gethash (first place) files)) collect (list function place))))
+        (setf found (sort (remove-duplicates found :key #'second :test #'equal) #'place-before-p :key #'second))
+        (list "testSystems" (length systems)
+              "testsMore" (and more t)
+              "tests" (loop for (nil (file offset form created)) in (page found 0 limit)
+                            collect (object "file" file "offset" offset "form" form "changed" (changed-p file created)))
+              "testCount" (length found))))))
+
+;;; Classes
+
+(defun classes-below (class)
+  "Return all classes below CLASS, in the order of answers."
+  (let ((seen (make-hash-table :test 'eq)))
+    (labels ((visit (class)
+               (dolist (subclass (sb-mop:class-direct-subclasses class))
+                 (unless (shiftf (gethash subclass seen) t) (visit subclass)))))
+      (visit class))
+    (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
+
+(defun class-place (class)
+  "Return where CLASS is defined as a JSON object with its name."
+  (or (place-data (introspect "FIND-DEFINITION-SOURCE" class) (class-text class))
+      (object "description" (class-text class))))
+
+(defparameter *counted-heap* (* 512 1024 1024) "How large a heap can be in which instances are counted.")
+
+(defun instance-count (class)
+  "Return how many instances of CLASS and its subclasses there are, those that are garbage too. Return NIL in a large heap."
+  (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")) (count 0))
+    (when (and function (< (heap-usage) *counted-heap*))
+      (funcall function
+               (lambda (object type size)
+                 (declare (ignore type size))
+                 (when (and (typep object '(or standard-object structure-object condition))
+                            (typep object class))
+                   (incf count)))
+               :dynamic)
+      count)))
+
+(defun accessor-names (class)
+  "Return the functions by which slots of CLASS are read and set, and those that make structures of it, as texts."
+  (remove-duplicates
+   (append (loop for slot in (sb-mop:class-direct-slots class)
+                 append (mapcar #'name-text
+                                (if (structure-description class)
+                                    (remove nil (list (structure-accessor class (sb-mop:slot-definition-name slot))))
+                                    (append (sb-mop:slot-definition-readers slot) (sb-mop:slot-definition-writers slot)))))
+           (let ((description (structure-description class)))
+             (and description
+                  (loop for (name) in (description-constructors description) when name collect (symbol-text name)))))
+   :test #'string=))
+
+(defun class-members (class limit)
+  "Return the members of the answer about what goes by CLASS, with LIMIT classes below it."
+  (let ((below (classes-below class)))
+    (list "class" (class-nature class)
+          "slots" (loop for slot in (sb-mop:class-direct-slots class) collect (symbol-name (sb-mop:slot-definition-name slot)))
+          "accessors" (accessor-names class)
+          "subclassCount" (length below)
+          "subclasses" (mapcar #'class-place (page below 0 limit))
+          "instances" (instance-count class))))
+
+;;; The operation
+
+(defun accessible-in (symbol)
+  "Return the names of the packages in which SYMBOL is accessible, with their nicknames and those that are local to others."
+  (let ((packages (remove-if-not (lambda (package)
+                                   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
+                                     (and status (eq found symbol))))
+                                 (list-all-packages))))
+    (append (loop for package in packages append (cons (package-name package) (package-nicknames package)))
+            (loop for package in (list-all-packages)
+                  append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
+                               when (member actual packages) collect nickname)))))
+
+(defparameter *most-files* 3000 "How many source files of loaded code are told at most.")
+
+(defun loaded-files ()
+  "Return the native names of the source files of all code that is loaded, but for SBCL's own and ours."
+  (let ((names (make-hash-table :test 'equal)))
+    (map-functions (lambda (caller function)
+                     (unless (system-name-p caller)
+                       (let ((name (code-file (function-code function))))
+                         (when (stringp name) (setf (gethash name names) t))))))
+    (loop for name being the hash-keys of names
+          repeat *most-files*
+          unless (eql 0 (search "SYS:" name)) collect (translated name))))
+
+(defun naming-data (target limit)
+  "Return the functions with a name whose code names the function TARGET, LIMIT of them, as JSON objects with their places.
+What is inlined into a function, it calls without a cross reference."
+  (let ((found '()))
+    (map-code (lambda (code)
+                (let ((file (code-file code)))
+                  (when (and file (not (eql 0 (search "SYS:" file))) (plusp (code-functions code)))
+                    (let* ((function (code-function code 0)) (name (enclosing-name (plain-function-name function))))
+                      (when (and name (member target (code-names function) :test #'equal))
+                        (push (list name function) found)))))))
+    (loop for (name function) in found
+          repeat limit
+          for (file offset form created) = (function-place function)
+          collect (object "description" (name-text name) "file" file "offset" offset "form" form
+                          "changed" (changed-p file created)))))
+
+(defun method-lambda-data (method)
+  "Return where METHOD is as a JSON object, with its lambda list."
+  (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
+
+(define-operation "impact" (name package limit)
+  "Tell what a change of the function, macro or class NAME of PACKAGE concerns besides its callers: LIMIT of each kind."
+  (multiple-value-bind (symbol status setf in) (named-symbol name package)
+    (declare (ignore status))
+    (let* ((target (if setf (list 'setf symbol) symbol)) (kind (function-kind target))
+           (class (and (not setf) (find-class symbol nil)))
+           (methods (and (equal kind "GENERIC-FUNCTION") (sb-mop:generic-function-methods (fdefinition target)))))
+      (make-json-object
+       (append (list "name" (name-text target)
+                     "natures" (if setf '() (natures symbol))
+                     "kind" kind
+                     "in" (package-name in)
+                     "homes" (accessible-in symbol)
+                     "files" (loaded-files)
+                     "features" (feature-names)
+                     "inline" (and (eq (known :function :inlinep target) 'inline) t)
+                     "compilerMacro" (and (compiler-macro-function target) t)
+                     "methodCount" (and methods (length methods))
+                     "methods" (mapcar #'method-lambda-data (page methods 0 2000)))
+               (and kind (name-arglist-members target))
+               (and kind (list "naming" (naming-data target 2000)))
+               (and kind (test-data target limit))
+               (and class (not (forward-referenced-p class)) (class-members class limit)))))))

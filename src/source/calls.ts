@@ -1,0 +1,150 @@
+/** Decides where a source calls or mentions a function, and with which arguments. */
+
+import { type Argument, argumentOf, bareName, elementsOf } from './fits.ts';
+import { type Form, readForm, resolve } from './form.ts';
+import { MARK } from './lexer.ts';
+import { TopLevelForms } from './position.ts';
+import type { SourceText } from './text.ts';
+
+/** A call or mention that begins at START. ARGS are those of a call; HOW says what else it is. */
+export interface Mention {
+  start: number;
+  /** Where the function is named, when that is a form in the call. */
+  also?: number;
+  /** Where the top-level form begins. */
+  top: number;
+  args?: Argument[];
+  how?: string;
+}
+
+/** A top-level form that changes the package, with the name of that as a string or a symbol. */
+const IN_PACKAGE = /^\(\s*(?:cl:|common-lisp:)?in-package\s+(?:"([^"]*)"|(?:#:|:|')?([^\s()]+))\s*\)/i;
+
+/** The operators of Common Lisp that define functions and macros for a part of the code. */
+const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
+
+interface Walk {
+  callee: string;
+  /** Packages by which the callee may be qualified; a lower part of the name of another is another symbol. */
+  homes: ReadonlySet<string>;
+  /** Whether the name alone is the callee in the package that the text is read in. */
+  bare: boolean;
+  setf: boolean;
+  top: number;
+  found: Mention[];
+  seen: Set<Form>;
+}
+
+/** Returns the mentions of CALLEE, a bare name, in SOURCE under FEATURES. HOMES are the names
+ *  of packages in which it is accessible. SETF says that the function is `(setf CALLEE)`. */
+export function mentionsIn(
+  source: SourceText,
+  features: ReadonlySet<string>,
+  callee: string,
+  homes: ReadonlySet<string>,
+  setf: boolean,
+): Mention[] {
+  const found: Mention[] = [];
+  if (!source.text.toUpperCase().includes(callee)) return found;
+  const forms = new TopLevelForms(source, features);
+  let bare = true;
+  for (let n = 0; ; n++) {
+    const top = forms.start(n);
+    if (top === undefined) return found;
+    const end = forms.start(n + 1) ?? source.text.length;
+    const named = IN_PACKAGE.exec(source.text.slice(top, Math.min(end, top + 300)));
+    if (named) bare = homes.has(named[1] ?? named[2]?.toUpperCase() ?? '');
+    if (!source.text.slice(top, end).toUpperCase().includes(callee)) continue;
+    const form = readForm(source.text, top, features);
+    if (form) walk(form, { callee, homes, bare, setf, top, found, seen: new Set() }, 0, false);
+  }
+}
+
+/** Notes what FORM mentions. DEPTH counts backquotes around it, QUOTED says that it is data. */
+function walk(start: Form, state: Walk, depth: number, quoted: boolean): void {
+  const form = resolve(start);
+  if (form === undefined || state.seen.has(form)) return;
+  if (form.kind === 'comma') {
+    if (form.car) walk(form.car, state, Math.max(0, depth - 1), quoted);
+    return;
+  }
+  if (form.kind !== 'cons') return;
+  state.seen.add(form);
+  const elements = elementsOf(form) ?? partsOf(form);
+  if (shadows(elements, state)) return;
+  note(form, elements, state, depth > 0 || quoted);
+  const operator = operatorOf(elements[0]);
+  const inner = form.template ? depth + 1 : depth;
+  for (const element of elements) walk(element, state, inner, quoted || operator === 'QUOTE');
+}
+
+/** Tells whether a form of ELEMENTS defines a local function or macro of the callee's name: what it has is of that. */
+function shadows([operator, bindings]: readonly Form[], state: Walk): boolean {
+  if (!LOCAL.includes(resolve(operator)?.name ?? '')) return false;
+  return (elementsOf(bindings) ?? []).some((binding) => isCallee(elementsOf(binding)?.[0], state));
+}
+
+/** Gives the elements of a list with a dot. */
+function partsOf(form: Form): Form[] {
+  const parts: Form[] = [];
+  let cell: Form | undefined = form;
+  for (; cell?.kind === 'cons' && parts.length < 10_000; cell = resolve(cell.cdr))
+    if (cell.car) parts.push(cell.car);
+  return cell ? [...parts, cell] : parts;
+}
+
+function operatorOf(form: Form | undefined): string {
+  return resolve(form)?.name ?? '';
+}
+
+function note(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
+  const [first, second] = elements;
+  if (state.setf) {
+    noteSetf(form, elements, state, data);
+    return;
+  }
+  const { start } = form;
+  const { top } = state;
+  if (isCallee(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data) });
+  else if (operatorOf(first) === 'FUNCTION' && isCallee(second, state)) {
+    state.found.push({ start, top, how: 'as a function' });
+  } else if (operatorOf(first) === 'QUOTE' && isCallee(second, state)) {
+    state.found.push({ start, top, how: 'as a name' });
+  } else if (bareName(first) === 'FUNCALL' && second && isReference(second, state)) {
+    state.seen.add(second);
+    state.found.push({ start, top, also: second.start, ...callOf(elements.slice(2), data) });
+  }
+}
+
+/** Notes places in a SETF form, whose function gets the new value first. */
+function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
+  if (bareName(elements[0]) !== 'SETF') return;
+  elements.slice(1).forEach((place, index) => {
+    const parts = elementsOf(place) ?? [];
+    if (index % 2 === 0 && isCallee(parts[0], state)) {
+      const call = callOf(parts.slice(1), data);
+      state.found.push({
+        start: form.start,
+        top: state.top,
+        ...(call.args ? { args: [{}, ...call.args] } : call),
+      });
+    }
+  });
+}
+
+function callOf(args: readonly Form[], data: boolean): { args?: Argument[]; how?: string } {
+  return data ? { how: 'in a backquote or as data' } : { args: args.map(argumentOf) };
+}
+
+function isReference(form: Form | undefined, state: Walk): boolean {
+  const [operator, name] = elementsOf(form) ?? [];
+  return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isCallee(name, state);
+}
+
+function isCallee(form: Form | undefined, { callee, homes, bare }: Walk): boolean {
+  const atom = resolve(form);
+  if (atom?.kind !== 'atom' || bareName(atom) !== callee) return false;
+  const name = atom.name ?? '';
+  const mark = name.lastIndexOf(MARK);
+  return mark === -1 ? bare : homes.has(name.slice(0, mark).replace(MARK, ''));
+}

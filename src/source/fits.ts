@@ -1,0 +1,145 @@
+/** Decides whether the arguments of a call fit a lambda list, both as they stand in a source. */
+
+import { type Form, readForm, resolve } from './form.ts';
+import { MARK } from './lexer.ts';
+
+/** What a lambda list takes: so many arguments, at most MOST unless there is no end, then keywords if there are any. */
+export interface LambdaList {
+  required: number;
+  optional: number;
+  rest: boolean;
+  /** Names of the keywords it takes; undefined when it takes none. */
+  keys?: string[];
+  otherKeys: boolean;
+}
+
+/** What stands as an argument: a keyword by its name, something else, or what may be any number of arguments. */
+export type Argument = { keyword?: string; unknown?: boolean };
+
+/** Returns the elements of the list FORM; undefined when it is no proper list. */
+export function elementsOf(form: Form | undefined): Form[] | undefined {
+  const elements: Form[] = [];
+  let cell = resolve(form);
+  for (; cell?.kind === 'cons'; cell = resolve(cell.cdr)) {
+    if (cell.car === undefined || elements.length > 10_000) return undefined;
+    elements.push(cell.car);
+  }
+  // The reader gives an atom without a name for ().
+  return cell === undefined || (elements.length === 0 && isEmpty(cell)) ? elements : undefined;
+}
+
+function isEmpty(form: Form): boolean {
+  return form.kind === 'atom' && (form.name === undefined || form.name === 'NIL');
+}
+
+/** Returns the name of the symbol FORM without its package. */
+export function bareName(form: Form | undefined): string {
+  const name = resolve(form)?.name ?? '';
+  return name.slice(name.lastIndexOf(MARK) + 1);
+}
+
+/** Returns what the lambda list FORM takes; the parameters of a method may be lists with their specializers. Returns
+ *  undefined when it cannot be told. */
+export function lambdaListOf(form: Form | undefined): LambdaList | undefined {
+  const elements = elementsOf(form) ?? dottedElements(form);
+  if (elements === undefined) return undefined;
+  const list: LambdaList = {
+    required: 0,
+    optional: 0,
+    rest: elementsOf(form) === undefined,
+    otherKeys: false,
+  };
+  let mode = 'required';
+  for (let i = 0; i < elements.length; i++) {
+    const element = elements[i];
+    const name = bareName(element);
+    if (element?.kind === 'made' || element?.kind === 'comma') return undefined;
+    if (name === '&WHOLE' || name === '&ENVIRONMENT') i++;
+    else if (name === '&ALLOW-OTHER-KEYS') list.otherKeys = true;
+    else if (name === '&REST' || name === '&BODY' || name === '&MORE') {
+      list.rest = true;
+      mode = 'rest';
+    } else if (name === '&KEY') {
+      list.keys = [];
+      mode = 'keys';
+    } else if (name.startsWith('&')) mode = name === '&OPTIONAL' ? 'optional' : 'aux';
+    else if (mode === 'required') list.required++;
+    else if (mode === 'optional') list.optional++;
+    else if (mode === 'keys') list.keys?.push(keyOf(element));
+  }
+  return list;
+}
+
+/** Gives the elements of a list with a dot, whose end takes the rest. */
+function dottedElements(form: Form | undefined): Form[] | undefined {
+  const elements: Form[] = [];
+  let cell = resolve(form);
+  for (; cell?.kind === 'cons' && cell.car; cell = resolve(cell.cdr)) elements.push(cell.car);
+  return elements.length > 0 && cell?.kind === 'atom' ? elements : undefined;
+}
+
+function keyOf(form: Form | undefined): string {
+  const [variable] = elementsOf(form) ?? [];
+  if (form?.kind !== 'cons') return bareName(form);
+  const [keyword] = variable?.kind === 'cons' ? (elementsOf(variable) ?? []) : [];
+  return bareName(keyword ?? variable);
+}
+
+/** Returns what TEXT, a lambda list, takes; undefined when it is none. */
+export function parsedLambdaList(
+  text: string,
+  features: ReadonlySet<string> = new Set(),
+): LambdaList | undefined {
+  if (/^\s*(nil|\(\s*\))\s*$/i.test(text)) return { required: 0, optional: 0, rest: false, otherKeys: false };
+  const form = readForm(text, 0, features);
+  return form?.kind === 'cons' ? lambdaListOf(form) : undefined;
+}
+
+/** Returns what FORM is as an argument. */
+export function argumentOf(form: Form): Argument {
+  const { kind, name = '' } = resolve(form) ?? form;
+  if (kind === 'made') return { unknown: true };
+  return kind === 'atom' && name.startsWith(MARK) && name.length > 1 ? { keyword: name.slice(1) } : {};
+}
+
+/** Why a call does not fit, true when it does, or undefined when that cannot be told. */
+export type Fit = string | true | undefined;
+
+/** Returns whether ARGS fit LIST. */
+export function fitOf(list: LambdaList, args: readonly Argument[]): Fit {
+  if (args.some(({ unknown }) => unknown)) return undefined;
+  const positional = list.required + list.optional;
+  if (args.length < list.required) return `${counted(args.length)}, at least ${list.required} needed`;
+  const open = list.rest || list.keys !== undefined;
+  if (!open && args.length > positional) return `${counted(args.length)}, at most ${positional} taken`;
+  return list.keys === undefined ? true : keysFit(list, args.slice(positional));
+}
+
+function keysFit({ keys = [], otherKeys }: LambdaList, args: readonly Argument[]): Fit {
+  if (args.length % 2 === 1) return 'an odd number of keyword arguments';
+  const given = args.filter((_, index) => index % 2 === 0);
+  if (otherKeys || given.some(({ keyword }) => keyword === 'ALLOW-OTHER-KEYS')) return true;
+  const strange = given.find(({ keyword }) => keyword !== undefined && !keys.includes(keyword));
+  if (strange) return `:${strange.keyword} is not one of its keywords`;
+  return given.every(({ keyword }) => keyword !== undefined) ? true : undefined;
+}
+
+function counted(count: number): string {
+  return `${count} ${count === 1 ? 'argument' : 'arguments'}`;
+}
+
+/** Returns why a method with the lambda list METHOD does not agree with a generic function that has LIST, or undefined
+ *  when it does. */
+export function disagreement(list: LambdaList, method: LambdaList): string | undefined {
+  if (method.required !== list.required)
+    return `${method.required} required, the generic function has ${list.required}`;
+  if (method.optional !== list.optional)
+    return `${method.optional} optional, the generic function has ${list.optional}`;
+  const open = list.rest || list.keys !== undefined;
+  if (open !== (method.rest || method.keys !== undefined)) {
+    return open ? 'takes neither &rest nor &key' : 'takes &rest or &key, which the generic function does not';
+  }
+  if (method.keys === undefined || method.otherKeys) return undefined;
+  const missing = (list.keys ?? []).filter((key) => !method.keys?.includes(key));
+  return missing.length > 0 ? `does not take ${missing.map((key) => `:${key}`).join(', ')}` : undefined;
+}

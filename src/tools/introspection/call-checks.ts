@@ -1,0 +1,192 @@
+// Decides which calls of a function fit a lambda list, from the sites that SBCL knows and from the sources there.
+
+import type { Place } from '../../image/wire/data.ts';
+import type { WhoCallsData } from '../../image/wire/operations.ts';
+import { boundLine } from '../../kernel/reply.ts';
+import { type Mention, mentionsIn } from '../../source/calls.ts';
+import { fitOf, type LambdaList } from '../../source/fits.ts';
+import type { Places } from '../places.ts';
+
+/** A call, or what could be one: whose code it is in, where, the line of text, and what is to be said of it. */
+export interface CheckedCall {
+  caller?: string;
+  at: string;
+  text: string;
+  why?: string;
+}
+
+export interface CheckedCalls {
+  /** How many calls were found with their arguments. */
+  calls: number;
+  unfit: CheckedCall[];
+  /** Uses of which it cannot be told. */
+  unknown: CheckedCall[];
+  /** Calls in the same sources that would not fit, but are not among SBCL's cross references. */
+  perhaps: CheckedCall[];
+}
+
+/** The function that calls are checked of: its bare name, the packages that qualify it, and files where it is defined. */
+export interface Callee {
+  name: string;
+  setf: boolean;
+  homes: ReadonlySet<string>;
+  files: readonly string[];
+  /** Functions whose code names it, described by their names. */
+  naming?: readonly Place[];
+}
+
+/** Returns what the text of the function name NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, says of it. */
+export function calleeOf(name: string, homes: readonly string[], files: readonly string[]): Callee {
+  const setf = /::\(SETF (.*)\)$/s.exec(name);
+  return {
+    name: setf?.[1] ?? name.replace(/^.*?::/s, ''),
+    setf: setf !== null,
+    homes: new Set(homes),
+    files,
+  };
+}
+
+/** Returns which of the calls of CALLEE that FOUND tells fit LIST; without a LIST those found are only counted. */
+export function checkedCalls(
+  found: WhoCallsData,
+  callee: Callee,
+  list: LambdaList | undefined,
+  places: Places,
+): CheckedCalls {
+  return new Checks(callee, list, places, new Set(found.features)).of(found);
+}
+
+class Checks {
+  readonly #callee: Callee;
+  readonly #list: LambdaList | undefined;
+  readonly #places: Places;
+  readonly #features: ReadonlySet<string>;
+  readonly #files = new Map<string, Map<number, Mention>>();
+  readonly #claimed = new Set<Mention>();
+  readonly #told = new Set<string>();
+  readonly #result: CheckedCalls = { calls: 0, unfit: [], unknown: [], perhaps: [] };
+
+  constructor(callee: Callee, list: LambdaList | undefined, places: Places, features: ReadonlySet<string>) {
+    this.#callee = callee;
+    this.#list = list;
+    this.#places = places;
+    this.#features = features;
+  }
+
+  of({ rows = [] }: WhoCallsData): CheckedCalls {
+    for (const { name = '', sites = [] } of rows) for (const site of sites) this.#site(name, site);
+    const known = new Set(rows.map(({ name = '' }) => name));
+    for (const place of this.#callee.naming ?? []) this.#inlined(place, known);
+    for (const file of this.#callee.files) this.#mentions(file);
+    for (const [file, mentions] of this.#files) {
+      for (const mention of new Set(mentions.values())) {
+        if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
+      }
+    }
+    // What somebody can look at comes first.
+    this.#result.unknown.sort((one, other) => Number(one.text === '') - Number(other.text === ''));
+    return this.#result;
+  }
+
+  /** Returns the mentions in FILE by where they begin. */
+  #mentions(file: string): Map<number, Mention> | undefined {
+    const known = this.#files.get(file);
+    if (known) return known;
+    const text = this.#places.sourceText(file);
+    if (text === undefined) return undefined;
+    const { name, homes, setf } = this.#callee;
+    const found = new Map<number, Mention>();
+    for (const mention of mentionsIn(text, this.#features, name, homes, setf)) {
+      found.set(mention.start, mention);
+      if (mention.also !== undefined) found.set(mention.also, mention);
+    }
+    this.#files.set(file, found);
+    return found;
+  }
+
+  #site(caller: string, site: Place): void {
+    const { file } = site;
+    const mentions = file === undefined ? undefined : this.#mentions(file);
+    if (file === undefined || mentions === undefined) {
+      this.#tell(this.#result.unknown, {
+        caller,
+        at: file ?? 'no source',
+        text: '',
+        why: 'its source cannot be read',
+      });
+      return;
+    }
+    // Where text has moved since it was loaded, the site is another place: all calls of the file are looked at below.
+    if (site.changed) {
+      const at = this.#places.fileName(file);
+      this.#tell(this.#result.unknown, { caller, at, text: '', why: 'the file changed since it was loaded' });
+      return;
+    }
+    const index = this.#places.indexOf(site, this.#features) ?? 0;
+    const mention = mentions.get(index);
+    if (mention === undefined) this.#elsewhere(caller, file, index, mentions);
+    else if (!this.#claimed.has(mention)) this.#check(caller, file, mention);
+  }
+
+  /** Tells of the function at PLACE, which has the call from what was inlined into it, unless it is KNOWN. */
+  #inlined(place: Place, known: ReadonlySet<string>): void {
+    const { description = '' } = place;
+    const site = known.has(description) ? undefined : this.#places.site(place, this.#features);
+    if (site)
+      this.#tell(this.#result.unknown, { caller: description, ...site, why: 'not at a place of its own' });
+  }
+
+  /** Tells of a use in what a macro makes of the form at INDEX of FILE. When the form is the whole definition, SBCL does
+   *  not know the place: then the calls in it are told below. */
+  #elsewhere(caller: string, file: string, index: number, mentions: Map<number, Mention>): void {
+    const all = [...mentions.values()];
+    // A function that is passed is called by what the form, such as one of MAPCAR, is made into.
+    const top = all.findLast((mention) => mention.top <= index)?.top;
+    const passed = all.find(
+      (each) => each.how && each.top === top && each.start > index && !this.#claimed.has(each),
+    );
+    if (passed) this.#check(caller, file, passed);
+    else if (!all.some((mention) => mention.top === index && mention.args)) {
+      this.#tell(this.#result.unknown, { caller, ...this.#place(file, index), why: 'in an expansion' });
+    }
+  }
+
+  #check(caller: string, file: string, mention: Mention): void {
+    this.#claimed.add(mention);
+    const row = { caller, ...this.#place(file, mention.start) };
+    if (mention.args === undefined) {
+      this.#tell(this.#result.unknown, { ...row, why: mention.how ?? 'not a call' });
+      return;
+    }
+    this.#result.calls++;
+    const fits = this.#list === undefined ? true : fitOf(this.#list, mention.args);
+    if (fits === undefined) this.#tell(this.#result.unknown, { ...row, why: 'its arguments are computed' });
+    else if (fits !== true) this.#tell(this.#result.unfit, { ...row, why: fits });
+  }
+
+  #unclaimed(file: string, mention: Mention): void {
+    if (mention.how)
+      this.#tell(this.#result.unknown, { ...this.#place(file, mention.start), why: mention.how });
+    if (mention.args === undefined || this.#list === undefined) return;
+    const fits = fitOf(this.#list, mention.args);
+    if (typeof fits === 'string') {
+      this.#tell(this.#result.perhaps, { ...this.#place(file, mention.start), why: fits });
+    }
+  }
+
+  #place(file: string, index: number): { at: string; text: string } {
+    const position = this.#places.sourceText(file)?.positionAt(index);
+    const name = this.#places.fileName(file);
+    if (position === undefined) return { at: name, text: '' };
+    return {
+      at: `${name}:${position.line}:${position.column}`,
+      text: boundLine(position.text, position.column),
+    };
+  }
+
+  #tell(rows: CheckedCall[], row: CheckedCall): void {
+    const key = `${row.caller} ${row.at} ${row.why}`;
+    if (!this.#told.has(key)) rows.push(row);
+    this.#told.add(key);
+  }
+}

@@ -1,0 +1,112 @@
+// Decides how it reads what a change of a definition would break.
+
+import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import type { CheckedCall, CheckedCalls } from './call-checks.ts';
+
+interface Located {
+  name?: string;
+  at: string;
+  text: string;
+  why?: string;
+}
+
+export interface Impact extends Partial<CheckedCalls> {
+  name: string;
+  kind?: string;
+  class?: string;
+  lambdaList?: string;
+  /** Whether calls were checked against a new lambda list. */
+  checked: boolean;
+  /** Whether the new definition is of a method. */
+  ofMethod: boolean;
+  recompile: { why: string; names: string[] };
+  methods: Located[];
+  accessors: ({ name: string; gone: boolean } & CheckedCalls)[];
+  slots?: string[];
+  subclassCount?: number;
+  subclasses?: Located[];
+  instances?: number;
+  testSystems?: number;
+  testsMore?: boolean;
+  tests: Located[];
+  testCount: number;
+}
+
+/** Returns how IMPACT reads, with at most LIMIT rows of each kind. */
+export function impactText(impact: Impact, limit: number): string {
+  const { name, kind, lambdaList, recompile } = impact;
+  const section = (header: string, rows: string[], total: number | string = rows.length) =>
+    rows.length > 0 && `${header} (${total}):\n${boundList(rows, limit, parseInt(String(total), 10))}`;
+  return joinSections([
+    `${name} [${kind ?? impact.class}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
+    ...callSections(impact, section),
+    section(`To compile again, as ${recompile.why}`, recompile.names),
+    section('Methods that would not agree with the generic function', impact.methods.map(locatedText)),
+    ...impact.accessors.flatMap((each) => accessorSection(each, section)),
+    classText(impact),
+    section('Subclasses', (impact.subclasses ?? []).map(locatedText), impact.subclassCount ?? 0),
+    testSection(impact, section),
+  ]);
+}
+
+type Section = (header: string, rows: string[], total?: number | string) => string | false;
+
+function callSections(impact: Impact, section: Section): (string | false)[] {
+  const { kind, checked, ofMethod, calls = 0, unfit = [], unknown = [], perhaps = [] } = impact;
+  if (kind === undefined) return [];
+  if (ofMethod)
+    return [`Calls go by the lambda list of the generic function, which stays: ${counted(calls)}.`];
+  const uses = calls + unknown.length;
+  if (uses + perhaps.length === 0) return ['No calls are known.'];
+  return [
+    !checked && `${counted(calls)} with known arguments. Give lambda_list or definition to check.`,
+    checked && calls > 0 && unfit.length === 0 && `${counted(calls)} with known arguments: all fit.`,
+    section('No longer fit', unfit.map(callText), `${unfit.length} of ${counted(calls)}`),
+    section('Cannot be told', unknown.map(callText)),
+    section("Would not fit, if it is a call: not in SBCL's cross references", perhaps.map(callText)),
+  ];
+}
+
+function accessorSection(each: { name: string; gone: boolean } & CheckedCalls, section: Section) {
+  const { name, gone, unfit, unknown, calls } = each;
+  if (!gone)
+    return [section(`No longer fit ${name}`, unfit.map(callText), `${unfit.length} of ${counted(calls)}`)];
+  return [
+    calls + unknown.length === 0
+      ? `${name} would be gone; nobody is known to call it.`
+      : `${name} would be gone, and is used in ${calls + unknown.length} ${calls + unknown.length === 1 ? 'place' : 'places'}; who_calls lists them.`,
+  ];
+}
+
+function classText({ class: kind, slots, instances }: Impact): string | false {
+  if (kind === undefined) return false;
+  const counted = instances === undefined ? 'not counted, as the heap is large' : String(instances);
+  return [slots && `Direct slots: ${slots.join(', ')}`, `Instances, with those of subclasses: ${counted}`]
+    .filter(Boolean)
+    .join('\n');
+}
+
+function testSection(impact: Impact, section: Section): string | false {
+  const { kind, testSystems = 0, tests, testCount, testsMore } = impact;
+  if (kind === undefined) return false;
+  if (testSystems === 0) return 'Tests: no loaded system is known to ASDF as the test of another.';
+  const more = testsMore ? '\nNote: it has too many callers to follow all of them.' : '';
+  return (section('Tests that reach it', tests.map(locatedText), testCount) || 'No test reaches it.') + more;
+}
+
+function counted(calls: number): string {
+  return `${calls} ${calls === 1 ? 'call' : 'calls'}`;
+}
+
+function boundList(rows: string[], limit: number, total: number): string {
+  const lines = fittingRows(rows.slice(0, limit));
+  return listText(lines, lines.length < total);
+}
+
+function callText({ caller, at, text, why }: CheckedCall): string {
+  return [caller, at, text, why && `[${why}]`].filter(Boolean).join('  ');
+}
+
+function locatedText({ name, at, text, why }: Located): string {
+  return [name, at, text, why && `[${why}]`].filter(Boolean).join('  ');
+}

@@ -1,0 +1,278 @@
+// Decides the tool that tells what a change of a definition would break.
+
+import { CallError } from '../../errors.ts';
+import type { Image } from '../../image/image.ts';
+import type { ImpactData } from '../../image/wire/introspection.ts';
+import type { WhoCallsData } from '../../image/wire/operations.ts';
+import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { type Definition, definitionOf } from '../../source/definition.ts';
+import { disagreement, type LambdaList, parsedLambdaList } from '../../source/fits.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure, lookedUp, PACKAGE, packageOf } from '../lookup.ts';
+import { isNot } from '../natures.ts';
+import type { Places } from '../places.ts';
+import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
+import { type Impact, impactText } from './impact-text.ts';
+
+const IMPACT_OF_CHANGE = {
+  name: 'impact_of_change',
+  title: 'Show impact of a change',
+  description:
+    'Show what a change of a function, macro, generic function, method, class or structure would break, before it is made. Tells the calls that no longer fit its new lambda list, and those that cannot be told. Tells also methods, subclasses, instances, what to compile again, and the tests that reach it.',
+  parameters: [
+    {
+      name: 'name',
+      type: 'string',
+      description: 'What is to change, for example my-package::thing or (setf thing)',
+    },
+    PACKAGE,
+    {
+      name: 'lambda_list',
+      type: 'string',
+      description: 'Its new lambda list, for example (item &key currency)',
+    },
+    {
+      name: 'definition',
+      type: 'string',
+      description: 'Or the whole new definition: a defun, defclass, ...',
+    },
+    {
+      name: 'limit',
+      type: 'integer',
+      description: 'How many of each kind to list at most (30 when absent)',
+      minimum: 1,
+      maximum: 1000,
+    },
+  ],
+  required: ['name'],
+  categories: ['introspection', 'xref'],
+  shortDescription: 'Show what a change of a definition would break: calls, methods, subclasses, tests',
+  complexity: 'moderate',
+  keywords: [
+    'impact of a change',
+    'what breaks if I change this',
+    'change a lambda list',
+    'refactor safely',
+    'add or remove an argument',
+    'calls that no longer fit',
+    'tests affected',
+    'recompile dependents',
+  ],
+} as const satisfies ToolDescription;
+
+/** Sites of callers that are looked at, more than a program has of one function. */
+const MOST_CALLERS = 20_000;
+
+export function impactOfChange(image: Image, places: Places) {
+  return defineTool({
+    ...IMPACT_OF_CHANGE,
+    handler: async (args, context) => {
+      const limit = args.limit ?? 30;
+      const options = callOptions(context);
+      const reply = await image.call('impact', { name: args.name, ...packageOf(args), limit }, options);
+      const facts = foundValue(reply);
+      if (isLookupFailure(facts)) return lookedUp(reply, () => ({ data: facts, text: '' }));
+      const impact = await new Investigation(image, places, facts, context).of(args);
+      return { data: impact, text: impactText(impact, limit) };
+    },
+  });
+}
+
+/** The look at one change. */
+class Investigation {
+  readonly #image: Image;
+  readonly #places: Places;
+  readonly #facts: ImpactData;
+  readonly #context: CallContext;
+  readonly #features: ReadonlySet<string>;
+
+  constructor(image: Image, places: Places, facts: ImpactData, context: CallContext) {
+    this.#image = image;
+    this.#places = places;
+    this.#facts = facts;
+    this.#context = context;
+    this.#features = new Set(facts.features);
+  }
+
+  async of(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>): Promise<Impact> {
+    const { kind, natures = [], name } = this.#facts;
+    if (kind === undefined && this.#facts.class === undefined) {
+      throw new CallError(
+        `${isNot(name, natures, 'function')} It is no class either, so nothing depends on it that can be told.`,
+      );
+    }
+    const definition = this.#definition(args);
+    const list = this.#lambdaList(args, definition);
+    const ofMethod = definition?.operator === 'DEFMETHOD';
+    const callers = kind === undefined ? undefined : await this.#callers(name);
+    const checked = callers && this.#checked(name, callers, ofMethod ? undefined : this.#called(list));
+    return {
+      ...this.#common(),
+      checked: list !== undefined && !ofMethod,
+      ofMethod,
+      ...checked,
+      recompile: this.#recompile(callers),
+      methods: this.#methods(list, ofMethod),
+      accessors: await this.#accessors(definition),
+    };
+  }
+
+  #common() {
+    const {
+      name,
+      kind,
+      arglist,
+      testSystems,
+      testsMore,
+      testCount,
+      tests,
+      slots,
+      subclassCount,
+      subclasses,
+      instances,
+    } = this.#facts;
+    const locate = (place: { description?: string }) => ({
+      ...(place.description && { name: place.description }),
+      ...this.#site(place),
+    });
+    return {
+      name,
+      ...(kind && { kind }),
+      ...(this.#facts.class && { class: this.#facts.class }),
+      ...(arglist !== undefined && { lambdaList: arglist }),
+      ...(slots && { slots }),
+      ...(subclassCount !== undefined && { subclassCount, subclasses: (subclasses ?? []).map(locate) }),
+      ...(instances !== undefined && { instances }),
+      ...(testSystems !== undefined && { testSystems }),
+      ...(testsMore && { testsMore }),
+      tests: (tests ?? []).map(locate),
+      testCount: testCount ?? 0,
+    };
+  }
+
+  #site(place: object): { at: string; text: string } {
+    return this.#places.site(place, this.#features) ?? { at: 'no source', text: '' };
+  }
+
+  /** Returns what the argument `definition` defines. Throws a CallError when it is not of this name. */
+  #definition({
+    definition,
+    lambda_list: list,
+  }: ArgumentsFor<typeof IMPACT_OF_CHANGE>): Definition | undefined {
+    if (definition === undefined) return undefined;
+    if (list !== undefined) throw new CallError('Give lambda_list or definition, not both.');
+    const found = definitionOf(definition, this.#features);
+    if (found === undefined) {
+      throw new CallError(
+        'The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give lambda_list.',
+      );
+    }
+    const { name, setf } = calleeOf(this.#facts.name, [], []);
+    if (found.name !== name || found.setf !== setf) {
+      throw new CallError(
+        `The definition is of ${found.setf ? `(SETF ${found.name})` : found.name}, and name is ${this.#facts.name}. Under another name all its uses break: who_calls lists them.`,
+      );
+    }
+    return found;
+  }
+
+  #lambdaList(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>, definition: Definition | undefined) {
+    if (args.lambda_list === undefined) return definition?.lambdaList;
+    const list = parsedLambdaList(args.lambda_list, this.#features);
+    if (list === undefined) {
+      throw new CallError(
+        `The lambda_list ${args.lambda_list} cannot be read. Give a list such as (item &optional count &key currency), or () for none.`,
+      );
+    }
+    return list;
+  }
+
+  /** Returns what calls can give when the definition has LIST: of a generic function also the keywords of its methods. */
+  #called(list: LambdaList | undefined): LambdaList | undefined {
+    if (list?.keys === undefined || this.#facts.kind !== 'GENERIC-FUNCTION') return list;
+    const lists = (this.#facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
+    return {
+      ...list,
+      keys: [...list.keys, ...lists.flatMap((method) => method?.keys ?? [])],
+      otherKeys: list.otherKeys || lists.some((method) => method?.otherKeys === true),
+    };
+  }
+
+  async #callers(name: string): Promise<WhoCallsData | undefined> {
+    // Names as the image writes them, quoted, so that each is the one that is meant.
+    const [, home = '', setf, bare = ''] = /^(.*?)::(\(SETF )?(.*)$/s.exec(name) ?? [];
+    const symbol = `|${bare.replace(/\)$/, setf ? '' : ')').replace(/[\\|]/g, '\\$&')}|`;
+    const reply = await this.#image.call(
+      'who-calls',
+      {
+        name: setf ? `(setf ${symbol})` : symbol,
+        package: home,
+        sites: true,
+        offset: 0,
+        limit: MOST_CALLERS,
+      },
+      callOptions(this.#context),
+    );
+    const found = foundValue(reply);
+    return isLookupFailure(found) ? undefined : found;
+  }
+
+  #checked(name: string, callers: WhoCallsData, list: LambdaList | undefined): CheckedCalls {
+    const files = this.#facts.files ?? [];
+    const { homes = [], naming = [] } = this.#facts;
+    // What names an accessor of the class is not told.
+    const own = name === this.#facts.name ? naming : [];
+    return checkedCalls(callers, { ...calleeOf(name, homes, files), naming: own }, list, this.#places);
+  }
+
+  /** Returns whoever has the old definition compiled into it. */
+  #recompile(callers: WhoCallsData | undefined): { why: string; names: string[] } {
+    const rows = callers?.rows ?? [];
+    const { inline, compilerMacro } = this.#facts;
+    const macro = this.#facts.kind === 'MACRO';
+    const why =
+      (macro && 'it is a macro') ||
+      (inline && 'it is inline') ||
+      (compilerMacro && 'it has a compiler macro');
+    return { why: why || '', names: why ? rows.flatMap(({ name }) => name ?? []) : [] };
+  }
+
+  /** Returns the methods that would not agree with the generic function: all of them when LIST is its new
+   *  lambda list. LIST can also be OF_METHOD, a new one. */
+  #methods(list: LambdaList | undefined, ofMethod: boolean) {
+    const { methods = [], arglist } = this.#facts;
+    if (list === undefined) return [];
+    if (ofMethod) {
+      const own = arglist === undefined ? undefined : parsedLambdaList(arglist);
+      const why = own && disagreement(own, list);
+      return why ? [{ at: 'the new definition', text: '', why }] : [];
+    }
+    return methods.flatMap(({ place, arglist: text }) => {
+      const method = parsedLambdaList(text);
+      const why = method && disagreement(list, method);
+      return why ? [{ name: place.description ?? '', ...this.#site(place), text: '', why }] : [];
+    });
+  }
+
+  /** Returns the functions of a class or structure that DEFINITION lacks or changes, with the calls that this breaks. */
+  async #accessors(
+    definition: Definition | undefined,
+  ): Promise<({ name: string; gone: boolean } & CheckedCalls)[]> {
+    const { accessors: names = [] } = this.#facts;
+    if (definition?.slots === undefined) return [];
+    const { accessors = [], constructors } = definition;
+    const found = [];
+    for (const name of names) {
+      const bare = name.replace(/^.*?::/s, '');
+      const list = constructors?.get(bare);
+      if (accessors.includes(bare)) continue;
+      const callers = await this.#callers(name);
+      if (callers === undefined) continue;
+      const gone = !constructors?.has(bare);
+      // No call fits what is not there.
+      const checked = this.#checked(name, callers, list);
+      if (gone || checked.unfit.length > 0) found.push({ name, gone, ...checked });
+    }
+    return found;
+  }
+}

@@ -1,0 +1,277 @@
+// What impact_of_change tells: calls, what must be compiled again, methods, classes, tests. Exact texts.
+
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FIXTURES, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { prepare } from './looks.ts';
+
+let session: Session;
+beforeAll(async () => {
+  session = await startSession();
+  expect(await session.text('load_file', { path: 'fixtures/impact.lisp' })).toContain(
+    'Loaded fixtures/impact.lisp',
+  );
+});
+afterAll(() => session.close());
+
+const SOURCE = readFileSync(join(FIXTURES, 'impact.lisp'), 'utf8').split('\n');
+
+/** Returns a row for the place of TEXT in the line with WITHIN: the caller, the place, that line, and WHY. */
+function row(caller: string, within: string, text: string, why = '', shown = true): string {
+  const index = SOURCE.findIndex((line) => line.includes(within));
+  const line = SOURCE[index] ?? '';
+  const at = `fixtures/impact.lisp:${index + 1}:${line.indexOf(text) + 1}`;
+  return `  ${[caller, at, shown && line.trim(), why && `[${why}]`].filter(Boolean).join('  ')}`;
+}
+
+const NO_TESTS = 'Tests: no loaded system is known to ASDF as the test of another.';
+const impact = async (name: string, more: object = {}) =>
+  (await session.text('impact_of_change', { name, package: 'impact', ...more })).split('\n\n');
+
+const UNKNOWN = [
+  row('IMPACT::BY-APPLY', 'by-apply', "#'price", 'as a function'),
+  row('IMPACT::BY-FUNCTION', 'by-function', "#'price", 'as a function'),
+  row('IMPACT::IN-EXPANSION', 'in-expansion', '(with-price', 'in an expansion'),
+  row('', '`(let', '(price', 'in a backquote or as data'),
+  row('', 'by-name', "'price", 'as a name'),
+  row('', 'quoted', '(price', 'in a backquote or as data'),
+];
+
+describe('a function', () => {
+  test('with a new lambda list: calls that no longer fit, cannot be told, or may be none', async () => {
+    const why = '2 arguments, at least 3 needed';
+    expect(await impact('price', { lambda_list: '(item count currency)' })).toEqual([
+      'IMPACT::PRICE [FUNCTION] (ITEM COUNT &KEY CURRENCY)',
+      [
+        'No longer fit (5 of 5 calls):',
+        row('IMPACT::BY-FUNCALL', 'by-funcall', '(funcall', why),
+        row('IMPACT::COMPUTED', 'computed', '(price', '4 arguments, at most 3 taken'),
+        row('IMPACT::CONDITIONAL', 'conditional', '(price', why),
+        row('IMPACT::KEYED', 'keyed', '(price', '4 arguments, at most 3 taken'),
+        row('IMPACT::TWO', 'two ()', '(price', why),
+      ].join('\n'),
+      ['Cannot be told (6):', ...UNKNOWN].join('\n'),
+      [
+        "Would not fit, if it is a call: not in SBCL's cross references (1):",
+        row('', '*first*', '(price', why),
+      ].join('\n'),
+      NO_TESTS,
+    ]);
+  });
+
+  test('with a definition that all calls fit', async () => {
+    const parts = await impact('price', {
+      definition: '(defun price (item &optional count &key currency) item)',
+    });
+    expect(parts[1]).toBe('5 calls with known arguments: all fit.');
+  });
+
+  test('with other keywords', async () => {
+    const [, unfit, unknown] = await impact('price', { lambda_list: '(item count &key)' });
+    expect(unfit).toBe(
+      `No longer fit (1 of 5 calls):\n${row('IMPACT::KEYED', 'keyed', '(price', ':CURRENCY is not one of its keywords')}`,
+    );
+    expect(unknown).toContain(row('IMPACT::COMPUTED', 'computed', '(price', 'its arguments are computed'));
+  });
+
+  test('without a change: who is concerned', async () => {
+    expect(await impact('price')).toEqual([
+      'IMPACT::PRICE [FUNCTION] (ITEM COUNT &KEY CURRENCY)',
+      '5 calls with known arguments. Give lambda_list or definition to check.',
+      ['Cannot be told (6):', ...UNKNOWN].join('\n'),
+      NO_TESTS,
+    ]);
+  });
+
+  test('that is inline, and a macro: who must be compiled again', async () => {
+    expect((await impact('twice'))[2]).toBe('To compile again, as it is inline (1):\n  IMPACT::DOUBLED');
+    const [, , fits, again] = [
+      '',
+      ...(await impact('with-price', { lambda_list: '((name item) first &body body)' })),
+    ];
+    expect(fits).toBe('1 call with known arguments: all fit.');
+    expect(again).toBe('To compile again, as it is a macro (1):\n  IMPACT::IN-EXPANSION');
+  });
+
+  test('that sets a place', async () => {
+    expect((await impact('(setf label)', { lambda_list: '(text thing more)' }))[1]).toBe(
+      `No longer fit (1 of 1 call):\n${row('IMPACT::LABEL-IT', 'label-it', '(setf', '2 arguments, at least 3 needed')}`,
+    );
+  });
+
+  test('that nobody calls', async () => {
+    expect(await impact('owners', { lambda_list: '()' })).toEqual([
+      'IMPACT::OWNERS [FUNCTION] (SHOP)',
+      'No calls are known.',
+      NO_TESTS,
+    ]);
+  });
+
+  test('lists as many of each kind as asked for', async () => {
+    const [, unfit, unknown] = await impact('price', { lambda_list: '()', limit: 1 });
+    expect(unfit?.split('\n').slice(2)).toEqual(['  ...']);
+    expect(unknown?.split('\n')).toHaveLength(3);
+  });
+
+  test('in a file that changed since it was loaded is told by what the file has now', async () => {
+    const folder = temporaryFolder();
+    const other = await startSession({ cwd: folder.path });
+    const write = (text: string) => writeFileSync(join(folder.path, 'a.lisp'), text);
+    write('(defun changing (a) a)\n(defun user () (changing 1))\n');
+    await other.text('load_file', { path: 'a.lisp' });
+    write('(defun changing (a) a)\n\n\n(defun user () (changing 1 2))\n');
+    utimesSync(join(folder.path, 'a.lisp'), 2_000_000_000, 2_000_000_000);
+    expect(
+      (await other.text('impact_of_change', { name: 'changing', lambda_list: '(a)' }))
+        .split('\n\n')
+        .slice(1, 3),
+    ).toEqual([
+      'Cannot be told (1):\n  COMMON-LISP-USER::USER  a.lisp  [the file changed since it was loaded]',
+      "Would not fit, if it is a call: not in SBCL's cross references (1):\n  a.lisp:4:16  (defun user () (changing 1 2))  [2 arguments, at most 1 taken]",
+    ]);
+    await other.close();
+    folder.remove();
+  });
+});
+
+describe('a generic function', () => {
+  test('with a new lambda list: methods that would not agree', async () => {
+    const [, , methods] = await impact('area', {
+      definition: '(defgeneric area (shape &key exact precise rough))',
+    });
+    expect(methods).toBe(
+      [
+        'Methods that would not agree with the generic function (2):',
+        row('(COMMON-LISP::STRING)', '(shape string)', '(defmethod', 'does not take :ROUGH', false),
+        row(
+          '(COMMON-LISP::INTEGER)',
+          '(shape integer)',
+          '(defmethod',
+          'does not take :PRECISE, :ROUGH',
+          false,
+        ),
+      ].join('\n'),
+    );
+  });
+
+  test.each([
+    ['(shape unit &key exact)', '1 required, the generic function has 2'],
+    ['(shape &optional unit &key exact)', '0 optional, the generic function has 1'],
+    ['(shape)', 'takes &rest or &key, which the generic function does not'],
+  ])('with the lambda list %s: why', async (list, why) => {
+    expect((await impact('area', { lambda_list: list })).at(-2)).toContain(`[${why}]`);
+  });
+
+  test('with a new method: whether that agrees', async () => {
+    expect((await impact('area', { definition: '(defmethod area ((shape symbol)) 1)' })).slice(1, 3)).toEqual(
+      [
+        'Calls go by the lambda list of the generic function, which stays: 2 calls.',
+        'Methods that would not agree with the generic function (1):\n  the new definition  [takes neither &rest nor &key]',
+      ],
+    );
+    expect(
+      await impact('area', { definition: '(defmethod area :around ((shape symbol) &key exact) exact)' }),
+    ).toHaveLength(3);
+  });
+});
+
+describe('a class', () => {
+  test('that is a structure: constructors and accessors', async () => {
+    expect(await impact('point', { definition: '(defstruct point x z)' })).toEqual([
+      'IMPACT::POINT [STRUCTURE CLASS]',
+      'IMPACT::POINT-Y would be gone; nobody is known to call it.',
+      `No longer fit IMPACT::MAKE-POINT (1 of 2 calls):\n${row('IMPACT::POINTS', 'points', '(make-point :x 1 :y 2)', ':Y is not one of its keywords')}`,
+      'Direct slots: X, Y\nInstances, with those of subclasses: 0',
+      `Subclasses (1):\n${row('IMPACT::POINT-3', 'point-3', '(defstruct')}`,
+    ]);
+  });
+
+  test('with accessors that go', async () => {
+    await prepare(
+      session,
+      "(defvar cl-user::*shops* (list (make-instance 'impact::shop) (make-instance 'impact::big-shop)))",
+    );
+    expect(
+      await impact('shop', {
+        definition: '(defclass shop () ((items :initarg :items :accessor shop-items)))',
+      }),
+    ).toEqual([
+      'IMPACT::SHOP [CLASS]',
+      'IMPACT::SHOP-OWNER would be gone, and is used in 1 place; who_calls lists them.',
+      'Direct slots: ITEMS, OWNER\nInstances, with those of subclasses: 2',
+      `Subclasses (1):\n${row('IMPACT::BIG-SHOP', 'big-shop', '(defclass')}`,
+    ]);
+  });
+});
+
+describe('what it cannot do says why', () => {
+  test.each([
+    [
+      { name: '*first*' },
+      'IMPACT::*FIRST* is a variable, not a function. It is no class either, so nothing depends on it that can be told.',
+    ],
+    [
+      { name: 'price', definition: '(defun cost (x) x)' },
+      'The definition is of COST, and name is IMPACT::PRICE. Under another name all its uses break: who_calls lists them.',
+    ],
+    [
+      { name: 'price', definition: '(defun price' },
+      'The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give lambda_list.',
+    ],
+    [
+      { name: 'price', lambda_list: '(item' },
+      'The lambda_list (item cannot be read. Give a list such as (item &optional count &key currency), or () for none.',
+    ],
+    [
+      { name: 'price', lambda_list: 'x' },
+      'The lambda_list x cannot be read. Give a list such as (item &optional count &key currency), or () for none.',
+    ],
+    [
+      { name: 'price', lambda_list: '(x)', definition: '(defun price (x))' },
+      'Give lambda_list or definition, not both.',
+    ],
+  ])('%j', async (args, text) => {
+    expect(await session.call('impact_of_change', { package: 'impact', ...args })).toEqual({
+      text,
+      notices: [],
+      isError: true,
+    });
+  });
+
+  test('C9 a name that is not there', async () => {
+    const args = { name: 'nope', package: 'impact' };
+    expect(await session.text('impact_of_change', args)).toBe(
+      'Symbol NOPE not found in package impact (status: NIL)',
+    );
+    expect(await session.text('impact_of_change', { ...args, package: 'No Where' })).toBe(
+      'Package No Where not found',
+    );
+  });
+});
+
+test('tests are what is in the files of a system that tests another', async () => {
+  const folder = temporaryFolder();
+  const write = (name: string, text: string) => writeFileSync(join(folder.path, name), text);
+  write(
+    'tried.asd',
+    '(defsystem "tried" :components ((:file "code")) :in-order-to ((test-op (test-op "tried/checks"))))\n(defsystem "tried/checks" :depends-on ("tried") :components ((:file "checks")))\n',
+  );
+  write(
+    'code.lisp',
+    '(defun tried-inner (x) x)\n(defun tried-outer (x) (tried-inner x))\n(defun tried-alone (x) x)\n',
+  );
+  write(
+    'checks.lisp',
+    '(defvar *checks* nil)\n(push (lambda () (tried-outer 1)) *checks*)\n(defun check-outer () (tried-outer 2))\n',
+  );
+  const other = await startSession({ cwd: folder.path });
+  await other.text('load_system', { system: 'tried/checks' });
+  const last = async (name: string) => (await other.text('impact_of_change', { name })).split('\n\n').at(-1);
+  expect(await last('tried-inner')).toBe(
+    'Tests that reach it (2):\n  checks.lisp:2:1  (push (lambda () (tried-outer 1)) *checks*)\n  checks.lisp:3:1  (defun check-outer () (tried-outer 2))',
+  );
+  expect(await last('tried-alone')).toBe('No test reaches it.');
+  await other.close();
+  folder.remove();
+});
