@@ -36,6 +36,13 @@
   (let ((method (method-of function name)))
     (if method (method-name-text name method) (function-name-text name))))
 
+(defun has-inside-p (function kind name)
+  "True when FUNCTION, which has a use of NAME of that KIND, has the code of that compiled in."
+  (case kind
+    (:macroexpands t)
+    (:calls (and (eq (known :function :inlinep name) 'inline)
+                 (not (member (fdefinition name) (introspect "FIND-FUNCTION-CALLEES" function) :test #'eq))))))
+
 (defun uses-of (names fresh)
   "Return lists of one of NAMES, a user and its function: those that were compiled with it, in code of other sources than
 FRESH."
@@ -49,10 +56,11 @@ FRESH."
          (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
            (map-xrefs (lambda (kind used number)
                         (declare (ignore number))
-                        (when (and (member kind '(:macroexpands :inlines)) (gethash used table)
+                        (when (and (gethash used table)
                                    (not (equal used user))
                                    (not (member (function-source function) fresh :test #'eq))
-                                   (in-force-p user function))
+                                   (in-force-p user function)
+                                   (has-inside-p function kind used))
                           (pushnew (list used user function) uses :test #'equal)))
                       xrefs)))))
     uses))
