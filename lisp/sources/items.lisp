@@ -4,9 +4,9 @@
 
 (defstruct (definition (:constructor make-definition (kind name identity serial &optional location)))
   "What a file defined: NAME as a KIND. IDENTITY tells it from the next of its name. Of a method, an export and a package
-it is the method or the package, and LOCATION is where the latter two are from. SERIAL is the number of the load. When
-the file says something else by now, BASELINE is the form that made it; of a variable, the text of the value that it got.
-Of one that was not set again SAYS is the text of the value in the file, or T."
+it is the method or the package, and LOCATION is where the latter two are from. SERIAL is the number of the load. BASELINE
+is the form that made it, or the text of a variable's value, once the file says something else. Of one that was not set
+again SAYS is the text of the value in the file, or T."
   kind name identity serial (location nil) (baseline nil) (says nil))
 
 (defun definition-key (kind name identity)

@@ -228,6 +228,14 @@ the place of; VALUES is of a TOUCHED."
   (let ((name (name-symbol (definition-name definition))) (identity (definition-identity definition)))
     (find-if (lambda (entry) (if (consp entry) (eq (cdr entry) identity) (eq entry name))) failed)))
 
+(defun drop-replaced-methods (file)
+  "Forget the methods of FILE that others have taken the place of."
+  (let ((table (source-file-definitions file)))
+    (maphash (lambda (key definition)
+               (when (and (eq (definition-kind definition) :method) (null (sb-mop:method-generic-function key)))
+                 (remhash key table)))
+             table)))
+
 (defun note-file (file definitions touched noted)
   "Note that FILE was loaded to its end and made DEFINITIONS, in the load of TOUCHED, and what is to be told in NOTED."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file)) (pairs (enter file definitions)))
@@ -238,6 +246,7 @@ the place of; VALUES is of a TOUCHED."
             (source-file-text file) text
             (source-file-date file) date
             (source-file-sources file) sources)
+      (drop-replaced-methods file)
       (push file (noted-files noted))
       (setf (noted-unset noted)
             (append (noted-unset noted)

@@ -133,7 +133,7 @@ test('its data is there for code', async () => {
   put('e.lisp', PACKAGE, '(defun a () 1)');
   await load('e.lisp');
   const form =
-    '(gethash "name" (first (gethash "old" (live-lisp:call-tool "compare_image" :path "e.lisp"))))';
+    '(values (gethash "name" (first (gethash "old" (live-lisp:call-tool "compare_image" :path "e.lisp")))))';
   expect(await session.eval(form)).toBe('"P::B"');
 });
 

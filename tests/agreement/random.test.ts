@@ -1,5 +1,5 @@
-// A file that is edited at random and loaded each time: what is told to differ is what differs from a fresh image that
-// loads the last text, and after forgetting nothing does.
+// A file that is edited at random and loaded each time. What is told to differ is what differs from a fresh image that
+// loads the last text. After forgetting nothing does.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
