@@ -84,6 +84,9 @@ in another way."
 (define-internal location-form (location)
   "Return the number of the top-level form of LOCATION."
   ("SB-C" "DEFINITION-SOURCE-LOCATION-TOPLEVEL-FORM-NUMBER"))
+(define-internal-name +declare-constructors+
+  "Names the function that DEFSTRUCT first calls with what it left, also for a structure that is a list."
+  ("SB-KERNEL" "%PROCLAIM-DEFSTRUCT-CTORS"))
 (define-internal-name +define-variable+ "Names the function behind DEFVAR." ("SB-IMPL" "%DEFVAR"))
 (define-internal-name +define-global+ "Names the function behind DEFGLOBAL." ("SB-IMPL" "%DEFGLOBAL"))
 
@@ -129,6 +132,8 @@ in another way."
   ("SB-KERNEL" "DD-CONSTRUCTORS"))
 (define-internal description-type (description)
   "Return what the structures of DESCRIPTION are: STRUCTURE, VECTOR or LIST." ("SB-KERNEL" "DD-TYPE"))
+(define-internal description-name (description)
+  "Return the name of the structure of DESCRIPTION." ("SB-KERNEL" "DD-NAME"))
 (define-internal description-copier (description)
   "Return the name of the copier of DESCRIPTION, or NIL." ("SB-KERNEL" "DD-COPIER-NAME"))
 (define-internal description-predicate (description)

@@ -144,6 +144,11 @@ apart: reading interns too, and so does much code that only looks a symbol up."
   (touch-variable symbol)
   (apply function symbol arguments))
 
+(defun constructors-declared (function description)
+  "Call FUNCTION, which declares the constructors of the structure of DESCRIPTION, and note that it is defined."
+  (touch (description-name description))
+  (funcall function description))
+
 (defun generic-function-ensured (function name &rest arguments)
   "Call FUNCTION, which makes or changes the generic function NAME, with ARGUMENTS, and note that."
   (touch name)
@@ -166,6 +171,7 @@ apart: reading interns too, and so does much code that only looks a symbol up."
                                     (package-defined ,+define-package+)
                                     (exported export)
                                     (variable-defined ,+define-variable+ ,+define-global+)
+                                    (constructors-declared ,+declare-constructors+)
                                     (generic-function-ensured ensure-generic-function)
                                     (file-loaded load)
                                     (called-whole sb-alien:load-shared-object (setf documentation))

@@ -113,7 +113,7 @@
   "Return what FILE says of variables that are WANTED and were not set again, as JSON objects."
   (let ((unset '()))
     (map-file-definitions (lambda (definition)
-                            (when (and (definition-baseline definition) (funcall wanted definition) (current-p definition))
+                            (when (and (definition-says definition) (funcall wanted definition) (current-p definition))
                               (push definition unset)))
                           file)
     (remove nil (mapcar #'unset-data (sort-definitions unset)))))

@@ -4,8 +4,9 @@
 
 (defstruct (definition (:constructor make-definition (kind name identity serial &optional location)))
   "What a file defined: NAME as a KIND. IDENTITY tells it from the next of its name. Of a method, an export and a package
-it is the method or the package, and LOCATION is where the latter two are from. SERIAL is the number of the load. Of a
-variable that was not set again BASELINE is the text of the value that it got. SAYS is that of the one in the file, or T."
+it is the method or the package, and LOCATION is where the latter two are from. SERIAL is the number of the load. BASELINE
+is the form that made it, or the text of a variable's value, once the file says something else. Of one that was not set
+again SAYS is the text of the value in the file, or T."
   kind name identity serial (location nil) (baseline nil) (says nil))
 
 (defun definition-key (kind name identity)

@@ -117,9 +117,16 @@ Else a form that begins BY made it, unless a load of those TOUCHED did so."
 
 ;;; What has changed
 
+(defvar *plain-forms* '() "The forms of the texts that this load looked at, from PLAIN-FORMS, by text.")
+
+(defun forms-of (text)
+  "Return the top-level forms of TEXT as PLAIN-FORMS does, which is asked once in a load."
+  (cdr (or (assoc text *plain-forms* :test #'eq)
+           (first (push (cons text (plain-forms text)) *plain-forms*)))))
+
 (defun form-of (definition text)
   "Return the top-level form of DEFINITION in TEXT, or NIL when it is not found."
-  (let* ((forms (and text (plain-forms text)))
+  (let* ((forms (and text (forms-of text)))
          (number (and forms (identity-form (definition-identity definition)))))
     (and number (< number (length forms)) (aref forms number))))
 
@@ -134,6 +141,28 @@ Else a form that begins BY made it, unless a load of those TOUCHED did so."
                                (t (not (equalp literal value)))))
            (error () nil)))))
 
+(defun compiled-in-p (definition)
+  "True when users of DEFINITION have its code compiled in."
+  (case (definition-kind definition)
+    ((:macro :compiler-macro) t)
+    (:function (and (eq (known :function :inlinep (definition-name definition)) 'inline) t))))
+
+(defun form-before (definition text)
+  "Return the form of DEFINITION, or of a variable its value, as it was when it was made; TEXT is that of its file then."
+  (or (definition-baseline definition)
+      (let ((form (form-of definition text)))
+        (if (and form (eq (definition-kind definition) :variable))
+            (values (form-value form (definition-name definition)))
+            form))))
+
+(defun keep-forms (file text serial)
+  "Keep the forms of what the load SERIAL of FILE, of TEXT, made, and the one after it did not: it can come back."
+  (map-file-definitions (lambda (definition)
+                          (when (and (= serial (definition-serial definition))
+                                     (or (eq (definition-kind definition) :variable) (compiled-in-p definition)))
+                            (setf (definition-baseline definition) (form-before definition text))))
+                        file))
+
 (defun note-unset (definition old old-text text value)
   "When DEFINITION, of a variable, says in TEXT something else than what gave it VALUE, note that in it, and return it.
 OLD is what it was in the file as it was loaded before, which had OLD-TEXT, or NIL."
@@ -142,8 +171,7 @@ OLD is what it was in the file as it was loaded before, which had OLD-TEXT, or N
                     (form-of definition text))))
     (when form
       (multiple-value-bind (says plain) (form-value form symbol)
-        (let ((base (and old (or (definition-baseline old)
-                                 (let ((before (form-of old old-text))) (and before (form-value before symbol)))))))
+        (let ((base (and old (form-before old old-text))))
           (when (cond (base (string/= base says))
                       ((null old) (and plain (literal-differs-p says value))))
             (setf (definition-baseline definition) (or base "")
@@ -155,22 +183,17 @@ OLD is what it was in the file as it was loaded before, which had OLD-TEXT, or N
 the place of; VALUES is of a TOUCHED."
   (loop for definition in definitions
         for symbol = (definition-name definition)
-        for kept = (and (eq (definition-kind definition) :variable) (assoc symbol values :test #'eq))
-        when (and kept (boundp symbol) (eq (cdr kept) (symbol-value symbol))
-                  (note-unset definition (cdr (assoc definition pairs :test #'eq)) old-text text (cdr kept)))
+        for (value kept) = (and (eq (definition-kind definition) :variable)
+                                (multiple-value-list (gethash symbol values)))
+        when (and kept (boundp symbol) (eq value (symbol-value symbol))
+                  (note-unset definition (cdr (assoc definition pairs :test #'eq)) old-text text value))
           collect definition))
-
-(defun compiled-in-p (definition)
-  "True when users of DEFINITION have its code compiled in."
-  (case (definition-kind definition)
-    ((:macro :compiler-macro) t)
-    (:function (and (eq (known :function :inlinep (definition-name definition)) 'inline) t))))
 
 (defun changed-names (pairs old-text text)
   "Return the names of the macros and inline functions in PAIRS, from ENTER, whose forms have changed."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
-          when (and (compiled-in-p new) (not (equal (form-of old old-text) (form-of new text))))
+          when (and (compiled-in-p new) (not (equal (form-before old old-text) (form-of new text))))
             collect (definition-name new))))
 
 (defun same-method-p (one other)
@@ -205,15 +228,25 @@ the place of; VALUES is of a TOUCHED."
   (let ((name (name-symbol (definition-name definition))) (identity (definition-identity definition)))
     (find-if (lambda (entry) (if (consp entry) (eq (cdr entry) identity) (eq entry name))) failed)))
 
+(defun drop-replaced-methods (file)
+  "Forget the methods of FILE that others have taken the place of."
+  (let ((table (source-file-definitions file)))
+    (maphash (lambda (key definition)
+               (when (and (eq (definition-kind definition) :method) (null (sb-mop:method-generic-function key)))
+                 (remhash key table)))
+             table)))
+
 (defun note-file (file definitions touched noted)
   "Note that FILE was loaded to its end and made DEFINITIONS, in the load of TOUCHED, and what is to be told in NOTED."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file)) (pairs (enter file definitions)))
     (multiple-value-bind (text date) (loaded-text (source-file-path file) sources)
+      (unless (equal text old-text) (keep-forms file old-text (source-file-serial file)))
       (setf (source-file-serial file) **serial**
             (source-file-failed file) nil
             (source-file-text file) text
             (source-file-date file) date
             (source-file-sources file) sources)
+      (drop-replaced-methods file)
       (push file (noted-files noted))
       (setf (noted-unset noted)
             (append (noted-unset noted)
@@ -237,6 +270,7 @@ to have been loaded. Return the names of what has changed and is compiled into i
 (defun note-load (touched done path by)
   "Note what was TOUCHED while PATH was loaded, or a form that begins BY was evaluated. DONE says that it ended well."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
+         (*plain-forms* '())
          (serial (incf **serial**))
          (groups (by-file (new-definitions touched serial path) touched path by))
          (noted (make-noted)))

@@ -26,18 +26,6 @@
     (handler-case (funcall function)
       (error () nil))))
 
-(defun form-bounds (text)
-  "Return a vector of pairs of the start and the end of each top-level form of TEXT, as SBCL counts them. Return NIL when
-it cannot be read without the readtable of the user."
-  (call-skipping
-   (lambda ()
-     (with-input-from-string (in text)
-       (coerce (loop for start = (file-position in)
-                     for form = (read in nil in)
-                     until (eq form in)
-                     collect (cons start (file-position in)))
-               'vector)))))
-
 (defun skip-comment (text start end)
   "Return where the block comment ends that begins at START in TEXT, before END."
   (loop with depth = 0
@@ -50,6 +38,46 @@ it cannot be read without the readtable of the user."
            (incf index)
            (when (zerop depth) (return index))
         finally (return end)))
+
+(defun skip-blank (text start end)
+  "Return where in TEXT, from START, something stands that is neither white space nor a comment, or END."
+  (loop with index = start
+        while (< index end)
+        do (let ((char (char text index)))
+             (cond ((find char '(#\Space #\Tab #\Newline #\Return #\Page)) (incf index))
+                   ((char= char #\;) (setf index (or (position #\Newline text :start index :end end) end)))
+                   ((and (char= char #\#) (< (1+ index) end) (char= (char text (1+ index)) #\|))
+                    (setf index (skip-comment text index end)))
+                   (t (return index))))
+        finally (return end)))
+
+(defun end-of-read (text start)
+  "Return where in TEXT what is read from START ends."
+  (with-input-from-string (in text :start start)
+    (read in nil)
+    (+ start (file-position in))))
+
+(defun form-start (text start end)
+  "Return where in TEXT, from START, the form begins that ends at END, behind features and what they leave out."
+  (loop for index = (skip-blank text start end)
+        while (and (< (1+ index) end) (char= (char text index) #\#) (find (char text (1+ index)) "+-"))
+        do (let* ((behind (end-of-read text (+ index 2))) (next (end-of-read text behind)))
+             (when (>= next end) (return (skip-blank text behind end)))
+             (setf start next))
+        finally (return index)))
+
+(defun form-bounds (text)
+  "Return a vector of pairs of the start and the end of each top-level form of TEXT, as SBCL counts them. Return NIL when
+it cannot be read without the readtable of the user."
+  (call-skipping
+   (lambda ()
+     (with-input-from-string (in text)
+       (coerce (loop for start = (file-position in)
+                     for form = (read in nil in)
+                     until (eq form in)
+                     collect (let ((end (file-position in)))
+                               (cons (form-start text start end) end)))
+               'vector)))))
 
 (defun quoted-end (text start end)
   "Return where what the character at START in TEXT, before END, quotes has its end."
@@ -87,7 +115,7 @@ it cannot be read without the readtable of the user."
   "Return a vector of the top-level forms of TEXT as PLAIN-FORM has them, or NIL."
   (let ((bounds (and text (form-bounds text))))
     (and bounds
-         (map 'vector (lambda (pair) (string-left-trim " " (plain-form text (car pair) (cdr pair)))) bounds))))
+         (map 'vector (lambda (pair) (plain-form text (car pair) (cdr pair))) bounds))))
 
 (defun form-parts (form count)
   "Return the texts of the first COUNT elements of the text FORM, fewer when it has not so many."

@@ -4,13 +4,14 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (touched (:constructor make-touched ()))
-  "What was touched so far. BEFORE has by symbol the identities of what it was. LOG has the symbols that were
-touched, newest first, and for a method a pair of the name of its generic function and the method. FAILED has those of
-loads that did not end well. EXPORTS are lists of a package, where its
-definition is from, and symbols that it is told to export.
-LOADED has the symbols that a load touched, FUNCTIONS the function names that were set. VALUES has by symbol, in a cons, the value of a variable that was bound when a definition of it came."
+  "What was touched so far. BEFORE has by symbol the identities of what it was. LOADED has the symbols that a load
+touched, and FUNCTIONS the function names that were set. LOG has the symbols that were touched, newest first, and for a
+method a pair of the name of its generic function and the method. FAILED has those of loads that did not end well.
+EXPORTS are lists of a package, where its definition is from, and symbols that it is told to export. VALUES has by
+symbol what a variable was before its first definition came, itself a TOUCHED when it was unbound."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq)) (functions (make-hash-table :test 'equal))
-  (log '()) (failed '()) (exports '()) (values '()))
+  (log '()) (failed '()) (exports '())
+  (values (make-hash-table :test 'eq)))
 
 (defvar *touched* nil "What is touched while this thread loads, or :NOTHING-YET, or NIL while nobody asks.")
 (defvar *defining-package* nil "True while DEFPACKAGE makes or changes a package: where its form is from, or T.")
@@ -70,8 +71,9 @@ LOADED has the symbols that a load touched, FUNCTIONS the function names that we
 (defun touch-variable (symbol)
   "Note that a definition of the variable SYMBOL comes, which does not set it when it is bound."
   (with-touched (touched)
-    (when (boundp symbol)
-      (push (cons symbol (symbol-value symbol)) (touched-values touched)))))
+    (let ((values (touched-values touched)))
+      (unless (nth-value 1 (gethash symbol values))
+        (setf (gethash symbol values) (if (boundp symbol) (symbol-value symbol) touched))))))
 
 (defun call-in-load (function)
   "Call FUNCTION, which loads a file. When it does not end well note that of what it touched."

@@ -36,31 +36,40 @@
   (let ((method (method-of function name)))
     (if method (method-name-text name method) (function-name-text name))))
 
-(defun note-uses (caller function table fresh note)
-  "Call NOTE with each name in TABLE that the simple FUNCTION of CALLER was compiled with, its user and FUNCTION. Code of the sources
-FRESH is passed over."
-  (let* ((user (user-name caller)) (symbol (name-symbol user))
-         (home (and symbol (symbolp symbol) (symbol-package symbol)))
-         (xrefs (and home (not (sb-ext:package-locked-p home)) (function-xrefs function))))
-    (when (and (simple-vector-p xrefs) (plusp (length xrefs)))
-      (map-xrefs (lambda (kind used number)
-                   (declare (ignore number))
-                   (when (and (member kind '(:macroexpands :inlines)) (gethash used table)
-                              (not (equal used user))
-                              (not (member (function-source function) fresh :test #'eq))
-                              (in-force-p user function))
-                     (funcall note used user function)))
-                 xrefs))))
+(defun has-inside-p (function kind name)
+  "True when FUNCTION, which has a use of NAME of that KIND, has the code of that compiled in."
+  (case kind
+    (:macroexpands t)
+    (:calls (and (eq (known :function :inlinep name) 'inline)
+                 (not (member (fdefinition name) (introspect "FIND-FUNCTION-CALLEES" function) :test #'eq))))))
+
+(defun mentions-p (xrefs names)
+  "True when XREFS, packed cross references, can mention one of NAMES: those of the program stand in the vector itself."
+  (declare (optimize speed) (type simple-vector xrefs) (list names))
+  (loop for index from 1 below (length xrefs)
+          thereis (let ((element (svref xrefs index)))
+                    (loop for name in names
+                            thereis (if (symbolp name) (eq name element) (equal name element))))))
 
 (defun uses-of (names fresh)
   "Return lists of one of NAMES, a user and its function: those that were compiled with it, in code of other sources than
 FRESH."
-  (let ((table (make-hash-table :test 'equal)) (uses '()))
-    (dolist (name names) (setf (gethash name table) t))
+  (let ((uses '()))
     (map-functions
      (lambda (caller function)
-       (note-uses caller function table fresh
-                  (lambda (used user function) (pushnew (list used user function) uses :test #'equal)))))
+       (let ((xrefs (function-xrefs function)))
+         (when (and (simple-vector-p xrefs) (mentions-p xrefs names))
+           (let ((user (user-name caller)))
+             (map-xrefs (lambda (kind used number)
+                          (declare (ignore number))
+                          (when (and user
+                                     (member used names :test #'equal)
+                                     (not (equal used user))
+                                     (not (member (function-source function) fresh :test #'eq))
+                                     (in-force-p user function)
+                                     (has-inside-p function kind used))
+                            (pushnew (list used user function) uses :test #'equal)))
+                        xrefs))))))
     uses))
 
 (defun note-outdated (names fresh)

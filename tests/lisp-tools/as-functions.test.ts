@@ -249,6 +249,7 @@ describe('C7', () => {
     propose_file_edit: ':path "notes.txt" :original "two" :modified "2"',
     load_system: ':system "sb-posix"',
     load_file: ':path "code.lisp"',
+    compare_image: ':package "CL-USER"',
     get_audit_log: ':limit 1',
     search_tools: ':query "callers"',
     impact_of_change: ':name "print-object" :lambda-list "(x)" :limit 3',

@@ -34,6 +34,44 @@ export interface Condition {
  *  its DEFINITION is told when its file has changed. */
 export type Frame = ({ call: string; definition?: string } & Place) | { folded: number };
 
+/** A variable of a frame; without a value when the code did not keep it. */
+export interface Local {
+  name: string;
+  value?: string;
+}
+
+/** A frame of a kept error, with its locals. */
+export type KeptFrame = Frame & { locals?: Local[] };
+
+export interface KeptError {
+  /** Seconds since 1970. */
+  time: number;
+  /** Absent for an error that ended a thread of the program. */
+  operation?: string;
+  /** The name of that. */
+  thread?: string;
+  form?: string;
+  formNumber?: number;
+  file?: string;
+  package: string;
+  type: string;
+  /** Absent when the stack was exhausted: there was no room to look at it. */
+  frames?: KeptFrame[];
+  /** What the places of its frames are read with. */
+  features?: string[];
+  /** Absent when making it did not come to an end. */
+  condition?: Condition;
+}
+
+export interface LastErrorData {
+  /** When the image began, in seconds since 1970. */
+  began: number;
+  total: number;
+  error?: KeptError;
+  /** All that are kept, newest first. */
+  others?: { time: number; type: string }[];
+}
+
 /** Why a call was interrupted: by its limit, the client, the tool interrupt, the end of the server, or a full heap. Or
  *  its thread was ended, or ended itself. */
 export type Reason = 'timeout' | 'cancelled' | 'interrupt' | 'ending' | 'heap' | 'terminated' | 'ended';

@@ -2,7 +2,7 @@
 
 import type { Agreement, ComparisonData } from './agreement.ts';
 import type { Caller, Doing, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
-import type { Condition, Frame, Output, Reason } from './endings.ts';
+import type { LastErrorData, Output, Reason } from './endings.ts';
 import type {
   ArglistData,
   ClassHierarchyData,
@@ -95,44 +95,6 @@ export interface EvaluateData extends Remarks {
 export interface CompileData extends Omit<EvaluateData, 'values'> {
   /** How many forms were compiled; absent when it was left before the end. */
   forms?: number;
-}
-
-/** A variable of a frame; without a value when the code did not keep it. */
-export interface Local {
-  name: string;
-  value?: string;
-}
-
-/** A frame of a kept error, with its locals. */
-export type KeptFrame = Frame & { locals?: Local[] };
-
-export interface KeptError {
-  /** Seconds since 1970. */
-  time: number;
-  /** Absent for an error that ended a thread of the program. */
-  operation?: string;
-  /** The name of that. */
-  thread?: string;
-  form?: string;
-  formNumber?: number;
-  file?: string;
-  package: string;
-  type: string;
-  /** Absent when the stack was exhausted: there was no room to look at it. */
-  frames?: KeptFrame[];
-  /** What the places of its frames are read with. */
-  features?: string[];
-  /** Absent when making it did not come to an end. */
-  condition?: Condition;
-}
-
-export interface LastErrorData {
-  /** When the image began, in seconds since 1970. */
-  began: number;
-  total: number;
-  error?: KeptError;
-  /** All that are kept, newest first. */
-  others?: { time: number; type: string }[];
 }
 
 export interface LoadFileData extends Remarks {

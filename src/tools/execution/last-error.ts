@@ -1,7 +1,7 @@
 // Decides the tool that shows the last errors with their frames and locals.
 
 import type { Image } from '../../image/image.ts';
-import type { KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/operations.ts';
+import type { KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/endings.ts';
 import { indent, joinSections, listText } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';

@@ -67,8 +67,7 @@ const APROPOS_SEARCH = {
     {
       name: 'ranked',
       type: 'boolean',
-      description:
-        'Best matches first, own packages before libraries, with the first line of documentation; also finds initials (mvb) and misspelled names',
+      description: 'Best matches first, with the first line of documentation; mvb finds multiple-value-bind',
     },
     LIMIT,
     OFFSET,

@@ -1,0 +1,158 @@
+// What compare_image tells of evaluations, of other files, of the disk and of systems; and what is told after a loss.
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Session, temporaryFolder } from '../harness.ts';
+import { killImage, sessions } from '../recovery/losses.ts';
+
+let root: ReturnType<typeof temporaryFolder>;
+let session: Session;
+beforeEach(() => {
+  root = temporaryFolder();
+});
+afterEach(() => root.remove());
+const start = sessions();
+beforeEach(async () => {
+  session = await start({ args: ['--root', root.path] });
+});
+
+function put(name: string, ...forms: string[]): void {
+  const path = join(root.path, name);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, `${forms.join('\n')}\n`);
+}
+
+async function load(path: string, more: object = {}): Promise<string> {
+  return (await session.call('load_file', { path, ...more })).text;
+}
+
+/** Returns what compare_image says of ARGS, with all times alike. */
+async function compare(args: object): Promise<string> {
+  const { text } = await session.call('compare_image', { ...args });
+  return text.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, 'TIME');
+}
+
+const PACKAGE = '(defpackage "P" (:use "CL")) (in-package "P")';
+
+test('what was evaluated over a file, beside it, and undone', async () => {
+  put(
+    'e.lisp',
+    PACKAGE,
+    '(defun inner () 1)',
+    '(defun gone () 1)',
+    '(defclass k () ())',
+    '(defmethod m ((x k)) 1)',
+  );
+  await load('e.lisp');
+  await session.eval('(defun inner () 2)', { package: 'P' });
+  await session.eval(
+    "(defun extra () 2) (defmethod m ((x k)) 2) (defmethod m ((x string)) 3) (fmakunbound 'gone)",
+    {
+      package: 'P',
+    },
+  );
+  const over = [
+    'Another in the image than in the file:',
+    '  function P::GONE of e.lisp:3:1: not in the image',
+    '  function P::INNER of e.lisp:2:1: another in the image, evaluated at TIME by (defun inner () 2)',
+    '  method P::M (P::K) of e.lisp:5:1: another in the image, evaluated at TIME by (defmethod m ((x k)) 2)',
+  ];
+  const beside = [
+    'In the image but in no file that was loaded:',
+    '  function P::EXTRA, evaluated at TIME by (defun extra () 2)',
+    '  method P::M (COMMON-LISP::STRING), evaluated at TIME by (defmethod m ((x string)) 3)',
+  ];
+  expect(await compare({ path: 'e.lisp' })).toBe([...beside, ...over].join('\n'));
+  expect(await compare({ package: 'p' })).toBe([...beside, ...over].join('\n'));
+  await load('e.lisp');
+  expect(await compare({ path: 'e.lisp' })).toBe(beside.join('\n'));
+});
+
+test('another file that defines the same', async () => {
+  put('e.lisp', PACKAGE, '(defun f () 1)');
+  put('other.lisp', PACKAGE, '(defun f () 2)');
+  await load('e.lisp');
+  await load('other.lisp');
+  expect(await compare({ path: 'e.lisp' })).toBe(
+    'Another in the image than in the file:\n  function P::F of e.lisp:2:1: now that of other.lisp',
+  );
+  expect(await compare({ path: 'other.lisp' })).toBe('The image and other.lisp agree.');
+});
+
+test('what changed on the disk, form by form, but not how it is laid out', async () => {
+  put('e.lisp', PACKAGE, '(defun a () 1)', '(defun b () "x ; y")', '(defun c () 1)');
+  await load('e.lisp');
+  put(
+    'e.lisp',
+    PACKAGE,
+    '; A comment.',
+    '(defun a ()',
+    '  #| one |#  1)',
+    '(defun b () "x ; z")',
+    '(defun d () 1)',
+  );
+  expect(await compare({ path: 'e.lisp' })).toBe(
+    [
+      'e.lisp changed on the disk since it was loaded; load it again:',
+      '  (defun b): differs (e.lisp:5:1)',
+      '  (defun d): only in the file (e.lisp:6:1)',
+      '  (defun c): no longer in the file',
+    ].join('\n'),
+  );
+  put('e.lisp', PACKAGE, '(defun a () 1)', '(defun b () "x ; y")', '(defun c () 1) ; done');
+  expect(await compare({ path: 'e.lisp' })).toBe('The image and e.lisp agree.');
+  put('e.lisp', PACKAGE, '(defun a () 1');
+  expect(await compare({ path: 'e.lisp' })).toBe('e.lisp changed on the disk since it was loaded.');
+});
+
+test('a system, after a load of what changed in it', async () => {
+  put('toy.asd', '(defsystem "toy" :serial t :components ((:file "package") (:file "a") (:file "b")))');
+  put('package.lisp', '(defpackage "TOY" (:use "CL"))');
+  put('a.lisp', '(in-package "TOY")', '(defun a () 1)', '(defun old () 1)');
+  put('b.lisp', '(in-package "TOY")', '(defun b () (a))');
+  expect(await session.text('load_system', { system: 'toy' })).toBe('Loaded system toy');
+  expect(await compare({ system: 'toy' })).toBe('The image and system toy agree.');
+  put('a.lisp', '(in-package "TOY")', '(defun a () 1)');
+  const lines = [
+    'In the image but no longer in a.lisp: function TOY::OLD.',
+    'load_file with forget: true removes what its file no longer has.',
+  ];
+  expect(await session.text('load_system', { system: 'toy', force: true })).toBe(
+    ['Loaded system toy', '', ...lines].join('\n'),
+  );
+  expect(await compare({ system: '#:TOY' })).toBe(lines.join('\n'));
+  rmSync(join(root.path, 'b.lisp'));
+  await load('a.lisp', { forget: true });
+  expect(await compare({ system: 'toy' })).toBe('b.lisp is gone from the disk since it was loaded.');
+});
+
+test('its data is there for code', async () => {
+  put('e.lisp', PACKAGE, '(defun a () 1)', '(defun b () 1)');
+  await load('e.lisp');
+  put('e.lisp', PACKAGE, '(defun a () 1)');
+  await load('e.lisp');
+  const form =
+    '(values (gethash "name" (first (gethash "old" (live-lisp:call-tool "compare_image" :path "e.lisp")))))';
+  expect(await session.eval(form)).toBe('"P::B"');
+});
+
+test('what was forgotten stays forgotten in an image that is built again, and what was not is told again', async () => {
+  put('e.lisp', PACKAGE, '(defun a () 1)', '(defun b () 1)', '(defun c () 1)');
+  await load('e.lisp');
+  put('e.lisp', PACKAGE, '(defun a () 1)', '(defun c () 1)');
+  await load('e.lisp', { forget: true });
+  put('e.lisp', PACKAGE, '(defun a () 1)');
+  await load('e.lisp');
+  await session.eval('(defun beside () 1)', { package: 'P' });
+  await killImage(session);
+  expect(await session.eval("(mapcar (lambda (f) (and (fboundp f) t)) '(p::a p::b p::c))")).toBe('(T NIL T)');
+  expect(await compare({ path: 'e.lisp' })).toBe(
+    [
+      'In the image but no longer in e.lisp: function P::C.',
+      'load_file with forget: true removes what its file no longer has.',
+      'In the image but in no file that was loaded:',
+      '  function P::BESIDE, evaluated at TIME by (defun beside () 1)',
+    ].join('\n'),
+  );
+});

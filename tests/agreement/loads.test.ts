@@ -1,0 +1,300 @@
+// What an answer says after a load of where the image and the file differ, and what forgetting does about it.
+
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({
+    args: ['--root', root.path, '--allow', 'restart_image', '--replay', 'off'],
+  });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+beforeEach(async () => {
+  await session.call('restart_image', { rebuild: 'none' });
+  put('p.lisp', '(defpackage "P" (:use "CL"))');
+  await load('p.lisp');
+});
+
+const FORGET = 'load_file with forget: true removes what its file no longer has.';
+
+function put(name: string, ...forms: string[]): void {
+  writeFileSync(
+    join(root.path, name),
+    `${name === 'p.lisp' ? '' : '(in-package "P")\n'}${forms.join('\n')}\n`,
+  );
+}
+
+async function load(path: string, more: object = {}): Promise<string> {
+  return (await session.call('load_file', { path, ...more })).text;
+}
+
+/** Writes FORMS as the file NAME, loads it and returns the answer. */
+async function loaded(name: string, ...forms: string[]): Promise<string> {
+  put(name, ...forms);
+  return load(name);
+}
+
+function compare(path: string): Promise<string> {
+  return session.text('compare_image', { path });
+}
+
+describe('what the file has no more', () => {
+  test('is nothing when it is loaded again as it was, and before the first load', async () => {
+    const forms = [
+      '(defvar *a* 1)',
+      '(defclass k () ((a :accessor a)))',
+      '(defmethod b ((x k)) 1)',
+      '(defstruct s x)',
+    ];
+    expect(await loaded('e.lisp', ...forms)).toBe('Loaded e.lisp');
+    expect(await loaded('e.lisp', ...forms)).toBe('Loaded e.lisp');
+    expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
+  });
+
+  test('is told until it is gone', async () => {
+    await loaded('e.lisp', '(defun total () 1)', '(defmacro m () 1)', '(deftype y () t)', '(defsetf g s)');
+    const said = [
+      'Loaded e.lisp',
+      '',
+      'In the image but no longer in e.lisp: function P::TOTAL; macro P::M; setf expander P::G; type P::Y.',
+      FORGET,
+    ].join('\n');
+    expect(await loaded('e.lisp', '(defun sum () 1)')).toBe(said);
+    expect(await load('e.lisp')).toBe(said);
+    await session.eval("(fmakunbound 'p::total)");
+    expect(await load('e.lisp')).toBe(said.replace('function P::TOTAL; ', ''));
+  });
+
+  test('can be a method for another class than before', async () => {
+    const classes = '(defclass plain () ()) (defclass ssl (plain) ())';
+    await loaded('e.lisp', classes, '(defmethod ssl-p ((x plain)) t)');
+    expect(await loaded('e.lisp', classes, '(defmethod ssl-p ((x ssl)) t)')).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: method P::SSL-P (P::PLAIN).\n${FORGET}`,
+    );
+    expect(await load('e.lisp', { forget: true })).toBe(
+      'Loaded e.lisp\n\nRemoved, because the file no longer has it: method P::SSL-P (P::PLAIN).',
+    );
+    expect(await session.eval("(handler-case (p::ssl-p (make-instance 'p::plain)) (error () :none))")).toBe(
+      ':NONE',
+    );
+    expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
+  });
+
+  test('is what a macro of the program or a function defined, too', async () => {
+    const macro = '(defmacro define-both (a b) `(progn (defun ,a () 1) (defvar ,b 1)))';
+    await loaded(
+      'e.lisp',
+      macro,
+      '(define-both one *one*)',
+      '(setf (fdefinition (intern "TWO")) (lambda () 2))',
+    );
+    expect(await loaded('e.lisp', macro)).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions P::ONE, P::TWO; variable P::*ONE*.\n${FORGET}`,
+    );
+  });
+
+  test('is not what features or conditions leave in', async () => {
+    await loaded('e.lisp', '(defun a () 1)', '(defun b () 1)');
+    const again = ['#+sbcl (defun a () 1)', '(eval-when (:load-toplevel) (let ((n 0)) (defun b () n)))'];
+    expect(await loaded('e.lisp', ...again)).toBe('Loaded e.lisp');
+    expect(await loaded('e.lisp', '#-sbcl (defun a () 1)', '(when nil (defun b () 1))')).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions P::A, P::B.\n${FORGET}`,
+    );
+  });
+
+  test('is bounded, with how many there are', async () => {
+    const many = Array.from({ length: 300 }, (_, n) => `(defun f${String(n).padStart(3, '0')} () 1)`);
+    await loaded('e.lisp', ...many);
+    const first = Array.from({ length: 20 }, (_, n) => `P::F${String(n).padStart(3, '0')}`);
+    expect(await loaded('e.lisp', '')).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions ${first.join(', ')}.\nSuch definitions besides: 280.\n${FORGET}`,
+    );
+    expect(await load('e.lisp', { forget: true })).toBe(
+      `Loaded e.lisp\n\nRemoved, because the file no longer has it: functions ${first.join(', ')} and 280 more.`,
+    );
+    expect(await session.eval("(count-if #'fboundp (list 'p::f000 'p::f150 'p::f299))")).toBe('0');
+  });
+
+  test('is an export that the package does not name any more', async () => {
+    put('p.lisp', '(defpackage "P" (:use "CL") (:export "A" "B"))');
+    await load('p.lisp');
+    put('p.lisp', '(defpackage "P" (:use "CL") (:export "A"))');
+    expect(await load('p.lisp')).toContain(
+      `In the image but no longer in p.lisp: export P::B of P.\n${FORGET}`,
+    );
+    await load('p.lisp', { forget: true });
+    expect(
+      await session.eval('(values (nth-value 1 (find-symbol "A" "P")) (nth-value 1 (find-symbol "B" "P")))'),
+    ).toBe(':EXTERNAL\n:INTERNAL');
+    expect(await load('p.lisp')).toBe('Loaded p.lisp');
+  });
+});
+
+describe('what another file or a load that failed says nothing about', () => {
+  test('a function that moved to another file', async () => {
+    await loaded('e.lisp', '(defun a () 1)', '(defun moved () 1)');
+    await loaded('other.lisp', '(defun moved () 2)');
+    expect(await loaded('e.lisp', '(defun a () 1)')).toBe('Loaded e.lisp');
+    expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
+    await load('e.lisp', { forget: true });
+    expect(await session.eval('(p::moved)')).toBe('2');
+  });
+
+  test('a function of another file, whose name is a variable here', async () => {
+    await loaded('other.lisp', '(defun name () 1)');
+    await loaded('e.lisp', '(defvar name 1)');
+    await loaded('e.lisp', '');
+    await load('e.lisp', { forget: true });
+    expect(await session.eval("(list (p::name) (boundp 'p::name))")).toBe('(1 NIL)');
+  });
+
+  test('what comes behind the form that failed', async () => {
+    await loaded('e.lisp', '(defun a () 1)', '(defun gone () 1)', '(defun z () 1)');
+    expect(await loaded('e.lisp', '(defun a () 2)', '(error "No.")', '(defun z () 2)')).not.toContain(
+      'no longer',
+    );
+    expect(await compare('e.lisp')).toContain('The last load of e.lisp did not end well.');
+    expect(await loaded('e.lisp', '(defun a () 3)', '(defun z () 3)')).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: function P::GONE.\n${FORGET}`,
+    );
+  });
+
+  test('a file that code of the program loads', async () => {
+    await loaded('part.lisp', '(defun part () 1)');
+    put('e.lisp', `(load ${JSON.stringify(join(root.path, 'part.lisp'))})`, '(defun whole () 1)');
+    expect(await load('e.lisp')).toBe('Loaded e.lisp');
+    expect(await loaded('e.lisp', '(defun whole () 1)')).toBe('Loaded e.lisp');
+    put('part.lisp', '');
+    await session.eval(`(load ${JSON.stringify(join(root.path, 'part.lisp'))})`);
+    expect(await session.eval('(p::part)')).toBe('1');
+  });
+});
+
+describe('what was defined and counts no more', () => {
+  test('is a method for the same arguments in the same file', async () => {
+    expect(
+      await loaded(
+        'e.lisp',
+        '(defmethod area ((x integer)) 1)',
+        '(defun f () 1)',
+        '(defmethod area ((y integer)) 2)',
+      ),
+    ).toBe(
+      'Loaded e.lisp\n\nDefined twice in this load, the later counts: method P::AREA (COMMON-LISP::INTEGER) at e.lisp:4:1, before at e.lisp:2:1.',
+    );
+  });
+
+  test('is no method with other qualifiers, or of another file', async () => {
+    await loaded('other.lisp', '(defmethod area ((x integer)) 1)');
+    expect(
+      await loaded('e.lisp', '(defmethod area :before ((x integer)) 1)', '(defmethod area ((x string)) 1)'),
+    ).toBe('Loaded e.lisp');
+  });
+});
+
+describe('a variable', () => {
+  test('that is bound keeps its value, which is told when the file says another', async () => {
+    await loaded('e.lisp', '(defvar *cfg* 10 "Old.")', '(defvar *table* (make-hash-table))');
+    const changed = await loaded('e.lisp', '(defvar *cfg* 20 "New.")', '(defvar *table* (make-hash-table))');
+    const said = 'Loaded e.lisp\n\nNot set again, because bound: P::*CFG* is 10, the file says 20.';
+    expect(changed).toBe(said);
+    expect(await load('e.lisp')).toBe(said);
+    expect(await compare('e.lisp')).toBe('Not set again, because bound: P::*CFG* is 10, the file says 20.');
+    await loaded('e.lisp', '(defvar *cfg* 10)', '(defvar *table* (make-hash-table))');
+    expect(await compare('e.lisp')).toBe('The image and e.lisp agree.');
+  });
+
+  test('that was set before the first load is told when the file says another constant', async () => {
+    await session.eval('(progn (defvar p::*cfg* "a") (defvar p::*same* 7))');
+    expect(await loaded('e.lisp', '(defvar *cfg* "b")', '(defvar *same* 7)')).toBe(
+      'Loaded e.lisp\n\nNot set again, because bound: P::*CFG* is "a", the file says "b".',
+    );
+  });
+
+  test('that the program set since is its own', async () => {
+    await loaded('e.lisp', '(defvar *count* 0)', '(defparameter *p* 1)');
+    await session.eval('(setf p::*count* 5 p::*p* 2)');
+    expect(await load('e.lisp')).toBe('Loaded e.lisp');
+  });
+});
+
+describe('users of a macro or an inline function that changed', () => {
+  test('are told until they are compiled again', async () => {
+    const macro = (value: number) => [`(defmacro m () ${value})`, '(defun here () (m))'];
+    await loaded('m.lisp', ...macro(1));
+    await loaded('users.lisp', '(defun use () (m))', '(defmethod use-too ((x integer)) (m))');
+    expect(await load('m.lisp')).toBe('Loaded m.lisp');
+    const said =
+      'Compiled with the macro P::M as it was before: P::USE, P::USE-TOO (COMMON-LISP::INTEGER). Load them again.';
+    expect(await loaded('m.lisp', ...macro(2))).toBe(`Loaded m.lisp\n\n${said}`);
+    expect(await compare('m.lisp')).toBe(said);
+    expect(await load('users.lisp')).toBe('Loaded users.lisp');
+    expect(await compare('m.lisp')).toBe('The image and m.lisp agree.');
+  });
+
+  test('and those of an inline function', async () => {
+    await loaded('i.lisp', '(declaim (inline i))', '(defun i () 1)');
+    await loaded('users.lisp', '(defun use () (i))');
+    expect(await loaded('i.lisp', '(declaim (inline i))', '(defun i () 2)')).toBe(
+      'Loaded i.lisp\n\nCompiled with the inline function P::I as it was before: P::USE. Load it again.',
+    );
+  });
+});
+
+describe('forgetting', () => {
+  test('leaves a class that others need', async () => {
+    await loaded('e.lisp', '(defclass k () ((a :accessor k-a)))', '(defclass l () ())', '(defstruct s x)');
+    await loaded('other.lisp', '(defmethod area ((x k)) 1)');
+    put('e.lisp', '');
+    expect(await load('e.lisp', { forget: true })).toBe(
+      'Loaded e.lisp\n\nRemoved, because the file no longer has it: class P::L; structure P::S.\nNot removed: class P::K, because of method P::AREA (P::K).',
+    );
+    expect(await session.eval("(mapcar (lambda (c) (and (find-class c nil) t)) '(p::k p::l p::s))")).toBe(
+      '(T NIL NIL)',
+    );
+    expect(await session.eval("(mapcar #'fboundp '(p::make-s p::s-x p::copy-s p::s-p))")).toBe(
+      '(NIL NIL NIL NIL)',
+    );
+    put('other.lisp', '');
+    await load('other.lisp', { forget: true });
+    expect(await load('e.lisp', { forget: true })).toBe(
+      'Loaded e.lisp\n\nRemoved, because the file no longer has it: class P::K.',
+    );
+    expect(await session.eval("(list (find-class 'p::k nil) (fboundp 'p::k-a))")).toBe('(NIL NIL)');
+  });
+
+  test('does nothing when the load fails', async () => {
+    await loaded('e.lisp', '(defun a () 1)');
+    put('e.lisp', '(error "No.")');
+    await load('e.lisp', { forget: true });
+    expect(await session.eval('(p::a)')).toBe('1');
+  });
+
+  test('removes a package with all in it', async () => {
+    put('p.lisp', '(defpackage "Q" (:use "CL"))', '(in-package "Q")', '(defun q () 1)');
+    await load('p.lisp');
+    put('p.lisp', '(defpackage "P" (:use "CL"))');
+    expect(await load('p.lisp', { forget: true })).toBe(
+      'Loaded p.lisp\n\nRemoved, because the file no longer has it: function Q::Q; package Q.',
+    );
+    expect(await session.eval('(find-package "Q")')).toBe('NIL');
+  });
+});
+
+test('a file that is gone is nothing to compare with', async () => {
+  await loaded('gone.lisp', '(defun a () 1)');
+  const path = join(root.path, 'gone.lisp');
+  rmSync(path);
+  expect(existsSync(path)).toBe(false);
+  expect(await compare('gone.lisp')).toBe(`There is no file ${path}. Relative paths start at ${root.path}.`);
+  expect(await session.text('compare_image', { package: 'P' })).toBe(
+    'gone.lisp is gone from the disk since it was loaded.',
+  );
+});
