@@ -176,7 +176,8 @@ it defines."
   (let ((operator (if (consp form) (first form) 'quote)) (name (top-form-name place)))
     (flet ((mention (symbol) (unless (equal symbol name) (push symbol (top-form-mentions place)))))
       (case operator
-        (quote (map-symbols #'mention (if (consp form) (second form) form)))
+        (quote (when (and (consp form) (equal (second form) name)) (setf (top-form-kept place) t))
+         (map-symbols #'mention (if (consp form) (second form) form)))
         (function (when (told-name-p (second form)) (push (second form) (top-form-calls place))))
         (t (when (loop for argument in (rest form)
                          thereis (if (consp argument)
