@@ -164,7 +164,10 @@ without a file or a name is left to the index, as it is there only while somethi
    (when (typep code 'code)
      (when **indexed** (note-news (sb-ext:make-weak-pointer code)))
      (unless (and *compile-file-truename* (not (equal reason "load")))
-       (when (member :top-level (roots-in code))
+       ;; Most code is that of one named function, which is passed over quickly.
+       (when (and (loop for index below (code-functions code)
+                          thereis (consp (simple-function-name (code-function code index))))
+                  (member :top-level (roots-in code)))
          (note-top-level code (equal reason "load"))))))
   (funcall function code reason))
 
