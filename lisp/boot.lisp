@@ -7,7 +7,7 @@
 (in-package "LIVE-LISP.BOOT")
 
 (defparameter *rooms*
-  '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-uses" "sbcl-system" "own" "json" "capture" "stack" "printing" "wire")
+  '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-system" "sbcl-uses" "own" "json" "capture" "stack" "printing" "wire")
     ("jobs" "package" "readtables" "session" "places" "frames" "near" "conditions" "jobs" "threads" "operations" "asdf" "warnings" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "users" "loads" "uses" "rows" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "impact")

@@ -139,7 +139,8 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
         ['CONTRACT', 'CALLER', 'FUNCTION'],
       ],
     });
-    const callers = await image.call('who-calls', { name: 'callee', ...all });
+    // The first makes an index of the whole image.
+    const callers = await image.call('who-calls', { name: 'callee', ...all }, { limitMs: 60_000 });
     expect(callers.data.value).toMatchObject({ callers: 1, rows: [{ name: 'CONTRACT::CALLER' }] });
     const arglist = await image.call('arglist', { name: 'callee', ...all });
     expect(arglist.data.value).toMatchObject({ arglist: '(A)' });

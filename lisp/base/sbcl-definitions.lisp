@@ -132,8 +132,6 @@ in another way."
   ("SB-KERNEL" "DD-CONSTRUCTORS"))
 (define-internal description-type (description)
   "Return what the structures of DESCRIPTION are: STRUCTURE, VECTOR or LIST." ("SB-KERNEL" "DD-TYPE"))
-(define-internal description-name (description)
-  "Return the name of the structure of DESCRIPTION." ("SB-KERNEL" "DD-NAME"))
 (define-internal description-copier (description)
   "Return the name of the copier of DESCRIPTION, or NIL." ("SB-KERNEL" "DD-COPIER-NAME"))
 (define-internal description-predicate (description)

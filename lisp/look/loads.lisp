@@ -164,7 +164,10 @@ without a file or a name is left to the index, as it is there only while somethi
    (when (typep code 'code)
      (when **indexed** (note-news (sb-ext:make-weak-pointer code)))
      (unless (and *compile-file-truename* (not (equal reason "load")))
-       (when (member :top-level (roots-in code))
+       ;; Most code is that of one named function, which is passed over quickly.
+       (when (and (loop for index below (code-functions code)
+                          thereis (consp (simple-function-name (code-function code index))))
+                  (member :top-level (roots-in code)))
          (note-top-level code (equal reason "load"))))))
   (funcall function code reason))
 
@@ -176,7 +179,8 @@ it defines."
   (let ((operator (if (consp form) (first form) 'quote)) (name (top-form-name place)))
     (flet ((mention (symbol) (unless (equal symbol name) (push symbol (top-form-mentions place)))))
       (case operator
-        (quote (map-symbols #'mention (if (consp form) (second form) form)))
+        (quote (when (and (consp form) (equal (second form) name)) (setf (top-form-kept place) t))
+         (map-symbols #'mention (if (consp form) (second form) form)))
         (function (when (told-name-p (second form)) (push (second form) (top-form-calls place))))
         (t (when (loop for argument in (rest form)
                          thereis (if (consp argument)

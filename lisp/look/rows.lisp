@@ -18,11 +18,13 @@
 (defun kept-code-p (index number)
   "True when something keeps the code of the user NUMBER of INDEX, of a form that has run. That is certain only for code
 that garbage was collected after."
-  (let ((serial (code-serial (svref (use-index-codes index) number))))
-    (when (> serial **swept**)
-      (setf **swept** newest-serial)
-      (sb-ext:gc))
-    (and (svref (use-index-codes index) number) t)))
+  ;; Any collection can take the code away.
+  (let ((code (svref (use-index-codes index) number)))
+    (when (and code (> (code-serial code) **swept**))
+      (setf **swept** newest-serial
+            code nil)
+      (sb-ext:gc)))
+  (and (svref (use-index-codes index) number) t))
 
 (defun there-p (index number)
   "True when the user NUMBER of INDEX still is there."
@@ -232,8 +234,8 @@ is known."
                       append (list nickname (package-name package))))))
 
 (defun loose-text (code)
-  "Return the last function of CODE, which has no name, as text."
-  (let* ((function (code-function code (1- (code-functions code)))) (form (function-lambda-expression function)))
+  "Return the last function of CODE, which has no name, as text. CODE is NIL when it has just gone."
+  (let ((form (and code (function-lambda-expression (code-function code (1- (code-functions code)))))))
     (if form (plain-text 80 form) "a function")))
 
 (defun same-function-text (name)
@@ -257,6 +259,6 @@ KIND and TEXT say what they are, where that is not their own kind and name. SITE
       (:own (object "name" (printing-plainly (print-safely 200 (user-root user))) "kind" "SBCL's own"))
       (t (object "name" (or text (text-at index number))
                  "kind" (or kind (and (stringp sort) sort))
-                 "same" (and (null kind) (same-function-text user))
+                 "same" (and (null kind) (same-function-text (user-name user)))
                  "sites" (and sites (sites-of index group name kinds))
                  "possible" possible)))))

@@ -40,7 +40,7 @@ ID is its number in the index."
     ("TYPE-EXPANDER" :type "type expander")
     ("SETF-EXPANDER" :setf "setf expander") ("%DEFSETF" :setf "setf expander")
     ("CONDITION-REPORT" :report "condition report")
-    (nil :within nil))
+    (nil :within nil) (nil :alias nil))
   "How the names begin that SBCL gives to what is no plain function, our words for those, and those of answers.")
 
 (defun root-of (name)
@@ -183,7 +183,8 @@ whose root is not in CODE is within the first function there that has a name of 
                (:setf (eq code (code-of (known :setf :expander name))))
                (:report (let ((classoid (and (find-class name nil) (classoid name))))
                           (and classoid (eq code (code-of (condition-report classoid))))))
-               (:within (fboundp name)))))
+               (:within (fboundp name))
+               (:alias (function-code-p name code)))))
       (function-code-p user code)))
 
 (defun kind-text (user)

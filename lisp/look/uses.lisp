@@ -89,6 +89,25 @@ out."
                                        constant))))
                  code))
 
+(defun removed-call-p (name code)
+  "True when the compiler took the call of the function NAME, of a program, out of CODE. It is no constant there then,
+though nothing says that it can be put in line."
+  (and (symbolp name)
+       (symbol-package name)
+       (mentioned-p name)
+       (fboundp name)
+       (not (macro-function name))
+       (not (compiler-macro-function name))
+       (not (known :function :inlinep name))
+       (not (known :function :inlining-data name))
+       (not (known :function :source-transform name))
+       (not (member name (roots-in code) :test #'eq))
+       (block constant
+         (map-constants (lambda (constant)
+                          (when (and (typep constant 'cell) (eq name (cell-name constant))) (return-from constant nil)))
+                        code)
+         t)))
+
 (defun note-xrefs (index number user code)
   "Note in INDEX what the cross references of USER, which has NUMBER, tell in CODE."
   (map-functions-of (lambda (function)
@@ -98,13 +117,15 @@ out."
                                        (declare (ignore form))
                                        (let ((position (position kind *use-kinds*)))
                                          (when (and position (not (eq name t)))
-                                           (note-use index name number position))))
+                                           (note-use index name number
+                                                     (if (and (zerop position) (removed-call-p name code)) 6 position)))))
                                      xrefs))))
                     user code))
 
 (defun note-user (index number user code)
   "Note in INDEX what USER, which has NUMBER, uses, and CODE unless it is a place. The constants that several functions of
-CODE share are of each that has a name. Beside a top-level form they are of that, but when it only adds a method."
+CODE share are of each that has a name. Beside a top-level form they can be of that. Then the others only mention them,
+but when it only adds a method."
   (if (top-form-p user)
       ;; First come mentions: several forms can be one, of which one calls what another mentions.
       (progn (dolist (name (top-form-mentions user)) (note-use index name number 6))
@@ -112,11 +133,11 @@ CODE share are of each that has a name. Beside a top-level form they are of that
       (let* ((roots (roots-in code)) (shared (rest roots)) (root (user-root user)) (own (user-name user))
              (mixed (and shared (member :top-level roots))))
         (note-xrefs index number user code)
-        (when (or (eq root :top-level) (not mixed) (method-alone-p code))
-          (map-names-used (lambda (name kind)
-                            (unless (or (equal name own) (and mixed (not (told-name-p name))))
-                              (note-use index name number kind)))
-                          code (and shared (names-in-xrefs code)))))))
+        (map-names-used (lambda (name kind)
+                          (unless (or (equal name own) (and mixed (not (told-name-p name))))
+                            (note-use index name number
+                                      (if (or (eq root :top-level) (not mixed) (method-alone-p code)) kind 6))))
+                        code (and shared (names-in-xrefs code))))))
 
 ;;; Making it
 
@@ -134,14 +155,14 @@ CODE share are of each that has a name. Beside a top-level form they are of that
         users)))
 
 (defun alias-user (name)
-  "Return the user NAME and its code when NAME has the function of another name or of a top-level form, else NIL."
+  "Return a user and its code when NAME has the function of another name or of a top-level form, else NIL."
   (let* ((cell (and (plain-name-p name) (cell-of name))) (function (and cell (cell-function cell)))
          (code (and function (code-of function))))
     (when code
       (let ((own (simple-function-name (simple-function function))))
         (when (and (not (equal own name))
                    (or (typep function 'simple-function) (eq :top-level (root-of own))))
-          (values name code))))))
+          (values (list :alias name (root-in code (simple-function function))) code))))))
 
 (defun all-users ()
   "Return a list of all users of the image, each with its code or NIL."

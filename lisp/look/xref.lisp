@@ -26,12 +26,15 @@ one name. OTHERS are lists of a name, a kind and a group."
 (defun different-places (index places named)
   "Return the users PLACES of INDEX as groups, each form once. Those are left out that only define something in NAMED,
 groups of users."
-  (flet ((place-of (number) (svref (use-index-users index) number)))
-    (let ((told (loop for group in named
-                      append (loop for number in group
-                                   for code = (svref (use-index-codes index) number)
-                                   for place = (and code (gethash code **claimed**))
-                                   when (and place (or (top-form-number place) (null (top-form-source place)))) collect place))))
+  (let ((told '()))
+    (dolist (group named)
+      (dolist (number group)
+        (let* ((code (svref (use-index-codes index) number)) (place (and code (gethash code **claimed**))))
+          (push code told)
+          (when (and place (or (top-form-number place) (null (top-form-source place)))) (push place told)))))
+    (flet ((place-of (number)
+             (let ((user (svref (use-index-users index) number)))
+               (if (top-form-p user) user (svref (use-index-codes index) number)))))
       (mapcar #'list (remove-if (lambda (number) (member (place-of number) told :test #'eq))
                                 (remove-duplicates places :key #'place-of))))))
 

@@ -104,6 +104,14 @@ export class Places {
     return versions && versions.loaded === versions.now ? startIn(versions.now, place, features) : undefined;
   }
 
+  /** Returns `FILE:LINE:COLUMN` for the top-level form with NUMBER that FILE has now, under FEATURES. */
+  formNow(file: string, number: number, features: Features): string {
+    const source = this.#sources.read(file);
+    return source === undefined
+      ? noSource(this.fileName(file)).at
+      : this.#at(file, source, source.forms(features).start(number));
+  }
+
   /** Returns the text of FILE, or undefined when it cannot be read. */
   sourceText(file: string): SourceText | undefined {
     return this.#sources.read(file)?.text;

@@ -52,7 +52,7 @@ export function compareImage(image: Image, places: Places, root: string) {
         asked.path === undefined
           ? `${Object.keys(asked)} ${Object.values(asked)}`
           : places.fileName(asked.path);
-      return { data, text: comparisonText(data, what, places, formPlaces(places, features)) };
+      return { data, text: comparisonText(data, what, places, features) };
     },
   });
 }
@@ -66,16 +66,21 @@ function scopeOf({ path, system, package: home }: Arguments, root: string) {
   return home ? { package: home } : { system: system ?? '' };
 }
 
-function comparisonText(data: ComparisonData, what: string, places: Places, placeOf: PlaceOf): string {
+function comparisonText(
+  data: ComparisonData,
+  what: string,
+  places: Places,
+  features: readonly string[] = [],
+): string {
   if (data.unknown) return `Nothing of ${what} was loaded in this image. Load it first.`;
   const { unfinished = [], old = [], differing = [], unset = [], disk = [], outdated = [] } = data;
   const sections = [
     ...unfinished.map((file) => `The last load of ${places.fileName(file)} did not end well.`),
     ...oldLines(old, data.oldTotal, places),
     evaluatedSection(old.filter(({ file }) => file === undefined)),
-    differingSection(differing, data.differingTotal, places, placeOf),
+    differingSection(differing, data.differingTotal, places, formPlaces(places, features)),
     ...unsetLines(unset, data.unsetTotal),
-    ...disk.map((each) => diskSection(each, places, placeOf)),
+    ...disk.map((each) => diskSection(each, places, new Set(features))),
     (data.diskTotal ?? 0) > disk.length &&
       `Files that changed besides: ${(data.diskTotal ?? 0) - disk.length}.`,
     ...outdatedLines(outdated, data.outdatedTotal),
@@ -117,14 +122,14 @@ function differingSection(
 function diskSection(
   { file, how, forms = [], formsTotal }: DiskDifference,
   places: Places,
-  placeOf: PlaceOf,
+  features: ReadonlySet<string>,
 ): string {
   const name = places.fileName(file);
   if (how === 'gone') return `${name} is gone from the disk since it was loaded.`;
   if (forms.length === 0) return `${name} changed on the disk since it was loaded.`;
   const words = { new: 'only in the file', differs: 'differs', gone: 'no longer in the file' };
   const rows = forms.map(({ head, how: is, form }) => {
-    const at = form === undefined ? '' : ` (${placeOf(file, form)})`;
+    const at = form === undefined ? '' : ` (${places.formNow(file, form, features)})`;
     return `${head}: ${words[is]}${at}`;
   });
   return `${name} changed on the disk since it was loaded; load it again:\n${indent(rows.join('\n'), 2)}${moreText(forms.length, formsTotal)}`;

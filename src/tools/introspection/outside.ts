@@ -54,10 +54,10 @@ const SAYING: ReadonlySet<string> = new Set([
 /** Returns what code outside functions there is for the row CALLER. It can be several forms of a file of which SBCL has
  *  made one piece of code. Those are told that name what is used, and are not in TOLD, the names and places of other rows. */
 export function outside(caller: Caller, asked: Asked, places: Places, told: ReadonlySet<string>): Outside[] {
-  const { file, form, operator, name = '', possible = false } = caller;
+  const { file, form, operator, kind, name = '', possible = false } = caller;
   if (operator !== undefined && possible && told.has(name)) return [];
   if (operator !== undefined) return [{ ...named(name, operator), ...(possible && { possible }) }];
-  if (file === undefined) return [];
+  if (file === undefined) return [{ name, ...(kind && { kind }), ...(possible && { possible }) }];
   const forms = places.forms(file, asked.features);
   const shown = places.fileName(file);
   const unknown = { name: `top-level form of ${shown}`, ...(possible && { possible }) };
@@ -121,7 +121,9 @@ function describedForm(
   const name = form.name && qualified(form.name, home);
   const defined = name && (names.find((each) => each === name || bareOf(each) === bareOf(name)) ?? name);
   const isDefinition =
-    defined && (KINDS.has(form.operator) || form.operator.startsWith('DEF') || names.includes(defined));
+    defined &&
+    bareOf(defined) !== used &&
+    (KINDS.has(form.operator) || form.operator.startsWith('DEF') || names.includes(defined));
   const at = mentionsIn(forms.text, form, used).uses.map(({ index }) => forms.position(index));
   return {
     ...(isDefinition ? named(defined, form.operator) : { name: `top-level form at ${file}:${line}` }),

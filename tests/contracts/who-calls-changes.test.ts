@@ -1,0 +1,174 @@
+// S3.11 and C31: the index tells nothing that has changed, and says what it cannot know.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Session } from '../harness.ts';
+import { temporaryFolder } from '../harness.ts';
+import { type Fixture, startFixture } from '../oracle.ts';
+
+let fixture: Fixture;
+let session: Session;
+const folder = temporaryFolder();
+beforeAll(async () => {
+  fixture = await startFixture();
+  session = fixture.session;
+});
+afterAll(async () => {
+  folder.remove();
+  await fixture.close();
+});
+
+/** Evaluates FORMS, which must work. */
+async function run(...forms: string[]): Promise<void> {
+  for (const form of forms) {
+    const { text, isError } = await session.call('eval_form', { form });
+    expect(isError, text).toBe(false);
+  }
+}
+
+/** Returns the rows of the answer about NAME, of whatever block, or the whole text when there are none. */
+async function rows(name: string): Promise<string[] | string> {
+  const text = await session.text('who_calls', { name });
+  const found = text.split('\n').filter((line) => line.startsWith('  '));
+  return found.length > 0 ? found.map((line) => line.trim()) : text;
+}
+
+test('S3.11 each kind of change shows at once', async () => {
+  await run('(defpackage :chg (:use :cl))', '(defun chg::f (x) x)');
+  const nobody = 'No callers found for CHG::F';
+  const steps: [string, string[] | string][] = [
+    ['(defun chg::a () (chg::f 1))', ['CHG::A']],
+    ["(setf (fdefinition 'chg::b) #'chg::a)", ['CHG::A', 'CHG::B (same function as CHG::A)']],
+    ['(defun chg::a () 1)', ['CHG::B']],
+    ["(fmakunbound 'chg::b)", nobody],
+    ['(defun chg::b () (chg::f 2))', ['CHG::B']],
+    ['(trace chg::b)', ['CHG::B']],
+    ["(progn (untrace chg::b) (rename-package :chg :changed '(:chg)))", ['CHANGED::B']],
+    ["(progn (rename-package :chg :chg) (unintern 'chg::b :chg))", nobody],
+    ['(defmethod chg::m ((x string)) (chg::f x))', ['CHG::M']],
+    ["(progn (remove-method #'chg::m (first (sb-mop:generic-function-methods #'chg::m))) 1)", nobody],
+    ['(deftype chg::ty () (chg::f t))', ['CHG::TY (type expander)']],
+    ['(deftype chg::ty () t)', nobody],
+    ['(define-compiler-macro chg::a () (chg::f 1))', ['CHG::A (compiler macro)']],
+    ["(setf (compiler-macro-function 'chg::a) nil)", nobody],
+    ['(defvar chg::*v* (chg::f 1))', ['CHG::*V* (initial value)']],
+    ['(defvar chg::*v* 2)', nobody],
+    ['(defclass chg::c () ((x :initform (chg::f 1))))', ['CHG::C (slot initform)']],
+    ['(defclass chg::c () ((x :initform 1)))', nobody],
+    [
+      '(define-condition chg::e (error) () (:report (lambda (c s) (chg::f (list c s)))))',
+      ['CHG::E (condition report)'],
+    ],
+    ['(define-condition chg::e (error) () (:report "e"))', nobody],
+    ['(chg::f (chg::f 1))', nobody],
+    ['(let ((x (chg::f 1))) (list x x))', nobody],
+  ];
+  for (const [form, expected] of steps) {
+    await run(form);
+    expect(await rows('chg::f'), form).toEqual(expected);
+  }
+  // The compiler takes this call away.
+  await run('(defun chg::d () (if nil (chg::f 1) 2))');
+  expect(await session.text('who_calls', { name: 'chg::f' })).toBe('Possible callers:\n\n  CHG::D');
+});
+
+test('S3.11 a function without a name is told as long as something keeps it', async () => {
+  await run('(defun kept (x) x)', '(defvar *kept* nil)', '(push (lambda () (kept 1)) *kept*)');
+  expect(await rows('kept')).toEqual(['(LAMBDA NIL (COMMON-LISP-USER::KEPT 1)) (anonymous function)']);
+  await run('(setf *kept* nil)', '1', '2', '3', '(progn (sb-ext:gc :full t) 1)');
+  expect(await rows('kept')).toBe('No callers found for COMMON-LISP-USER::KEPT');
+});
+
+test('S3.11 what a file did goes when it is loaded again, and follows its text', async () => {
+  const file = join(folder.path, 'again.lisp');
+  const load = async (...lines: string[]) => {
+    writeFileSync(file, ['(in-package :cl-user)', '(defun once (x) x)', ...lines, ''].join('\n'));
+    expect(await session.eval(`(load (compile-file ${JSON.stringify(file)}))`)).toMatch(/^T/);
+  };
+  await load('(defvar *first* (once 1))', '(print (once 2))', '(defun calls-once () (once 3))');
+  expect(await rows('once')).toEqual([
+    'COMMON-LISP-USER::CALLS-ONCE',
+    'COMMON-LISP-USER::*FIRST* (initial value)',
+    `top-level form at ${file}:4`,
+  ]);
+  await load('(defun calls-once () 3)', '(defparameter *second* (list (once 2)))');
+  expect(await rows('once')).toEqual(['COMMON-LISP-USER::*SECOND* (initial value)']);
+  writeFileSync(file, '(in-package :cl-user)\n');
+  expect(await rows('once')).toEqual([`top-level form of ${file}`]);
+});
+
+test('S3.18 sites of what runs outside functions', async () => {
+  const file = join(folder.path, 'sites.lisp');
+  writeFileSync(file, '(in-package :cl-user)\n(defun sited (x) x)\n(defvar *sited*\n  (list (sited 1)))\n');
+  expect(await session.eval(`(load (compile-file ${JSON.stringify(file)}))`)).toMatch(/^T/);
+  expect(await session.text('who_calls', { name: 'sited', sites: true })).toBe(
+    `Other places that call COMMON-LISP-USER::SITED:\n\n  COMMON-LISP-USER::*SITED* (initial value)\n    ${file}:4:9  (list (sited 1)))`,
+  );
+});
+
+test('S3.17 a test of any framework is called by its name', async () => {
+  await run(
+    '(defvar *tests* (make-hash-table))',
+    '(defun add-test (name function) (setf (gethash name *tests*) function))',
+    '(defmacro check-that (name &body body) `(add-test (quote ,name) (lambda () ,@body)))',
+    '(defun tested (x) x)',
+    '(check-that tested-works (assert (eql 1 (tested 1))))',
+  );
+  expect(await rows('tested')).toEqual(['COMMON-LISP-USER::TESTED-WORKS (check-that)']);
+});
+
+/** Returns a source of pseudo-random numbers below a limit. */
+function generator(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return Math.floor((state / 2147483648) * limit);
+  };
+}
+
+const SHAPES = [
+  (name: string, used: string) => `(defun ${name} (x) (${used} x))`,
+  (name: string, used: string) => `(defun ${name} (x) (mapcar #'${used} x))`,
+  (name: string, used: string) => `(defun ${name} (x) (let ((f '${used})) (funcall f x)))`,
+  (name: string, used: string) => `(defun ${name} (x) (flet ((g () (${used} x))) (lambda () (g))))`,
+  (name: string, used: string) => `(defmacro ${name} (x) (${used} x))`,
+  (name: string, used: string) => `(defmethod m-${name} ((x (eql ${used.length}))) (${used} x))`,
+  (name: string, used: string) => `(let ((y 1)) (defun ${name} (x) (${used} (list x y))))`,
+  (name: string) => `(defun ${name} (x) x)`,
+  (name: string) => `(fmakunbound '${name})`,
+  (name: string, used: string) => `(setf (fdefinition '${name}) (lambda (x) (${used} x)))`,
+  (name: string, used: string) =>
+    `(when (and (fboundp '${used}) (not (macro-function '${used}))) (setf (fdefinition '${name}) (fdefinition '${used})))`,
+];
+
+test.each([1, 2, 3])('S3.9 S3.11 random programs, seed %i: as a naive scan says', async (seed) => {
+  const random = generator(seed);
+  const names = Array.from({ length: 8 }, (_, index) => `rnd${seed}-${index}`);
+  for (let step = 0; step < 12; step++) {
+    const forms = Array.from({ length: 4 }, () => {
+      const [name, used] = [random(8), random(8)].map((index) => names[index] ?? '');
+      return SHAPES[random(SHAPES.length)]?.(name ?? '', used ?? '') ?? '';
+    });
+    await session.eval(`(progn ${forms.map((form) => `(ignore-errors ${form})`).join(' ')} 1)`);
+    const expected = await fixture.callers(names.map((name) => `'cl-user::${name}`));
+    for (const [index, name] of names.entries()) {
+      const text = await session.text('who_calls', { name });
+      const [block = ''] = text.split(/\n\n(?:Other|Possible)|\nNote: /);
+      const found = /^Functions/.test(block) ? block.split('\n').slice(2) : [];
+      expect(
+        found.map((line) => line.trim()),
+        `${forms.join('\n')}\n${name}: ${text}`,
+      ).toEqual(expected[index]);
+    }
+  }
+});
+
+test('C31 code that an interpreter ran is told as unknown', async () => {
+  await run('(defun unseen (x) x)');
+  expect(await rows('unseen')).toBe('No callers found for COMMON-LISP-USER::UNSEEN');
+  await run("(let ((sb-ext:*evaluator-mode* :interpret)) (eval '(defun interpreted (x) (unseen x))))");
+  expect(await rows('unseen')).toBe(
+    'No callers found for COMMON-LISP-USER::UNSEEN\nNote: an interpreter ran code in this image, whose callers are not known.',
+  );
+});
