@@ -35,6 +35,7 @@ export const EXAMPLES = {
   get_audit_log: [{}, { outcome: 'failed', since: '2026-01-01' }],
   image_status: [{}],
   interrupt: [{}, { job: 1 }],
+  read_definition: [{ name: 'inventory:restock' }, { path: 'inventory.lisp' }],
   impact_of_change: [
     { name: 'inventory:restock', lambda_list: '(item count &key reason)' },
     { name: 'inventory::find-item', lambda_list: '(name stock)' },
@@ -93,6 +94,7 @@ export const LARGEST = {
   get_audit_log: [{}],
   image_status: [{}],
   interrupt: [{ all: true }, { job: 1 }],
+  read_definition: [{ name: 'inventory:restock inventory:item inventory::find-item', methods: true, around: 5 }],
   impact_of_change: [{ name: 'error', lambda_list: '(x)' }, { name: 'condition' }],
   load_system: [{ system: 'inventory', force: true }],
   restart_image: [{}],

@@ -179,6 +179,12 @@ export const TOOLS: Record<string, Calls> = {
     'over-long': [{ system: 'shop/noisy' }],
     bad: [{}, { system: 'shoe' }, { system: 'shop', force: 'yes' }],
   },
+  read_definition: {
+    usual: [{ name: 'shop:price' }, { name: 'shop:item (setf shop:item-price)' }],
+    empty: [{ name: 'shop::no-such' }],
+    'over-long': [{ path: 'shop.lisp', limit: 2 }],
+    bad: [{}, { name: 'shop:price', path: 'shop.lisp' }, { path: 'shoe.lisp' }, { name: 7 }],
+  },
   compare_image: {
     usual: [{ path: 'shop.lisp' }, { package: 'SHOP' }],
     empty: [{ system: 'shop' }],
