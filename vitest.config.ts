@@ -25,7 +25,7 @@ export default defineConfig({
     globalSetup: ['tests/build.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    maxWorkers: 3,
+    maxWorkers: 4,
     // A process for each file, and the modules again in it, took an eighth of all CPU time. So no file changes what others
     // share: they have the modules of the program in common, and mock none.
     isolate: false,

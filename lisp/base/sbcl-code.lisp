@@ -31,10 +31,6 @@
   "Return the number of the top-level form of PLACE, or NIL." ("SB-DI" "CODE-LOCATION-TOPLEVEL-FORM-OFFSET"))
 (define-internal place-form-number (place)
   "Return the number that the form of PLACE has in its top-level form." ("SB-DI" "CODE-LOCATION-FORM-NUMBER"))
-(define-internal source-file (source)
-  "Return the namestring of the file of SOURCE, from PLACE-SOURCE, or NIL." ("SB-DI" "DEBUG-SOURCE-NAMESTRING"))
-(define-internal source-created (source)
-  "Return the date that the file of SOURCE had when it was compiled." ("SB-DI" "DEBUG-SOURCE-CREATED"))
 
 ;;; Locals of frames, and what is in them
 

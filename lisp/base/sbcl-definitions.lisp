@@ -180,13 +180,6 @@ in another way."
 (define-internal-name +next-method-call+
   "Names the macro that the code of each method expands which has CALL-NEXT-METHOD in it."
   ("SB-PCL" "FAST-CALL-NEXT-METHOD-BODY"))
-(define-internal-variable first-code-constant
-  "The index of the first constant in code." ("SB-VM" "CODE-CONSTANTS-OFFSET") 0)
-(define-internal code-length (code) "Return the index behind the last constant of CODE."
-  ("SB-KERNEL" "CODE-HEADER-WORDS") 0)
-(define-internal code-constant (code index) "Return the constant of CODE at INDEX."
-  ("SB-KERNEL" "CODE-HEADER-REF"))
-(define-internal-type function-cell "Cells by which code calls global functions." ("SB-KERNEL" "FDEFN"))
 (define-internal cell-name (cell) "Return the name of the function of CELL, a FUNCTION-CELL."
   ("SB-KERNEL" "FDEFN-NAME"))
 (define-internal function-attributes (info)
@@ -201,4 +194,4 @@ in another way."
 (define-internal-name +combination-options+
   "Names the function that returns the options of a method combination." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 
-(define-check (and +next-method-call+ +qualifier-check+ (plusp first-code-constant)))
+(define-check (and +next-method-call+ +qualifier-check+))

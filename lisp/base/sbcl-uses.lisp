@@ -54,9 +54,6 @@
   "Return the number of CODE, which grows." ("SB-KERNEL" "%CODE-SERIALNO") 0)
 (define-internal-variable newest-serial
   "The number of the newest code." ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*") 0)
-(define-internal code-debug (code) "Return what the debugger knows of CODE." ("SB-KERNEL" "%CODE-DEBUG-INFO"))
-(define-internal debug-source (debug)
-  "Return from where the code of DEBUG, from CODE-DEBUG, is." ("SB-C" "DEBUG-INFO-SOURCE"))
 (define-internal function-debug (function)
   "Return what the debugger knows of FUNCTION." ("SB-DI" "FUN-DEBUG-FUN"))
 (define-internal compiled-debug (debug)
@@ -71,10 +68,6 @@
   "Return a vector of the places in BLOCK, from DEBUG-BLOCKS." ("SB-DI" "DEBUG-BLOCK-CODE-LOCATIONS") #())
 (define-internal code-place-kind (place)
   "Return what is at PLACE: :CALL-SITE for a call." ("SB-DI" "CODE-LOCATION-KIND"))
-(define-internal code-place-form (place)
-  "Return the number of the top-level form of PLACE in its file." ("SB-DI" "CODE-LOCATION-TOPLEVEL-FORM-OFFSET"))
-(define-internal code-place-number (place)
-  "Return the number of the form of PLACE in its top-level form." ("SB-DI" "CODE-LOCATION-FORM-NUMBER"))
 
 (defun map-named-code (visit)
   "Call VISIT with the code of every global function, macro and method."

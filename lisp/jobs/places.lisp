@@ -24,7 +24,7 @@ on this machine stays as it is."
 (defun frame-file (frame)
   "Return the namestring of the file that the code of FRAME is from; NIL when that was evaluated, or is not known."
   (let ((source (ignore-errors (place-source (frame-place frame)))))
-    (and source (source-file source))))
+    (and source (source-name source))))
 
 (defun root-name (name)
   "Return the symbol by which a top-level form defines the function that SBCL calls NAME, or NIL."
@@ -37,9 +37,9 @@ on this machine stays as it is."
   "Return where the call in FRAME stands as a property list of members, or NIL."
   ;; What is not known signals a condition of its own.
   (ignore-errors
-   (let* ((place (frame-place frame)) (source (place-source place)) (file (source-file source)))
+   (let* ((place (frame-place frame)) (source (place-source place)) (file (source-name source)))
      (when file
-       (let* ((file (translated file)) (created (source-created source)) (changed (changed-p file created))
+       (let* ((file (translated file)) (created (source-date source)) (changed (changed-p file created))
               (name (root-name (debug-name (frame-function frame)))))
          (list "file" file
                "form" (ignore-errors (place-top-level-form place))

@@ -49,16 +49,16 @@
 
 (deftype instance-like ()
   "What has slots that code could set."
-  '(or standard-object condition (and structure-object (not function-cell))))
+  '(or standard-object condition (and structure-object (not cell))))
 
 (defun code-names (function)
   "Return the names of the global functions that the code of FUNCTION calls. Return besides what else it holds and could
 change: variables, functions and instances."
   (let* ((code (function-code (simple-function function))) (names '()) (others '()))
-    (loop for index from first-code-constant below (code-length code)
-          do (let ((constant (code-constant code index)))
+    (loop for index from words-before-functions below (code-words code)
+          do (let ((constant (code-word code index)))
                (typecase constant
-                 (function-cell (push (cell-name constant) names))
+                 (cell (push (cell-name constant) names))
                  (symbol (unless (member (variable-kind constant) '(nil :constant)) (push constant others)))
                  ((or instance-like function) (unless (member constant (list code function)) (push constant others))))))
     (values names others)))

@@ -19,7 +19,7 @@
 
 (defun code-file (code)
   "Return the name of the file that CODE is from, or NIL."
-  (ignore-errors (source-name (debug-source (code-debug code)))))
+  (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun map-callees (visit function)
   "Call VISIT with the names of what FUNCTION, a simple one, calls or expands."

@@ -128,7 +128,8 @@ stays when one of them is that which it defines."
                            ((or (symbolp constant) (consp constant))
                             (when (and constant (equal constant name)) (setf (top-form-kept place) t))
                             (map-symbols (lambda (symbol)
-                                           (unless (equal symbol name) (push symbol (top-form-mentions place))))
+                                           (unless (or (equal symbol name) (member symbol others :test #'equal))
+                                             (push symbol (top-form-mentions place))))
                                          constant))))
                    code))
   (note-news place))
@@ -138,14 +139,14 @@ stays when one of them is that which it defines."
   (loop for block across (debug-blocks debug)
         append (loop for place across (block-places block)
                      when (eq :call-site (code-place-kind place))
-                       collect (list (code-place-form place) (code-place-number place)))))
+                       collect (list (place-top-level-form place) (place-form-number place)))))
 
 (defun loaded-place (code)
   "Return the place of CODE, which was loaded from a fasl."
-  (let* ((source (debug-source (code-debug code))) (name (and source (source-name source)))
+  (let* ((source (information-source (code-information code))) (name (and source (source-name source)))
          (debug (function-debug (code-function code 0))) (number (form-number (compiled-debug debug))))
     (when name
-      (let ((place (place-in (source-of-load name source (source-created source)) number)))
+      (let ((place (place-in (source-of-load name source (source-date source)) number)))
         (unless number
           (setf (top-form-sites place) (nconc (ignore-errors (call-sites debug)) (top-form-sites place))))
         place))))

@@ -114,14 +114,6 @@ that counts."
   (let ((function (contrib-function "SB-INTROSPECT" name)))
     (and function (ignore-errors (apply function arguments)))))
 
-(defun translated (namestring)
-  "Return NAMESTRING, of a source file, as a native one; a logical one whose file is not
-on this machine stays as it is."
-  (let ((path (ignore-errors (probe-file (translate-logical-pathname (parse-namestring namestring))))))
-    (cond (path (sb-ext:native-namestring path))
-          ((search "SYS:" namestring) namestring)
-          (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring))) namestring)))))
-
 (defun function-place (function)
   "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, and that form's number.
 Last comes the file's date when it was compiled."
@@ -132,17 +124,6 @@ Last comes the file's date when it was compiled."
             (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
             (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
             (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)))))
-
-(defun feature-names ()
-  "Return the names of the keywords in *FEATURES*, and of other symbols PACKAGE::NAME."
-  (loop for feature in *features*
-        when (symbolp feature)
-          collect (if (keywordp feature) (symbol-name feature) (symbol-text feature))))
-
-(defun changed-p (file created)
-  "True when FILE, a native name, was written after CREATED, its date when it was compiled."
-  (and file created
-       (not (eql created (ignore-errors (file-write-date (sb-ext:parse-native-namestring file)))))))
 
 (defun packages-with (symbol)
   "Return the names of the packages in which SYMBOL is, with their nicknames and those that packages have for them."

@@ -109,8 +109,13 @@ server finds what they are in their files, and which of them count."
           (rows-others rows) (remove-if (lambda (other) (find other (rows-others calls) :test #'equal :key #'butlast))
                                         (rows-others rows) :key #'butlast)
           ;; Of several forms that are one piece of code, one can call it and another only mention it.
-          (rows-places rows) (without-users index (rows-places rows) (remove-if (lambda (group) (several-p index (first group)))
-                                                                                (rows-places calls))))
+          (rows-places rows) (without-users index
+                                            ;; A form that defines one of those has the name among its data for that.
+                                            (different-places index (mapcar #'first (rows-places rows))
+                                                              (append (rows-functions calls)
+                                                                      (mapcar #'third (rows-others calls))))
+                                            (remove-if (lambda (group) (several-p index (first group)))
+                                                       (rows-places calls))))
     rows))
 
 (defun mentioned-rows (index target nature calls)
@@ -204,6 +209,6 @@ that does several of these is told as often. Then come other places that use it,
                                      (eq :macro (variable-kind symbol))
                                      (plain-text 200 (macroexpand-1 symbol)))
                     "kept" (json-boolean (kept-p symbol))
-                  "accessibleIn" (and sites (packages-with symbol))
+                    "accessibleIn" (and sites (packages-with symbol))
                     "rows" (rows-data (append functions others possible) offset limit sites)
                     (other-members index sites (rows-places outside) '())))))))))

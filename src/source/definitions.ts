@@ -2,7 +2,7 @@
 
 import { headOf } from './again.ts';
 import { elementsOf, type Form } from './form.ts';
-import { nextToken } from './lexer.ts';
+import { MARK, nextToken } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
 
 /** A form that names something, with what an outline of its file shows. */
@@ -27,6 +27,12 @@ export function definitionsIn(forms: TopLevelForms): Defined[] {
     const found = forms.at(start);
     return found ? definedBy(found.form, text, 0) : [];
   });
+}
+
+/** Returns what the form at START of FORMS defines, and what forms in it do. */
+export function definedAt(forms: TopLevelForms, start: number): Defined[] {
+  const found = forms.at(start);
+  return found ? definedBy(found.form, forms.source.text, 0) : [];
 }
 
 /** Returns where the forms of FORMS are that define SYMBOL, a name as texts have it, or the string of that name. */
@@ -54,12 +60,13 @@ const DEPTH = 3;
 
 function definedBy(form: Form, text: string, depth: number): Defined[] {
   const [operator, name, ...rest] = elementsOf(form);
-  if (operator?.kind !== 'atom' || !operator.name || name === undefined) return [];
+  if (operator?.kind !== 'atom' || !operator.name || operator.name.startsWith(MARK) || name === undefined)
+    return [];
   const start = form.start;
   const place = { start, end: start + formText(text, form).length, depth };
   const written = { operator: formText(text, operator).toLowerCase(), name: onOneLine(formText(text, name)) };
   if (name.kind === 'cons' && !/^\(setf\s/i.test(written.name)) {
-    const inner = depth < DEPTH ? rest.flatMap((each) => definedBy(each, text, depth + 1)) : [];
+    const inner = depth < DEPTH ? [name, ...rest].flatMap((each) => definedBy(each, text, depth + 1)) : [];
     return depth > 0 && inner.length === 0 ? [] : [{ ...place, ...written }, ...inner];
   }
   const list = listAfter(rest, text);

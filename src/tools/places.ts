@@ -3,12 +3,19 @@
 import { relative } from 'node:path';
 import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
-import { type Defined, definitionsIn, definitionsNamed, innermostDefining } from '../source/definitions.ts';
+import {
+  type Defined,
+  definedAt,
+  definitionsIn,
+  definitionsNamed,
+  innermostDefining,
+} from '../source/definitions.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import { type NumberedName, type Spot, TopLevelForms } from '../source/position.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
 import type { TopLevelForm } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
+import { type DefinitionText, excerpt, linesOf } from './definition-text.ts';
 import { type Source, Sources } from './sources.ts';
 
 const CHANGED = '(the file changed since it was loaded)';
@@ -30,6 +37,8 @@ export interface Forms {
   position: (index: number) => SourcePosition;
   /** Returns where the form with NUMBER in FORM begins. */
   subForm: (form: TopLevelForm | undefined, number: number) => number | undefined;
+  /** Returns what FORM defines, and what forms in it do. */
+  defined: (form: TopLevelForm) => Defined[];
 }
 
 export class Places {
@@ -188,6 +197,7 @@ export class Places {
       list: source.list(features),
       position: (index) => source.text.positionAt(index),
       subForm: (form, number) => form && source.forms(features).formStart(form.start, number),
+      defined: (form) => definedAt(source.forms(features), form.start),
     };
   }
 
@@ -208,40 +218,6 @@ export class Places {
     const line = start === undefined ? '' : now.text.positionAt(start).text;
     return { at: this.#at(file, now, start), text: [line, ...notes].filter(Boolean).join(' ') };
   }
-}
-
-/** The text of a definition: its lines of FILE. */
-export interface DefinitionText {
-  file: string;
-  line: number;
-  lastLine: number;
-  text: string;
-  /** The file has changed since it was loaded. */
-  changed: boolean;
-  /** The text is that of the file as it was loaded, since the definition is not found in it now. */
-  old: boolean;
-}
-
-/** Returns the lines of SOURCE that have the definition DEFINITION in the form at AT, and AROUND lines around them. */
-function excerpt(source: Source, features: Features, at: number, { name }: Definition, around: number) {
-  const { text } = source.text;
-  const symbol = name.replace(/^.*?::/s, '').replace(/^\((\S+ .*)\)$/s, '$1');
-  const found = innermostDefining(source.forms(features), at, symbol) ?? { start: at, end: text.length };
-  let [start, end] = [found.start, found.end];
-  for (let n = 0; n < around; n++) {
-    start = text.lastIndexOf('\n', text.lastIndexOf('\n', start - 1) - 1) + 1;
-    const next = text.indexOf('\n', end + 1);
-    end = next === -1 ? text.length : next;
-  }
-  return linesOf(source, { start, end });
-}
-
-function linesOf({ text }: Source, { start, end }: { start: number; end: number }) {
-  return {
-    line: text.positionAt(start).line,
-    lastLine: text.positionAt(Math.max(start, end - 1)).line,
-    text: text.text.slice(start, end),
-  };
 }
 
 /** A file as it is, and as it was loaded when that is known; they are one when it has not changed. */

@@ -26,7 +26,10 @@ describe('what is wrong and where', () => {
 
   test.each([
     ['(list 1 2', unreadable(END, 1, [1, 1], [1, 10])],
-    ['\n\n  (list 1\n 2', unreadable(END, 1, [3, 3], [4, 3])],
+    [
+      '\n\n  (list 1\n 2',
+      `${unreadable(END, 1, [3, 3], [4, 3])}Its indentation says that line 3 lacks ")" at its end. `,
+    ],
     ['"open', unreadable(END, 1, [1, 1], [1, 6])],
     ['#| open', unreadable(END, 1, [1, 1], [1, 8])],
     ['|open', unreadable(END, 1, [1, 1], [1, 6])],

@@ -26,8 +26,7 @@ beforeAll(async () => {
         (live-lisp:tool-error (e) (list (type-of e) (live-lisp:tool-error-tool e) (live-lisp:tool-error-message e)))))
     (defun keys (value)
       (typecase value
-        (hash-table (loop for key being the hash-keys of value using (hash-value inner)
-                          collect key append (keys inner)))
+        (hash-table (loop for key being the hash-keys of value using (hash-value inner) collect key append (keys inner)))
         (cons (loop for each in value append (keys each))))))`);
 });
 afterAll(async () => {
@@ -252,6 +251,7 @@ describe('C7', () => {
     compare_image: ':package "CL-USER"',
     get_audit_log: ':limit 1',
     search_tools: ':query "callers"',
+    read_definition: ':name "print-object"',
     impact_of_change: ':name "print-object" :lambda-list "(x)" :limit 3',
     image_status: '',
     interrupt: ':all t',

@@ -231,14 +231,18 @@ describe('arguments', () => {
     ['load_file', { path: [] }, "Parameter 'path' must be a string, not an array."],
     ['load_file', {}, "Required parameter 'path' missing"],
     ['eval_form', { form: '1', fom: 1 }, "Unknown parameter 'fom'; eval_form takes form, package, timeout."],
-    ['load_file', { path: 'x', file: 'y' }, "Unknown parameter 'file'; load_file takes path, timeout."],
+    [
+      'load_file',
+      { path: 'x', file: 'y' },
+      "Unknown parameter 'file'; load_file takes path, forget, timeout.",
+    ],
   ])('%s of %j says what is wrong', async (name, args, text) => {
     expect(await call(name, args)).toEqual(error(text));
   });
 
   test('an unknown parameter is shown short and without control characters', async () => {
     const { text } = await call('load_file', { path: 'x', [`a\n\0${'b'.repeat(1000)}`]: 1 });
-    expect(text).toBe(`Unknown parameter 'a  ${'b'.repeat(77)}...'; load_file takes path, timeout.`);
+    expect(text).toBe(`Unknown parameter 'a  ${'b'.repeat(77)}...'; load_file takes path, forget, timeout.`);
   });
 });
 

@@ -21,7 +21,7 @@ const SEARCH_IN_BUFFER = {
   name: 'search_in_buffer',
   title: 'Search text',
   description:
-    'Find text, or a regular expression, in a file, in all files below a directory, or in all of the workspace. With code: true, find a symbol or a piece of Lisp in code alone, whatever its case and layout; who_calls knows calls better. Returns LINE:COLUMN and the line of each match, with the true total. .git, node_modules and the like are left out.',
+    'Find text, or a regular expression, in a file, in all files below a directory, or in all of the workspace. With code: true, find a symbol or a piece of Lisp in code alone, whatever its case and layout. Returns LINE:COLUMN and the line of each match, with the true total. .git, node_modules and the like are left out.',
   parameters: [
     {
       name: 'pattern',

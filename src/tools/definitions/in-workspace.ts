@@ -3,8 +3,9 @@
 
 import { type Budget, filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
+import type { DefinitionText } from '../definition-text.ts';
 import { isLispFile } from '../parentheses.ts';
-import type { DefinitionText, Places } from '../places.ts';
+import type { Places } from '../places.ts';
 
 /** Entries of directories, and milliseconds, that looking may take. */
 const ENTRIES = 20_000;

@@ -67,9 +67,19 @@ export function outside(caller: Caller, asked: Asked, places: Places, told: Read
   const described = found
     .filter((each) => isUse(each, caller, asked, forms.text))
     .filter((each) => form !== undefined || !told.has(`${file} ${each.number}`))
+    .filter((each) => form !== undefined || !isWithin(forms, each, asked.used, told))
     .map((each) => describedForm(each, caller, asked, forms, shown))
     .filter((each) => (form !== undefined && !possible) || !told.has(each.name));
   return described.length > 0 || possible || asked.variable ? described : [unknown];
+}
+
+/** Tells whether USED stands in FORM only within definitions in it of what is TOLD. */
+function isWithin(forms: Forms, form: TopLevelForm, used: string, told: ReadonlySet<string>): boolean {
+  const names = new Set([...told].map(bareOf));
+  const inner = forms.defined(form).filter(({ name, depth }) => depth > 0 && names.has(name.toUpperCase()));
+  if (inner.length === 0) return false;
+  const { uses } = mentionsIn(forms.text, form, used);
+  return uses.every(({ index }) => inner.some(({ start, end }) => index >= start && index < end));
 }
 
 /** Tells whether FORM of SOURCE can be what CALLER tells of a use of USED. What only mentions it must not be about it. */
