@@ -167,10 +167,12 @@ what signalled. When all are of the system, the newest stay."
                      run
                      (without-inner run (if first 1 0) (if frames 1 0))))))
 
+(defvar *sparing* nil "True while there may be no room for what the debugger makes to tell where frames are.")
+
 (defun shown-frames ()
   "Return the frames of USER-FRAMES that are shown, newest first, each a frame or a FOLDED. The second value tells how
 many more there are, or is NIL."
-  (let* ((frames (folded-frames (user-frames))) (more (nthcdr *frame-limit* frames)))
+  (let* ((frames (if *sparing* (user-frames) (folded-frames (user-frames)))) (more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
 
@@ -182,7 +184,8 @@ its place, from PLACE-DATA, or what is FOLDED. The second value is that of SHOWN
         (values (loop for frame in frames
                       collect (if (folded-p frame)
                                   frame
-                                  (cons (frame-call frame) (and (not (system-frame-p frame)) (place-data frame)))))
+                                  (cons (frame-call frame)
+                                        (and (not *sparing*) (not (system-frame-p frame)) (place-data frame)))))
                 more))
     (error () '())))
 

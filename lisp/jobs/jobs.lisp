@@ -177,7 +177,8 @@ exhausted there is no room here to describe anything, so that is done after the 
            (let ((calls (multiple-value-list (calls-on-stack))))
              (lambda () (looking (job) (apply #'condition-members condition calls)))))
           (t
-           (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook))
+           (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
+                 (*sparing* (typep condition 'heap-exhausted)))
              (looking (job) (condition-members condition)))))))
 
 (defun current-thread-name ()

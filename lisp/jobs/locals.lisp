@@ -136,7 +136,7 @@ time did not suffice have only the name."
           collect (cond ((folded-p frame) (object "folded" (folded-count frame)))
                         (timely (frame-object (frame-text (frame-call frame))
                                               (list* "locals" (frame-locals frame)
-                                                     (and (not (system-frame-p frame)) (place-data frame)))))
+                                                     (and (not *sparing*) (not (system-frame-p frame)) (place-data frame)))))
                         (t (frame-object (frame-text (list (frame-name frame))) '()))))))
 
 ;;; What is kept

@@ -3,13 +3,7 @@
 import { relative } from 'node:path';
 import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
-import {
-  type Defined,
-  definedAt,
-  definitionsIn,
-  definitionsNamed,
-  innermostDefining,
-} from '../source/definitions.ts';
+import { type Defined, definedAt, definitionsIn, definitionsNamed } from '../source/definitions.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import { type NumberedName, type Spot, TopLevelForms } from '../source/position.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';

@@ -41,3 +41,9 @@ test('S3.18 the places that it tells are on the lines of the calls, or marked', 
   expect(right / (right + wrongly), wrong.join('\n')).toBeGreaterThanOrEqual(0.99);
   expect(marked / (right + marked)).toBeLessThan(0.05);
 });
+
+test('S3.17 S3.8 it tells other places too, and says of none that is called that nobody calls it', async () => {
+  const { rows } = await findings();
+  expect(sum(rows.map(({ places }) => places)).found).toBeGreaterThan(0);
+  expect(rows.filter(({ falseNone }) => falseNone > 0)).toEqual([]);
+});
