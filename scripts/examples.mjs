@@ -94,7 +94,9 @@ export const LARGEST = {
   get_audit_log: [{}],
   image_status: [{}],
   interrupt: [{ all: true }, { job: 1 }],
-  read_definition: [{ name: 'inventory:restock inventory:item inventory::find-item', methods: true, around: 5 }],
+  read_definition: [
+    { name: 'inventory:restock inventory:item inventory::find-item', methods: true, around: 5 },
+  ],
   impact_of_change: [{ name: 'error', lambda_list: '(x)' }, { name: 'condition' }],
   load_system: [{ system: 'inventory', force: true }],
   restart_image: [{}],
