@@ -4,23 +4,6 @@
 
 ;;; Who calls whom, over all code but SBCL's own
 
-(defun enclosing-name (caller)
-  "Return the name of the function that CALLER, what SBCL calls one, is or is in; NIL when that has no global name."
-  (let ((root (root-of caller)))
-    (and (not (eq root :top-level)) (user-name (user-for root)))))
-
-(defun system-name-p (caller)
-  "True when CALLER, what SBCL calls a function, is named by a symbol of SBCL's own."
-  (let* ((name (enclosing-name caller))
-         (symbol (if (consp name) (second name) name))
-         (package (and symbol (symbolp symbol) (symbol-package symbol))))
-    (and package
-         (or (eq package (find-package "COMMON-LISP")) (eql 0 (search "SB-" (package-name package)))))))
-
-(defun code-file (code)
-  "Return the name of the file that CODE is from, or NIL."
-  (ignore-errors (source-name (information-source (code-information code)))))
-
 (defun map-callees (visit function)
   "Call VISIT with the names of what FUNCTION, a simple one, calls or expands."
   (let ((xrefs (packed-xrefs function)))
@@ -200,30 +183,6 @@ besides whether they are too many to follow all."
 
 ;;; The operation
 
-(defun accessible-in (symbol)
-  "Return the names of the packages in which SYMBOL is accessible, with their nicknames and those that are local to others."
-  (let ((packages (remove-if-not (lambda (package)
-                                   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
-                                     (and status (eq found symbol))))
-                                 (list-all-packages))))
-    (append (loop for package in packages append (cons (package-name package) (package-nicknames package)))
-            (loop for package in (list-all-packages)
-                  append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
-                               when (member actual packages) collect nickname)))))
-
-(defparameter *most-files* 3000 "How many source files of loaded code are told at most.")
-
-(defun loaded-files ()
-  "Return the native names of the source files of all code that is loaded, but for SBCL's own and ours."
-  (let ((names (make-hash-table :test 'equal)))
-    (map-functions (lambda (caller function)
-                     (unless (system-name-p caller)
-                       (let ((name (code-file (function-code function))))
-                         (when (stringp name) (setf (gethash name names) t))))))
-    (loop for name being the hash-keys of names
-          repeat *most-files*
-          unless (eql 0 (search "SYS:" name)) collect (translated name))))
-
 (defun naming-data (target limit)
   "Return the functions with a name whose code names the function TARGET, LIMIT of them, as JSON objects with their places.
 What is inlined into a function, it calls without a cross reference."
@@ -256,7 +215,7 @@ What is inlined into a function, it calls without a cross reference."
                      "natures" (if setf '() (natures symbol))
                      "kind" kind
                      "in" (package-name in)
-                     "homes" (accessible-in symbol)
+                     "homes" (packages-with symbol)
                      "files" (loaded-files)
                      "features" (feature-names)
                      "inline" (and (eq (known :function :inlinep target) 'inline) t)

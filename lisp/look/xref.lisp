@@ -164,7 +164,10 @@ what only mentions it. With INTERNALS, what SBCL has for itself comes too. Witho
                (callers (tell-rows index target calls '(:calls :macroexpands)
                                    (macro-uses index (users-of index target #b10)) nil))
                (others (append callers (and internals (tell-own index target calls))))
-               (possible (tell-rows index target mentions '() '() t)))
+               (possible (tell-rows index target mentions '() '() t))
+               (unseen (and (fboundp target)
+                            (mentioned-p symbol)
+                            (not (or others possible)))))
           (make-json-object
            (list* "name" (name-text target)
                   "callers" (length (rows-functions calls))
@@ -174,9 +177,11 @@ what only mentions it. With INTERNALS, what SBCL has for itself comes too. Witho
                                 (and (fboundp target) '("FUNCTION"))
                                 (natures symbol))
                   "kept" (json-boolean (kept-p symbol))
-                  "accessibleIn" (and sites (packages-with symbol))
+                  "accessibleIn" (and (or sites unseen) (packages-with symbol))
                   "rows" (rows-data (append others possible) offset limit sites)
-                  (other-members index sites (rows-places calls) (rows-places mentions)))))))))
+                  ;; Where no code tells of a user, the server looks in the files for what ran when they were compiled.
+                  "files" (and unseen (loaded-files))
+                  (other-members index (or sites unseen) (rows-places calls) (rows-places mentions)))))))))
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set") (:binds #b10000 "bind"))
   "What a function can do with a variable: SBCL's word, the bit of that kind of use, and the word of answers.")

@@ -53,13 +53,15 @@ export async function compared(session: Session, truth: Truth, step: number): Pr
   for (const edge of truth.edges) callees.set(edge.callee, [...(callees.get(edge.callee) ?? []), edge]);
   const sorted = [...callees].sort(([one], [other]) => (one < other ? -1 : 1));
   for (const [index, [callee, edges]] of sorted.entries()) {
-    if (index % step === 0) findings.take(callee, edges, await callersOf(session, edges[0]?.asked ?? ''));
+    if (index % step !== 0) continue;
+    const { told, none } = await callersOf(session, edges[0]?.asked ?? '');
+    findings.take(callee, edges, told, none);
   }
   return findings.result();
 }
 
-/** Asks SESSION for all pages of who calls NAME. */
-async function callersOf(session: Session, name: string): Promise<Told[]> {
+/** Asks SESSION for all pages of who calls NAME, and whether that is said to be nobody. */
+async function callersOf(session: Session, name: string): Promise<{ told: Told[]; none: boolean }> {
   const told: Told[] = [];
   for (;;) {
     const args = { name, sites: true, limit: 200, offset: told.length };
@@ -67,7 +69,8 @@ async function callersOf(session: Session, name: string): Promise<Told[]> {
     expect(isError, text).toBe(false);
     const before = told.length;
     told.push(...toldIn(text));
-    if (told.length === before || !text.includes('limit and offset reach')) return told;
+    const none = text.startsWith('No callers found');
+    if (told.length === before || !text.includes('limit and offset reach')) return { told, none };
   }
 }
 
@@ -112,15 +115,15 @@ class Tally {
     return { rows, missed: this.#missed, wrong: this.#wrong, marked: this.#marked };
   }
 
-  /** Counts what was TOLD of CALLEE, which has EDGES. */
-  take(callee: string, edges: Edge[], told: Told[]): void {
+  /** Counts what was TOLD of CALLEE, which has EDGES. NONE says that nobody was said to call it. */
+  take(callee: string, edges: Edge[], told: Told[], none: boolean): void {
     const inFiles = told.filter((each) => each.kind !== 'macro use' && this.#walked(each));
     this.#found(callee, edges, told);
     for (const each of inFiles) this.#given(callee, edges, each);
     for (const [name, other] of Object.entries(this.#truth.others)) this.#other(name, other, callee, edges);
     for (const library of new Set(edges.filter(({ maybe }) => !maybe).map(({ file }) => libraryOf(file)))) {
       this.#row(library).callees++;
-      if (told.length === 0) this.#row(library).falseNone++;
+      if (none) this.#row(library).falseNone++;
     }
   }
 

@@ -46,6 +46,8 @@ export interface WhoCallsData {
   features?: string[];
   /** All names of the packages in which the symbol is. */
   accessibleIn?: string[];
+  /** The source files of loaded code, when no user is known. */
+  files?: string[];
   rows?: Caller[];
 }
 

@@ -9,6 +9,7 @@ import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
+import { unseenUsers } from './unseen.ts';
 import { headOf, type User, usersOf, userText, withoutFeatures } from './users.ts';
 
 const PARAMETERS = [
@@ -70,12 +71,16 @@ export function whoCalls(image: Image, places: Places) {
       );
       return lookedUp(reply, (found) => {
         const named = found.callers + found.others + found.possible;
-        const users = usersOf(found, places, { page, named, sites: args.sites ?? false });
+        const sites = args.sites ?? false;
+        const users = usersOf(found, places, { page, named, sites });
+        const known = named + users.outside + users.outsidePossible > 0;
+        const unseen = known ? [] : unseenUsers(found, places, sites);
+        const { files, ...told } = withoutFeatures(found);
         const data = {
-          ...withoutFeatures(found),
+          ...told,
           others: found.others + users.outside,
-          possible: found.possible + users.outsidePossible,
-          rows: users.rows,
+          possible: found.possible + users.outsidePossible + unseen.length,
+          rows: [...users.rows, ...unseen.slice(page.offset, page.offset + page.limit)],
         };
         return { data, text: callersText(data, page.offset) };
       });
