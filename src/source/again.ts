@@ -1,7 +1,7 @@
 /** Decides which top-level form of a text is the one that an older version of it had, or that defines a name. */
 
-import { elementsOf, type Form, resolve } from './form.ts';
-import { MARK, nextToken } from './lexer.ts';
+import { bareName, elementsOf, type Form } from './form.ts';
+import { bare, nextToken } from './lexer.ts';
 import type { TopLevelForms } from './position.ts';
 
 /** What is known of a definition without its text: NAME as `PACKAGE::NAME`, qualifiers and specializers of a METHOD. */
@@ -64,7 +64,7 @@ export function isNamed(start: number, { name }: Definition, now: TopLevelForms)
   for (let at = 0; ; ) {
     const token = nextToken(text, at, false);
     if (token.kind === 'end') return false;
-    if (token.kind === 'atom' && token.name.slice(token.name.lastIndexOf(MARK) + 1) === symbol) return true;
+    if (token.kind === 'atom' && bare(token.name) === symbol) return true;
     at = token.end;
   }
 }
@@ -86,9 +86,9 @@ export function headOf(form: Form): Head | undefined {
   const name = second && nameOf(second);
   if (operator?.kind !== 'atom' || !operator.name || !name) return undefined;
   const list = rest.findIndex((part) => part.kind === 'cons');
-  const qualifiers = rest.slice(0, Math.max(list, 0)).map(bare);
+  const qualifiers = rest.slice(0, Math.max(list, 0)).map(bareName);
   const required = list === -1 ? [] : elementsOf(rest[list]);
-  const optional = required.findIndex((part) => bare(part).startsWith('&'));
+  const optional = required.findIndex((part) => bareName(part).startsWith('&'));
   const specializers = required.slice(0, optional === -1 ? undefined : optional).map(specializerOf);
   return { operator: operator.name, name, method: [...qualifiers, ...specializers].join(' ') };
 }
@@ -96,8 +96,8 @@ export function headOf(form: Form): Head | undefined {
 /** Returns the name that PART has or begins with: `NAME`, `SETF NAME`. */
 function nameOf(part: Form): string {
   const elements = elementsOf(part);
-  const named = elements.length === 2 && bare(elements[0]) === 'SETF' ? elements : [elements[0] ?? part];
-  return named.map(bare).join(' ');
+  const named = elements.length === 2 && bareName(elements[0]) === 'SETF' ? elements : [elements[0] ?? part];
+  return named.map(bareName).join(' ');
 }
 
 /** Returns what a parameter of a method specializes on: `CLASS`, `EQL OBJECT`, or T. */
@@ -108,13 +108,8 @@ function specializerOf(parameter: Form): string {
 
 function atomsOf(form: Form): string[] {
   const elements = elementsOf(form);
-  if (elements.length === 0) return [bare(form)];
+  if (elements.length === 0) return [bareName(form)];
   return elements.flatMap(atomsOf).filter((name) => name !== 'QUOTE');
-}
-
-function bare(form: Form | undefined): string {
-  const name = resolve(form)?.name ?? '';
-  return name.slice(name.lastIndexOf(MARK) + 1);
 }
 
 /** Returns the names in METHOD, qualifiers and specializers as SBCL prints them, without their packages. */
@@ -123,7 +118,7 @@ export function namesIn(method: string): string {
   for (let at = 0; ; ) {
     const token = nextToken(method, at, false);
     if (token.kind === 'end') return names.filter((name) => name !== 'QUOTE').join(' ');
-    if (token.kind === 'atom') names.push(token.name.slice(token.name.lastIndexOf(MARK) + 1));
+    if (token.kind === 'atom') names.push(bare(token.name));
     at = token.end;
   }
 }

@@ -1,7 +1,7 @@
 /** Decides where a source calls or mentions a function, and with which arguments. */
 
-import { type Argument, argumentOf, bareName, elementsOf } from './fits.ts';
-import { type Form, readForm, resolve } from './form.ts';
+import { type Argument, argumentOf, elementsOf } from './fits.ts';
+import { bareName, type Form, readForm, resolve } from './form.ts';
 import { MARK } from './lexer.ts';
 import { TopLevelForms } from './position.ts';
 import type { SourceText } from './text.ts';

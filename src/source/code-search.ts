@@ -1,6 +1,6 @@
 // Decides where code stands in a Lisp text, apart from its comments and strings.
 
-import { MARK, nextToken, type Token } from './lexer.ts';
+import { bare, MARK, nextToken, type Token } from './lexer.ts';
 
 /** Returns the tokens of TEXT, as far as it can be read. */
 function tokensOf(text: string): Token[] {
@@ -46,7 +46,7 @@ function testFor(token: Token, pattern: string): (other: Token, text: string) =>
 }
 
 function bareName({ name }: Token): string {
-  return name.startsWith(MARK) ? name : name.slice(name.lastIndexOf(MARK) + 1);
+  return name.startsWith(MARK) ? name : bare(name);
 }
 
 /** Returns TEXT with spaces in place of its comments and of what its strings hold, so that all else stands where it

@@ -1,7 +1,7 @@
 /** Decides what the text of a definition defines: its name, its lambda list, and the accessors of a class or structure. */
 
-import { bareName, elementsOf, type LambdaList, lambdaListOf } from './fits.ts';
-import { type Form, readForm } from './form.ts';
+import { elementsOf, type LambdaList, lambdaListOf } from './fits.ts';
+import { bareName, type Form, readForm } from './form.ts';
 
 export interface Definition {
   operator: string;

@@ -1,6 +1,6 @@
 /** Decides whether the arguments of a call fit a lambda list, both as they stand in a source. */
 
-import { type Form, readForm, resolve } from './form.ts';
+import { bareName, type Form, readForm, resolve } from './form.ts';
 import { MARK } from './lexer.ts';
 
 /** What a lambda list takes: so many arguments, at most MOST unless there is no end, then keywords if there are any. */
@@ -30,12 +30,6 @@ export function elementsOf(form: Form | undefined): Form[] | undefined {
 
 function isEmpty(form: Form): boolean {
   return form.kind === 'atom' && (form.name === undefined || form.name === 'NIL');
-}
-
-/** Returns the name of the symbol FORM without its package. */
-export function bareName(form: Form | undefined): string {
-  const name = resolve(form)?.name ?? '';
-  return name.slice(name.lastIndexOf(MARK) + 1);
 }
 
 /** Returns what the lambda list FORM takes; the parameters of a method may be lists with their specializers. Returns

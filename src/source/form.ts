@@ -1,6 +1,6 @@
 /** Decides what the reader would build of a Lisp text: its forms, and where each part of them begins. */
 
-import { MARK, nextToken, type Token } from './lexer.ts';
+import { bare, MARK, nextToken, type Token } from './lexer.ts';
 
 /** Names like 'SBCL', or 'PACKAGE::NAME' when no keyword. */
 export type Features = ReadonlySet<string>;
@@ -116,6 +116,11 @@ function holds(test: Form, features: Features): boolean {
     if (value === (name === 'OR')) return value;
   }
   return name === 'AND';
+}
+
+/** Returns the name of the symbol FORM without its package. */
+export function bareName(form: Form | undefined): string {
+  return bare(resolve(form)?.name ?? '');
 }
 
 /** Returns what FORM is, or what it is a label of. */

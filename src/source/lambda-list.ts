@@ -1,6 +1,6 @@
 /** Decides what a definition in a Lisp source file has as its lambda list. */
 
-import { MARK, nextToken, type Token } from './lexer.ts';
+import { bare, nextToken } from './lexer.ts';
 
 const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
 
@@ -25,16 +25,12 @@ export function definedLambdaList(
 /** Returns the function name at or after index FROM, and where it ends. */
 function definedName(source: string, from: number): { name: string; end: number } | undefined {
   const first = nextToken(source, from, false);
-  if (first.kind === 'atom') return { name: bare(first), end: first.end };
+  if (first.kind === 'atom') return { name: bare(first.name), end: first.end };
   const setf = nextToken(source, first.end, false);
   const place = nextToken(source, setf.end, false);
   const close = nextToken(source, place.end, false);
   const isSetf = first.kind === '(' && setf.name === 'SETF' && place.kind === 'atom' && close.kind === ')';
-  return isSetf ? { name: `(SETF ${bare(place)})`, end: close.end } : undefined;
-}
-
-function bare({ name }: Token): string {
-  return name.slice(name.lastIndexOf(MARK) + 1);
+  return isSetf ? { name: `(SETF ${bare(place.name)})`, end: close.end } : undefined;
 }
 
 /** Returns the list at or after index FROM with single spaces between its parts; undefined when there is none. */

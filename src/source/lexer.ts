@@ -15,6 +15,11 @@ export interface Token {
  *  before the name of an uninterned symbol. */
 export const MARK = '\0';
 
+/** Returns NAME, of a token, without its package. */
+export function bare(name: string): string {
+  return name.slice(name.lastIndexOf(MARK) + 1);
+}
+
 const PACKAGE = new RegExp(`^([^${MARK}]*)${MARK}{1,2}(?=[^])`);
 const PREFIXES = new Map([
   ['CL', ''],

@@ -9,7 +9,7 @@ import {
   readTopLevel,
   resolve,
 } from './form.ts';
-import { MARK } from './lexer.ts';
+import { bare } from './lexer.ts';
 import type { SourcePosition, SourceText } from './text.ts';
 import { isUse, packageEntered, type Used, useIn, usesIn } from './uses.ts';
 
@@ -195,10 +195,6 @@ function madeSize(conses: readonly Numbered[], told: readonly NumberedName[]): M
   const [best, next] = [...fits].sort(([, one], [, other]) => other - one);
   if (best === undefined || best[1] <= (next?.[1] ?? 0)) return undefined;
   return { size: best[0], sure: best[1] >= 3 && best[1] >= 2 * (next?.[1] ?? 0) };
-}
-
-function bare(name: string): string {
-  return name.slice(name.lastIndexOf(MARK) + 1);
 }
 
 /** Returns the spot of COUNT uses that can be at STARTS, but not where those are that are KNOWN. COUNT is 0 when they can

@@ -1,6 +1,6 @@
 /** Decides what a top-level form of a Lisp text is called, and where a name stands in it. */
 
-import { MARK, nextToken, type Token } from './lexer.ts';
+import { bare, MARK, nextToken, type Token } from './lexer.ts';
 
 /** A top-level form from index START up to END of its text. OPERATOR and NAME are what it begins with, as the reader
  *  takes them; a setf function is `(SETF NAME)`. HOME is the package that the text says it is read in, as written there. */
@@ -121,11 +121,6 @@ function packageAt(source: string, start: number): string | undefined {
   if (kind !== 'atom') return undefined;
   const text = source.slice(from, end).replace(/^#?:/, '');
   return text.startsWith('"') ? text.slice(1, -1) : text.replaceAll('|', '').toUpperCase();
-}
-
-/** Returns NAME, as the reader takes it, without its package. */
-export function bare(name: string): string {
-  return name.slice(name.lastIndexOf(MARK) + 1);
 }
 
 /** Returns NAME, as the reader takes it, as `PACKAGE::NAME`, where one without a package is of HOME. */

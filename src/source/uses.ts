@@ -1,7 +1,6 @@
 /** Decides where in a form a name is used: a function as the operator, #'F or 'F, a variable wherever it stands. */
 
-import { elementsOf, type Form, resolve } from './form.ts';
-import { MARK } from './lexer.ts';
+import { bareName, elementsOf, type Form, resolve } from './form.ts';
 
 /** A name as texts have it. */
 export interface Used {
@@ -68,5 +67,5 @@ export function packageEntered(form: Form | undefined, text: string): string | u
   if (named?.kind !== 'atom') return undefined;
   const string = /^"((?:[^"\\]|\\.)*)"/s.exec(text.slice(named.start));
   if (string !== null) return string[1]?.replace(/\\(.)/gs, '$1');
-  return named.name?.slice(named.name.lastIndexOf(MARK) + 1) || undefined;
+  return bareName(named) || undefined;
 }

@@ -2,8 +2,7 @@
 
 import { CallError } from '../../errors.ts';
 import { headOf } from '../../source/again.ts';
-import { elementsOf } from '../../source/form.ts';
-import { MARK } from '../../source/lexer.ts';
+import { bareName, elementsOf } from '../../source/form.ts';
 import { TopLevelForms } from '../../source/position.ts';
 import { SourceText } from '../../source/text.ts';
 
@@ -30,9 +29,9 @@ function askedAt(forms: TopLevelForms, start: number): Asked {
   const form = forms.at(start)?.form;
   const [first, second, third] = elementsOf(form);
   if (form === undefined || first === undefined)
-    return { name: text, symbol: bare(form?.name) || text.replace(/^"|"$/g, '').toUpperCase() };
-  const place = bare(first.name) === 'SETF' && second !== undefined && third === undefined;
-  if (place) return { name: text, symbol: `SETF ${bare(second.name)}` };
+    return { name: text, symbol: bareName(form) || text.replace(/^"|"$/g, '').toUpperCase() };
+  const place = bareName(first) === 'SETF' && second !== undefined && third === undefined;
+  if (place) return { name: text, symbol: `SETF ${bareName(second)}` };
   const head = headOf(form);
   const named = second && forms.at(second.start);
   if (second === undefined || head === undefined || named === undefined) {
@@ -42,8 +41,4 @@ function askedAt(forms: TopLevelForms, start: number): Asked {
   }
   const name = forms.textAt(second.start).trim();
   return { name, symbol: head.name, ...(head.method !== '' && { method: head.method }) };
-}
-
-function bare(name = ''): string {
-  return name.slice(name.lastIndexOf(MARK) + 1);
 }

@@ -1,7 +1,8 @@
 // Decides how code outside functions that uses a name is called: by what its top-level form defines, or where it is.
 
 import type { Caller } from '../../image/wire/data.ts';
-import { bare, mentionsIn, partsOf, qualified, type TopLevelForm } from '../../source/top-level.ts';
+import { bare } from '../../source/lexer.ts';
+import { mentionsIn, partsOf, qualified, type TopLevelForm } from '../../source/top-level.ts';
 import type { Forms, Places } from '../places.ts';
 
 /** What runs outside functions when a form of the language defines something. */
