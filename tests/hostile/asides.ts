@@ -1,6 +1,6 @@
 // Decides what is measured besides the cases, because others were measured so: calls side by side, and cancelled.
 
-import { stretch } from '../load.ts';
+import { freeMs } from '../load.ts';
 import { type Arena, LIMITS } from './arena.ts';
 
 /** One thing that was measured, with how it went. */
@@ -10,15 +10,15 @@ export interface Aside {
   breaches: string[];
 }
 
-/** Returns the seconds since BEGAN. */
+/** Returns the seconds since BEGAN, by `freeMs`. */
 function since(began: number): number {
-  return (performance.now() - began) / 1000;
+  return (freeMs() - began) / 1000;
 }
 
 async function twoSleeps(arena: Arena): Promise<Aside> {
-  const began = performance.now();
+  const began = freeMs();
   const times = await Promise.all([1, 2].map(() => arena.eval('(sleep 2)', 5).then(() => since(began))));
-  const late = Math.max(...times) > 2 + (LIMITS.besideMs / 1000) * stretch();
+  const late = Math.max(...times) > 2 + LIMITS.besideMs / 1000;
   return {
     name: 'two (sleep 2) at once',
     went: times.map((time) => `${time.toFixed(2)} s`).join(' + '),
@@ -28,14 +28,14 @@ async function twoSleeps(arena: Arena): Promise<Aside> {
 
 async function listDuringSleep(arena: Arena): Promise<Aside> {
   const sleep = arena.eval('(sleep 3)', 5);
-  const began = performance.now();
+  const began = freeMs();
   await arena.session.client.listTools();
   const time = since(began);
   await sleep;
   return {
     name: 'tools/list during (sleep 3)',
     went: `${time.toFixed(3)} s`,
-    breaches: time > (LIMITS.besideMs / 1000) * stretch() ? ['it waited'] : [],
+    breaches: time > LIMITS.besideMs / 1000 ? ['it waited'] : [],
   };
 }
 
@@ -47,7 +47,7 @@ async function cancelledSleep(arena: Arena): Promise<Aside> {
     .catch(() => undefined);
   await new Promise((resolve) => setTimeout(resolve, 1000));
   controller.abort();
-  const began = performance.now();
+  const began = freeMs();
   const { text, notices } = await arena.eval('*state*');
   const time = since(began);
   await call;
@@ -57,7 +57,7 @@ async function cancelledSleep(arena: Arena): Promise<Aside> {
     name: 'a 12 s sleep cancelled after 1 s, then an evaluation',
     went: `answered ${time.toFixed(3)} s later, state ${text === ':KEPT' ? 'kept' : 'lost'}`,
     breaches: [
-      ...(time > (LIMITS.besideMs / 1000) * stretch() ? ['it waited'] : []),
+      ...(time > LIMITS.besideMs / 1000 ? ['it waited'] : []),
       ...(text === ':KEPT' ? [] : [`the state is ${text}`]),
       ...(notices.some((notice) => /was interrupted after 1\.\d s/.test(notice))
         ? []

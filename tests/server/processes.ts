@@ -1,7 +1,7 @@
 // What /proc tells about processes: the tests of starts, ends and losses look at them from outside.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { stretch } from '../load.ts';
+import { freeMs } from '../load.ts';
 
 /** Returns the parts of /proc/PID/stat after the name, or undefined when the process is gone. */
 function statOf(pid: number): string[] | undefined {
@@ -46,17 +46,17 @@ function pause(ms: number): Promise<void> {
 }
 
 /** Resolves with what LOOK returns once that is neither undefined nor false. Throws, naming WHAT, when it
- *  still is after MS milliseconds, stretched by the load. */
+ *  still is after MS milliseconds. */
 export async function until<T>(
   what: string,
   ms: number,
   look: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
-  const began = performance.now();
+  const began = freeMs();
   for (;;) {
     const seen = await look();
     if (seen !== undefined && seen !== false) return seen;
-    if (performance.now() - began > ms * stretch()) throw new Error(`Not seen within ${ms} ms: ${what}.`);
+    if (freeMs() - began > ms) throw new Error(`Not seen within ${ms} ms: ${what}.`);
     await pause(10);
   }
 }
@@ -66,7 +66,7 @@ export async function imageOf(pid: number): Promise<number> {
   return until(`an image of the server ${pid}`, 10_000, () => childrenOf(pid)[0]);
 }
 
-/** Resolves when the process PID is gone; throws after MS milliseconds, stretched by the load. */
+/** Resolves when the process PID is gone; throws after MS milliseconds. */
 export async function gone(pid: number, ms: number): Promise<void> {
   await until(`the end of the process ${pid}`, ms, () => !runs(pid));
 }
