@@ -1,23 +1,7 @@
-// Decides how much longer things may take here than on an idle machine.
+// Decides what counts as time in a test: not that in which this machine had no CPU for it.
 
 import { readFileSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
 import { expect } from 'vitest';
-
-/** Returns how many processes want to run at this moment; 0 where the system does not tell. */
-function wanting(): number {
-  try {
-    return Number(/ (\d+)\/\d+ /.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
-}
-
-/** Returns by which factor things may take longer than on an idle machine: as more processes want to run than can. It
- *  counts those of now and of the last minute. */
-export function stretch(): number {
-  return Math.max(1, Math.max(loadavg()[0] ?? 0, wanting()) / availableParallelism());
-}
 
 /** Returns for how many milliseconds since its start this machine let a process wait for a CPU. What its host took away
  *  counts as well. It is 0 where the system does not tell. */

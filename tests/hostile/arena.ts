@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
-import { stopwatch, stretch } from '../load.ts';
+import { stopwatch } from '../load.ts';
 import { childrenOf, killChild, marked, until } from '../server/processes.ts';
 import { type HostileCase, INTERRUPTED, LIMIT_S } from './case.ts';
 
@@ -36,11 +36,23 @@ export const LIMITS = {
   /** How long the first evaluation in a new image may take. */
   nextMs: 1000,
 };
+/** How many seconds more a call is given that ends without being interrupted. */
+const MORE_S = 60;
 /** How soon nothing is left of a server that has ended. */
 const END_MS = 1000;
 /** What an image is asked for that has not been told its state. */
 const STATE = '(if (boundp (quote cl-user::*state*)) (symbol-value (quote cl-user::*state*)) :new)';
 const NEW_IMAGE = 'This is a new Lisp image; ';
+
+function isInterrupted({ says }: HostileCase): boolean {
+  return says.source.startsWith(INTERRUPTED.source);
+}
+
+/** Returns whether what TRIAL evaluates comes to an end without being interrupted. However slow the machine is, it is not
+ *  interrupted then: its answer may only not come late. */
+function endsItself(trial: HostileCase): boolean {
+  return trial.succeeds === true || (trial.seconds !== undefined && !isInterrupted(trial));
+}
 
 /** Returns the value in kB of FIELD in /proc/PID/status. */
 export function statusOf(pid: number, field: string): number {
@@ -170,9 +182,10 @@ export class Arena {
     const image = this.image();
     const rss = statusOf(this.session.pid, 'VmRSS');
     const seconds = this.#secondsOf(trial);
-    // One that succeeds is not interrupted, however slow the machine is: its answer may only not come late.
-    const more = trial.succeeds === true ? (LIMITS.graceMs / 1000) * stretch() : 0;
-    const { answer, answered, beside } = await this.#attack(trial, seconds + more);
+    const { answer, answered, beside } = await this.#attack(
+      trial,
+      seconds + (endsItself(trial) ? MORE_S : 0),
+    );
     const limitMs = 1000 * seconds + (trial.late ? LIMITS.lateMs : LIMITS.graceMs);
     expected(answered.freeMs <= limitMs, `answered after ${Math.round(answered.freeMs)} ms, of ${limitMs}`);
     expected(trial.says.test(answer.text), `says ${JSON.stringify(answer.text.slice(0, 600))}`);
@@ -206,12 +219,9 @@ export class Arena {
     };
   }
 
-  /** Returns the seconds that the call of a case may take here and now. */
-  #secondsOf({ seconds, says, tool }: HostileCase): number {
-    // One with a limit of its own needs the time to come to its end.
-    if (seconds !== undefined) return seconds * stretch();
-    const spins = tool === undefined && says.source.startsWith(INTERRUPTED.source);
-    return spins ? this.#spinS : LIMIT_S;
+  /** Returns the seconds that the call of a case may take. */
+  #secondsOf(trial: HostileCase): number {
+    return trial.seconds ?? (trial.tool === undefined && isInterrupted(trial) ? this.#spinS : LIMIT_S);
   }
 
   async #prepare({ before }: HostileCase, expected: (met: boolean, what: string) => void): Promise<void> {
