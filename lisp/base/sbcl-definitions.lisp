@@ -154,6 +154,8 @@ in another way."
   "Return the name of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-TYPE-NAME"))
 (define-internal combination-options (combination)
   "Return the options of the method COMBINATION." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
+(define-internal-name +combination-options+
+  "Names the function that returns the options of a method combination." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 
 ;;; What a call of a generic function runs
 
@@ -191,7 +193,5 @@ in another way."
   "Names the function that finds the function of a symbol." ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
 (define-internal-name +qualifier-check+
   "Names the function by which a long method combination sorts methods." ("SB-PCL" "QUALIFIER-CHECK-RUNTIME"))
-(define-internal-name +combination-options+
-  "Names the function that returns the options of a method combination." ("SB-PCL" "METHOD-COMBINATION-OPTIONS"))
 
 (define-check (and +next-method-call+ +qualifier-check+))
