@@ -42,6 +42,12 @@ gives a text that says so."
         (symbol-text name)
         (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
 
+(defun shortened (limit text)
+  "Return the string TEXT in at most LIMIT characters, and \"...\" where it is cut. A copy: TEXT can be one of the user."
+  ;; Not printed: that can run a method of the user.
+  (let ((start (subseq text 0 (min limit (length text)))))
+    (if (> (length text) limit) (concatenate 'string start "...") start)))
+
 (defun on-one-line (text)
   "Return TEXT with each line break and the space around it replaced by one space."
   (with-output-to-string (out)

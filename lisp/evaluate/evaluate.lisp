@@ -156,7 +156,7 @@ returns it as it stood."
                                +++ ++ ++ + + form)
                          (printing-values
                            (call-user-code (lambda () (values-data values)))))))
-   :by (lambda () (print-safely 80 (on-one-line (funcall text)) "~A"))))
+   :by (lambda () (shortened 80 (on-one-line (funcall text))))))
 
 (defvar *done* nil "The printed values of the forms that were evaluated, newest first.")
 

@@ -72,7 +72,7 @@ each of its parts did."
 
 (defun beginning-of (text)
   "Return the beginning of TEXT, on one line."
-  (on-one-line (print-safely 200 text "~A")))
+  (on-one-line (shortened 200 text)))
 
 (defun built-members (form text account package home mark policy)
   "Return the members that tell how evaluating FORM changed the image, as ACCOUNT has it; NIL when there is nothing to

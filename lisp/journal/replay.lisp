@@ -34,7 +34,7 @@ does. Return NIL, or why it could not be evaluated."
                                                       (lambda () (call-reading (lambda () (read-from-string text)))))
                                                      (gethash "without" table))
                                       effects))
-                   :by (lambda () (print-safely 80 (on-one-line text) "~A"))))))))))
+                   :by (lambda () (shortened 80 (on-one-line text)))))))))))
 
 (defun works-p ()
   "True when a form can be read, evaluated and printed with the session's variables. User code can run here."

@@ -73,7 +73,7 @@ only reads."
                       (condition-slot-documentation class (sb-mop:slot-definition-name slot)))
                      ((typep class 'structure-class) nil)
                      (t (documentation slot t))))))
-    (and (stringp text) (print-safely 1000 text "~A"))))
+    (and (stringp text) (shortened 1000 text))))
 
 (defun slot-functions (classes name)
   "Return the readers and the writers of the slot NAME that CLASSES define, most specific

@@ -77,7 +77,7 @@ of its own, which can fail or never end, only the class is told."
 (defun doc-text (name type)
   "Return the documentation of NAME as TYPE, at most 4000 characters, or NIL."
   (let ((text (ignore-errors (documentation name type))))
-    (and (stringp text) (print-safely 4000 text "~A"))))
+    (and (stringp text) (shortened 4000 text))))
 
 (defun function-sources (name)
   "Return where what the function name NAME stands for is defined, a list of JSON objects."

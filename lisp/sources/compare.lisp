@@ -15,7 +15,7 @@
       (object "name" (symbol-text symbol)
               "value" (printing-plainly
                         (let ((*print-length* 5) (*print-level* 3)) (print-safely 60 (symbol-value symbol))))
-              "says" (and (stringp says) (print-safely 60 says "~A"))))))
+              "says" (and (stringp says) (shortened 60 says))))))
 
 (defun old-data (files &optional (wanted (constantly t)))
   "Return what the image has of FILES and their last loads did not define, those that are WANTED, as JSON objects."

@@ -61,7 +61,7 @@ string or a condition (C17); the first is told beside that."
     (flet ((failed (text)
              (object "failed" t "text" text "result" (and value (result-object value)))))
       (typecase failure
-        (string (failed (print-safely *result-limit* failure "~A")))
+        (string (failed (shortened *result-limit* failure)))
         (condition (failed (report-text 4000 failure)))
         (t (result-object value))))))
 
