@@ -79,7 +79,18 @@ function markdownSection({ title, note, figures, shares, drift = 0 }) {
     ...(shares ? [markdownTable(shares)] : []),
     ...(figures.length > 0 ? [markdownTable({ head: HEAD, rows: figures.map(cells) })] : []),
   ];
-  return `## ${title}\n\n${note}${driftText(drift)}\n\n${tables.join('\n')}`;
+  return `## ${title}\n\n${note}${driftText(drift)}\n\n${tables.join('\n')}${missedText(figures)}`;
+}
+
+/**
+ * Returns why those of FIGURES miss their goals of which that is known.
+ * @param {Figure[]} figures
+ */
+function missedText(figures) {
+  const lines = figures.flatMap(({ title, goal, met }) =>
+    met === false && goal?.missed ? [`- ${title}: ${goal.missed}\n`] : [],
+  );
+  return lines.length > 0 ? `\nWhy goals are not met:\n\n${lines.join('')}` : '';
 }
 
 /**

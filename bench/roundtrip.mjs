@@ -34,7 +34,12 @@ const MEASURES = [
     title: '`eval_form` of `(+ 1 2)`',
     unit: 'ms',
     baseline: 'echo',
-    goal: { of: 'ratio', atMost: 3.2 },
+    goal: {
+      of: 'ratio',
+      atMost: 3.2,
+      missed:
+        'a call passes four pipes and the floor’s two; half of the CPU time of ours is that of their streams.',
+    },
   },
   {
     id: 'describe',

@@ -14,7 +14,12 @@ const MEASURES = [
     title: 'live-lisp: start to `initialize` answered',
     unit: 'ms',
     baseline: 'floor.start',
-    goal: { of: 'ratio', atMost: 0.95 },
+    goal: {
+      of: 'ratio',
+      atMost: 0.95,
+      missed:
+        'half of the time of both is that of Node.js alone; the rest of ours goes to more code, and SBCL starts beside.',
+    },
   },
   { id: 'floor.first', title: 'floor: start to first `echo` answered', unit: 'ms' },
   {
@@ -40,7 +45,12 @@ const FIRST_MEASURES = [
     title: 'live-lisp: start to first `(+ 1 2)` answered, empty cache',
     unit: 'ms',
     baseline: 'floor.first',
-    goal: { of: 'ratio', atMost: 4 },
+    goal: {
+      of: 'ratio',
+      atMost: 4,
+      missed:
+        'compiling the agent takes 2 s of CPU. Less optimized code would save 0.8 s of that and cost each later call.',
+    },
   },
 ];
 

@@ -6,6 +6,7 @@
  * @typedef {object} Goal An upper bound for the ratio to the baseline, or for the median itself.
  * @property {'ratio' | 'p50'} of
  * @property {number} atMost
+ * @property {string} [missed] why it is not met, where that is known
  */
 
 /**
