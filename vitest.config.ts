@@ -23,8 +23,9 @@ export default defineConfig({
   test: {
     include: ['tests/**/*.test.ts'],
     globalSetup: ['tests/build.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Only what stands still for good takes so long, also where many others want the CPU.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     maxWorkers: 4,
     // A process for each file, and the modules again in it, took an eighth of all CPU time. So no file changes what others
     // share: they have the modules of the program in common, and mock none.

@@ -81,7 +81,7 @@ export class Session {
 
   /** Calls the tool NAME and returns its answer. */
   async call(name: string, args: Record<string, unknown> = {}, options: object = {}): Promise<Answer> {
-    const result = await this.client.callTool({ name, arguments: args }, { timeout: 120_000, ...options });
+    const result = await this.client.callTool({ name, arguments: args }, { timeout: 600_000, ...options });
     const texts = (result.content as { type: string; text: string }[]).map(({ text }) => text);
     return { text: texts[0] ?? '', notices: texts.slice(1), isError: result.isError === true };
   }

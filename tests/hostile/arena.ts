@@ -37,7 +37,7 @@ export const LIMITS = {
   nextMs: 1000,
 };
 /** How many seconds more a call is given that ends without being interrupted. */
-const MORE_S = 60;
+const MORE_S = 300;
 /** How soon nothing is left of a server that has ended. */
 const END_MS = 1000;
 /** What an image is asked for that has not been told its state. */

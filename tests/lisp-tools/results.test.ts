@@ -126,7 +126,12 @@ describe('a result', () => {
   });
 
   test('a string that cannot pass the wire is a failure, and the image is kept', async () => {
-    expect(await answer('(make-string 7000000 :initial-element (code-char 955))')).toEqual({
+    const { text } = await session.call('eval_form', {
+      form: '(defvar cl-user::*large* (make-string 7000000 :initial-element (code-char 955)))',
+      timeout: 60,
+    });
+    expect(text).toBe('COMMON-LISP-USER::*LARGE*');
+    expect(await answer('cl-user::*large*')).toEqual({
       error: 'Its result, a string of 7000000 characters, cannot be passed on: it is too large.',
     });
     expect(await answer('1')).toBe('1');
