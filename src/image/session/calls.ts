@@ -45,7 +45,7 @@ const PLACES = 8;
 const LOOKING_PLACES = 32;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
-  'evaluate macroexpand load-file load-source load-system run-tool'.split(' '),
+  'evaluate macroexpand load-file load-files load-source load-system run-tool'.split(' '),
 );
 
 export class Calls {
