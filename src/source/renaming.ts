@@ -145,14 +145,27 @@ function isParameter(part: Part): boolean {
 }
 
 /** Whether the list around PART, a keyword or a string, also names a package that has the symbol of RENAMING: then it names
- *  that symbol. What can be the name of a package itself does not tell. */
+ *  that symbol. So it does in (intern (string :name) (find-package :package)). What can be the name of a package itself
+ *  does not tell. */
 function namedBeside(part: Part, text: string, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
-  return (part.around?.items ?? []).some((other) => {
-    if (other === part || !isPlainName(other, text)) return false;
-    const name = designated(other, text) ?? '';
-    return packages.knows(packages.proper(name)) && packages.has(renaming, name) === true;
-  });
+  const means = (other: Part) => {
+    const name = isPlainName(other, text) ? (designated(other, text) ?? '') : '';
+    return name !== '' && packages.knows(packages.proper(name)) && packages.has(renaming, name) === true;
+  };
+  const list = part.around;
+  const outer = list !== undefined && isCall(list, text) ? list.around : undefined;
+  if (list?.items.some((other) => other !== part && means(other))) return true;
+  if (outer === undefined || !isCall(outer, text)) return false;
+  return outer.items.some(
+    (other) => other !== list && (means(other) || (isCall(other, text) && other.items.some(means))),
+  );
+}
+
+/** Whether LIST of TEXT begins with a symbol that is no keyword. */
+function isCall(list: Part, text: string): boolean {
+  const [operator] = list.items;
+  return operator?.kind === 'symbol' && !isPlainName(operator, text);
 }
 
 /** Whether PART of TEXT is a string, a keyword or an uninterned symbol. */

@@ -86,6 +86,11 @@ test.each<[string, string, string, How?]>([
     '(symbol-call :app :twist 1) (find-symbol "TWIST" "APP") (intern "FROB" :other)',
   ],
   [
+    'names made beside a package',
+    "(intern (string '#:frob) (find-package :app)) ((:file :app) (:file :frob)) (intern (string :frob) :other)",
+    "(intern (string '#:twist) (find-package :app)) ((:file :app) (:file :frob)) (intern (string :frob) :other)",
+  ],
+  [
     'names with a package in strings',
     '(f "app::frob" "~/app:frob/" "other::frob")',
     '(f "app::twist" "~/app:twist/" "other::frob")',
