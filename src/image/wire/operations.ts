@@ -183,6 +183,7 @@ export interface Operations {
     args: { file: string; fasl: string; content?: string; forget?: boolean };
     data: LoadFileData;
   };
+  'check-file': { args: { file: string; fasl: string }; data: LoadFileData };
   'load-files': { args: { files: string[]; folder: string }; data: LoadFilesData };
   'rename-facts': {
     args: { name: string; package?: string; to: string; derived?: [string, string][] };
