@@ -71,13 +71,17 @@ written after it first looked."
 
 ;;; In which order files are loaded
 
+(defun parent-p (component)
+  "True when COMPONENT, of a system, has others within it."
+  (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
+    (and parent (typep component parent))))
+
 (defun component-files (component)
   "Return the native names of the files of COMPONENT, of a system, and of those within it."
-  (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
-    (if (and parent (typep component parent))
-        (loop for child in (asdf-call "COMPONENT-CHILDREN" component) append (component-files child))
-        (let ((path (ignore-errors (translate-logical-pathname (asdf-call "COMPONENT-PATHNAME" component)))))
-          (and path (pathname-name path) (list (sb-ext:native-namestring path)))))))
+  (if (parent-p component)
+      (loop for child in (asdf-call "COMPONENT-CHILDREN" component) append (component-files child))
+      (let ((path (ignore-errors (translate-logical-pathname (asdf-call "COMPONENT-PATHNAME" component)))))
+        (and path (pathname-name path) (list (sb-ext:native-namestring path))))))
 
 (defun true-names (files)
   "Return the true names of FILES, native names, as strings."
@@ -85,13 +89,15 @@ written after it first looked."
         collect (or (ignore-errors (sb-ext:native-namestring (truename (sb-ext:parse-native-namestring file)))) file)))
 
 (defun planned-files (files)
-  "Return the true names of the files that the loaded systems with one of FILES, true names, load, in that order."
-  (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") (loaded-systems))
+  "Return the true names of the files that the systems with one of FILES, true names, load, in that order. A system of
+which the .asd file has changed counts, although ASDF takes it for not loaded."
+  (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)
-        when (and system (intersection files (true-names (ignore-errors (component-files system))) :test #'string=))
+        when (intersection files (true-names (ignore-errors (component-files system))) :test #'string=)
           append (true-names (loop for component in (ignore-errors
                                                      (asdf-call "REQUIRED-COMPONENTS" system :other-systems t))
-                                   append (ignore-errors (component-files component))))))
+                                   unless (parent-p component)
+                                     append (ignore-errors (component-files component))))))
 
 (defun in-load-order (files)
   "Return FILES, native names, those of systems first, in the order in which these load them, and each once."

@@ -97,7 +97,7 @@ export interface Tool {
   readonly alwaysLoad: boolean;
   /** Milliseconds that the handler may take; infinity when it has limits of its own. */
   readonly limitMs: number;
-  /** Whether a call with such arguments changes nothing: then it is free, whatever the level. */
+  /** Whether a call with such arguments changes nothing: then it is treated as safe. */
   readonly onlyLooks?: (args: Arguments) => boolean;
   /** Code in the image cannot call it, because it would pull the ground from under that code. */
   readonly refusesCode?: boolean;

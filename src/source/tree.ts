@@ -26,12 +26,15 @@ export interface Tree {
   cut?: number;
 }
 
+/** A list nested deeper is taken for one that does not end, lest it overflow the stack. */
+const MAX_DEPTH = 1000;
+
 /** What takes a form behind it, and is no part of its own. */
 const MARKS = new Set(["'", "#'", '`', ',', ',@', ',.', '#.', '#=']);
 
 /** Returns the parts of TEXT. */
 export function treeOf(text: string): Tree {
-  const reader = { text, at: 0, atoms: [] as Part[], gaps: [] as [number, number][] };
+  const reader: Reader = { text, at: 0, depth: 0, atoms: [], gaps: [] };
   const top: Part[] = [];
   for (;;) {
     const token = next(reader);
@@ -48,6 +51,7 @@ export function treeOf(text: string): Tree {
 interface Reader {
   text: string;
   at: number;
+  depth: number;
   atoms: Part[];
   gaps: [number, number][];
 }
@@ -70,8 +74,8 @@ function partAt(
   if (kind === 'end') return 'cut';
   if (kind === '#+' || kind === '#-') return skipFeature(reader);
   if (MARKS.has(kind)) {
-    const behind = next(reader);
-    return partAt(reader, behind, around, [...marks, kind]);
+    if (marks.length > MAX_DEPTH) return 'cut';
+    return partAt(reader, next(reader), around, [...marks, kind]);
   }
   const part: Part = { kind: 'other', start, end, name: '', items: [], around, marks };
   if (kind === '(' || kind.endsWith('(')) return listAt(reader, part);
@@ -84,9 +88,12 @@ function partAt(
 
 function listAt(reader: Reader, list: Part): Part | 'cut' {
   list.kind = 'list';
+  if (reader.depth >= MAX_DEPTH) return 'cut';
+  reader.depth++;
   for (;;) {
     const token = next(reader);
     if (token.kind === ')') {
+      reader.depth--;
       list.end = token.end;
       return list;
     }

@@ -231,6 +231,6 @@ describe('nothing is changed', () => {
 
 test('a name that is there and names nothing is told', async () => {
   expect(await rename('shop:total', 'sum', { dry_run: true })).toContain(
-    'The new name stands there already, and means the same symbol then: use.lisp:4,4.',
+    'The new name stands there already, and means the same symbol then: use.lisp:4.',
   );
 });

@@ -252,6 +252,7 @@ describe('C7', () => {
     get_audit_log: ':limit 1',
     search_tools: ':query "callers"',
     read_definition: ':name "print-object"',
+    rename_symbol: ':name "cl-user::*from-file*" :to "*in-file*"',
     impact_of_change: ':name "print-object" :lambda-list "(x)" :limit 3',
     image_status: '',
     interrupt: ':all t',

@@ -22,6 +22,7 @@
                                 (format output "~&WARNING ~A~%"
                                         (substitute #\Space #\Newline (princ-to-string condition)))
                                 (muffle-warning condition))))
-        (dolist (system systems) (asdf:load-system system))))
+        (handler-case (dolist (system systems) (asdf:load-system system))
+          (error (failure) (format output "~&FAILED ~A~%" failure)))))
     (handler-case (asdf:test-system (first systems))
       (error (failure) (format output "~&FAILED ~A~%" failure)))))

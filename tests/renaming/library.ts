@@ -1,6 +1,6 @@
 // Renames random functions of a copy of a library, and holds it against the library as it was, in a fresh SBCL.
 
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
@@ -45,8 +45,8 @@ export async function renameFunctions(library: Library, count: number, seed: num
     } finally {
       await session.close();
     }
-    outcome.after = told(base, 'after', library).map((line) => withOldNames(line, outcome.renamed));
-    outcome.before = outcome.before.map((line) => withOldNames(line, outcome.renamed));
+    outcome.after = withOldNames(told(base, 'after', library), outcome.renamed);
+    outcome.before = withOldNames(outcome.before, outcome.renamed);
     return outcome;
   } finally {
     folder.remove();
@@ -66,7 +66,7 @@ async function renameIn(session: Session, library: Library, count: number, seed:
     const { text, isError } = await session.call('rename_symbol', call, patient);
     if (isError && !text.startsWith('Renamed')) outcome.refused.push(`${name}: ${text}`);
     else outcome.renamed.push([name, to]);
-    if (text.startsWith('Renamed') && (isError || /WARNING|ERROR|keeps|Not removed/.test(text)))
+    if (text.startsWith('Renamed') && (isError || /^ {4}(?:WARNING|ERROR)|keeps|Not removed/m.test(text)))
       outcome.troubled.push(`${name}: ${text}`);
   }
 }
@@ -106,25 +106,24 @@ function told(base: string, when: string, { systems, folder }: Library): string[
     '--quit',
     '--end-toplevel-options',
   ];
-  const output = execFileSync(
+  const { stdout, stderr, status } = spawnSync(
     process.env['LIVE_LISP_SBCL'] ?? 'sbcl',
     [...args, copy, join(base, `fasls-${when}`), ...systems],
-    {
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
+    { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
   );
-  return output
+  if (status !== 0) return [`FAILED ${stderr.slice(0, 2000)}`];
+  return stdout
     .split('\n')
     .filter((line) => !/^;|^\s*$|seconds|bytes|cycles/.test(line))
-    .map((line) => line.replace(/\d+\.\d+/g, '').trim())
-    .sort();
+    .map((line) => line.replace(/\d+\.\d+/g, '').trim());
 }
 
-/** Returns LINE in upper case with the old names in the place of the new ones. */
-function withOldNames(line: string, renamed: readonly [string, string][]): string {
-  let text = line.toUpperCase();
-  for (const [from, to] of renamed) text = text.replaceAll(to.toUpperCase(), from.toUpperCase());
-  return text;
+/** Returns LINES in upper case with the old names in the place of the new ones, in order. */
+function withOldNames(lines: readonly string[], renamed: readonly [string, string][]): string[] {
+  const changed = lines.map((line) => {
+    let text = line.toUpperCase();
+    for (const [from, to] of renamed) text = text.replaceAll(to.toUpperCase(), from.toUpperCase());
+    return text;
+  });
+  return changed.sort();
 }

@@ -167,6 +167,13 @@ test('a text that does not end is changed up to there', () => {
   expect(tree.top.map(({ start, end }) => [start, end])).toEqual([[0, 6]]);
 });
 
+test('lists can be as deep as no program has them, and are not read when they are deeper', () => {
+  const nested = (depth: number) => `(frob) ${'('.repeat(depth)}frob${')'.repeat(depth)} (frob)`;
+  expect(renamed(nested(1000)).text).toBe(nested(1000).replaceAll('frob', 'twist'));
+  expect(treeOf(nested(1001)).cut).toBe(7);
+  expect(treeOf("'".repeat(100_000)).cut).toBe(0);
+});
+
 test('symbols are read and written', () => {
   const read = [
     'twist',

@@ -186,7 +186,8 @@ class Planning {
     }
     this.#plan.kept.push(...scan.kept.map(({ start, why }) => ({ at: `${name}:${lineOf(start)}`, why })));
     if (scan.cut !== undefined) this.#plan.cut.push(`${name}:${lineOf(scan.cut)}`);
-    if (isLispFile(file)) this.#plan.merged.push(...this.#merged(seen).map((at) => `${name}:${lineOf(at)}`));
+    if (isLispFile(file))
+      this.#plan.merged.push(...new Set(this.#merged(seen).map((at) => `${name}:${lineOf(at)}`)));
     if (scan.edits.length > 0) this.#plan.changes.push(await this.#change(file));
   }
 

@@ -79,7 +79,11 @@ export function followedText(followed: Followed, places: Places): string | undef
   const { loaded, replies, failed, users, gone, goneTotal, left } = followed;
   const problems = replies.flatMap(({ data, ending }) => {
     const { warnings = [] } = data;
-    const told = warnings.filter(({ severity }) => !['note', 'style-warning'].includes(severity));
+    // What loading itself warns of, as that a test is defined again, is as it was.
+    const told = warnings.filter(
+      ({ severity, offset }) =>
+        severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),
+    );
     return [
       data.file !== undefined && `The load of ${places.fileName(data.file)} was left early.`,
       ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
@@ -89,7 +93,7 @@ export function followedText(followed: Followed, places: Places): string | undef
   const kept = failed
     ? 'The files are written, but the image keeps what it had under the old name.'
     : users.length > 0 &&
-      `The image keeps the old name too, because of ${listed([...new Set(users)])}: load ${users.length === 1 ? 'it' : 'them'} again.`;
+      `The image keeps the old name too, because of ${listed([...new Set(users)])}: load or define ${users.length === 1 ? 'it' : 'them'} again.`;
   return joinSections([
     [
       loaded.length === 0
