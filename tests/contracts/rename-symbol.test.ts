@@ -62,7 +62,7 @@ test('a dry run tells the places, asks nobody and changes nothing', async () => 
       '  code.lisp: 9, 14',
       '  package.lisp: 1',
       '',
-      'Not changed, 1 in comments, strings and documentation (text: true changes them): code.lisp:10.',
+      'Not changed, 1 in comments, strings and other texts (text: true changes them): code.lisp:10.',
     ].join('\n'),
   );
   expect([text('code.lisp'), at.questions]).toEqual([CODE, []]);
@@ -72,7 +72,7 @@ test('a function gets its new name in all files and in the image, and whoever ha
   expect(await rename('shop:total', 'sum-of')).toBe(
     [
       'Renamed SHOP::TOTAL to SUM-OF: 3 places in 2 files: code.lisp 2, package.lisp 1.',
-      'Not changed, 1 in comments, strings and documentation (text: true changes them): code.lisp:10.',
+      'Not changed, 1 in comments, strings and other texts (text: true changes them): code.lisp:10.',
       '',
       'Loaded again: 3 files. Removed: function SHOP::TOTAL.',
     ].join('\n'),
@@ -88,10 +88,13 @@ test('a function gets its new name in all files and in the image, and whoever ha
   expect(await value('(nth-value 1 (find-symbol "TOTAL" :shop))')).toBe(':INTERNAL');
 });
 
-test('comments, strings and documentation follow when asked, also in other files', async () => {
+test('comments, strings and other texts follow when asked', async () => {
   at.put('README.md', 'Call `total` or TOTAL, a total of all.\n');
+  at.put('data', Buffer.from('(total)\0'));
+  expect(await rename('shop:total', 'sum-of', { dry_run: true })).toContain('README.md:1');
   await rename('shop:total', 'sum-of', { text: true });
   expect(text('code.lisp')).toContain('"Return the SUM-OF of BASKET."');
+  expect(text('data')).toBe('(total)\0');
   expect(text('README.md')).toBe('Call `sum-of` or SUM-OF, a total of all.\n');
 });
 

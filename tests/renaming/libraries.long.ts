@@ -6,7 +6,7 @@ import { renameFunctions } from './library.ts';
 const LIBRARIES = [
   { folder: 'alexandria', systems: ['alexandria', 'alexandria-tests'], package: 'ALEXANDRIA-1' },
   { folder: 'esrap', systems: ['esrap', 'esrap/tests'], package: 'ESRAP' },
-  { folder: 'cl-ppcre', systems: ['cl-ppcre', 'cl-ppcre/test'], package: 'CL-PPCRE' },
+  { folder: 'cl-ppcre', systems: ['cl-ppcre', 'cl-ppcre/test'], package: 'CL-PPCRE', text: true },
   { folder: 'fiveam', systems: ['fiveam', 'fiveam/test'], package: 'IT.BESE.FIVEAM' },
   { folder: 'iterate', systems: ['iterate', 'iterate/tests'], package: 'ITERATE' },
   { folder: 'cl-flexi-streams', systems: ['flexi-streams', 'flexi-streams-test'], package: 'FLEXI-STREAMS' },

@@ -10,6 +10,8 @@ export interface Library {
   folder: string;
   systems: string[];
   package: string;
+  /** Whether its tests are in files that are no Lisp. */
+  text?: boolean;
 }
 
 /** What came of renames in a library. */
@@ -62,7 +64,7 @@ async function renameIn(session: Session, library: Library, count: number, seed:
   for (const name of shuffled(await functionsOf(session, library.package), seed)) {
     if (outcome.renamed.length === count) return;
     const to = `new-${outcome.renamed.length}-name`;
-    const call = { name: `|${name}|`, package: library.package, to };
+    const call = { name: `|${name}|`, package: library.package, to, text: library.text === true };
     const { text, isError } = await session.call('rename_symbol', call, patient);
     if (isError && !text.startsWith('Renamed')) outcome.refused.push(`${name}: ${text}`);
     else outcome.renamed.push([name, to]);
@@ -114,7 +116,7 @@ function told(base: string, when: string, { systems, folder }: Library): string[
   if (status !== 0) return [`FAILED ${stderr.slice(0, 2000)}`];
   return stdout
     .split('\n')
-    .filter((line) => !/^;|^\s*$|seconds|bytes|cycles/.test(line))
+    .filter((line) => !/^;|^[\s.]*$|seconds|bytes|cycles/.test(line))
     .map((line) => line.replace(/\d+\.\d+/g, '').trim());
 }
 

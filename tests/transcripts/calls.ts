@@ -54,12 +54,9 @@ export const TOOLS: Record<string, Calls> = {
     ],
   },
   rename_symbol: {
-    usual: [
-      { name: 'shop:price', to: 'cost', dry_run: true },
-      { name: 'shop::order', to: 'purchase', dry_run: true },
-    ],
+    usual: [{ name: 'shop::order', to: 'purchase', dry_run: true }],
     empty: [{ name: 'shop:price', to: 'price' }],
-    'over-long': [{ name: 'shop:price', to: '|A price that is much too long for a name|', dry_run: true }],
+    'over-long': [{ name: 'shop:price', to: '|A price that is long for a name|', dry_run: true }],
     bad: [
       {},
       { name: 'nonexistent', to: 'thing' },

@@ -1,6 +1,5 @@
 // Decides how the image follows a rename: the files are loaded again, and the old name goes.
 
-import { realpathSync } from 'node:fs';
 import type { Image } from '../../image/image.ts';
 import type { Item } from '../../image/wire/agreement.ts';
 import type { Reply } from '../../image/wire/call.ts';
@@ -10,6 +9,7 @@ import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { Places } from '../places.ts';
+import { realName } from '../sources.ts';
 import type { RenamePlan } from './plan.ts';
 
 /** What became of the image. */
@@ -145,12 +145,4 @@ class Following {
 
 function isSource(file: string): boolean {
   return /\.(?:lisp|lsp|cl)$/i.test(file);
-}
-
-function realName(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
 }

@@ -1,7 +1,7 @@
 // Decides what a rename changes in which files, and what stays although it looks like the name.
 
 import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { CallError } from '../../errors.ts';
 import { binaryKind, decode, encode, type FileText } from '../../files/text.ts';
 import { type Budget, filesBelow } from '../../files/walk.ts';
@@ -24,6 +24,7 @@ import { type Part, treeOf } from '../../source/tree.ts';
 import { visibleName } from '../../visible.ts';
 import { isLispFile } from '../parentheses.ts';
 import type { Places } from '../places.ts';
+import { realName } from '../sources.ts';
 import { bareOf, type Following } from './derived.ts';
 
 /** What a rename changes in a file. */
@@ -72,8 +73,9 @@ export interface Wanted {
 /** Entries of directories, and milliseconds, that looking may take. */
 const ENTRIES = 50_000;
 const MS = 10_000;
-/** The ends of names of files with documentation. */
-const PROSE_FILE = /\.(?:md|markdown|txt|org|rst|texi|texinfo|html?)$/i;
+/** Octets of a file that is no Lisp source, and of all such files, that are looked at. */
+const OTHER_FILE = 1024 * 1024;
+const OTHER_FILES = 64 * 1024 * 1024;
 
 /** Returns the top-level forms that define the symbol of FACTS, as parts of their texts. */
 export function definingForms({ places = [], features = [] }: RenameFacts, ground: Ground): Part[] {
@@ -145,10 +147,13 @@ class Planning {
     const { workspace } = this.#ground;
     const budget: Budget = { entries: ENTRIES, until: performance.now() + MS };
     const found = new Set((this.#facts.files ?? []).map(realName));
+    let left = OTHER_FILES;
     for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) {
-      if (isLispFile(path) || PROSE_FILE.test(path)) found.add(path);
+      const size = isLispFile(path) ? 0 : sizeOf(path);
+      left -= size <= OTHER_FILE ? size : 0;
+      if (size === 0 || (size <= OTHER_FILE && left >= 0)) found.add(path);
     }
-    this.#plan.unfinished = budget.exceeded ?? false;
+    this.#plan.unfinished = budget.exceeded === true || left < 0;
     return [...found].sort();
   }
 
@@ -156,6 +161,7 @@ class Planning {
   #looksAt(file: string, loaded: ReadonlySet<string>): boolean {
     const text = this.#ground.places.sourceText(file)?.text;
     if (text === undefined) return false;
+    if (!isLispFile(file) && text.includes('\0')) return false;
     const upper = text.toUpperCase();
     const named = [...this.#renamings].some(({ from }) => upper.includes(from.toUpperCase()));
     if (!isLispFile(file)) return named;
@@ -283,11 +289,7 @@ function lineFinder(text: string): (index: number) => number {
   return (index) => source.positionAt(index).line;
 }
 
-/** Returns FILE without links. */
-function realName(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
+/** Returns the octets of FILE; 0 when it is gone. */
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -35,7 +35,11 @@ const RENAME_SYMBOL = {
     { name: 'to', type: 'string', description: 'Its new name, without a package' },
     PACKAGE,
     { name: 'dry_run', type: 'boolean', description: 'Only tell what would change; asks nobody' },
-    { name: 'text', type: 'boolean', description: 'Also change it in comments, strings and documentation' },
+    {
+      name: 'text',
+      type: 'boolean',
+      description: 'Also change it in comments, strings and files that are no Lisp',
+    },
     {
       name: 'keywords',
       type: 'boolean',
@@ -56,7 +60,7 @@ const RENAME_SYMBOL = {
     'rename a variable',
     'rename a slot',
     'refactor a name',
-    'replace a symbol',
+    'new name',
   ],
 } as const satisfies ToolDescription;
 

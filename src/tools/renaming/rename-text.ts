@@ -40,14 +40,14 @@ export function notesText(facts: RenameFacts, plan: RenamePlan): string {
       `The new name stands there already, and means the same symbol then: ${listed(plan.merged)}.`,
     plan.outside.length > 0 && `Used in files that cannot be written, which break: ${listed(plan.outside)}.`,
     plan.cut.length > 0 && `Not looked at from there on, because a form does not end: ${listed(plan.cut)}.`,
-    plan.unfinished && 'The workspace has too many files to look at all that are not loaded.',
+    plan.unfinished && 'The workspace is too large to look at all files that are not loaded.',
   ]
     .filter((line) => line !== false)
     .join('\n');
 }
 
 const KEPT: readonly [why: KeptPlace['why'], text: string][] = [
-  ['prose', 'in comments, strings and documentation (text: true changes them)'],
+  ['prose', 'in comments, strings and other texts (text: true changes them)'],
   ['string', 'in strings of the name alone'],
   ['keyword', 'keywords of that name (keywords: true follows parameters)'],
   ['word of LOOP', 'as a word of LOOP'],
