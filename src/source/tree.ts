@@ -16,7 +16,8 @@ export interface Part {
   marks: readonly string[];
 }
 
-/** A text as parts. CUT is where a part begins that does not end, when there is one. */
+/** A text as parts. CUT is where something stands from which on it could not be read: a string that does not end, say. The
+ *  parts of a list that does not end are among the atoms. */
 export interface Tree {
   top: Part[];
   /** The symbols of feature expressions are none of these. */
@@ -38,12 +39,11 @@ export function treeOf(text: string): Tree {
   const top: Part[] = [];
   for (;;) {
     const token = next(reader);
-    if (token.kind === 'end') {
-      const cut = token.start < text.length ? { cut: token.start } : {};
-      return { top, atoms: reader.atoms, gaps: reader.gaps, ...cut };
+    const found = token.kind === 'end' ? 'cut' : partAt(reader, token, undefined, []);
+    if (found === 'cut') {
+      const { atoms, gaps, stopped } = reader;
+      return { top, atoms, gaps, ...(stopped !== undefined && { cut: stopped }) };
     }
-    const found = partAt(reader, token, undefined, []);
-    if (found === 'cut') return { top, atoms: reader.atoms, gaps: reader.gaps, cut: token.start };
     if (found !== undefined) top.push(found);
   }
 }
@@ -52,6 +52,8 @@ interface Reader {
   text: string;
   at: number;
   depth: number;
+  /** Where it stopped before the end. */
+  stopped?: number;
   atoms: Part[];
   gaps: [number, number][];
 }
@@ -59,6 +61,7 @@ interface Reader {
 function next(reader: Reader): Token {
   const token = nextToken(reader.text, reader.at, false);
   if (token.start > reader.at) reader.gaps.push([reader.at, token.start]);
+  if (token.kind === 'end' && token.start < reader.text.length) reader.stopped = token.start;
   reader.at = token.kind === 'end' ? reader.text.length : token.end;
   return token;
 }
@@ -74,7 +77,7 @@ function partAt(
   if (kind === 'end') return 'cut';
   if (kind === '#+' || kind === '#-') return skipFeature(reader);
   if (MARKS.has(kind)) {
-    if (marks.length > MAX_DEPTH) return 'cut';
+    if (marks.length > MAX_DEPTH) return stop(reader, start);
     return partAt(reader, next(reader), around, [...marks, kind]);
   }
   const part: Part = { kind: 'other', start, end, name: '', items: [], around, marks };
@@ -88,7 +91,7 @@ function partAt(
 
 function listAt(reader: Reader, list: Part): Part | 'cut' {
   list.kind = 'list';
-  if (reader.depth >= MAX_DEPTH) return 'cut';
+  if (reader.depth >= MAX_DEPTH) return stop(reader, list.start);
   reader.depth++;
   for (;;) {
     const token = next(reader);
@@ -101,6 +104,11 @@ function listAt(reader: Reader, list: Part): Part | 'cut' {
     if (part === 'cut') return 'cut';
     if (part !== undefined) list.items.push(part);
   }
+}
+
+function stop(reader: Reader, at: number): 'cut' {
+  reader.stopped = at;
+  return 'cut';
 }
 
 /** Passes over a feature expression, whose symbols are keywords. */

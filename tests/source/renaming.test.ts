@@ -160,18 +160,18 @@ test('a package that the image has not is known by its definition', () => {
   expect(new Packages([], []).has(renaming('FROB', 'TWIST'), 'NEW')).toBe(undefined);
 });
 
-test('a text that does not end is changed up to there', () => {
-  const text = '(frob)\n(defun g ()\n  (frob\n';
-  const tree = treeOf(text);
-  expect(tree.cut).toBe(7);
-  expect(tree.top.map(({ start, end }) => [start, end])).toEqual([[0, 6]]);
+test('a list that does not end is read, and what follows a string that does not end is not', () => {
+  expect(renamed('(frob)\n(defun g ()\n  (frob\n').text).toBe('(twist)\n(defun g ()\n  (twist\n');
+  expect(treeOf('(frob (frob').cut).toBe(undefined);
+  const text = '(frob) (frob "frob';
+  expect([renamed(text).text, treeOf(text).cut]).toEqual(['(twist) (twist "frob', 13]);
 });
 
 test('lists can be as deep as no program has them, and are not read when they are deeper', () => {
   const nested = (depth: number) => `(frob) ${'('.repeat(depth)}frob${')'.repeat(depth)} (frob)`;
   expect(renamed(nested(1000)).text).toBe(nested(1000).replaceAll('frob', 'twist'));
-  expect(treeOf(nested(1001)).cut).toBe(7);
-  expect(treeOf("'".repeat(100_000)).cut).toBe(0);
+  expect(treeOf(nested(1001)).cut).toBe(1007);
+  expect(treeOf("'".repeat(100_000)).cut).toBe(1001);
 });
 
 test('symbols are read and written', () => {

@@ -39,7 +39,7 @@ export function notesText(facts: RenameFacts, plan: RenamePlan): string {
     plan.merged.length > 0 &&
       `The new name stands there already, and means the same symbol then: ${listed(plan.merged)}.`,
     plan.outside.length > 0 && `Used in files that cannot be written, which break: ${listed(plan.outside)}.`,
-    plan.cut.length > 0 && `Not looked at from there on, because a form does not end: ${listed(plan.cut)}.`,
+    plan.cut.length > 0 && `Not looked at from there on, because it cannot be read: ${listed(plan.cut)}.`,
     plan.unfinished && 'The workspace is too large to look at all files that are not loaded.',
   ]
     .filter((line) => line !== false)
