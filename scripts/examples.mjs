@@ -36,6 +36,10 @@ export const EXAMPLES = {
   image_status: [{}],
   interrupt: [{}, { job: 1 }],
   read_definition: [{ name: 'inventory:restock' }, { path: 'inventory.lisp' }],
+  rename_symbol: [
+    { name: 'inventory:restock', to: 'replenish', dry_run: true },
+    { name: 'inventory:restock', to: 'item' },
+  ],
   impact_of_change: [
     { name: 'inventory:restock', lambda_list: '(item count &key reason)' },
     { name: 'inventory::find-item', lambda_list: '(name stock)' },
@@ -43,7 +47,7 @@ export const EXAMPLES = {
   ],
   load_system: [{ system: 'inventory' }, { system: 'inventories' }],
   restart_image: [{}, { rebuild: 'previous' }],
-  load_file: [{ path: 'inventory.lisp' }],
+  load_file: [{ path: 'inventory.lisp' }, { path: 'inventory.lisp', check: true }],
   compare_image: [{ path: 'inventory.lisp' }, { package: 'inventory' }],
   read_file: [{ path: 'inventory.asd' }, { path: 'inventory.lisp', start_line: 1, end_line: 6 }],
   read_buffer: [{ buffer: 'inventory.lisp', start_line: 8, limit: 3 }, { buffer: 'inventory.asd' }],
@@ -98,6 +102,7 @@ export const LARGEST = {
     { name: 'inventory:restock inventory:item inventory::find-item', methods: true, around: 5 },
   ],
   // Places in live-lisp itself would make these differ between folders.
+  rename_symbol: [{ name: 'inventory:item', to: 'ware', dry_run: true }],
   impact_of_change: [{ name: 'inventory::find-item', lambda_list: '(name)' }],
   load_system: [{ system: 'inventory', force: true }],
   restart_image: [{}],

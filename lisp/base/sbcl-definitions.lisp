@@ -81,6 +81,9 @@ in another way."
   "Return the name of the file of SOURCE, or NIL." ("SB-C" "DEBUG-SOURCE-NAMESTRING"))
 (define-internal source-date (source)
   "Return the date of the file of SOURCE when it was compiled." ("SB-C" "DEBUG-SOURCE-CREATED"))
+(define-internal-name +source-positions+
+  "Names the slot with a vector of where each top-level form of a source begins, NIL until its load has ended."
+  ("SB-C" "START-POSITIONS"))
 (define-internal location-form (location)
   "Return the number of the top-level form of LOCATION."
   ("SB-C" "DEFINITION-SOURCE-LOCATION-TOPLEVEL-FORM-NUMBER"))

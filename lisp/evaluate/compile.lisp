@@ -83,3 +83,26 @@ defines. FILE is the native name of a file to make, with type lisp; beside it th
                              (unwind-protect (compile-text code *form-file*)
                                (setf number *form-number*)))))))))))
     (list* "formNumber" number members)))
+
+(defun compile-without-loading (source fasl)
+  "Compile the file SOURCE into FASL and return the members that tell how that went. Libraries that SOURCE, a script, loads
+first are not loaded."
+  (when (and (not (find-package "ASDF")) (names-asdf-p source)) (load-asdf))
+  (let ((*macroexpand-hook* #'expand-remembering) (*readtable* (readtable-for source)))
+    (multiple-value-bind (made warnings failed)
+        (call-user-code (lambda () (compile-file source :output-file fasl)))
+      (declare (ignore warnings))
+      (list "value" (object "file" (sb-ext:native-namestring *form-file*)
+                            "failed" (and made failed t)
+                            "notLoaded" (null made))))))
+
+(define-operation ("check-file" :members t) (file fasl)
+  "Compile FILE into FASL, both native names, without loading it, and take back what that defines."
+  (let* ((source (sb-ext:parse-native-namestring file))
+         (fasl (sb-ext:parse-native-namestring fasl))
+         (*form-file* (truename source)))
+    (flet ((compile-it ()
+             (call-with-quiet-compiler
+              (lambda ()
+                (call-in-folder-of fasl (lambda () (compile-without-loading source fasl)))))))
+      (call-undoing-definitions (lambda () (call-as-job-part nil #'compile-it))))))

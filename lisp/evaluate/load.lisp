@@ -78,6 +78,30 @@ each octet, that in its place. With FORGET take out of the image what FILE no lo
                                               (lambda () (call-in-folder-of fasl #'compile-it)))))))
         (list* "phase" *phase* members)))))
 
+(define-operation ("load-files" :members t) (files folder)
+  "Compile FILES, native names, and load each, in the order in which their systems load them. What one names and another
+defines counts as defined. FOLDER is the native name of a directory for fasls. It ends with the first that is not loaded
+to its end, which the answer calls its file."
+  (let ((*phase* "compile") (loaded '()) (at nil))
+    (flet ((load-all ()
+             (loop for file in (in-load-order files)
+                   for number from 1
+                   for source = (sb-ext:parse-native-namestring file)
+                   for fasl = (sb-ext:parse-native-namestring (format nil "~A/~D.fasl" folder number))
+                   do (setf *phase* "compile" at file)
+                      (push (second (compile-and-load source fasl source nil)) loaded)
+                   until (getf (json-object-members (first loaded)) "notLoaded")
+                   finally (setf at nil))))
+      (let ((members (call-as-job-part nil
+                                       (lambda ()
+                                         (call-with-quiet-compiler
+                                          (lambda ()
+                                            (call-in-folder-of
+                                             (sb-ext:parse-native-namestring (format nil "~A/1.fasl" folder))
+                                             #'load-all)))
+                                         '()))))
+        (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
+
 (define-operation ("load-source" :members t) (file)
   "Load FILE, a native name, as a person's own start file."
   (call-as-job-part nil
@@ -147,14 +171,6 @@ of the system NAME."
   (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
        (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
                           :test #'string=)))
-
-(defun component-files (component)
-  "Return the native names of the files of COMPONENT, of a system, and of those within it."
-  (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
-    (if (and parent (typep component parent))
-        (loop for child in (asdf-call "COMPONENT-CHILDREN" component) append (component-files child))
-        (let ((path (ignore-errors (translate-logical-pathname (asdf-call "COMPONENT-PATHNAME" component)))))
-          (and path (pathname-name path) (list (sb-ext:native-namestring path)))))))
 
 (defun system-paths (names)
   "Return the native names of the source files of the systems NAMES that are loaded, and of those that define them; at

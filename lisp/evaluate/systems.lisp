@@ -69,6 +69,43 @@ written after it first looked."
       (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
              (asdf-call "FIND-SYSTEM" name nil))))
 
+;;; In which order files are loaded
+
+(defun parent-p (component)
+  "True when COMPONENT, of a system, has others within it."
+  (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
+    (and parent (typep component parent))))
+
+(defun component-files (component)
+  "Return the native names of the files of COMPONENT, of a system, and of those within it."
+  (if (parent-p component)
+      (loop for child in (asdf-call "COMPONENT-CHILDREN" component) append (component-files child))
+      (let ((path (ignore-errors (translate-logical-pathname (asdf-call "COMPONENT-PATHNAME" component)))))
+        (and path (pathname-name path) (list (sb-ext:native-namestring path))))))
+
+(defun true-names (files)
+  "Return the true names of FILES, native names, as strings."
+  (loop for file in files
+        collect (or (ignore-errors (sb-ext:native-namestring (truename (sb-ext:parse-native-namestring file)))) file)))
+
+(defun planned-files (files)
+  "Return the true names of the files that the systems with one of FILES, true names, load, in that order. A system of
+which the .asd file has changed counts, although ASDF takes it for not loaded."
+  (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") (asdf-call "REGISTERED-SYSTEMS"))
+        for system = (asdf-call "REGISTERED-SYSTEM" name)
+        when (intersection files (true-names (ignore-errors (component-files system))) :test #'string=)
+          append (true-names (loop for component in (ignore-errors
+                                                     (asdf-call "REQUIRED-COMPONENTS" system :other-systems t))
+                                   unless (parent-p component)
+                                     append (ignore-errors (component-files component))))))
+
+(defun in-load-order (files)
+  "Return FILES, native names, those of systems first, in the order in which these load them, and each once."
+  (let* ((files (remove-duplicates (true-names files) :test #'string= :from-end t))
+         (plan (planned-files files)))
+    (stable-sort files #'<
+                 :key (lambda (file) (or (position file plan :test #'string=) (length plan))))))
+
 ;;; Scripts
 
 (defun readtable-for (source)

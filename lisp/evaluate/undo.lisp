@@ -4,7 +4,7 @@
 
 (in-package "LIVE-LISP.EVALUATE")
 
-(defvar *form-file* nil "The true name of the file that stands for the forms of this compilation.")
+(defvar *form-file* nil "The true name of the file that this compilation is of.")
 
 (defvar *remembered* nil
   "What was there before, of all that the forms of this compilation can define. By symbol it has what *ASPECTS*

@@ -2,7 +2,7 @@
 
 (defpackage "LIVE-LISP.LOOK"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")
-  (:export "NAMED-PACKAGE" "NATURES"
+  (:export "NAMED-PACKAGE" "NAMED-SYMBOL" "NATURES" "LOADED-FILES"
            "SAME-CELLS-P"
            "CODE-PRINTERS"
            "INTROSPECT"

@@ -73,6 +73,22 @@ What the image has no more is forgotten."
     (mapcar #'cdr (sort (loop for definition in definitions collect (cons (text definition) definition))
                         #'string< :key #'car))))
 
+(defun loaded-text (path sources)
+  "Return the text of the file PATH, whose code is from SOURCES, and its date. It is NIL when it is not what was loaded."
+  (let* ((date (ignore-errors (file-write-date (sb-ext:parse-native-namestring (if *source-copy* (car *source-copy*) path)))))
+         (dates (loop for source in sources when (source-date source) collect (source-date source))))
+    (values (and (or (null dates) (member date dates))
+                 (read-text (sb-ext:parse-native-namestring (if *source-copy* (car *source-copy*) path))))
+            (or (first dates) date))))
+
+(defun complete-sources (path sources)
+  "Let SBCL know where the forms of the file PATH are, whose code is from SOURCES. It notes that at the end of a load, and
+tells of no place before."
+  (let ((text (loaded-text path sources)))
+    (dolist (source sources)
+      (when (and text +source-positions+ (null (slot-value source +source-positions+)))
+        (setf (slot-value source +source-positions+) (form-positions text))))))
+
 ;;; What goes without saying
 
 (defun structure-names (symbol)

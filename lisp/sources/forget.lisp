@@ -15,9 +15,17 @@
   (when (find-class symbol nil) (setf (find-class symbol) nil))
   (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
 
+(defun own-package (definition)
+  "Return the package of DEFINITION: its lock does not hold for what is done in it."
+  (let ((symbol (name-symbol (definition-name definition))) (identity (definition-identity definition)))
+    (or (cond ((packagep identity) (and (package-name identity) identity))
+              ((symbolp symbol) (symbol-package symbol)))
+        *package*)))
+
 (defun forget-definition (definition)
   "Take DEFINITION out of the image."
-  (let ((name (definition-name definition)) (identity (definition-identity definition)))
+  (let ((name (definition-name definition)) (identity (definition-identity definition))
+        (*package* (own-package definition)))
     (ecase (definition-kind definition)
       ((:function :macro) (fmakunbound name))
       (:compiler-macro (setf (compiler-macro-function name) nil))

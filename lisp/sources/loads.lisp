@@ -107,14 +107,6 @@ Else a form that begins BY made it, unless a load of those TOUCHED did so."
         do (setf (gethash key table) definition)
         when old collect (cons definition old)))
 
-(defun loaded-text (path sources)
-  "Return the text of the file PATH, whose code is from SOURCES, and its date. It is NIL when it is not what was loaded."
-  (let* ((date (ignore-errors (file-write-date (sb-ext:parse-native-namestring (if *source-copy* (car *source-copy*) path)))))
-         (dates (loop for source in sources when (source-date source) collect (source-date source))))
-    (values (and (or (null dates) (member date dates))
-                 (read-text (sb-ext:parse-native-namestring (if *source-copy* (car *source-copy*) path))))
-            (or (first dates) date))))
-
 ;;; What has changed
 
 (defvar *plain-forms* '() "The forms of the texts that this load looked at, from PLAIN-FORMS, by text.")
@@ -263,7 +255,8 @@ to have been loaded. Return the names of what has changed and is compiled into i
                   (or (equal (source-file-path file) path)
                       (some (lambda (definition) (shows-load-p definition file)) definitions)))
              (note-file file definitions touched noted))
-            (t (enter file definitions)
+            (t (complete-sources (source-file-path file) (fresh-sources definitions))
+               (enter file definitions)
                (setf (source-file-failed file) failed)
                '())))))
 

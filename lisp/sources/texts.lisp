@@ -79,6 +79,11 @@ it cannot be read without the readtable of the user."
                                (cons (form-start text start end) end)))
                'vector)))))
 
+(defun form-positions (text)
+  "Return a vector of where each top-level form of TEXT begins, or NIL when it cannot be read."
+  (let ((bounds (form-bounds text)))
+    (and bounds (map '(vector t) #'car bounds))))
+
 (defun quoted-end (text start end)
   "Return where what the character at START in TEXT, before END, quotes has its end."
   (loop with quote = (char text start)

@@ -60,13 +60,15 @@ export async function replaceFile(
   return workspace.alone(() => inTarget(workspace, path, change));
 }
 
-interface Target {
+/** Where a file is or is to be. */
+export interface Target {
   /** The directory that exists, and the names from there to the file. */
   folder: Folder;
   names: string[];
 }
 
-async function inTarget<Value>(
+/** Calls USE with where PATH of WORKSPACE leads, held open. Throws a CallError when no file could be written there. */
+export async function inTarget<Value>(
   workspace: Workspace,
   path: string,
   use: (target: Target) => Promise<Value>,
@@ -97,13 +99,14 @@ async function inTarget<Value>(
 }
 
 /** Throws a CallError when SIGNAL ended the call: whoever hears that it failed must find nothing done. */
-function checkGoesOn(signal: AbortSignal | undefined): void {
+export function checkGoesOn(signal: AbortSignal | undefined): void {
   if (signal?.aborted) {
     throw new CallError('The call was cancelled before the file was changed; nothing was written.');
   }
 }
 
-async function presentIn(
+/** Returns what stands at NAMES in FOLDER, to which PATH of WORKSPACE led. Throws a CallError as presentFile does. */
+export async function presentIn(
   workspace: Workspace,
   folder: Folder,
   names: readonly string[],
@@ -189,6 +192,21 @@ async function replaceIn(
   bytes: Uint8Array,
   confirm: () => Promise<void>,
 ): Promise<void> {
+  await withNewFile(folder, base, bytes, async (take) => {
+    await confirm();
+    await take();
+  });
+  await removeStale(folder);
+  await folder.sync();
+}
+
+/** Writes BYTES to a new file in FOLDER, and calls USE with what makes that the file BASE. Removes it when USE fails. */
+export async function withNewFile(
+  folder: Folder,
+  base: string,
+  bytes: Uint8Array,
+  use: (take: () => Promise<void>) => Promise<void>,
+): Promise<void> {
   const temporary = temporaryName();
   const like = await lstat(folder.at(base)).catch(() => undefined);
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
@@ -202,14 +220,11 @@ async function replaceIn(
     } finally {
       await handle.close();
     }
-    await confirm();
-    await rename(folder.at(temporary), folder.at(base));
+    await use(() => rename(folder.at(temporary), folder.at(base)));
   } catch (error) {
     await unlink(folder.at(temporary)).catch(() => {});
     throw error;
   }
-  await removeStale(folder);
-  await folder.sync();
 }
 
 /** Gives the new file the owner of the old one, where that is allowed, and its mode. */

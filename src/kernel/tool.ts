@@ -97,6 +97,8 @@ export interface Tool {
   readonly alwaysLoad: boolean;
   /** Milliseconds that the handler may take; infinity when it has limits of its own. */
   readonly limitMs: number;
+  /** Whether a call with such arguments changes nothing: then it is treated as safe. */
+  readonly onlyLooks?: (args: Arguments) => boolean;
   /** Code in the image cannot call it, because it would pull the ground from under that code. */
   readonly refusesCode?: boolean;
   /** Does the work. What it returns is a Result or a plain value; what it throws is a failure (S2.8, S2.9). */
@@ -107,21 +109,23 @@ export interface Tool {
 }
 
 type Mandatory = 'name' | 'description' | 'parameters';
+type Typed = 'handler' | 'preview' | 'onlyLooks';
 
 /** What a tool is made of. Its handler is typed by its parameters, LIST, and the names of those that it NEEDS. */
 export interface ToolDefinition<
   List extends readonly Parameter[] = readonly Parameter[],
   Needed extends readonly string[] = readonly string[],
 > extends Pick<Tool, Exclude<Mandatory, 'parameters'>>,
-    Partial<Omit<Tool, Mandatory | 'required' | 'handler' | 'preview'>> {
+    Partial<Omit<Tool, Mandatory | 'required' | Typed>> {
   readonly parameters: List;
   readonly required?: Needed;
   readonly handler: (args: ArgumentsOf<List, Needed>, context: CallContext) => unknown;
   readonly preview?: (args: ArgumentsOf<List, Needed>, context: CallContext) => Promise<Preview>;
+  readonly onlyLooks?: (args: ArgumentsOf<List, Needed>) => boolean;
 }
 
 /** All of a definition that clients are shown. */
-export type ToolDescription = Omit<ToolDefinition, 'handler' | 'preview'>;
+export type ToolDescription = Omit<ToolDefinition, Typed>;
 
 /** The arguments that the handler of a tool of that DESCRIPTION gets. */
 export type ArgumentsFor<Description extends ToolDescription> = ArgumentsOf<
@@ -141,15 +145,16 @@ export function defineTool<
   const Needed extends readonly string[] = readonly [],
 >(definition: ToolDefinition<List, Needed>): Tool {
   checkObject(definition);
-  const { handler, preview, ...parts } = definition;
+  const { handler, preview, onlyLooks, ...parts } = definition;
   const { required = [], safetyLevel = 'safe', categories = [] } = parts;
   const { complexity = 'simple', keywords = [], alwaysLoad = false, limitMs = LIMIT_MS } = parts;
   const { shortDescription = firstSentence(parts.description), title = titleOf(parts.name) } = parts;
   const forLists = { title, shortDescription, complexity, keywords, alwaysLoad };
-  // The executor calls both with arguments that fit the parameters only.
+  // The executor calls them with arguments that fit the parameters only.
   const run = {
     handler: handler as Tool['handler'],
     ...(preview && { preview: preview as Tool['preview'] }),
+    ...(onlyLooks && { onlyLooks: onlyLooks as Tool['onlyLooks'] }),
   };
   return Object.freeze(
     checkTool({ ...parts, required, safetyLevel, categories, limitMs, ...forLists, ...run }),

@@ -18,6 +18,7 @@ import { restartImage } from './execution/restart.ts';
 import { impactOfChange } from './introspection/impact.ts';
 import { introspectionTools } from './introspection/index.ts';
 import type { Places } from './places.ts';
+import { renameSymbol } from './renaming/rename-symbol.ts';
 import { getAuditLog } from './settings/get-audit-log.ts';
 
 /** What the tools work on. */
@@ -52,6 +53,7 @@ export function furtherTools({ image, replaceable, workspace, places, log, histo
     loadFile(image, places, workspace.root),
     compareImage(image, places, workspace.root),
     readDefinition({ image, places, workspace, history }),
+    renameSymbol({ image, places, workspace }),
     impactOfChange(image, places),
     imageStatus(image, replaceable),
     interrupt(image, places),

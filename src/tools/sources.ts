@@ -119,7 +119,7 @@ export class Sources {
 }
 
 /** Returns FILE as the image names it, without links. */
-function realName(file: string): string {
+export function realName(file: string): string {
   try {
     return realpathSync(file);
   } catch {

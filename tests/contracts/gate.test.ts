@@ -58,6 +58,12 @@ describe('the table', () => {
   );
 });
 
+test('S2.11 of a dangerous tool, a call that only looks runs', async () => {
+  const one = probe({ safetyLevel: 'dangerous', onlyLooks: ({ symbol }) => symbol === 'car' });
+  for (const symbol of ['car', 'cdr']) await execute(one, { ask: 'cautious' })({ symbol });
+  expect(one.runs).toHaveLength(1);
+});
+
 describe('approval', () => {
   test('S2.11 C20 with nobody to ask, the refusal names the flag; the outcome has the question', async () => {
     const one = dangerous(previewOver({ content: 'v1' }));

@@ -69,3 +69,28 @@ describe('a file', () => {
     expect(text.length).toBeLessThan(5000);
   });
 });
+
+test('what was loaded before a form that fails keeps its places', async () => {
+  const text = `; A comment.
+(defun before-failure (x)
+  (list x))
+#+(or) (skipped)
+(defstruct kept-point a)
+
+(defun uses-before (y)
+  (before-failure y))
+
+(defmethod print-object ((point kept-point) stream) (uses-before stream))
+
+(defvar *failing* (error "no"))
+`;
+  expect((await loadText('failing.lisp', text)).isError).toBe(true);
+  expect(await session.text('describe_symbol', { symbol: 'uses-before' })).toContain(
+    'Defined: failing.lisp:7:1',
+  );
+  const calls = await session.text('who_calls', { name: 'before-failure', sites: true });
+  expect(calls).toContain('failing.lisp:8:3  (before-failure y))');
+  expect(await session.text('who_calls', { name: 'uses-before', sites: true })).toContain(
+    'failing.lisp:10:53',
+  );
+});

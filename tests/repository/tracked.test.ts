@@ -50,6 +50,7 @@ const ENDINGS: { readonly [folder: string]: readonly string[] } = {
   'tests/clients': ['.ts', '/tee.mjs', '/result.json'],
   'tests/hostile': ['.ts', '/collect.mjs', '/result.json'],
   'tests/server/__snapshots__': ['.snap'],
+  'tests/renaming': ['.ts', '/fresh.lisp'],
   'tests/source': ['.ts', '.lisp'],
   'tests/transcripts': ['.ts', '.txt'],
 };

@@ -33,6 +33,7 @@ test('every tool but these only looks', async () => {
     'propose_file_edit',
     'load_system',
     'load_file',
+    'rename_symbol',
     'interrupt',
     'restart_image',
   ]);
@@ -45,6 +46,7 @@ test('what expands, compiles or interrupts destroys nothing', async () => {
     'propose_file_edit',
     'load_system',
     'load_file',
+    'rename_symbol',
     'restart_image',
   ]);
 });

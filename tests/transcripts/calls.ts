@@ -5,7 +5,7 @@ type Calls = Record<(typeof CASES)[number], Record<string, unknown>[]>;
 
 export const TOOLS: Record<string, Calls> = {
   load_file: {
-    usual: [{ path: 'shop.lisp' }],
+    usual: [{ path: 'shop.lisp' }, { path: 'shop.lisp', check: true }],
     empty: [{ path: 'nothing.lisp' }],
     'over-long': [{ path: 'noisy.lisp' }],
     bad: [{}, { path: 'no-such-file.lisp' }, { path: 'broken.lisp' }, { path: 7 }, { path: '.' }],
@@ -51,6 +51,18 @@ export const TOOLS: Record<string, Calls> = {
       { name: 'nonexistent' },
       { name: 'shop:price', lambda_list: '(' },
       { name: 'shop:price', limit: 0 },
+    ],
+  },
+  rename_symbol: {
+    usual: [{ name: 'shop::order', to: 'purchase', dry_run: true }],
+    empty: [{ name: 'shop:price', to: 'price' }],
+    'over-long': [{ name: 'shop:price', to: '|A price that is long for a name|', dry_run: true }],
+    bad: [
+      {},
+      { name: 'nonexistent', to: 'thing' },
+      { name: 'shop:price', to: 'total' },
+      { name: 'car', to: 'first-of' },
+      { name: 'shop:price', to: '(price)' },
     ],
   },
   describe_symbol: {

@@ -2,7 +2,7 @@
 
 import { messageOf } from '../../errors.ts';
 import type { Answer, Built } from '../wire/messages.ts';
-import type { EvaluateData, LoadFileData, LoadSystemData } from '../wire/operations.ts';
+import type { EvaluateData, LoadFileData, LoadFilesData, LoadSystemData } from '../wire/operations.ts';
 import { digestOf, readBounded } from './digests.ts';
 import {
   type Entry,
@@ -134,6 +134,14 @@ export class Journal {
       const content = this.on ? readBounded(file) : undefined;
       return (_, { data, ending }) =>
         this.#loadedFile(file, data as LoadFileData, ending.kind === 'done', forget, content);
+    }
+    if (name === 'load-files') {
+      const { files } = args as { files: string[] };
+      const contents = new Map(files.map((file) => [file, this.on ? readBounded(file) : undefined]));
+      return (_, { data }) => {
+        for (const value of (data as LoadFilesData).value ?? [])
+          this.#loadedFile(value.file, { value }, true, false, contents.get(value.file));
+      };
     }
     if (name === 'load-system') {
       return (_, { data, ending }) => {

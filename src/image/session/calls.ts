@@ -6,7 +6,7 @@ import { watch } from '../wire/ending-steps.ts';
 import { endingAfter, type Reason } from '../wire/endings.ts';
 import type { Answer } from '../wire/messages.ts';
 import type { Operations } from '../wire/operations.ts';
-import { checkCanEnd, codeCaller, withinCompilation } from '../wire/origin.ts';
+import { COMPILATIONS, checkCanEnd, codeCaller, withinCompilation } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { type Job, Jobs } from './jobs.ts';
@@ -45,7 +45,7 @@ const PLACES = 8;
 const LOOKING_PLACES = 32;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
-  'evaluate macroexpand load-file load-source load-system run-tool'.split(' '),
+  'evaluate macroexpand load-file load-files load-source load-system run-tool'.split(' '),
 );
 
 export class Calls {
@@ -149,7 +149,7 @@ export class Calls {
 
   #queueOf(name: string, byCode: boolean): Queue | undefined {
     // A compilation takes no place: one that had the turn could wait for those who wait for the turn.
-    if (name === 'compile-forms') return withinCompilation() ? undefined : this.#compilations;
+    if (COMPILATIONS.includes(name)) return withinCompilation() ? undefined : this.#compilations;
     // What code calls runs within a call that has a place, or for a thread, which is bounded elsewhere.
     if (byCode) return undefined;
     return RUNS_CODE.has(name) ? this.#queue : this.#lookers;
@@ -180,7 +180,7 @@ export class Calls {
   }
 
   #watch(peer: Peer, id: number, job: Job, limitMs: number | undefined): () => void {
-    const limit = limitMs ?? (job.operation.startsWith('load-') ? this.#times.load : this.#host.limitMs);
+    const limit = limitMs ?? (/^(?:load|check)-/.test(job.operation) ? this.#times.load : this.#host.limitMs);
     const endable = peer.job(id);
     const interrupt = (reason: Reason) => {
       job.stopping ??= { reason, at: performance.now() };

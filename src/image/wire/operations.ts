@@ -14,6 +14,7 @@ import type {
   ReferencesData,
   WrittenArgument,
 } from './introspection.ts';
+import type { RenameFacts, RenameFinished } from './renaming.ts';
 
 export interface AproposData {
   total: number;
@@ -105,6 +106,14 @@ export interface LoadFileData extends Remarks {
   value?: { file: string; failed?: boolean; notLoaded?: boolean; agreement?: Agreement };
 }
 
+export interface LoadFilesData extends Remarks {
+  phase?: 'compile' | 'load';
+  /** The file at which it was left. */
+  file?: string;
+  /** What became of each file until then, in the order in which they were loaded. */
+  value?: NonNullable<LoadFileData['value']>[];
+}
+
 interface ToolValue {
   data?: unknown;
   text?: string;
@@ -173,6 +182,20 @@ export interface Operations {
   'load-file': {
     args: { file: string; fasl: string; content?: string; forget?: boolean };
     data: LoadFileData;
+  };
+  'check-file': { args: { file: string; fasl: string }; data: LoadFileData };
+  'load-files': { args: { files: string[]; folder: string }; data: LoadFilesData };
+  'rename-facts': {
+    args: { name: string; package?: string; to: string; derived?: [string, string][] };
+    data: { value?: RenameFacts | LookupFailure };
+  };
+  'rename-prepare': {
+    args: { home: string; names: [string, string][]; structures?: string[] };
+    data: { value?: boolean };
+  };
+  'rename-finish': {
+    args: { home: string; names: [string, string][] };
+    data: { value?: RenameFinished };
   };
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };

@@ -35,9 +35,12 @@ export function operationsAround(): readonly string[] | undefined {
   return origin.getStore()?.operations;
 }
 
+/** The operations that compile and take back what that defines: one at a time. */
+export const COMPILATIONS: readonly string[] = ['compile-forms', 'check-file'];
+
 /** Whether a compilation waits for what runs now, which so must not wait for the end of it. */
 export function withinCompilation(): boolean {
-  return operationsAround()?.includes('compile-forms') === true;
+  return operationsAround()?.some((name) => COMPILATIONS.includes(name)) === true;
 }
 
 /** Throws a CallError when the operation NAME would wait for one that waits for it. Code of a system that is being

@@ -7,6 +7,11 @@ import { secondsText } from '../endings.ts';
 const TOOLS: Record<string, string> = {
   evaluate: 'eval_form',
   'compile-forms': 'compile_form',
+  'check-file': 'load_file',
+  'load-files': 'rename_symbol',
+  'rename-facts': 'rename_symbol',
+  'rename-prepare': 'rename_symbol',
+  'rename-finish': 'rename_symbol',
   macroexpand: 'macroexpand_form',
   apropos: 'apropos_search',
   describe: 'describe_symbol',

@@ -87,6 +87,7 @@ function timeText(seconds: number): string {
 const OPERATIONS: Record<string, string> = {
   evaluate: 'an evaluation',
   'compile-forms': 'a compilation',
+  'check-file': 'a compilation',
   macroexpand: 'a macro expansion',
 };
 

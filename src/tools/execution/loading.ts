@@ -10,7 +10,7 @@ import { fileFailure } from '../../files/failure.ts';
 import { WHOLE } from '../../files/lines.ts';
 import { decode, linesOf } from '../../files/text.ts';
 import type { Image } from '../../image/image.ts';
-import type { Reply } from '../../image/wire/call.ts';
+import type { CallOptions, Reply } from '../../image/wire/call.ts';
 import type { Remarks } from '../../image/wire/data.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -46,6 +46,11 @@ const LOAD_FILE = {
       type: 'boolean',
       description: 'Also remove from the image what the file defined before and has no more',
     },
+    {
+      name: 'check',
+      type: 'boolean',
+      description: 'Only compile it, for errors and warnings: nothing of it is loaded',
+    },
     LOAD_TIMEOUT,
   ],
   required: ['path'],
@@ -78,7 +83,11 @@ export function loadFile(image: Image, places: Places, root: string) {
     },
     handler: async (args, context) => {
       const file = sourceFile(root, args.path);
+      if (args.check && args.forget)
+        throw new CallError('Give check or forget, not both: check loads nothing.');
       return withTemporaryFolder(async (folder) => {
+        if (args.check)
+          return checkFile(image, places, file, folder, { ...callOptions(context), ...limitOption(args) });
         const reply = await image.call(
           'load-file',
           { file, fasl: join(folder, 'loaded.fasl'), ...(args.forget && { forget: true }) },
@@ -89,6 +98,32 @@ export function loadFile(image: Image, places: Places, root: string) {
       });
     },
   });
+}
+
+/** Compiles FILE, with what that makes in FOLDER, and returns what is wrong with it. */
+async function checkFile(
+  image: Image,
+  places: Places,
+  file: string,
+  folder: string,
+  options: CallOptions,
+): Promise<Result> {
+  const reply = await image.call('check-file', { file, fasl: join(folder, 'checked.fasl') }, options);
+  const { data, ending } = reply;
+  const { warnings = [] } = data;
+  const name = places.fileName(file);
+  const headline =
+    ending.kind !== 'done'
+      ? `The compilation of ${name} was left early.`
+      : data.value?.notLoaded
+        ? `${name} could not be compiled.`
+        : `${name} compiles ${warnings.length > 0 ? 'with warnings' : 'without warnings'}.`;
+  const result = loadResult(
+    reply,
+    `${headline} Nothing of it was loaded; what its compile-time code did stays.`,
+    places,
+  );
+  return { ...result, data: { ...data.value, warnings, warningCount: data.warningCount ?? 0, ending } };
 }
 
 /** Returns what a human is shown of FILE before it is loaded; what they approve holds for that content only. */
@@ -208,7 +243,7 @@ function parenthesesSection({ warnings = [] }: Remarks, places: Places): string 
 }
 
 function loadResult(
-  { ending, output, data, waitedMs }: Reply<'load-file'> | Reply<'load-system'>,
+  { ending, output, data, waitedMs }: Reply<'load-file'> | Reply<'load-system'> | Reply<'check-file'>,
   headline: string,
   places: Places,
 ): Result {

@@ -1,0 +1,255 @@
+;;;; Giving a symbol another name: what stands against it, and how the image follows once the files are written.
+
+(in-package "LIVE-LISP.SOURCES")
+
+;;; Where the symbol is
+
+(defun accessible-p (symbol package)
+  "True when SYMBOL is in PACKAGE, inherited or not."
+  (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
+    (and status (eq found symbol))))
+
+(defun present-p (symbol package)
+  "True when SYMBOL is in PACKAGE and not inherited."
+  (and (accessible-p symbol package)
+       (not (eq :inherited (nth-value 1 (find-symbol (symbol-name symbol) package))))))
+
+(defun packages-where (test symbol)
+  "Return the packages for which TEST is true of SYMBOL and them."
+  (remove-if-not (lambda (package) (funcall test symbol package)) (list-all-packages)))
+
+(defun reached-packages (symbol)
+  "Return the packages in which a new name of SYMBOL would be. They have SYMBOL, or use one that exports it."
+  (remove-duplicates (append (packages-where #'accessible-p symbol)
+                             (mapcan (lambda (package) (copy-list (package-used-by-list package)))
+                                     (packages-where #'exported-p symbol)))))
+
+;;; What stands against the name
+
+(defun conflict-in (symbol name package)
+  "Return as a JSON object why SYMBOL cannot have NAME in PACKAGE, or NIL."
+  (multiple-value-bind (other status) (find-symbol name package)
+    (cond ((or (null status) (and (eq (symbol-package other) (symbol-package symbol)) (not (defined-p other)))) nil)
+          ((eq (symbol-package other) (symbol-package symbol))
+           (object "kind" "taken" "package" (package-name package) "symbol" (symbol-text other)
+                   "natures" (natures other)))
+          (t (object "kind" "other" "package" (package-name package) "symbol" (symbol-text other))))))
+
+(defun defined-p (symbol)
+  "True when SYMBOL is defined as anything, also as (SETF SYMBOL)."
+  (map-definitions (lambda (&rest definition) (declare (ignore definition)) (return-from defined-p t)) symbol))
+
+(defun conflicts (symbol name)
+  "Return as JSON objects why SYMBOL cannot get NAME."
+  (let ((home (symbol-package symbol)))
+    (append (cond ((keywordp symbol) (list (object "kind" "keyword")))
+                  ((and home (sb-ext:package-locked-p home))
+                   (list (object "kind" "locked" "package" (package-name home)))))
+            (loop for package in (reached-packages symbol)
+                  for conflict = (conflict-in symbol name package)
+                  when conflict collect conflict))))
+
+;;; What is made with it
+
+(defun structure-data (symbol description class)
+  "Return as a JSON object what functions DESCRIPTION, of the structure CLASS, tells of. Return NIL when SYMBOL is neither
+CLASS nor the name of a slot in it."
+  (let ((slots (description-slots description)))
+    (when (or (eq symbol class) (find symbol slots :key (lambda (slot) (structure-slot-name slot))))
+      (object "name" (symbol-text class)
+              "slots" (loop for slot in slots
+                            for accessor = (structure-slot-accessor slot)
+                            when accessor
+                              collect (list (symbol-name (structure-slot-name slot)) (symbol-name accessor)))
+              "constructors" (loop for (name) in (description-constructors description)
+                                   when name collect (symbol-name name))
+              "predicate" (and (description-predicate description)
+                               (symbol-name (description-predicate description)))
+              "copier" (and (description-copier description) (symbol-name (description-copier description)))))))
+
+(defun structures-named (symbol)
+  "Return what STRUCTURE-DATA tells of all structures in whose package or slots SYMBOL is."
+  (let ((found '()))
+    (dolist (package (packages-where #'accessible-p symbol) found)
+      (do-symbols (name package)
+        (when (eq (symbol-package name) package)
+          (let* ((description (or (and (typep (find-class name nil) 'structure-class)
+                                       (ignore-errors (defstruct-description name)))
+                                  (known :typed-structure :info name)))
+                 (data (and description (structure-data symbol description name))))
+            (when data (pushnew data found :key #'structure-text :test #'equal))))))))
+
+(defun structure-text (data)
+  "Return the name in DATA, from STRUCTURE-DATA."
+  (getf (json-object-members data) "name"))
+
+(defun definition-places (symbol)
+  "Return pairs of a path and the number of a top-level form for all that defines SYMBOL."
+  (let ((places '()))
+    (flet ((note (identity)
+             (let ((file (identity-file identity)) (form (identity-form identity)))
+               (when (and file form) (pushnew (list (file-path file) form) places :test #'equal)))))
+      (map-definitions (lambda (kind name identity)
+                         (declare (ignore kind name))
+                         (if (typep identity 'generic-function)
+                             (mapc #'note (sb-mop:generic-function-methods identity))
+                             (note identity)))
+                       symbol))
+    places))
+
+(defun made-beside (symbol places)
+  "Return the names of what the forms at PLACES define besides SYMBOL, under names that have that of SYMBOL in them."
+  (let ((names '()))
+    (loop for (path form) in places
+          for file = (gethash path **files**)
+          when file
+            do (map-file-definitions
+                (lambda (definition)
+                  (let ((name (name-symbol (definition-name definition))))
+                    (when (and (symbolp name)
+                               (not (member (definition-kind definition) '(:export :package)))
+                               (not (eq name symbol))
+                               (eq (symbol-package name) (symbol-package symbol))
+                               (search (symbol-name symbol) (symbol-name name))
+                               (current-p definition)
+                               (eql form (identity-form (definition-identity definition))))
+                      (pushnew (symbol-name name) names :test #'equal))))
+                file))
+    names))
+
+;;; The facts
+
+(defun renaming-data (symbol name)
+  "Return as a JSON object what is to be known to give SYMBOL the name NAME."
+  (object "from" (symbol-name symbol)
+          "to" name
+          "packages" (mapcar #'package-name (packages-where #'accessible-p symbol))
+          "exporters" (mapcar #'package-name (packages-where #'exported-p symbol))
+          "unnamed" (and (eq :internal (nth-value 1 (find-symbol name (symbol-package symbol)))) t)
+          "conflicts" (conflicts symbol name)))
+
+(defun all-package-names ()
+  "Return lists of a name of a package and its proper name."
+  (loop for package in (list-all-packages)
+        append (loop for name in (cons (package-name package) (package-nicknames package))
+                     collect (list name (package-name package)))))
+
+(defun all-local-nicknames ()
+  "Return lists of a package, a nickname that is local to it, and the package that this means."
+  (loop for package in (list-all-packages)
+        append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
+                     collect (list (package-name package) nickname (package-name actual)))))
+
+(define-operation "rename-facts" (name package to derived)
+  "Tell what is to be known to give the symbol NAME of PACKAGE the name TO. DERIVED are lists of a name in the same
+package and what it becomes."
+  (multiple-value-bind (symbol status) (named-symbol name package)
+    (declare (ignore status))
+    (let ((places (definition-places symbol)) (home (symbol-package symbol)))
+      (make-json-object
+       (list "name" (symbol-text symbol)
+             "home" (if home (package-name home) "")
+             "natures" (natures symbol)
+             "places" places
+             "made" (made-beside symbol places)
+             "structures" (structures-named symbol)
+             "renamings" (cons (renaming-data symbol to)
+                               (loop for (old new) in derived
+                                     for other = (find-symbol old home)
+                                     when other collect (renaming-data other new)))
+             "packageNames" (all-package-names)
+             "localNicknames" (all-local-nicknames)
+             "files" (remove-duplicates (append (loaded-files) (loop for path being the hash-keys of **files** collect path))
+                                        :test #'equal)
+             "features" (feature-names))))))
+
+;;; The image follows
+
+(defun pairs-in (home names)
+  "Return pairs of a symbol in the package HOME and the symbol that takes its place, for NAMES, lists of two names."
+  (let* ((package (find-package home)) (*package* package))
+    (loop for (old new) in names
+          for symbol = (find-symbol old package)
+          when symbol collect (cons symbol (intern new package)))))
+
+(defun move-exports (old new)
+  "Put the symbol NEW into all packages where OLD is, exported and shadowing as that is, and let none export OLD."
+  (dolist (package (packages-where #'present-p old))
+    ;; The lock of a package does not hold for what is done in it.
+    (let ((*package* package))
+      (if (member old (package-shadowing-symbols package))
+          (shadowing-import new package)
+          (import new package))))
+  (dolist (package (packages-where #'exported-p old))
+    (let ((*package* package))
+      (unexport old package)
+      (export new package))))
+
+(defun move-state (old new)
+  "Give the symbol NEW the value of OLD, a global variable that can be set, and its class, so that instances stay."
+  (let ((class (find-class old nil)))
+    (when (and (boundp old) (not (constantp old)) (not (boundp new))
+               (member (known :variable :kind old) '(:special :global)))
+      (setf (symbol-value new) (symbol-value old)))
+    (when (typep class 'standard-class)
+      (setf (find-class new) class
+            (class-name class) new))))
+
+(define-operation "rename-prepare" (home names structures)
+  "Let new symbols of the package HOME take the place of old ones, as NAMES, lists of both names, say. The files that
+define them are loaded after that. Forget the STRUCTURES, texts of names, whose slots get other names."
+  (call-user-code
+   (lambda ()
+     (loop for (old . new) in (pairs-in home names)
+           do (move-exports old new)
+              (let ((*package* (find-package home)))
+                (move-state old new)))
+     (dolist (text structures)
+       (let* ((symbol (named-symbol text nil)) (*package* (symbol-package symbol)))
+         (forget-class symbol)))
+     t)))
+
+(defun names-any-p (definition symbols)
+  "True when DEFINITION is of one of SYMBOLS or for instances of a class that one names."
+  (or (member (name-symbol (definition-name definition)) symbols :test #'eq)
+      (and (eq (definition-kind definition) :method)
+           (some (lambda (specializer)
+                   (member (if (typep specializer 'class)
+                               (class-name specializer)
+                               (sb-mop:eql-specializer-object specializer))
+                           symbols :test #'eq))
+                 (sb-mop:method-specializers (definition-identity definition))))))
+
+(defun left-of (symbols)
+  "Return the definitions that the image still has of SYMBOLS, in files or not."
+  (let ((left '()))
+    (loop for file being the hash-values of **files**
+          do (map-file-definitions (lambda (definition)
+                                     (when (and (names-any-p definition symbols)
+                                                (not (eq (definition-kind definition) :package))
+                                                (old-p definition file))
+                                       (push definition left)))
+                                   file))
+    (dolist (symbol symbols)
+      (map-definitions (lambda (kind name identity)
+                         (unless (find-if (lambda (other) (and (eq kind (definition-kind other))
+                                                               (equal name (definition-name other))))
+                                          left)
+                           (push (make-definition kind name identity 0) left)))
+                       symbol))
+    (sort-definitions left)))
+
+(defun drop-moved-class (symbol)
+  "Let SYMBOL name no class any more when its class has got another name."
+  (let ((class (find-class symbol nil)))
+    (when (and class (not (eq (class-name class) symbol)))
+      (let ((*package* (symbol-package symbol))) (setf (find-class symbol) nil)))))
+
+(define-operation "rename-finish" (home names)
+  "Take what the old symbols of NAMES, as in rename-prepare, still name in HOME out of the image."
+  (let ((symbols (mapcar #'car (pairs-in home names))))
+    (call-user-code (lambda () (mapc #'drop-moved-class symbols)))
+    (multiple-value-bind (gone left) (forget-all (left-of symbols))
+      (object "gone" (page gone 0 *told-limit*)
+              "goneTotal" (length gone)
+              "left" (page left 0 *told-limit*)))))

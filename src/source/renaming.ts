@@ -1,0 +1,262 @@
+/** Decides what to write where in a text so that symbols get other names, and what there only looks like them. */
+
+import { designated, entered, type Packages, type Renaming } from './packages.ts';
+import { spokenAs, spokenOf } from './prose.ts';
+import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
+import { type Part, type Tree, treeOf } from './tree.ts';
+
+/** What is renamed in a text. */
+export interface Task {
+  renamings: readonly Renaming[];
+  packages: Packages;
+  /** The package that a text begins in. */
+  begins: string;
+  /** Where the top-level forms begin that the reader takes. */
+  starts: ReadonlySet<number>;
+  /** Functions in calls of which a keyword is a name of the symbol, by that name. */
+  callees: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Whether keywords of parameters follow too, and what comments and strings say. */
+  keywords: boolean;
+  prose: boolean;
+}
+
+/** A place that changes: the text from START to END becomes TEXT. */
+export interface Edit {
+  start: number;
+  end: number;
+  text: string;
+  /** The name in whose place it is. */
+  from: string;
+  how: 'symbol' | 'name' | 'keyword' | 'prose';
+}
+
+/** A place that stays, and why: it is prose, a string, a keyword, a word of LOOP, or of a package that is not known. */
+export interface Kept {
+  start: number;
+  why: 'prose' | 'string' | 'keyword' | 'word of LOOP' | 'unknown package';
+}
+
+export interface Scan {
+  edits: Edit[];
+  kept: Kept[];
+  /** Where something begins that does not end: the text from there was not read. */
+  cut?: number;
+}
+
+/** Words that LOOP knows by their names, whatever package they are in. */
+const LOOP_WORDS = new Set(
+  (
+    'ABOVE ACROSS ALWAYS AND APPEND APPENDING AS BEING BELOW BY COLLECT COLLECTING COUNT COUNTING DO DOING DOWNFROM ' +
+    'DOWNTO EACH ELSE END EXTERNAL-SYMBOL EXTERNAL-SYMBOLS FINALLY FOR FROM HASH-KEY HASH-KEYS HASH-VALUE HASH-VALUES ' +
+    'IF IN INITIALLY INTO IT MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER OF OF-TYPE ON ' +
+    'PRESENT-SYMBOL PRESENT-SYMBOLS REPEAT RETURN SUM SUMMING SYMBOL SYMBOLS THE THEN THEREIS TO UNLESS UNTIL UPFROM ' +
+    'UPTO USING WHEN WHILE WITH'
+  ).split(' '),
+);
+
+/** Returns what becomes of TEXT under TASK. */
+export function scanFor(text: string, task: Task, tree = treeOf(text)): Scan {
+  const scan: Scan = { edits: [], kept: [], ...(tree.cut !== undefined && { cut: tree.cut }) };
+  const byName = new Map(task.renamings.map((renaming) => [renaming.from, renaming]));
+  const currents = currentPackages(tree, text, task);
+  for (const part of tree.atoms) {
+    const current = () => currents(part.start);
+    if (part.kind === 'string') inString(text, part, task, scan, current());
+    const renaming = byName.get(part.kind === 'symbol' ? part.name : (designated(part, text) ?? ''));
+    if (renaming !== undefined) atName(text, part, renaming, task, scan, current());
+  }
+  for (const [start, end] of tree.gaps) inProse(text, start, end, task, scan);
+  scan.edits.sort((one, other) => one.start - other.start);
+  return scan;
+}
+
+/** Returns a function that returns the package in force at an index of TEXT. */
+function currentPackages(tree: Tree, text: string, { begins, starts }: Task) {
+  const changes = tree.top.flatMap((form) => {
+    const name = starts.has(form.start) ? entered(form, text) : undefined;
+    return name === undefined ? [] : [{ start: form.start, name }];
+  });
+  return (index: number) => changes.findLast(({ start }) => start < index)?.name ?? begins;
+}
+
+/** Notes in SCAN what becomes of PART, which has the name of RENAMING or is a string of it. */
+function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: Scan, current: string): void {
+  const { start, end } = part;
+  const token = text.slice(start, end);
+  const named = task.packages.inDefinition(part, renaming, text);
+  const edit = (how: Edit['how']) =>
+    scan.edits.push({ start, end, text: renamed(token, renaming), from: renaming.from, how });
+  if (named !== undefined) {
+    if (named) edit('name');
+    return;
+  }
+  const { prefix } = part.kind === 'string' ? { prefix: '#' } : writtenSymbol(token);
+  if (prefix === '' || prefix === '#') {
+    if (namedBeside(part, text, renaming, task.packages)) edit('name');
+    else if (prefix === '' && takesKeyword(part, text, task, renaming)) edit('keyword');
+    else scan.kept.push({ start, why: part.kind === 'string' ? 'string' : 'keyword' });
+    return;
+  }
+  const known = task.packages.has(renaming, prefix ?? current, current);
+  if (known === undefined) scan.kept.push({ start, why: 'unknown package' });
+  if (known !== true) return;
+  if (isLoopWord(part)) scan.kept.push({ start, why: 'word of LOOP' });
+  else scan.edits.push(symbolEdit(text, part, renaming, task));
+}
+
+/** Whether PART stands in a LOOP as one of its words. */
+function isLoopWord(part: Part): boolean {
+  return LOOP_WORDS.has(part.name) && part.around?.items[0]?.name === 'LOOP' && part.around.items[0] !== part;
+}
+
+/** Returns TOKEN of a symbol or a string with the new name in it. */
+function renamed(token: string, { to }: Renaming): string {
+  if (token.startsWith('"')) return `"${to.replace(/["\\]/g, '\\$&')}"`;
+  const { base } = writtenSymbol(token);
+  return token.slice(0, base) + spelled(to, token.slice(base));
+}
+
+function symbolEdit(text: string, part: Part, renaming: Renaming, { keywords }: Task): Edit {
+  const { start, end } = part;
+  const token = text.slice(start, end);
+  const edit: Edit = {
+    start,
+    end,
+    text: renamed(token, renaming),
+    from: renaming.from,
+    how: 'symbol',
+  };
+  // The name of a keyword parameter is that of its variable, and calls have it.
+  if (keywords || !namesKeyword(part)) return edit;
+  const named = `(:${spelled(renaming.from, token)} ${edit.text})`;
+  return { ...edit, text: part.around?.items[0] === part && isParameter(part.around) ? named : `(${named})` };
+}
+
+/** Whether PART is a keyword parameter of a lambda list, of which the keyword has the same name. */
+function namesKeyword(part: Part): boolean {
+  if (isParameter(part)) return true;
+  return part.around !== undefined && part.around.items[0] === part && isParameter(part.around);
+}
+
+/** Whether PART stands directly behind &KEY in a list. */
+function isParameter(part: Part): boolean {
+  const before = part.around?.items.slice(0, part.around.items.indexOf(part)) ?? [];
+  return before.findLast(({ name }) => name.startsWith('&'))?.name === '&KEY';
+}
+
+/** Whether the list around PART, a keyword or a string, also names a package that has the symbol of RENAMING: then it names
+ *  that symbol. So it does in (intern (string :name) (find-package :package)). What can be the name of a package itself
+ *  does not tell. */
+function namedBeside(part: Part, text: string, renaming: Renaming, packages: Packages): boolean {
+  if (packages.knows(renaming.from)) return false;
+  const means = (other: Part) => {
+    const name = isPlainName(other, text) ? (designated(other, text) ?? '') : '';
+    return name !== '' && packages.knows(packages.proper(name)) && packages.has(renaming, name) === true;
+  };
+  const list = part.around;
+  const outer = list !== undefined && isCall(list, text) ? list.around : undefined;
+  if (list?.items.some((other) => other !== part && means(other))) return true;
+  if (outer === undefined || !isCall(outer, text)) return false;
+  return outer.items.some(
+    (other) => other !== list && (means(other) || (isCall(other, text) && other.items.some(means))),
+  );
+}
+
+/** Whether LIST of TEXT begins with a symbol that is no keyword. */
+function isCall(list: Part, text: string): boolean {
+  const [operator] = list.items;
+  return operator?.kind === 'symbol' && !isPlainName(operator, text);
+}
+
+/** Whether PART of TEXT is a string, a keyword or an uninterned symbol. */
+function isPlainName(part: Part, text: string): boolean {
+  if (part.kind !== 'symbol') return part.kind === 'string';
+  return /^#?:/.test(text.slice(part.start, part.end));
+}
+
+/** Whether PART, a keyword, stands in a call whose keywords follow the symbol of RENAMING. */
+function takesKeyword(part: Part, text: string, { callees }: Task, { from }: Renaming): boolean {
+  const list = part.around;
+  const known = callees.get(from);
+  if (list === undefined || known === undefined || list.items[0] === part) return false;
+  const [operator, first] = list.items;
+  if (operator !== undefined && operator.kind === 'symbol' && known.has(operator.name)) return true;
+  return first !== undefined && text[first.start - 1] === "'" && known.has(first.name);
+}
+
+/** Notes what the string PART names by a package too, or says. */
+function inString(text: string, part: Part, task: Task, scan: Scan, current: string): void {
+  const { start, end } = part;
+  const inside = text.slice(start + 1, end - 1);
+  for (const renaming of task.renamings) {
+    if (!inside.toUpperCase().includes(renaming.from)) continue;
+    const directive = /(?<=~[^~]*\/)([^/\s]+:[^/\s]+)(?=\/)/g;
+    const whole = /^[^\s:]+::?[^\s:]+$/.test(inside) ? [{ at: 0, name: inside }] : [];
+    const called = [...inside.matchAll(directive)].map(({ index, 0: name }) => ({ at: index, name }));
+    for (const { at, name } of [...whole, ...called]) {
+      const found = symbolIn(name);
+      if (found?.name !== renaming.from || found.prefix === undefined) continue;
+      if (task.packages.has(renaming, found.prefix, current) !== true) continue;
+      const from = start + 1 + at;
+      const edit = { start: from, end: from + name.length, text: renamed(name, renaming) };
+      scan.edits.push({ ...edit, from: renaming.from, how: 'name' });
+    }
+  }
+  if (designated(part, text) !== undefined) inProse(text, start + 1, end - 1, task, scan, true);
+}
+
+/** Notes what is said of the symbols from START to END of TEXT, in a string or not. */
+function inProse(text: string, start: number, end: number, task: Task, scan: Scan, string = false): void {
+  for (const renaming of task.renamings) {
+    for (const spoken of spokenOf(text, renaming.from, start, end)) {
+      // A string of the name alone is a designator.
+      if (string && spoken.start === start && spoken.end === end) continue;
+      if (scan.edits.some((edit) => edit.start < spoken.end && spoken.start < edit.end)) continue;
+      const word = text.slice(spoken.start, spoken.end);
+      const said = { ...spoken, text: spokenAs(renaming.to, word), from: renaming.from };
+      if (task.prose) scan.edits.push({ ...said, how: 'prose' });
+      else scan.kept.push({ start: spoken.start, why: 'prose' });
+    }
+  }
+}
+
+/** Returns the functions in TREE of TEXT that have a keyword parameter named by RENAMING. Classes with such an initarg are
+ *  among them. What their calls give follows. */
+export function keywordCallees(tree: Tree, text: string, { from }: Renaming): string[] {
+  return tree.atoms.flatMap((part) => {
+    if (part.kind !== 'symbol' || part.name !== from) return [];
+    const initarg = /^:/.test(text.slice(part.start, part.end)) && isInitarg(part);
+    if (!initarg && !namesKeyword(part)) return [];
+    const definition = definitionAround(part);
+    return definition === undefined ? [] : [definition];
+  });
+}
+
+/** Whether PART stands behind :INITARG. */
+function isInitarg(part: Part): boolean {
+  const items = part.around?.items ?? [];
+  return items[items.indexOf(part) - 1]?.name === 'INITARG';
+}
+
+/** Returns the name that the definition around PART has. It is the innermost list with an operator that begins with DEF, or
+ *  a local function. */
+function definitionAround(part: Part): string | undefined {
+  for (let list = part.around; list !== undefined; list = list.around) {
+    const [operator, named] = list.items;
+    const binding = /^(?:FLET|LABELS|MACROLET)$/.test(list.around?.around?.items[0]?.name ?? '');
+    if (binding && operator?.kind === 'symbol') return operator.name;
+    if (!operator?.name.startsWith('DEF')) continue;
+    return named?.kind === 'list' ? named.items.at(-1)?.name : named?.name;
+  }
+  return undefined;
+}
+
+/** Returns TEXT with EDITS, which are in order and do not overlap, done. */
+export function withEdits(text: string, edits: readonly Edit[]): string {
+  let [done, at] = ['', 0];
+  for (const { start, end, text: put } of edits) {
+    done += text.slice(at, start) + put;
+    at = end;
+  }
+  return done + text.slice(at);
+}

@@ -1,0 +1,68 @@
+// Decides which other names a definition makes of a symbol's name, and what these become with it.
+
+import type { RenameFacts, StructureData } from '../../image/wire/renaming.ts';
+import type { Part } from '../../source/tree.ts';
+
+/** Names that follow, and functions whose calls have the symbol as a keyword. */
+export interface Following {
+  names: Map<string, string>;
+  /** Bare names of functions. */
+  callees: Set<string>;
+}
+
+/** Returns what follows when the symbol of FACTS is called TO. FORMS are the top-level forms that define it: what stands
+ *  in them by name is not made of it. */
+export function followingNames(facts: RenameFacts, to: string, forms: readonly Part[]): Following {
+  const from = bareOf(facts.name);
+  const written = new Set(forms.flatMap(namesWritten));
+  const following: Following = { names: new Map(), callees: new Set() };
+  for (const structure of facts.structures ?? []) ofStructure(structure, from, to, written, following);
+  for (const name of facts.made ?? []) {
+    const made = following.names.has(name) || written.has(name) ? undefined : madeOf(name, from, to);
+    if (made !== undefined) following.names.set(name, made);
+  }
+  return following;
+}
+
+/** Notes in FOLLOWING the functions that STRUCTURE makes, where its form has not WRITTEN other names for them. */
+function ofStructure(
+  { name, slots = [], constructors = [], predicate, copier }: StructureData,
+  from: string,
+  to: string,
+  written: ReadonlySet<string>,
+  { names, callees }: Following,
+): void {
+  const own = bareOf(name) === from;
+  if (own) {
+    for (const each of [...constructors, predicate, copier]) {
+      const made = each === undefined || written.has(each) ? undefined : madeOf(each, from, to);
+      if (each !== undefined && made !== undefined) names.set(each, made);
+    }
+  }
+  for (const [slot, accessor] of slots) {
+    const prefix = accessor.slice(0, accessor.length - slot.length);
+    const follows = own && prefix === `${from}-` && !written.has(prefix);
+    const made = (follows ? `${to}-` : prefix) + (slot === from ? to : slot);
+    if (made !== accessor) names.set(accessor, made);
+  }
+  if (slots.some(([slot]) => slot === from)) for (const each of constructors) callees.add(each);
+}
+
+/** Returns NAME with TO in the place of FROM, when that stands in it once and is a word of its own; else undefined. */
+function madeOf(name: string, from: string, to: string): string | undefined {
+  const word = from.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const found = [...name.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`, 'gu'))];
+  const [only] = found;
+  if (only === undefined || found.length > 1) return undefined;
+  return name.slice(0, only.index) + to + name.slice(only.index + from.length);
+}
+
+/** Returns the names of the symbols in FORM. */
+function namesWritten(form: Part): string[] {
+  return form.kind === 'list' ? form.items.flatMap(namesWritten) : form.name === '' ? [] : [form.name];
+}
+
+/** Returns NAME, `PACKAGE::NAME`, without its package. */
+export function bareOf(name: string): string {
+  return name.replace(/^.*?::/s, '');
+}

@@ -1,0 +1,148 @@
+// Decides how the image follows a rename: the files are loaded again, and the old name goes.
+
+import type { Image } from '../../image/image.ts';
+import type { Item } from '../../image/wire/agreement.ts';
+import type { Reply } from '../../image/wire/call.ts';
+import type { RenameFacts, RenameFinished } from '../../image/wire/renaming.ts';
+import type { CallContext } from '../../kernel/tool.ts';
+import { withTemporaryFolder } from '../../temporary-folder.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure } from '../lookup.ts';
+import type { Places } from '../places.ts';
+import { realName } from '../sources.ts';
+import type { RenamePlan } from './plan.ts';
+
+/** What became of the image. */
+export interface Followed {
+  /** Files that were loaded again, as people name them. */
+  loaded: string[];
+  /** The loads, the last of which can have failed. */
+  replies: Reply<'load-files'>[];
+  failed: boolean;
+  /** Who still uses an old name, which stays for that. */
+  users: string[];
+  gone: Item[];
+  goneTotal: number;
+  left: NonNullable<RenameFinished['left']>;
+}
+
+/** Callers of an old name that are looked at. */
+const MOST_USERS = 1000;
+
+/** Makes IMAGE follow the rename of what FACTS tell, as PLAN was written. */
+export async function follow(
+  image: Image,
+  places: Places,
+  facts: RenameFacts,
+  plan: RenamePlan,
+  context: CallContext,
+): Promise<Followed> {
+  const following = new Following(image, places, facts, plan, context);
+  return following.run();
+}
+
+class Following {
+  readonly #image: Image;
+  readonly #places: Places;
+  readonly #facts: RenameFacts;
+  readonly #context: CallContext;
+  readonly #inImage: ReadonlySet<string>;
+  readonly #changed: string[];
+  readonly #followed: Followed = {
+    loaded: [],
+    replies: [],
+    failed: false,
+    users: [],
+    gone: [],
+    goneTotal: 0,
+    left: [],
+  };
+
+  constructor(image: Image, places: Places, facts: RenameFacts, plan: RenamePlan, context: CallContext) {
+    this.#image = image;
+    this.#places = places;
+    this.#facts = facts;
+    this.#context = context;
+    this.#inImage = new Set((facts.files ?? []).map(realName));
+    this.#changed = plan.changes
+      .filter(({ real, edits }) => isSource(real) && edits.some(({ how }) => how !== 'prose'))
+      .map(({ real }) => real);
+  }
+
+  async run(): Promise<Followed> {
+    const files = this.#changed.filter((file) => this.#inImage.has(file));
+    const { home } = this.#facts;
+    const names = this.#facts.renamings.map(({ from, to }): [string, string] => [from, to]);
+    const bare = this.#facts.name.replace(/^.*?::/s, '');
+    const structures = (this.#facts.structures ?? [])
+      .filter(({ slots = [] }) => slots.some(([slot]) => slot === bare))
+      .map(({ name }) => name);
+    foundValue(await this.#image.call('rename-prepare', { home, names, structures }, this.#options()));
+    await this.#load(files);
+    if (!this.#followed.failed) await this.#load(await this.#compiledWith(new Set(files)));
+    if (this.#followed.failed || this.#followed.users.length > 0) return this.#followed;
+    const {
+      gone = [],
+      goneTotal = gone.length,
+      left = [],
+    } = foundValue(await this.#image.call('rename-finish', { home, names }, this.#options()));
+    return { ...this.#followed, gone, goneTotal, left };
+  }
+
+  #options() {
+    return callOptions(this.#context);
+  }
+
+  async #load(files: string[]): Promise<void> {
+    if (files.length === 0) return;
+    const reply = await withTemporaryFolder((folder) =>
+      this.#image.call('load-files', { files, folder }, this.#options()),
+    );
+    const done = reply.data.value ?? [];
+    this.#places.keepLoaded(done.map(({ file }) => file));
+    this.#followed.loaded.push(...done.map(({ file }) => this.#places.fileName(file)));
+    this.#followed.replies.push(reply);
+    this.#followed.failed = reply.ending.kind !== 'done' || done.some(({ notLoaded }) => notLoaded === true);
+  }
+
+  /** Returns the files, besides those of LOADED, whose code still has an old name: a macro has put it there. Notes who has it
+   *  for another reason. */
+  async #compiledWith(loaded: ReadonlySet<string>): Promise<string[]> {
+    const files = new Set<string>();
+    for (const { from } of this.#facts.renamings) {
+      for (const { user, file } of await this.#usersOf(from)) {
+        const real = file === undefined ? undefined : realName(file);
+        const again = real !== undefined && this.#inImage.has(real) && !loaded.has(real) && this.#isOwn(real);
+        if (again) files.add(real);
+        else if (real === undefined || !loaded.has(real)) this.#followed.users.push(user);
+      }
+    }
+    return [...files];
+  }
+
+  /** Whether REAL is in the workspace. */
+  #isOwn(real: string): boolean {
+    return this.#places.fileName(real) !== real;
+  }
+
+  /** Returns who calls the symbol FROM or its setf function, and in which file. */
+  async #usersOf(from: string): Promise<{ user: string; file?: string }[]> {
+    const symbol = `|${from.replace(/[\\|]/g, '\\$&')}|`;
+    const users = [];
+    for (const name of [symbol, `(setf ${symbol})`]) {
+      const args = { name, package: this.#facts.home, sites: true, offset: 0, limit: MOST_USERS };
+      const found = foundValue(await this.#image.call('who-calls', args, this.#options()));
+      if (isLookupFailure(found)) continue;
+      for (const { name: user, sites = [], possible } of found.rows ?? []) {
+        const file = sites.find((site) => site.file !== undefined)?.file;
+        // What evaluations left has no file, and is no more than what the files replace.
+        if (user !== undefined && !possible) users.push({ user, ...(file !== undefined && { file }) });
+      }
+    }
+    return users;
+  }
+}
+
+function isSource(file: string): boolean {
+  return /\.(?:lisp|lsp|cl)$/i.test(file);
+}

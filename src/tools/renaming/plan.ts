@@ -1,0 +1,295 @@
+// Decides what a rename changes in which files, and what stays although it looks like the name.
+
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { CallError } from '../../errors.ts';
+import { binaryKind, decode, encode, type FileText } from '../../files/text.ts';
+import { type Budget, filesBelow } from '../../files/walk.ts';
+import type { Workspace } from '../../files/workspace.ts';
+import { type Present, presentFile } from '../../files/write.ts';
+import type { RenameFacts } from '../../image/wire/renaming.ts';
+import { Packages, type Renaming } from '../../source/packages.ts';
+import { TopLevelForms } from '../../source/position.ts';
+import { spokenAs, spokenOf } from '../../source/prose.ts';
+import {
+  type Edit,
+  keywordCallees,
+  type Scan,
+  scanFor,
+  type Task,
+  withEdits,
+} from '../../source/renaming.ts';
+import { SourceText } from '../../source/text.ts';
+import { type Part, treeOf } from '../../source/tree.ts';
+import { visibleName } from '../../visible.ts';
+import { isLispFile } from '../parentheses.ts';
+import type { Places } from '../places.ts';
+import { realName } from '../sources.ts';
+import { bareOf, type Following } from './derived.ts';
+
+/** What a rename changes in a file. */
+export interface FileChange {
+  real: string;
+  present: Present;
+  before: FileText;
+  after: FileText;
+  edits: Edit[];
+  /** The line of each edit. */
+  lines: number[];
+}
+
+/** A place that stays as it is. */
+export interface KeptPlace {
+  at: string;
+  why: Scan['kept'][number]['why'];
+}
+
+export interface RenamePlan {
+  changes: FileChange[];
+  kept: KeptPlace[];
+  /** Places in files that cannot be written. */
+  outside: string[];
+  /** Where files stop being readable. */
+  cut: string[];
+  /** Places that have the new name already, for a symbol that names nothing. */
+  merged: string[];
+  /** Whether there were too many files in the workspace to look at. */
+  unfinished: boolean;
+  fingerprint: string;
+}
+
+/** What a rename is made from. */
+export interface Ground {
+  workspace: Workspace;
+  places: Places;
+}
+
+/** What is asked for beside the symbol itself. */
+export interface Wanted {
+  keywords: boolean;
+  prose: boolean;
+}
+
+/** Entries of directories, and milliseconds, that looking may take. */
+const ENTRIES = 50_000;
+const MS = 10_000;
+/** Octets of a file that is no Lisp source, and of all such files, that are looked at. */
+const OTHER_FILE = 1024 * 1024;
+const OTHER_FILES = 64 * 1024 * 1024;
+
+/** Returns the top-level forms that define the symbol of FACTS, as parts of their texts. */
+export function definingForms({ places = [], features = [] }: RenameFacts, ground: Ground): Part[] {
+  return places.flatMap(([file, number]) => {
+    const text = ground.places.sourceText(file)?.text;
+    const start = text && ground.places.forms(file, new Set(features))?.list[number]?.start;
+    return text === undefined ? [] : treeOf(text).top.filter((form) => form.start === start);
+  });
+}
+
+/** Returns what renaming the symbol of FACTS changes, with what is FOLLOWING it. Throws a CallError when it cannot be done. */
+export async function planRename(
+  facts: RenameFacts,
+  following: Following,
+  wanted: Wanted,
+  ground: Ground,
+): Promise<RenamePlan> {
+  return new Planning(facts, following, wanted, ground).plan();
+}
+
+class Planning {
+  readonly #facts: RenameFacts;
+  readonly #ground: Ground;
+  readonly #wanted: Wanted;
+  readonly #renamings: Renaming[];
+  readonly #packages: Packages;
+  readonly #callees = new Map<string, Set<string>>();
+  readonly #features: ReadonlySet<string>;
+  readonly #plan: RenamePlan = {
+    changes: [],
+    kept: [],
+    outside: [],
+    cut: [],
+    merged: [],
+    unfinished: false,
+    fingerprint: '',
+  };
+
+  constructor(facts: RenameFacts, following: Following, wanted: Wanted, ground: Ground) {
+    this.#facts = facts;
+    this.#ground = ground;
+    this.#wanted = wanted;
+    this.#features = new Set(facts.features);
+    this.#packages = new Packages(facts.packageNames ?? [], facts.localNicknames ?? []);
+    this.#renamings = facts.renamings.map(({ from, to, packages = [], exporters = [] }) => ({
+      from,
+      to,
+      packages: new Set(packages),
+      exporters: new Set(exporters),
+    }));
+    this.#callees.set(bareOf(facts.name), new Set(following.callees));
+  }
+
+  async plan(): Promise<RenamePlan> {
+    const files = await this.#files();
+    const loaded = new Set((this.#facts.files ?? []).map(realName));
+    const mentioning = files.filter((file) => this.#looksAt(file, loaded));
+    for (const file of mentioning) await this.#scan(file);
+    this.#checkDefinitions();
+    const hash = createHash('sha256');
+    for (const { real, present, after } of this.#plan.changes)
+      hash.update(JSON.stringify([real, present.fingerprint, after.text]));
+    this.#plan.fingerprint = hash.digest('hex');
+    return this.#plan;
+  }
+
+  /** Returns the real paths of the files of loaded code, and of those of the workspace that can have the name. */
+  async #files(): Promise<string[]> {
+    const { workspace } = this.#ground;
+    const budget: Budget = { entries: ENTRIES, until: performance.now() + MS };
+    const found = new Set((this.#facts.files ?? []).map(realName));
+    let left = OTHER_FILES;
+    for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) {
+      const size = isLispFile(path) ? 0 : sizeOf(path);
+      left -= size <= OTHER_FILE ? size : 0;
+      if (size === 0 || (size <= OTHER_FILE && left >= 0)) found.add(path);
+    }
+    this.#plan.unfinished = budget.exceeded === true || left < 0;
+    return [...found].sort();
+  }
+
+  /** Notes what FILE says of packages and calls, and returns whether it has one of the names. */
+  #looksAt(file: string, loaded: ReadonlySet<string>): boolean {
+    const text = this.#ground.places.sourceText(file)?.text;
+    if (text === undefined) return false;
+    if (!isLispFile(file) && text.includes('\0')) return false;
+    const upper = text.toUpperCase();
+    const named = [...this.#renamings].some(({ from }) => upper.includes(from.toUpperCase()));
+    if (!isLispFile(file)) return named;
+    const [first] = this.#renamings;
+    const defines = !loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text);
+    if (!defines && !(named && this.#wanted.keywords)) return named;
+    const tree = treeOf(text);
+    if (defines) this.#packages.note(tree, text);
+    if (named && this.#wanted.keywords && first !== undefined)
+      for (const name of keywordCallees(tree, text, first)) this.#callees.get(first.from)?.add(name);
+    return named;
+  }
+
+  async #scan(file: string): Promise<void> {
+    const { places, workspace } = this.#ground;
+    const name = places.fileName(file);
+    const seen = places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
+    const scan = this.#scanned(file, seen);
+    const lineOf = lineFinder(seen);
+    const writable = await workspace.locate(file, 'write').then(
+      () => true,
+      () => false,
+    );
+    if (!writable) {
+      const code = scan.edits.filter(({ how }) => how !== 'prose');
+      this.#plan.outside.push(...code.map(({ start }) => `${name}:${lineOf(start)}`));
+      return;
+    }
+    this.#plan.kept.push(...scan.kept.map(({ start, why }) => ({ at: `${name}:${lineOf(start)}`, why })));
+    if (scan.cut !== undefined) this.#plan.cut.push(`${name}:${lineOf(scan.cut)}`);
+    if (isLispFile(file))
+      this.#plan.merged.push(...new Set(this.#merged(seen).map((at) => `${name}:${lineOf(at)}`)));
+    if (scan.edits.length > 0) this.#plan.changes.push(await this.#change(file));
+  }
+
+  #scanned(file: string, text: string): Scan {
+    if (!isLispFile(file)) return proseScan(text, this.#renamings, this.#wanted.prose);
+    return scanFor(text, this.#task(file, text, this.#renamings));
+  }
+
+  #task(file: string, text: string, renamings: Renaming[]): Task {
+    return {
+      renamings,
+      packages: this.#packages,
+      begins: file.endsWith('.asd') ? 'ASDF-USER' : 'COMMON-LISP-USER',
+      starts: new Set(new TopLevelForms(new SourceText(text), this.#features).starts()),
+      callees: this.#callees,
+      keywords: this.#wanted.keywords,
+      prose: this.#wanted.prose,
+    };
+  }
+
+  /** Returns where TEXT has the new name already, when a symbol of it is there and names nothing. */
+  #merged(text: string): number[] {
+    const [first] = this.#facts.renamings;
+    const [renaming] = this.#renamings;
+    if (!first?.unnamed || renaming === undefined || !text.toUpperCase().includes(first.to)) return [];
+    const there = { ...renaming, from: first.to };
+    return scanFor(text, this.#task('', text, [there])).edits.map(({ start }) => start);
+  }
+
+  async #change(file: string): Promise<FileChange> {
+    const present = await presentFile(this.#ground.workspace, file);
+    const { bytes } = present;
+    if (bytes === undefined || binaryKind(bytes) !== undefined)
+      throw new CallError(
+        `${visibleName(present.name)} has the name, but is too large or no text to be changed.`,
+      );
+    const before = decode(bytes);
+    const { edits } = this.#scanned(file, before.text);
+    const after = { ...before, text: withEdits(before.text, edits) };
+    encode(after, visibleName(present.name)); // Throws for a name that the encoding of the file has not.
+    const lineOf = lineFinder(before.text);
+    return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };
+  }
+
+  /** Throws a CallError when a definition of the symbol would not change: a macro makes its name, or its file cannot be
+   *  written. */
+  #checkDefinitions(): void {
+    const { name, places = [] } = this.#facts;
+    for (const [file, number] of places) {
+      const change = this.#plan.changes.find(({ real }) => real === realName(file));
+      const list = this.#ground.places.forms(file, this.#features)?.list ?? [];
+      const form = list[number];
+      if (form === undefined) continue;
+      const at = `${this.#ground.places.fileName(file)}:${this.#ground.places.sourceText(file)?.positionAt(form.start).line}`;
+      const bom = this.#ground.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
+      const defined = change?.edits.some(
+        ({ start, from, how }) =>
+          from === bareOf(name) && how !== 'prose' && start + bom >= form.start && start + bom < form.end,
+      );
+      if (defined) continue;
+      if (this.#plan.outside.some((place) => place.startsWith(`${this.#ground.places.fileName(file)}:`)))
+        throw new CallError(
+          `${name} is defined at ${at}, which is not in the workspace, so that is not changed. The user can add a root with --root DIR.`,
+        );
+      throw new CallError(
+        `${name} does not stand in the form at ${at} that defines it: a macro makes the name. Rename what it is made of, such as the structure or the slot.`,
+      );
+    }
+    if (this.#plan.changes.length === 0)
+      throw new CallError(
+        `${name} stands in no file that can be written, so there is nothing to rename. Define it under the new name with eval_form.`,
+      );
+  }
+}
+
+/** Returns what becomes of TEXT, which is no Lisp, when RENAMINGS are done in it or not. */
+function proseScan(text: string, renamings: readonly Renaming[], change: boolean): Scan {
+  const scan: Scan = { edits: [], kept: [] };
+  for (const { from, to } of renamings) {
+    for (const { start, end } of spokenOf(text, from)) {
+      const put = spokenAs(to, text.slice(start, end));
+      if (change) scan.edits.push({ start, end, text: put, from, how: 'prose' });
+      else scan.kept.push({ start, why: 'prose' });
+    }
+  }
+  scan.edits.sort((one, other) => one.start - other.start);
+  return scan;
+}
+
+/** Returns a function that returns the line of an index of TEXT. */
+function lineFinder(text: string): (index: number) => number {
+  const source = new SourceText(text);
+  return (index) => source.positionAt(index).line;
+}
+
+/** Returns the octets of FILE; 0 when it is gone. */
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}

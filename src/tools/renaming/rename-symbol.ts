@@ -1,0 +1,166 @@
+// Decides the tool that gives a symbol another name everywhere.
+
+import { CallError } from '../../errors.ts';
+import { changeOf } from '../../files/diff.ts';
+import { encode } from '../../files/text.ts';
+import { writeTogether } from '../../files/together.ts';
+import type { Present } from '../../files/write.ts';
+import type { Image } from '../../image/image.ts';
+import type { RenameFacts } from '../../image/wire/renaming.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import {
+  type ArgumentsFor,
+  type CallContext,
+  defineTool,
+  type Preview,
+  type ToolDescription,
+} from '../../kernel/tool.ts';
+import { visibleName } from '../../visible.ts';
+import { checkApproved } from '../approved.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
+import { checkFacts, newName } from './conflicts.ts';
+import { followingNames } from './derived.ts';
+import { follow } from './follow.ts';
+import { definingForms, type Ground, planRename, type RenamePlan } from './plan.ts';
+import { counted, followedText, notesText, placesText } from './rename-text.ts';
+
+const RENAME_SYMBOL = {
+  name: 'rename_symbol',
+  title: 'Rename symbol',
+  description:
+    'Give a symbol another name everywhere: function, macro, class, variable, structure, slot. Changes each place in the files that the reader takes for that symbol, also quotes, exports, package definitions and what DEFSTRUCT makes. Says before what stands against it. A human approves one diff. Then the image follows: files are loaded again, the old name goes.',
+  parameters: [
+    { name: 'name', type: 'string', description: 'The symbol, for example my-package::thing' },
+    { name: 'to', type: 'string', description: 'Its new name, without a package' },
+    PACKAGE,
+    { name: 'dry_run', type: 'boolean', description: 'Only tell what would change; asks nobody' },
+    {
+      name: 'text',
+      type: 'boolean',
+      description: 'Also change it in comments, strings and files that are no Lisp',
+    },
+    {
+      name: 'keywords',
+      type: 'boolean',
+      description: 'Also change keywords of parameters and initargs of that name, and their calls',
+    },
+  ],
+  required: ['name', 'to'],
+  limitMs: Number.POSITIVE_INFINITY,
+  safetyLevel: 'dangerous',
+  categories: ['diff', 'xref'],
+  shortDescription: 'Rename a function, class, variable or any symbol in all files and in the image',
+  complexity: 'moderate',
+  keywords: [
+    'rename a function',
+    'rename everywhere',
+    'change a name in all files',
+    'rename a class',
+    'rename a variable',
+    'rename a slot',
+    'refactor a name',
+    'new name',
+  ],
+} as const satisfies ToolDescription;
+
+type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
+
+/** What a rename is made from. */
+interface RenameGround extends Ground {
+  image: Image;
+}
+
+export function renameSymbol(ground: RenameGround) {
+  return defineTool({
+    ...RENAME_SYMBOL,
+    onlyLooks: (args) => args.dry_run === true,
+    preview: async (args, context) => previewOf(await planned(ground, args, context)),
+    handler: async (args, context) => {
+      const found = await planned(ground, args, context);
+      const { facts, plan } = found;
+      const data = dataOf(found);
+      const to = facts.renamings[0]?.to ?? '';
+      const notes = notesText(facts, plan);
+      if (args.dry_run === true) {
+        const would = `Would rename ${facts.name} to ${to}: ${placesText(plan, true)}`;
+        return { data, text: joinSections([would, notes]) };
+      }
+      if (context.fingerprint !== undefined && context.fingerprint !== plan.fingerprint)
+        throw new CallError(
+          'What the rename changes is not what was approved any more; nothing was written. Ask again.',
+        );
+      await writePlan(ground, plan, context);
+      const followed = await follow(ground.image, ground.places, facts, plan, context);
+      const { replies, ...image } = followed;
+      return {
+        data: { ...data, image },
+        text: joinSections([
+          [`Renamed ${facts.name} to ${to}: ${placesText(plan, false)}.`, notes].filter(Boolean).join('\n'),
+          followedText(followed, ground.places),
+        ]),
+        failed: followed.failed,
+      };
+    },
+  });
+}
+
+interface Planned {
+  facts: RenameFacts;
+  plan: RenamePlan;
+}
+
+/** Returns what ARGS change. Throws a CallError with what stands against it. */
+async function planned(ground: RenameGround, args: RenameArguments, context: CallContext): Promise<Planned> {
+  const { name: to, prefix } = newName(args.to);
+  const ask = async (derived: [string, string][] = []) => {
+    const asked = { name: args.name, ...packageOf(args), to, ...(derived.length > 0 && { derived }) };
+    const found = foundValue(await ground.image.call('rename-facts', asked, callOptions(context)));
+    if (isLookupFailure(found)) throw new CallError(lookupResult(found).text);
+    checkFacts(found, prefix);
+    return found;
+  };
+  const first = await ask();
+  const following = followingNames(first, to, definingForms(first, ground));
+  const facts = following.names.size > 0 ? await ask([...following.names]) : first;
+  const wanted = { keywords: args.keywords === true, prose: args.text === true };
+  return { facts, plan: await planRename(facts, following, wanted, ground) };
+}
+
+/** Returns what a human is shown: one diff of all files. */
+function previewOf({ facts, plan }: Planned): Preview {
+  const to = facts.renamings[0]?.to ?? '';
+  const notes = notesText(facts, plan).split('\n').filter(Boolean);
+  const changes = plan.changes.map(({ present, before, after }) => changeOf(present.name, before, after));
+  const head = `Rename ${facts.name} to ${to}`;
+  return {
+    summary: `${head}: ${counted(plan.changes.length, 'file')}`,
+    lines: [...notes, ...changes.flatMap(({ lines }) => lines)],
+    text: [`${head}.`, ...notes, ...changes.map(({ text }) => text)].join('\n\n'),
+    fingerprint: plan.fingerprint,
+  };
+}
+
+async function writePlan({ workspace }: RenameGround, plan: RenamePlan, { signal }: CallContext) {
+  await writeTogether(
+    workspace,
+    plan.changes.map(({ real, present, after }) => ({
+      path: real,
+      bytes: encode(after, visibleName(present.name)),
+      confirm: (now: Present) => checkApproved(now, present.fingerprint),
+    })),
+    signal,
+  );
+}
+
+function dataOf({ facts, plan }: Planned) {
+  const { changes, kept, outside, merged } = plan;
+  return {
+    name: facts.name,
+    renamings: facts.renamings.map(({ from, to }) => ({ from, to })),
+    files: changes.map(({ present, lines }) => ({ path: present.name, lines })),
+    kept,
+    outside,
+    merged,
+  };
+}

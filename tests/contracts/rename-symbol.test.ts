@@ -1,0 +1,239 @@
+// What rename_symbol changes in files and in the image, and what it refuses before a human is asked.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { APPROVE, DENY, type FileSession, openWorkspace } from '../files/sessions.ts';
+
+const PACKAGE = '(defpackage :shop (:use :cl) (:export #:total #:item))\n';
+const CODE = `(in-package :shop)
+
+(defvar *rate* 2)
+
+(defstruct item price (count 1))
+
+(defclass basket () ((items :initarg :items :initform '() :accessor items)))
+
+(defun total (basket &key (rate *rate*))
+  "Return the TOTAL of BASKET."
+  (* rate (reduce #'+ (mapcar #'item-price (items basket)))))
+
+(defmacro with-total ((variable basket) &body body)
+  \`(let ((,variable (total ,basket))) ,@body))
+`;
+const USE = `(in-package :shop)
+
+(defun report (basket)
+  (with-total (sum basket) (format nil "~A" sum)))
+`;
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace();
+});
+afterAll(() => at.close());
+beforeEach(async () => {
+  at.questions.length = 0;
+  at.human = () => APPROVE;
+  await at.answer('eval_form', { form: '(when (find-package :shop) (delete-package :shop))' });
+  at.put('package.lisp', PACKAGE);
+  at.put('code.lisp', CODE);
+  at.put('use.lisp', USE);
+  for (const path of ['package.lisp', 'code.lisp', 'use.lisp']) await at.answer('load_file', { path });
+});
+
+function rename(name: string, to: string, more: object = {}): Promise<string> {
+  return at.answer('rename_symbol', { name, to, ...more });
+}
+
+function text(path: string): string {
+  return readFileSync(join(at.root, path), 'utf8');
+}
+
+function value(form: string): Promise<string> {
+  return at.answer('eval_form', { form });
+}
+
+test('a dry run tells the places, asks nobody and changes nothing', async () => {
+  at.human = () => DENY;
+  expect(await rename('shop:total', 'sum-of', { dry_run: true })).toBe(
+    [
+      'Would rename SHOP::TOTAL to SUM-OF: 3 places in 2 files (lines):',
+      '  code.lisp: 9, 14',
+      '  package.lisp: 1',
+      '',
+      'Not changed, 1 in comments, strings and other texts (text: true changes them): code.lisp:10.',
+    ].join('\n'),
+  );
+  expect([text('code.lisp'), at.questions]).toEqual([CODE, []]);
+});
+
+test('a function gets its new name in all files and in the image, and whoever has it by a macro', async () => {
+  expect(await rename('shop:total', 'sum-of')).toBe(
+    [
+      'Renamed SHOP::TOTAL to SUM-OF: 3 places in 2 files: code.lisp 2, package.lisp 1.',
+      'Not changed, 1 in comments, strings and other texts (text: true changes them): code.lisp:10.',
+      '',
+      'Loaded again: 3 files. Removed: function SHOP::TOTAL.',
+    ].join('\n'),
+  );
+  expect(text('package.lisp')).toBe(PACKAGE.replace('total', 'sum-of'));
+  expect(text('code.lisp')).toBe(CODE.replaceAll('(total', '(sum-of').replace('defun total', 'defun sum-of'));
+  expect(at.questions).toHaveLength(1);
+  expect(at.questions[0]).toContain('-(defun total (basket');
+  expect(at.questions[0]).toContain('#:sum-of');
+  const basket = "(make-instance 'shop::basket :items (list (shop::make-item :price 3)))";
+  expect(await value(`(list (shop::report ${basket}) (fboundp 'shop::total))`)).toBe('("6" NIL)');
+  expect(await value('(nth-value 1 (find-symbol "SUM-OF" :shop))')).toBe(':EXTERNAL');
+  expect(await value('(nth-value 1 (find-symbol "TOTAL" :shop))')).toBe(':INTERNAL');
+});
+
+test('comments, strings and other texts follow when asked', async () => {
+  at.put('README.md', 'Call `total` or TOTAL, a total of all.\n');
+  at.put('data', Buffer.from('(total)\0'));
+  expect(await rename('shop:total', 'sum-of', { dry_run: true })).toContain('README.md:1');
+  await rename('shop:total', 'sum-of', { text: true });
+  expect(text('code.lisp')).toContain('"Return the SUM-OF of BASKET."');
+  expect(text('data')).toBe('(total)\0');
+  expect(text('README.md')).toBe('Call `sum-of` or SUM-OF, a total of all.\n');
+});
+
+test('what DEFSTRUCT makes follows the structure', async () => {
+  expect(await rename('shop::item', 'ware')).toMatch(
+    /^Renamed SHOP::ITEM to WARE: 3 places in 2 files: code\.lisp 2, package\.lisp 1\.\nWith it: MAKE-ITEM to MAKE-WARE, .*ITEM-PRICE to WARE-PRICE/,
+  );
+  expect(text('code.lisp')).toContain('(defstruct ware price (count 1))');
+  expect(text('code.lisp')).toContain("#'ware-price");
+  expect(await value("(list (fboundp 'shop::item-price) (find-class 'shop::item nil))")).toBe('(NIL NIL)');
+});
+
+test('accessors and calls of constructors follow a slot', async () => {
+  at.put('more.lisp', '(in-package :shop)\n(defun free () (make-item :price 0))\n');
+  await at.answer('load_file', { path: 'more.lisp' });
+  expect(await rename('shop::price', 'cost')).toContain('With it: ITEM-PRICE to ITEM-COST.');
+  expect(text('code.lisp')).toContain('(defstruct item cost (count 1))');
+  expect(text('code.lisp')).toContain("#'item-cost");
+  expect(text('more.lisp')).toContain('(make-item :cost 0)');
+  expect(await value('(shop::item-cost (shop::free))')).toBe('0');
+});
+
+test('instances and values stay', async () => {
+  await value("(defvar *b* (make-instance 'shop::basket :items '(1)))");
+  await value('(setf shop::*rate* 7)');
+  await rename('shop::basket', 'cart');
+  await rename('shop::*rate*', '*factor*');
+  expect(await value("(list (typep *b* 'shop::cart) (shop::items *b*) (find-class 'shop::basket nil))")).toBe(
+    '(T (1) NIL)',
+  );
+  expect(await value("(list shop::*factor* (boundp 'shop::*rate*))")).toBe('(7 NIL)');
+});
+
+test('keyword parameters keep their keyword unless asked', async () => {
+  const result = await rename('shop::rate', 'factor', { dry_run: true });
+  expect(result).toContain('2 places in 1 file (lines):\n  code.lisp: 9, 11');
+  await rename('shop::rate', 'factor');
+  expect(text('code.lisp')).toContain('&key ((:rate factor) *rate*)');
+  await rename('shop::factor', 'scale', { keywords: true });
+  expect(text('code.lisp')).toContain('&key ((:rate scale) *rate*)');
+});
+
+test('the bytes of a file stay but for the name', async () => {
+  at.put(
+    'latin.lisp',
+    Buffer.from('(in-package :shop)\r\n; caf\xe9 \r\n(defun latin ()\r\n  (total 1))', 'latin1'),
+  );
+  await rename('shop:total', 'sum-of');
+  expect(readFileSync(join(at.root, 'latin.lisp'), 'latin1')).toBe(
+    '(in-package :shop)\r\n; caf\xe9 \r\n(defun latin ()\r\n  (sum-of 1))',
+  );
+});
+
+test('a load that fails leaves the old definitions', async () => {
+  at.put('code.lisp', `${CODE}\n(error "no")\n`);
+  const answer = await rename('shop:total', 'sum-of');
+  expect(answer).toContain('The load of code.lisp was left early.');
+  expect(answer).toContain('The files are written, but the image keeps what it had under the old name.');
+  expect(await value("(fboundp 'shop::total)")).not.toBe('NIL');
+});
+
+describe('nothing is changed', () => {
+  test('when the human says no', async () => {
+    at.human = () => DENY;
+    expect(await rename('shop:total', 'sum-of')).toContain('denied by user');
+    expect(text('code.lisp')).toBe(CODE);
+  });
+
+  test('when a file is another by then', async () => {
+    at.human = () => {
+      writeFileSync(join(at.root, 'code.lisp'), `${CODE};`);
+      return APPROVE;
+    };
+    expect(await rename('shop:total', 'sum-of')).toBe(
+      'failed: What rename_symbol was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.',
+    );
+    expect(text('package.lisp')).toBe(PACKAGE);
+  });
+
+  test.each<[string, string, string, string]>([
+    [
+      'what is there',
+      'shop:total',
+      'report',
+      'SHOP::TOTAL cannot be renamed:\n  SHOP::REPORT is defined already, as function. Choose another name, or rename that first.',
+    ],
+    [
+      'an inherited name',
+      'shop:total',
+      'list',
+      'SHOP::TOTAL cannot be renamed:\n  In package SHOP the name LIST means COMMON-LISP::LIST already. Choose another name.',
+    ],
+    [
+      'a symbol of Common Lisp',
+      'car',
+      'first-of',
+      'COMMON-LISP::CAR cannot be renamed:\n  Package COMMON-LISP, which has CAR, is locked, and no file is known that defines it.',
+    ],
+    [
+      'a keyword',
+      ':use',
+      'using',
+      'KEYWORD::USE cannot be renamed:\n  :USE is a keyword, which all packages share. Edit the texts that have it.',
+    ],
+    ['the same name', 'shop:total', 'total', 'SHOP::TOTAL has that name already.'],
+    [
+      'another package',
+      'shop:total',
+      'cl-user::total',
+      'SHOP::TOTAL stays in its package, and CL-USER is another. Give to without a package.',
+    ],
+    [
+      'no name',
+      'shop:total',
+      '(a b)',
+      'to must be one symbol without quotes or parentheses, for example new-name: (a b)',
+    ],
+    [
+      'what a macro makes',
+      'shop::item-price',
+      'price-of',
+      'SHOP::ITEM-PRICE does not stand in the form at code.lisp:5 that defines it: a macro makes the name. Rename what it is made of, such as the structure or the slot.',
+    ],
+    ['no symbol', 'shop::nothing', 'thing', 'Symbol NOTHING not found in package shop (status: NIL)'],
+  ])('for %s', async (_, name, to, why) => {
+    expect(await rename(name, to)).toBe(`failed: ${why}`);
+    expect(at.questions).toEqual([]);
+  });
+
+  test('for what only an evaluation has', async () => {
+    await value('(defun shop::loose () 1)');
+    expect(await rename('shop::loose', 'tight')).toBe(
+      'failed: SHOP::LOOSE stands in no file that can be written, so there is nothing to rename. Define it under the new name with eval_form.',
+    );
+  });
+});
+
+test('a name that is there and names nothing is told', async () => {
+  expect(await rename('shop:total', 'sum', { dry_run: true })).toContain(
+    'The new name stands there already, and means the same symbol then: use.lisp:4.',
+  );
+});

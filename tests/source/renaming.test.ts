@@ -1,0 +1,207 @@
+// Which places of a text a rename changes, and which only look like the name.
+
+import { expect, test } from 'vitest';
+import { Packages, type Renaming } from '../../src/source/packages.ts';
+import { TopLevelForms } from '../../src/source/position.ts';
+import { spokenOf } from '../../src/source/prose.ts';
+import { keywordCallees, scanFor, withEdits } from '../../src/source/renaming.ts';
+import { spelled, symbolIn } from '../../src/source/symbol-text.ts';
+import { SourceText } from '../../src/source/text.ts';
+import { treeOf } from '../../src/source/tree.ts';
+
+const APP = new Packages(
+  [
+    ['APP', 'APP'],
+    ['APPLICATION', 'APP'],
+    ['USER', 'USER'],
+    ['OTHER', 'OTHER'],
+    ['COMMON-LISP-USER', 'COMMON-LISP-USER'],
+  ],
+  [['OTHER', 'A', 'APP']],
+);
+
+function renaming(from: string, to: string): Renaming {
+  return { from, to, packages: new Set(['APP', 'USER']), exporters: new Set(['APP']) };
+}
+
+interface How {
+  to?: string;
+  from?: string;
+  begins?: string;
+  keywords?: boolean;
+  prose?: boolean;
+  callees?: string[];
+}
+
+/** Returns TEXT after the rename of APP::FROM, and why other places stay. */
+function renamed(text: string, how: How = {}): { text: string; kept: string[] } {
+  const { from = 'FROB', to = 'TWIST', begins = 'APP', keywords = false, prose = false } = how;
+  const starts = new Set(new TopLevelForms(new SourceText(text), new Set(['SBCL'])).starts());
+  const task = { renamings: [renaming(from, to)], packages: APP, begins, starts, keywords, prose };
+  const scan = scanFor(text, { ...task, callees: new Map([[from, new Set(how.callees)]]) });
+  return { text: withEdits(text, scan.edits), kept: scan.kept.map(({ why }) => why) };
+}
+
+test.each<[string, string, string, How?]>([
+  [
+    'calls, functions, quotes',
+    "(frob #'frob 'frob (setf (frob 1) 2))",
+    "(twist #'twist 'twist (setf (twist 1) 2))",
+  ],
+  ['the case of each place', '(FROB (Frob frob))', '(TWIST (twist twist))'],
+  ['bars', '(|FROB| fro\\B |frob|)', '(|TWIST| twist |frob|)'],
+  [
+    'packages and their nicknames',
+    '(app:frob application::frob other::frob)',
+    '(app:twist application::twist other::frob)',
+  ],
+  ['a package that has none', '(frob a:frob app::frob)', '(frob a:twist app::twist)', { begins: 'OTHER' }],
+  ['one of Common Lisp', '(cl:frob frob)', '(cl:frob twist)'],
+  [
+    'what comes after IN-PACKAGE',
+    '(frob)(in-package :other)(frob)(in-package "USER")(frob)',
+    '(twist)(in-package :other)(frob)(in-package "USER")(twist)',
+  ],
+  ['IN-PACKAGE that is left out', '#-sbcl (in-package :other) (frob)', '#-sbcl (in-package :other) (twist)'],
+  ['what features leave out', '#+(or frob abcl) (frob) #-frob frob', '#+(or frob abcl) (twist) #-frob twist'],
+  ['names with it in them', '(frob-all frobs *frob* frob)', '(frob-all frobs *frob* twist)'],
+  ['templates', '`(frob ,frob ,@(frob))', '`(twist ,twist ,@(twist))'],
+  ['a name that needs bars', '(frob)', '(|Twist it|)', { to: 'Twist it' }],
+  ['line ends', '(frob)\r\n(frob)\r\n', '(twist)\r\n(twist)\r\n'],
+  [
+    'exports',
+    '(defpackage :app (:use :cl) (:export #:frob :FROB "FROB" frob))',
+    '(defpackage :app (:use :cl) (:export #:twist :TWIST "TWIST" twist))',
+    { begins: 'COMMON-LISP-USER' },
+  ],
+  ['exports of another', '(defpackage :other (:export #:frob))', '(defpackage :other (:export #:frob))'],
+  [
+    'imports',
+    '(uiop:define-package x (:import-from :app #:frob) (:shadowing-import-from :other :frob))',
+    '(uiop:define-package x (:import-from :app #:twist) (:shadowing-import-from :other :frob))',
+  ],
+  [
+    'names beside a package',
+    '(symbol-call :app :frob 1) (find-symbol "FROB" "APP") (intern "FROB" :other)',
+    '(symbol-call :app :twist 1) (find-symbol "TWIST" "APP") (intern "FROB" :other)',
+  ],
+  [
+    'names made beside a package',
+    "(intern (string '#:frob) (find-package :app)) ((:file :app) (:file :frob)) (intern (string :frob) :other)",
+    "(intern (string '#:twist) (find-package :app)) ((:file :app) (:file :frob)) (intern (string :frob) :other)",
+  ],
+  [
+    'names with a package in strings',
+    '(f "app::frob" "~/app:frob/" "other::frob")',
+    '(f "app::twist" "~/app:twist/" "other::frob")',
+  ],
+  [
+    'keyword parameters keep their keyword',
+    '(defun f (&key frob (b frob)) (f :frob frob))',
+    '(defun f (&key ((:frob twist)) (b twist)) (f :frob twist))',
+  ],
+  [
+    'those with a default',
+    '(lambda (&key (frob 1 frob-p) &aux (x frob)))',
+    '(lambda (&key ((:frob twist) 1 frob-p) &aux (x twist)))',
+  ],
+  ['those with a keyword of their own', '(lambda (&key ((:k frob) 1)))', '(lambda (&key ((:k twist) 1)))'],
+  [
+    'words of LOOP',
+    '(loop for x in y collect (collect x))',
+    '(loop for x in y collect (gather x))',
+    { from: 'COLLECT', to: 'GATHER' },
+  ],
+  [
+    'comments only when asked',
+    '; calls frob-x and FROB\n(frob "FROB it")',
+    '; calls frob-x and TWIST\n(twist "TWIST it")',
+    { prose: true },
+  ],
+])('%s', (_, before, after, how) => {
+  expect(renamed(before, how).text).toBe(after);
+});
+
+test('what stays is told', () => {
+  expect(renamed(';; FROB\n(f :frob "FROB" "see FROB" unknown::frob)').kept.sort()).toEqual([
+    'keyword',
+    'prose',
+    'prose',
+    'string',
+    'unknown package',
+  ]);
+  expect(renamed('(loop with x = 1)', { from: 'WITH', to: 'BY' }).kept).toEqual(['word of LOOP']);
+});
+
+test('with keywords, parameters and the calls of their functions follow', () => {
+  const text = "(defun f (&key frob) frob) (f :frob 1) (g :frob 1) (make-instance 'thing :frob 2)";
+  const classes = '(defclass thing () ((frob :initarg :frob)))';
+  const [first] = [renaming('FROB', 'TWIST')];
+  const callees = keywordCallees(treeOf(text), text, first).concat(
+    keywordCallees(treeOf(classes), classes, first),
+  );
+  expect(callees).toEqual(['F', 'THING']);
+  expect(renamed(text, { keywords: true, callees }).text).toBe(
+    "(defun f (&key twist) twist) (f :twist 1) (g :frob 1) (make-instance 'thing :twist 2)",
+  );
+});
+
+test('a package that the image has not is known by its definition', () => {
+  const define = (options: string) => {
+    const packages = new Packages([['APP', 'APP']], []);
+    const text = `(defpackage new ${options})`;
+    packages.note(treeOf(text), text);
+    return packages.has(renaming('FROB', 'TWIST'), 'NEW');
+  };
+  expect(define('(:use :app)')).toBe(true);
+  expect(define('(:use :cl)')).toBe(false);
+  expect(define('(:import-from app frob)')).toBe(true);
+  expect(define('(:use :app) (:shadow #:frob)')).toBe(false);
+  expect(new Packages([], []).has(renaming('FROB', 'TWIST'), 'NEW')).toBe(undefined);
+});
+
+test('a list that does not end is read, and what follows a string that does not end is not', () => {
+  expect(renamed('(frob)\n(defun g ()\n  (frob\n').text).toBe('(twist)\n(defun g ()\n  (twist\n');
+  expect(treeOf('(frob (frob').cut).toBe(undefined);
+  const text = '(frob) (frob "frob';
+  expect([renamed(text).text, treeOf(text).cut]).toEqual(['(twist) (twist "frob', 13]);
+});
+
+test('lists can be as deep as no program has them, and are not read when they are deeper', () => {
+  const nested = (depth: number) => `(frob) ${'('.repeat(depth)}frob${')'.repeat(depth)} (frob)`;
+  expect(renamed(nested(1000)).text).toBe(nested(1000).replaceAll('frob', 'twist'));
+  expect(treeOf(nested(1001)).cut).toBe(1007);
+  expect(treeOf("'".repeat(100_000)).cut).toBe(1001);
+});
+
+test('symbols are read and written', () => {
+  const read = [
+    'twist',
+    '|Twist|',
+    'app::twist',
+    ':twist',
+    '12',
+    '1.5e3',
+    '-',
+    '..',
+    '(a)',
+    'a b',
+    '"a"',
+    "'a",
+    '#:a',
+    '',
+  ];
+  expect(read.map((text) => symbolIn(text)?.name)).toEqual([
+    ...['TWIST', 'Twist', 'TWIST', 'TWIST', undefined, undefined, '-'],
+    ...[undefined, undefined, undefined, undefined, undefined, undefined, undefined],
+  ]);
+  expect(['A-B', 'a', '1+', '12', 'A|B', 'A B'].map((name) => spelled(name, 'x'))).toEqual([
+    ...['a-b', '|a|', '1+', '|12|', '|A\\|B|', '|A B|'],
+  ]);
+});
+
+test('prose speaks of a name in upper case, with a hyphen, or marked as code', () => {
+  const found = (text: string, name: string) => spokenOf(text, name).map(({ start }) => start);
+  expect(found('list the LIST. (list) `list` lists LIST-1 app:list', 'LIST')).toEqual([9, 16, 23, 46]);
+  expect(found('a-b A-B, a-b. a-b.c xa-b A-b', 'A-B')).toEqual([0, 4, 9]);
+});
