@@ -5,7 +5,7 @@
   (:export "NAMED-PACKAGE" "NATURES"
            "SAME-CELLS-P"
            "CODE-PRINTERS"
-           "INTROSPECT"
+           "INTROSPECT" "*FORM-NUMBERS*"
            "LISTEN-FOR-CODE"))
 
 (in-package "LIVE-LISP.LOOK")

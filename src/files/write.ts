@@ -60,13 +60,14 @@ export async function replaceFile(
   return workspace.alone(() => inTarget(workspace, path, change));
 }
 
-interface Target {
+export interface Target {
   /** The directory that exists, and the names from there to the file. */
   folder: Folder;
   names: string[];
 }
 
-async function inTarget<Value>(
+/** Calls USE with where PATH leads in WORKSPACE, held open. Throws a CallError when no file could be written there. */
+export async function inTarget<Value>(
   workspace: Workspace,
   path: string,
   use: (target: Target) => Promise<Value>,
@@ -97,13 +98,14 @@ async function inTarget<Value>(
 }
 
 /** Throws a CallError when SIGNAL ended the call: whoever hears that it failed must find nothing done. */
-function checkGoesOn(signal: AbortSignal | undefined): void {
+export function checkGoesOn(signal: AbortSignal | undefined): void {
   if (signal?.aborted) {
     throw new CallError('The call was cancelled before the file was changed; nothing was written.');
   }
 }
 
-async function presentIn(
+/** Returns what stands at NAMES in FOLDER of WORKSPACE, where PATH leads. */
+export async function presentIn(
   workspace: Workspace,
   folder: Folder,
   names: readonly string[],
@@ -189,6 +191,20 @@ async function replaceIn(
   bytes: Uint8Array,
   confirm: () => Promise<void>,
 ): Promise<void> {
+  const temporary = await preparedIn(folder, base, bytes);
+  try {
+    await confirm();
+    await rename(folder.at(temporary), folder.at(base));
+  } catch (error) {
+    await unlink(folder.at(temporary)).catch(() => {});
+    throw error;
+  }
+  await removeStale(folder);
+  await folder.sync();
+}
+
+/** Writes BYTES beside the file BASE of FOLDER, with the owner and mode of that, and returns the name. */
+export async function preparedIn(folder: Folder, base: string, bytes: Uint8Array): Promise<string> {
   const temporary = temporaryName();
   const like = await lstat(folder.at(base)).catch(() => undefined);
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
@@ -202,14 +218,11 @@ async function replaceIn(
     } finally {
       await handle.close();
     }
-    await confirm();
-    await rename(folder.at(temporary), folder.at(base));
+    return temporary;
   } catch (error) {
     await unlink(folder.at(temporary)).catch(() => {});
     throw error;
   }
-  await removeStale(folder);
-  await folder.sync();
 }
 
 /** Gives the new file the owner of the old one, where that is allowed, and its mode. */

@@ -2,7 +2,7 @@
 
 import { messageOf } from '../../errors.ts';
 import type { Answer, Built } from '../wire/messages.ts';
-import type { EvaluateData, LoadFileData, LoadSystemData } from '../wire/operations.ts';
+import type { EvaluateData, LoadFileData, LoadSystemData, Operations } from '../wire/operations.ts';
 import { digestOf, readBounded } from './digests.ts';
 import {
   type Entry,
@@ -135,6 +135,14 @@ export class Journal {
       return (_, { data, ending }) =>
         this.#loadedFile(file, data as LoadFileData, ending.kind === 'done', forget, content);
     }
+    if (name === 'load-forms') {
+      const { file, content, numbers } = args as Operations['load-forms']['args'];
+      return (_, { data, ending }) =>
+        this.#loadedForms(file, data as LoadFileData, ending.kind === 'done', {
+          content: Buffer.from(content, 'latin1'),
+          numbers,
+        });
+    }
     if (name === 'load-system') {
       return (_, { data, ending }) => {
         const { value } = data as LoadSystemData;
@@ -217,6 +225,19 @@ export class Journal {
       ...(!ended && { partial: true }),
       ...(forget && { forget }),
     });
+  }
+
+  #loadedForms(
+    path: string,
+    { value, phase }: LoadFileData,
+    ended: boolean,
+    { content, numbers }: { content: Buffer; numbers: (number | null)[] },
+  ): void {
+    if (value?.notLoaded || (!ended && phase !== 'load')) return;
+    addName(this.#held.files, path);
+    const digest = digestOf(content);
+    this.keep(digest, content);
+    this.add({ kind: 'forms', path, digest, numbers, ...(!ended && { partial: true }) });
   }
 
   #loadedSystem(name: string, loaded: string[] = []): SystemEntry {
