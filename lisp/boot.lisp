@@ -11,9 +11,9 @@
     ("jobs" "package" "readtables" "session" "places" "frames" "near" "conditions" "jobs" "threads" "operations" "asdf" "warnings" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "users" "loads" "uses" "index" "rows" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "impact")
-    ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "loads" "forget" "compare" "disk" "renaming")
+    ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "changes" "loads" "forget" "compare" "disk" "renaming")
     ("journal" "package" "context" "effects" "assignments" "journal" "replay")
-    ("evaluate" "package" "evaluate" "systems" "load" "undo" "compile" "expand")
+    ("evaluate" "package" "evaluate" "systems" "load" "undo" "compile" "expand" "check")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
   "The rooms of the agent, each with its files. A file uses only what stands before it.")
 

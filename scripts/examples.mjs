@@ -40,6 +40,22 @@ export const EXAMPLES = {
     { name: 'inventory:restock', to: 'replenish', dry_run: true },
     { name: 'inventory:restock', to: 'item' },
   ],
+  edit_definitions: [
+    {
+      edits: [
+        { definition: 'inventory:restock', old: 'count)\n', new: 'count &key reason)\n' },
+        {
+          definition: 'inventory:restock',
+          op: 'after',
+          text: '(defun sold-out-p (item)\n  (zerop (item-count item)))',
+        },
+      ],
+      load: true,
+    },
+    {
+      edits: [{ definition: 'inventory:restock', text: '(defun restock (item)\n  (incf (item-count item))' }],
+    },
+  ],
   impact_of_change: [
     { name: 'inventory:restock', lambda_list: '(item count &key reason)' },
     { name: 'inventory::find-item', lambda_list: '(name stock)' },
@@ -100,6 +116,9 @@ export const LARGEST = {
   interrupt: [{ all: true }, { job: 1 }],
   read_definition: [
     { name: 'inventory:restock inventory:item inventory::find-item', methods: true, around: 5 },
+  ],
+  edit_definitions: [
+    { edits: [{ definition: 'inventory::find-item', old: '(name)', new: '(name stock)' }], load: true },
   ],
   // Places in live-lisp itself would make these differ between folders.
   rename_symbol: [{ name: 'inventory:item', to: 'ware', dry_run: true }],

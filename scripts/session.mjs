@@ -47,7 +47,8 @@ export async function withDemo(use, files = []) {
     for (const file of files) cpSync(join(PROJECT, 'fixtures', file), join(folder, basename(file)));
     const compiled = `(:output-translations :ignore-inherited-configuration (t ("${temporary}/compiled/" :implementation)))`;
     const env = { ASDF_OUTPUT_TRANSLATIONS: compiled, CL_SOURCE_REGISTRY: '' };
-    const allowed = ['write_file', 'propose_file_edit', 'restart_image'].flatMap((tool) => ['--allow', tool]);
+    const dangerous = ['write_file', 'propose_file_edit', 'edit_definitions', 'restart_image'];
+    const allowed = dangerous.flatMap((tool) => ['--allow', tool]);
     const args = [SERVER, '--root', '.', ...allowed];
     return withServer({ command: process.execPath, args, folder, env }, use);
   });

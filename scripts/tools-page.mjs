@@ -89,13 +89,20 @@ async function exampleCalls(tool) {
   });
 }
 
-function parameterTable({ properties, required = [] }) {
-  const rows = Object.entries(properties).map(([name, schema]) => {
-    const need = required.includes(name) ? 'yes' : 'no';
-    return `| \`${name}\` | ${typeText(schema)} | ${need} | ${escaped(schema.description)} |`;
-  });
+function parameterTable(schema) {
+  const rows = parameterRows(schema, '');
   if (rows.length === 0) return 'It takes no parameters.';
   return ['| Parameter | Type | Required | Description |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+/** Returns the rows of the members of a schema, which stand behind PREFIX, and of those within them. */
+function parameterRows({ properties = {}, required = [] }, prefix) {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const need = required.includes(name) ? 'yes' : 'no';
+    const path = `${prefix}${name}`;
+    const row = `| \`${path}\` | ${typeText(schema)} | ${need} | ${escaped(schema.description)} |`;
+    return [row, ...parameterRows(schema.items ?? {}, `${path}[].`)];
+  });
 }
 
 /** Returns TEXT so that Markdown shows it as it is. */

@@ -7,6 +7,8 @@ import { Catalog, contractSpelling } from './catalog/catalog.ts';
 import { searchToolsTool } from './catalog/search-tools.ts';
 import { type Config, isTooWide, searchesTree } from './config.ts';
 import { UsageError } from './errors.ts';
+import { Intents } from './files/intents.ts';
+import { takeBackUnfinished } from './files/together.ts';
 import { Workspace } from './files/workspace.ts';
 import type { Image } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
@@ -63,9 +65,9 @@ export function sandboxOf(config: Config): Sandbox {
 }
 
 /** Throws a UsageError when CONFIG asks for a sandbox whose code could change what runs or is kept outside. */
-function checkSandbox({ sandbox, roots, cache, audit, histories, journals, previews }: Config): void {
+function checkSandbox({ sandbox, roots, cache, audit, histories, journals, previews, edits }: Config): void {
   if (sandbox === 'off') return;
-  const trusted = [HOME, process.execPath, cache, audit, histories, journals, previews, tmpdir()];
+  const trusted = [HOME, process.execPath, cache, audit, histories, journals, previews, edits, tmpdir()];
   for (const root of roots) {
     const exposed = trusted.find((path) => isInside(realPath(root), realPath(path)));
     if (exposed === undefined) continue;
@@ -162,10 +164,18 @@ export function assembleParts(
     workspace,
     log,
     history,
+    intents: intentsOf(config, workspace, notices),
     pendingEdits: (file: string) => questions.about(file),
     matchMs,
   };
   return { image, registry, catalog, executor, grounds, questions };
+}
+
+/** Returns where it is kept what CONFIG's servers do to several files of WORKSPACE. NOTICES are told what was cut off. */
+function intentsOf(config: Config, workspace: Workspace, notices: string[]): Intents {
+  const intents = new Intents(config.edits);
+  void takeBackUnfinished(workspace, intents).then((told) => notices.push(...told));
+  return intents;
 }
 
 /** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. */

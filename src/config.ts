@@ -54,6 +54,8 @@ export interface Config {
   journals: string;
   /** The folder of the previews that a person is asked to approve. */
   previews: string;
+  /** The folder of what is being done to several files at once. */
+  edits: string;
 }
 
 const NAME_STYLES = ['snake', 'contract'] as const;
@@ -119,13 +121,14 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
 export function inState(
   state: string,
   { auditNamed, audit }: Pick<Config, 'auditNamed' | 'audit'>,
-): Pick<Config, 'state' | 'audit' | 'histories' | 'journals' | 'previews'> {
+): Pick<Config, 'state' | 'audit' | 'histories' | 'journals' | 'previews' | 'edits'> {
   return {
     state,
     audit: auditNamed ? audit : join(state, 'audit.jsonl'),
     histories: join(state, 'repl-history'),
     journals: join(state, 'journals'),
     previews: join(state, 'previews'),
+    edits: join(state, 'edits'),
   };
 }
 

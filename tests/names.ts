@@ -27,6 +27,7 @@ export const BUILT_IN: readonly [name: string, level: string][] = [
   ['load_file', 'cautious'],
   ['compare_image', 'safe'],
   ['read_definition', 'safe'],
+  ['edit_definitions', 'dangerous'],
   ['rename_symbol', 'dangerous'],
   ['impact_of_change', 'safe'],
   ['image_status', 'safe'],

@@ -111,6 +111,50 @@ to its end, which the answer calls its file."
                          (call-user-code (lambda () (load (sb-ext:parse-native-namestring file))))
                          (list "value" (object "file" file)))))))
 
+;;; Some forms of a file
+
+(defun give-date (copy file)
+  "Give the file COPY the date of FILE, by which the compiler knows from which version code is."
+  (let ((seconds (- (file-write-date file) (encode-universal-time 0 0 0 1 1 1970 0))))
+    (sb-alien:with-alien ((times (array sb-alien:long 2)))
+      (setf (sb-alien:deref times 0) seconds
+            (sb-alien:deref times 1) seconds)
+      (sb-alien:alien-funcall
+       (sb-alien:extern-alien "utime" (function sb-alien:int sb-alien:c-string (* (array sb-alien:long 2))))
+       (sb-ext:native-namestring copy) (sb-alien:addr times)))))
+
+(defun load-part (copy fasl file)
+  "Compile COPY, which has some of the forms of FILE where that has them, into FASL as if it were FILE. Load that, and return
+the members of the answer."
+  (prepare-file copy)
+  (give-date copy file)
+  (multiple-value-bind (made warnings failed)
+      (with-compilation-unit (:source-namestring (namestring (truename file))
+                              :source-plist (list :live-lisp-date (file-write-date file)))
+        (let ((*readtable* (readtable-for copy)))
+          (call-user-code (lambda () (compile-file copy :output-file fasl)))))
+    (declare (ignore warnings))
+    (setf *phase* "load")
+    (let ((agreement (and made (load-noting made file file nil))))
+      (list "value" (object "file" (sb-ext:native-namestring (truename file))
+                            "failed" (and made failed t)
+                            "notLoaded" (null made)
+                            "agreement" agreement)))))
+
+(define-operation ("load-forms" :members t) (file fasl content numbers)
+  "Compile into FASL and load some forms of FILE, both native names. CONTENT has a character for each octet of FILE: those
+forms, and something short in the place of all others. NUMBERS are what number each form of FILE had before, NIL for those
+that are loaded."
+  (let* ((source (sb-ext:parse-native-namestring file))
+         (fasl (sb-ext:parse-native-namestring fasl))
+         (*phase* "compile")
+         (*form-numbers* (coerce numbers 'vector)))
+    (flet ((load-it () (load-part (copy-beside fasl source content) fasl source)))
+      (let ((members (call-as-job-part nil (lambda ()
+                                             (call-with-quiet-compiler
+                                              (lambda () (call-in-folder-of fasl #'load-it)))))))
+        (list* "phase" *phase* members)))))
+
 ;;; Systems
 
 (defun operate (name force)

@@ -36,7 +36,9 @@ a generic one accept something else."
 DESCRIPTION, or NIL without a file."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
-         (written (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source))
+         (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
+                      ;; Of a class, what the agent told the compiler.
+                      (getf (introspect "DEFINITION-SOURCE-PLIST" source) :live-lisp-date)))
          (changed (changed-p file written)))
     (when path
       (object "file" file

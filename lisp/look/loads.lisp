@@ -35,13 +35,27 @@ something."
 (sb-ext:defglobal **claimed** (make-hash-table :test 'eq :synchronized t :weakness :key)
   "The place that speaks for a piece of code, by that.")
 
+(defvar *form-numbers* nil
+  "While only a part of a file is loaded, a vector of what number each of its top-level forms had before, or NIL.")
+
+(defun carry-places (known next)
+  "Put the places of KNOWN, a load of a file, into NEXT, in which a part of that is loaded anew. Those of the part go."
+  (dolist (place (file-load-places known))
+    (let ((number (and (top-form-number place) (position (top-form-number place) *form-numbers*))))
+      (when (or number (null (top-form-number place)))
+        (setf (top-form-number place) number
+              (top-form-source place) next)
+        (push place (file-load-places next))))))
+
 (defmacro source-of-load (name mark created)
   "Return the load of the file NAME that has MARK, a fresh one when that is another than the last. CREATED is then
 evaluated."
   `(let* ((name ,name) (mark ,mark) (known (gethash name **sources**)))
      (if (and known (eq mark (file-load-mark known)))
          known
-         (setf (gethash name **sources**) (make-file-load name mark ,created)))))
+         (let ((next (make-file-load name mark ,created)))
+           (when (and known *form-numbers*) (carry-places known next))
+           (setf (gethash name **sources**) next)))))
 
 (defun place-in (source number)
   "Return the place of the top-level form NUMBER, or of all that have no number, in SOURCE."

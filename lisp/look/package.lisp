@@ -5,7 +5,7 @@
   (:export "NAMED-PACKAGE" "NAMED-SYMBOL" "NATURES" "LOADED-FILES"
            "SAME-CELLS-P"
            "CODE-PRINTERS"
-           "INTROSPECT"
+           "INTROSPECT" "*FORM-NUMBERS*"
            "LISTEN-FOR-CODE"))
 
 (in-package "LIVE-LISP.LOOK")

@@ -90,7 +90,7 @@
             ((and known (= (source-file-serial known) (source-file-serial file))) nil)
             (t (apply #'item-data definition
                       "file" (source-file-path file)
-                      "at" (identity-form (definition-identity definition))
+                      "at" (definition-number definition)
                       "missing" (and (null now) t)
                       "other" path
                       (and kept (evaluation-members kept))))))))

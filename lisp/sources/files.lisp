@@ -116,7 +116,7 @@ tells of no place before."
         (:method (some (lambda (class)
                          (let ((other (and (typep class 'class) (old-class-p class))))
                            (and other
-                                (eql (identity-form identity) (identity-form (definition-identity other))))))
+                                (eql (definition-number definition) (definition-number other)))))
                        (sb-mop:method-specializers identity)))
         (:function (and (member name (structures) :test #'equal) t))))))
 

@@ -6,8 +6,13 @@
   "What a file defined: NAME as a KIND. IDENTITY tells it from the next of its name. Of a method, an export and a package
 it is the method or the package, and LOCATION is where the latter two are from. SERIAL is the number of the load. BASELINE
 is the form that made it, or the text of a variable's value, once the file says something else. Of one that was not set
-again SAYS is the text of the value in the file, or T."
-  kind name identity serial (location nil) (baseline nil) (says nil))
+again SAYS is the text of the value in the file, or T. FORM is the number of its form, when others before that came or
+went since."
+  kind name identity serial (location nil) (baseline nil) (says nil) (form nil))
+
+(defun definition-number (definition)
+  "Return the number of the top-level form of DEFINITION in the text that its file was loaded with, or NIL."
+  (or (definition-form definition) (identity-form (definition-identity definition))))
 
 (defun definition-key (kind name identity)
   "Return the key of the definition in the table of a file, under EQUAL."

@@ -1,84 +1,227 @@
-// Decides how several files are written: all of them or none.
+// Decides how several files are replaced: all or none, also when the server is killed meanwhile.
 
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, link, rename, unlink } from 'node:fs/promises';
+import { CallError, messageOf } from '../errors.ts';
+import { visibleName } from '../visible.ts';
 import { fileFailure } from './failure.ts';
-import type { Folder } from './folder.ts';
-import { removeStale } from './half-written.ts';
+import { removeStale, temporaryName } from './half-written.ts';
+import type { IntendedFile, Intents } from './intents.ts';
 import type { Workspace } from './workspace.ts';
-import { checkGoesOn, inTarget, type Present, presentIn, withNewFile } from './write.ts';
+import {
+  checkGoesOn,
+  inTarget,
+  type Present,
+  preparedIn,
+  presentIn,
+  replaceFile,
+  type Target,
+} from './write.ts';
 
-/** What becomes of the file at PATH, which exists. CONFIRM throws when that must not be done to what stands there. */
+/** BYTES become the content of the file at PATH; CONFIRM throws for what stands there right before, if that is wrong. */
 export interface Replacement {
   path: string;
   bytes: Uint8Array;
   confirm: (present: Present) => void;
 }
 
-/** A file of which the new content stands beside it. */
-interface Ready {
-  folder: Folder;
+/** A replacement whose directory is held open. */
+interface Held extends Replacement, Target {
   base: string;
-  path: string;
-  confirm: (present: Present) => void;
-  /** Puts the new content in the place of the file. */
-  take: () => Promise<void>;
 }
 
-/** Makes each of REPLACEMENTS the content of its file in WORKSPACE. The new contents stand beside the files before the first
- *  takes its place. Throws, with every file as it was, when one cannot be written, SIGNAL ends it, or a confirm throws. */
-export async function writeTogether(
+/** A replacement that is written beside its file, whose old content has another name too. */
+interface Prepared extends Held {
+  temporary: string;
+  old: string;
+  intended: IntendedFile;
+}
+
+/** Makes the content of files that are there in WORKSPACE what REPLACEMENTS say, of all or of none. It is none when that
+ *  fails, SIGNAL ends it, or something else stands there. INTENTS has what the next server needs after a kill. */
+export async function replaceTogether(
   workspace: Workspace,
+  intents: Intents,
   replacements: readonly Replacement[],
   signal?: AbortSignal,
 ): Promise<void> {
-  await workspace.alone(() => prepared(workspace, replacements, [], signal));
+  const [only, ...more] = replacements;
+  if (only === undefined) return;
+  if (more.length === 0) {
+    await replaceFile(workspace, only.path, only.bytes, only.confirm, signal);
+    return;
+  }
+  await workspace.alone(() =>
+    holding(workspace, replacements, [], (held) => replaceHeld(workspace, intents, held, signal)),
+  );
 }
 
-async function prepared(
+async function holding<Value>(
   workspace: Workspace,
-  [first, ...more]: readonly Replacement[],
-  ready: readonly Ready[],
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  if (first === undefined) return takeAll(workspace, ready, signal);
-  const { path, bytes, confirm } = first;
-  await inTarget(workspace, path, async ({ folder, names }) => {
-    const [base = ''] = names;
-    confirm(await presentIn(workspace, folder, names, path, signal));
-    await withNewFile(folder, base, bytes, (take) =>
-      prepared(workspace, more, [...ready, { folder, base, path, confirm, take }], signal),
-    );
-    await removeStale(folder);
-    await folder.sync();
+  [first, ...rest]: readonly Replacement[],
+  held: readonly Held[],
+  use: (held: readonly Held[]) => Promise<Value>,
+): Promise<Value> {
+  if (first === undefined) return use(held);
+  return inTarget(workspace, first.path, (target) => {
+    const next = { ...first, ...target, base: target.names[0] ?? '' };
+    return holding(workspace, rest, [...held, next], use);
   });
 }
 
-/** Puts the new content of each of READY in its place. When one cannot be, those before get their old content back. */
-async function takeAll(
+/** Calls USE, and throws what fails as about the file of EACH. */
+async function about<Value>({ path }: Replacement, use: () => Promise<Value>): Promise<Value> {
+  try {
+    return await use();
+  } catch (error) {
+    throw fileFailure(error, path, 'written');
+  }
+}
+
+async function replaceHeld(
   workspace: Workspace,
-  ready: readonly Ready[],
+  intents: Intents,
+  held: readonly Held[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const olds: Present[] = [];
-  for (const { folder, base, path, confirm } of ready) {
-    const present = await presentIn(workspace, folder, [base], path, signal);
-    confirm(present);
-    olds.push(present);
-  }
-  checkGoesOn(signal);
-  for (const [index, { take, path }] of ready.entries()) {
-    try {
-      await take();
-    } catch (error) {
-      await takeBack(ready.slice(0, index), olds);
-      throw fileFailure(error, path, 'written');
+  const prepared: Prepared[] = [];
+  const present = (each: Held) => presentIn(workspace, each.folder, each.names, each.path, signal);
+  try {
+    for (const each of held) {
+      each.confirm(await about(each, () => present(each)));
+      prepared.push(await about(each, () => prepare(each)));
+    }
+    for (const each of held) each.confirm(await about(each, () => present(each)));
+    checkGoesOn(signal);
+    const done = await begun(intents, prepared);
+    await renameAll(prepared);
+    for (const { folder } of prepared) await folder.sync();
+    await done();
+  } finally {
+    for (const { folder, temporary, old } of prepared) {
+      await unlink(folder.at(temporary)).catch(() => {});
+      await unlink(folder.at(old)).catch(() => {});
+      await removeStale(folder);
     }
   }
 }
 
-/** Gives the files of TAKEN the content back that they have in OLDS. */
-async function takeBack(taken: readonly Ready[], olds: readonly Present[]): Promise<void> {
-  for (const [index, { folder, base }] of taken.entries()) {
-    const { bytes } = olds[index] ?? {};
-    if (bytes !== undefined) await withNewFile(folder, base, bytes, (take) => take());
+async function begun(intents: Intents, prepared: readonly Prepared[]): Promise<() => Promise<void>> {
+  try {
+    return await intents.begin(prepared.map(({ intended }) => intended));
+  } catch (error) {
+    throw new CallError(
+      `The change of several files could not be noted beside them (${messageOf(error)}), so nothing was written. Change them one at a time.`,
+    );
   }
+}
+
+async function prepare(held: Held): Promise<Prepared> {
+  const { folder, base, bytes } = held;
+  const temporary = await preparedIn(folder, base, bytes);
+  const old = temporaryName('old');
+  try {
+    // Not every file system has links.
+    await link(folder.at(base), folder.at(old)).catch(() =>
+      copyFile(folder.at(base), folder.at(old), constants.COPYFILE_EXCL),
+    );
+    const before = await digestIn(held, old);
+    const path = `${folder.path}/${base}`;
+    return { ...held, temporary, old, intended: { path, old, before: before ?? '', after: digestOf(bytes) } };
+  } catch (error) {
+    await unlink(folder.at(temporary)).catch(() => {});
+    await unlink(folder.at(old)).catch(() => {});
+    throw error;
+  }
+}
+
+/** Gives all of PREPARED their new content. When that fails for one, those before get their old one back. */
+async function renameAll(prepared: readonly Prepared[]): Promise<void> {
+  const done: Prepared[] = [];
+  for (const each of prepared) {
+    const { folder, base, temporary } = each;
+    try {
+      await rename(folder.at(temporary), folder.at(base));
+    } catch (error) {
+      for (const { folder, base, old } of done) await rename(folder.at(old), folder.at(base));
+      throw fileFailure(error, each.path, 'written');
+    }
+    done.push(each);
+  }
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Returns the digest of the file NAME in the folder of a target, or undefined when there is none. */
+async function digestIn({ folder }: Target, name: string): Promise<string | undefined> {
+  const file = await folder.openFile(name);
+  if (file === undefined || !('handle' in file)) return undefined;
+  try {
+    return digestOf(await file.handle.readFile());
+  } finally {
+    await file.handle.close();
+  }
+}
+
+/** Takes back, in WORKSPACE, what INTENTS have of servers that were killed while they replaced several files. What all
+ *  files have got stays. Returns the sentences that tell of it. */
+export async function takeBackUnfinished(workspace: Workspace, intents: Intents): Promise<string[]> {
+  const told: string[] = [];
+  for (const { files, settled } of await intents.left()) {
+    try {
+      const text = await workspace.alone(() => takeBack(workspace, files));
+      await settled();
+      if (text !== undefined) told.push(text);
+    } catch {
+      // It is of another workspace, whose server will see to it.
+    }
+  }
+  return told;
+}
+
+type State = 'before' | 'after' | 'changed';
+
+async function takeBack(workspace: Workspace, files: readonly IntendedFile[]): Promise<string | undefined> {
+  const states: State[] = [];
+  for (const file of files)
+    states.push(await inTarget(workspace, file.path, (target) => stateOf(target, file)));
+  const whole = states.every((state) => state === 'after');
+  for (const [index, file] of files.entries()) {
+    await inTarget(workspace, file.path, async (target) => {
+      const [base = ''] = target.names;
+      const old = target.folder.at(file.old);
+      if (states[index] === 'after' && !whole) await rename(old, target.folder.at(base));
+      else await unlink(old).catch(() => {});
+      await target.folder.sync();
+    });
+  }
+  return whole ? undefined : takenBackText(workspace, files, states);
+}
+
+async function stateOf(target: Target, { old, before, after }: IntendedFile): Promise<State> {
+  const now = await digestIn(target, target.names[0] ?? '');
+  if (now === before) return 'before';
+  return now === after && (await digestIn(target, old)) === before ? 'after' : 'changed';
+}
+
+function takenBackText(
+  workspace: Workspace,
+  files: readonly IntendedFile[],
+  states: readonly State[],
+): string {
+  const named = (wanted: (state: State | undefined) => boolean) =>
+    files
+      .flatMap(({ path }, index) => (wanted(states[index]) ? [visibleName(workspace.name(path))] : []))
+      .join(', ');
+  const changed = named((state) => state === 'changed');
+  return [
+    `A change of ${named(() => true)} was cut off when the server was killed, and is taken back:`,
+    `${named((state) => state !== 'changed') || 'none'} ${changed === '' ? 'are' : 'is'} as before.`,
+    changed !== '' && `Changed since, and left as they are: ${changed}.`,
+  ]
+    .filter(Boolean)
+    .join(' ');
 }

@@ -60,14 +60,13 @@ export async function replaceFile(
   return workspace.alone(() => inTarget(workspace, path, change));
 }
 
-/** Where a file is or is to be. */
 export interface Target {
   /** The directory that exists, and the names from there to the file. */
   folder: Folder;
   names: string[];
 }
 
-/** Calls USE with where PATH of WORKSPACE leads, held open. Throws a CallError when no file could be written there. */
+/** Calls USE with where PATH leads in WORKSPACE, held open. Throws a CallError when no file could be written there. */
 export async function inTarget<Value>(
   workspace: Workspace,
   path: string,
@@ -105,7 +104,7 @@ export function checkGoesOn(signal: AbortSignal | undefined): void {
   }
 }
 
-/** Returns what stands at NAMES in FOLDER, to which PATH of WORKSPACE led. Throws a CallError as presentFile does. */
+/** Returns what stands at NAMES in FOLDER of WORKSPACE, where PATH leads. */
 export async function presentIn(
   workspace: Workspace,
   folder: Folder,
@@ -192,21 +191,20 @@ async function replaceIn(
   bytes: Uint8Array,
   confirm: () => Promise<void>,
 ): Promise<void> {
-  await withNewFile(folder, base, bytes, async (take) => {
+  const temporary = await preparedIn(folder, base, bytes);
+  try {
     await confirm();
-    await take();
-  });
+    await rename(folder.at(temporary), folder.at(base));
+  } catch (error) {
+    await unlink(folder.at(temporary)).catch(() => {});
+    throw error;
+  }
   await removeStale(folder);
   await folder.sync();
 }
 
-/** Writes BYTES to a new file in FOLDER, and calls USE with what makes that the file BASE. Removes it when USE fails. */
-export async function withNewFile(
-  folder: Folder,
-  base: string,
-  bytes: Uint8Array,
-  use: (take: () => Promise<void>) => Promise<void>,
-): Promise<void> {
+/** Writes BYTES beside the file BASE of FOLDER, with the owner and mode of that, and returns the name. */
+export async function preparedIn(folder: Folder, base: string, bytes: Uint8Array): Promise<string> {
   const temporary = temporaryName();
   const like = await lstat(folder.at(base)).catch(() => undefined);
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
@@ -220,7 +218,7 @@ export async function withNewFile(
     } finally {
       await handle.close();
     }
-    await use(() => rename(folder.at(temporary), folder.at(base)));
+    return temporary;
   } catch (error) {
     await unlink(folder.at(temporary)).catch(() => {});
     throw error;

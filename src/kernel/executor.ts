@@ -9,7 +9,7 @@ import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import { printable, validateArguments, withDefaults } from './schema.ts';
 import { argumentsPreview, type Shown, shown } from './shown.ts';
-import type { StandingApprovals } from './standing.ts';
+import { placesOf, type StandingApprovals } from './standing.ts';
 import { withinLimit } from './time-limit.ts';
 import type { CallContext, Preview, SafetyLevel, Tool } from './tool.ts';
 
@@ -99,7 +99,7 @@ export class Executor {
     }
     const preview = await previewOf(call);
     if (verdict === undefined) {
-      return standing?.covers(approvedAs(tool), preview.place)
+      return standing?.covers(approvedAs(tool), ...placesOf(preview))
         ? this.#perform(withFingerprint(call, preview), 'standing')
         : this.#asked(call, shown(preview));
     }
@@ -109,7 +109,7 @@ export class Executor {
     }
     if (verdict.kind === 'modified') return this.#performChanged(call, verdict.args);
     if (verdict.session && this.#lasts(shown(preview))) {
-      standing?.allowForSession(approvedAs(tool), preview.place);
+      standing?.allowForSession(approvedAs(tool), ...placesOf(preview));
     }
     return this.#perform(withFingerprint(call, preview), 'human');
   }
@@ -158,8 +158,8 @@ export class Executor {
   }
 
   /** Returns whether an approval of what PREVIEW shows can hold for the session. */
-  #lasts({ cut, place }: Shown): boolean {
-    return !cut && this.#options.standing?.canLast(place) === true;
+  #lasts(preview: Shown): boolean {
+    return !preview.cut && this.#options.standing?.canLast(...placesOf(preview)) === true;
   }
 
   /** Records that CALL was not done by AUTHORITY, and returns its failure with ERROR. */

@@ -17,7 +17,8 @@ export interface Parameter {
   default?: string | number | boolean;
   /** The default is only told: the handler itself knows what an absent argument means. */
   defaultOnlyTold?: boolean;
-  items?: { type: ParameterType };
+  /** Of an array: what its items are, and the members of those that are objects. */
+  items?: { type: ParameterType; properties?: readonly Parameter[]; required?: readonly string[] };
   minimum?: number;
   maximum?: number;
 }

@@ -102,7 +102,9 @@ export class OpenQuestions {
   about(place: string): string[] {
     const open = [...this.#open.values()].filter(({ until }) => until > Date.now());
     const previews = open.map(({ question }) => question.preview);
-    return previews.filter((preview) => preview.place === place).map(({ text }) => text);
+    const isAbout = ({ place: first, otherPlaces = [] }: (typeof previews)[number]) =>
+      first === place || otherPlaces.includes(place);
+    return previews.filter(isAbout).map(({ text }) => text);
   }
 
   #close(id: string): Open | undefined {

@@ -32,14 +32,20 @@ function propertySchema({
   items,
   minimum,
   maximum,
-}: Parameter) {
+}: Parameter): { [key: string]: Json } {
   const schema: { [key: string]: Json } = { type, description };
   if (values) schema['enum'] = [...values];
   if (initial !== undefined) schema['default'] = initial;
-  if (type === 'array') schema['items'] = items ? { type: items.type } : {};
+  if (type === 'array') schema['items'] = items ? itemSchema(items) : {};
   if (minimum !== undefined) schema['minimum'] = minimum;
   if (maximum !== undefined) schema['maximum'] = maximum;
   return schema;
+}
+
+function itemSchema({ type, properties, required = [] }: NonNullable<Parameter['items']>): Json {
+  if (properties === undefined) return { type };
+  const members = Object.fromEntries(properties.map((each) => [each.name, propertySchema(each)]));
+  return { type, properties: members, ...(required.length > 0 && { required: [...required] }) };
 }
 
 /** The schema of a tool as providers of models take it. */

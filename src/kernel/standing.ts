@@ -1,11 +1,20 @@
 // Decides what runs without being asked for: what a human allowed at the start of the server, or for the session.
 
 import picomatch from 'picomatch';
+import type { Preview } from './tool.ts';
 
 /** A tool that may run without being asked for, in the places that match GLOB, or everywhere. */
 export interface StandingApproval {
   tool: string;
   glob?: string;
+}
+
+/** The files that a call is about, if it is about any: one, and others. */
+export type PlacesOf = Pick<Preview, 'place' | 'otherPlaces'>;
+
+/** Returns the files that a call is about; an absent one when it is about none. */
+export function placesOf({ place, otherPlaces = [] }: PlacesOf): (string | undefined)[] {
+  return [place, ...otherPlaces];
 }
 
 /** What a human allowed in advance, at the start of the server or for the session. */
@@ -25,22 +34,29 @@ export class StandingApprovals {
     this.#rules.push({ tool, matches });
   }
 
-  /** Lets TOOL run from now on for files like the one at PLACE, or for all when it is about no file. */
-  allowForSession(tool: string, place: string | undefined): void {
-    const matches = (other: string) => place === undefined || (isLike(place, other) && this.canLast(other));
-    this.#rules.push({ tool, matches });
+  /** Lets TOOL run from now on for files like those at PLACES, or for all when one is absent. */
+  allowForSession(tool: string, ...places: (string | undefined)[]): void {
+    for (const place of places) {
+      const matches = (other: string) => place === undefined || (isLike(place, other) && this.canLast(other));
+      this.#rules.push({ tool, matches });
+    }
   }
 
-  /** Returns whether an approval can hold for the session that is asked for at PLACE. It must not for what something runs or
-   *  obeys by itself. Of all files, only Lisp sources are sure to be none of these. */
-  canLast(place: string | undefined): boolean {
-    if (place === undefined) return true;
-    return LISP_SOURCE.test(place) && !OBEYED.test(place) && !this.#obeyed.includes(place);
+  /** Returns whether an approval can hold for the session that is asked for at PLACES. It must not for what something runs
+   *  or obeys by itself. Of all files, only Lisp sources are sure to be none of these. */
+  canLast(...places: (string | undefined)[]): boolean {
+    return places.every(
+      (place) =>
+        place === undefined ||
+        (LISP_SOURCE.test(place) && !OBEYED.test(place) && !this.#obeyed.includes(place)),
+    );
   }
 
-  /** Returns whether TOOL may run at PLACE. */
-  covers(tool: string, place = ''): boolean {
-    return this.#rules.some((rule) => rule.tool === tool && rule.matches(place));
+  /** Returns whether TOOL may run at each of PLACES. */
+  covers(tool: string, ...places: (string | undefined)[]): boolean {
+    return places.every((place = '') =>
+      this.#rules.some((rule) => rule.tool === tool && rule.matches(place)),
+    );
   }
 }
 

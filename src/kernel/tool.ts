@@ -55,6 +55,8 @@ export interface Preview {
   lines?: readonly string[];
   /** Where it would do it: a file as people name it. Standing approvals name such places. */
   place?: string;
+  /** Further such files. */
+  otherPlaces?: readonly string[];
   /** Is another one whenever what was shown is no longer what would happen: a digest of the file, say. */
   fingerprint: string;
 }

@@ -31,6 +31,7 @@ const SHAPES = [
   shapeOf({ kind: ['form'], text: 'string', package: 'string', readtable: 'string?' }),
   shapeOf({ kind: ['package'], inPackage: 'string' }),
   shapeOf({ kind: ['file'], path: 'string', digest: 'string?' }),
+  shapeOf({ kind: ['forms'], path: 'string', digest: 'string' }),
   shapeOf({ kind: ['system'], name: 'string' }),
 ];
 

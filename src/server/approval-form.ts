@@ -4,7 +4,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { OpenQuestion } from '../kernel/approval.ts';
 import type { AskedQuestion } from '../kernel/questions.ts';
-import { extensionOf, folderOf } from '../kernel/standing.ts';
+import { extensionOf, folderOf, type PlacesOf } from '../kernel/standing.ts';
 import { visibleLine, visibleName } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
 
@@ -21,7 +21,7 @@ export function decisionForm(
 ): ElicitRequestFormParams {
   const { tool, preview } = question;
   const offered = choices(question, session);
-  const lasting = `${APPROVE_FOR_SESSION}: ${tool.name}${filesText(preview.place)} without asking again`;
+  const lasting = `${APPROVE_FOR_SESSION}: ${tool.name}${filesText(preview)} without asking again`;
   return {
     message: messageFor(question, file),
     requestedSchema: {
@@ -68,7 +68,9 @@ export function changesForm({ tool, given }: AskedQuestion): ElicitRequestFormPa
 /** Returns the message of QUESTION. Its first lines carry the decision, none is empty, and FILE has the rest. */
 function messageFor({ tool, preview }: OpenQuestion, file: PreviewFile): string {
   const by = tool.approvedAs === undefined ? '' : ', defined by code in the image, not by live-lisp';
-  const place = preview.place === undefined ? undefined : shortName(preview.place);
+  const { place: first, otherPlaces = [] } = preview;
+  const more = otherPlaces.length > 0 ? ` and ${otherPlaces.length} more` : '';
+  const place = first === undefined ? undefined : shortName(first) + more;
   const about = [preview.summary, place].filter((part) => part !== undefined).join(', in ');
   const whole = 'path' in file ? file.path : `not in a file (${file.why})`;
   const lines = [
@@ -91,10 +93,13 @@ function shortName(place: string): string {
   return /[\s,:?]/.test(short) ? JSON.stringify(short) : short;
 }
 
-/** Returns for which files an approval for the session holds that was asked for one at PLACE. */
-function filesText(place: string | undefined): string {
+/** Returns for which files an approval for the session holds that was asked for those that PREVIEW is about. */
+function filesText({ place, otherPlaces = [] }: PlacesOf): string {
   if (place === undefined) return '';
-  const folder = folderOf(place);
-  const kind = visibleName(extensionOf(place));
-  return ` for *${kind} files directly in ${folder === '.' ? 'the workspace root' : visibleName(folder) || '/'}`;
+  const kinds = [place, ...otherPlaces].map((each) => {
+    const folder = folderOf(each);
+    const kind = visibleName(extensionOf(each));
+    return `*${kind} files directly in ${folder === '.' ? 'the workspace root' : visibleName(folder) || '/'}`;
+  });
+  return ` for ${[...new Set(kinds)].join(', ')}`;
 }

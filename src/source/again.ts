@@ -93,6 +93,17 @@ export function headOf(form: Form): Head | undefined {
   return { operator: operator.name, name, method: [...qualifiers, ...specializers].join(' ') };
 }
 
+/** Returns what can be meant by the qualifiers and specializers that FORM, which names a method, has behind the name. It is
+ *  a lambda list as in a definition, or only the specializers, as in (defmethod area (circle)). */
+export function methodsMeant(form: Form): string[] {
+  const rest = elementsOf(form).slice(2);
+  const list = rest.findIndex((part) => part.kind === 'cons');
+  if (list === -1) return [];
+  const specializers = elementsOf(rest[list]).map((part) => atomsOf(part).join(' '));
+  const alone = [...rest.slice(0, list).map(bareName), ...specializers].join(' ');
+  return [...new Set([headOf(form)?.method ?? alone, alone])];
+}
+
 /** Returns the name that PART has or begins with: `NAME`, `SETF NAME`. */
 function nameOf(part: Form): string {
   const elements = elementsOf(part);

@@ -100,7 +100,7 @@ function documentationIn(rest: Form[], text: string): string | undefined {
 }
 
 /** Returns the text of FORM, a part of TEXT. */
-function formText(text: string, { start, kind }: Form): string {
+export function formText(text: string, { start, kind }: Form): string {
   let depth = 0;
   for (let at = start; ; ) {
     const token = nextToken(text, at, false);
@@ -113,7 +113,8 @@ function formText(text: string, { start, kind }: Form): string {
   }
 }
 
-function onOneLine(text: string): string {
+/** Returns TEXT, of a form, on one line and without comments that end one. */
+export function onOneLine(text: string): string {
   return text.replace(/;[^\n]*\n/g, '\n').replace(/\s+/g, ' ');
 }
 

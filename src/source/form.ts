@@ -12,6 +12,8 @@ export interface Form {
   kind: 'atom' | 'comma' | 'cons' | 'label' | 'made';
   start: number;
   name?: string;
+  /** Where the #+ or #- begins that lets it through, when one stands before it. */
+  lead?: number;
   template?: true;
   car?: Form | undefined;
   cdr?: Form | undefined;
@@ -27,7 +29,8 @@ const OPERATORS = new Map([
 
 /** Returns a reader of SOURCE from index AT on, under FEATURES. */
 export function newReader(source: string, at: number, features: Features) {
-  return { source, at, features, depth: 0, suppressed: false, labels: new Map<number, Form>() };
+  const labels = new Map<number, Form>();
+  return { source, at, features, depth: 0, suppressed: false, lead: undefined as number | undefined, labels };
 }
 
 /** Gives the top-level form that TOKEN begins, as an atom when it is cut off or malformed. */
@@ -49,15 +52,19 @@ export function firstToken(reader: Reader): Token {
   return next(reader);
 }
 
-/** Gives the next token that #+ and #- let through. */
+/** Gives the next token that #+ and #- let through, and notes in READER where the first of these begins. */
 function next(reader: Reader): Token {
-  for (;;) {
+  for (let lead: number | undefined; ; ) {
     const token = nextToken(reader.source, reader.at, reader.suppressed);
     reader.at = token.end;
-    if (token.kind !== '#+' && token.kind !== '#-') return token;
+    if (token.kind !== '#+' && token.kind !== '#-') {
+      reader.lead = lead;
+      return token;
+    }
     const test = read(reader, undefined, false);
     const kept = test && holds(test, reader.features) === (token.kind === '#+');
     if (kept === undefined || (!kept && !read(reader, undefined, true))) return { ...token, kind: 'end' };
+    lead = kept ? (lead ?? token.start) : undefined;
   }
 }
 
@@ -66,7 +73,10 @@ function read(reader: Reader, token?: Token, suppressed = reader.suppressed): Fo
   const outer = reader.suppressed;
   reader.suppressed = suppressed;
   reader.depth++;
-  const form = build(reader, token ?? next(reader));
+  const first = token ?? next(reader);
+  const { lead } = reader;
+  const form = build(reader, first);
+  if (form !== undefined && lead !== undefined) form.lead = lead;
   reader.depth--;
   reader.suppressed = outer;
   return form;

@@ -40,6 +40,7 @@ export class TopLevelForms {
   readonly #features: Features;
   readonly #reader: ReturnType<typeof newReader>;
   readonly #starts: number[] = [];
+  readonly #leads = new Map<number, number>();
   /** The packages that IN-PACKAGE forms enter, and where those begin. */
   readonly #entered: { start: number; name: string }[] = [];
   #last: { index: number; found: TopLevelForm | undefined } | undefined;
@@ -57,6 +58,7 @@ export class TopLevelForms {
       if (form === undefined) break;
       const name = packageEntered(form, this.source.text);
       if (name !== undefined) this.#entered.push({ start: form.start, name });
+      if (form.lead !== undefined) this.#leads.set(form.start, form.lead);
       this.#starts.push(form.start);
     }
     return this.#starts[n];
@@ -66,6 +68,11 @@ export class TopLevelForms {
   starts(): readonly number[] {
     this.start(Number.POSITIVE_INFINITY);
     return this.#starts;
+  }
+
+  /** Gives where the #+ or #- begins that stands before the form at index START, or START. */
+  lead(start: number): number {
+    return this.#leads.get(start) ?? start;
   }
 
   /** Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the form at or
@@ -90,7 +97,7 @@ export class TopLevelForms {
   spots(index: number, numbers: readonly number[], used: Used, told: readonly NumberedName[] = []): Spot[] {
     const { form } = this.at(index) ?? {};
     if (form === undefined) return [];
-    const named = { ...used, current: this.#packageAt(form.start) };
+    const named = { ...used, current: this.packageAt(form.start) };
     const conses = numberedConses(form);
     const size = madeSize(conses, told);
     const exact = new Map<number, Numbered>();
@@ -119,7 +126,7 @@ export class TopLevelForms {
   /** Gives where the form at or after INDEX has uses of USED. */
   uses(index: number, used: Used): number[] {
     const { form } = this.at(index) ?? {};
-    return form ? usesIn(form, { ...used, current: this.#packageAt(form.start) }) : [];
+    return form ? usesIn(form, { ...used, current: this.packageAt(form.start) }) : [];
   }
 
   /** Tells whether they are the same under FEATURES. */
@@ -143,7 +150,7 @@ export class TopLevelForms {
   }
 
   /** Gives the current package of the form at index START, or undefined when no form of the text has entered one. */
-  #packageAt(start: number): string | undefined {
+  packageAt(start: number): string | undefined {
     for (let n = 0, at = this.start(0); at !== undefined && at < start; at = this.start(n)) n++;
     return this.#entered.findLast((each) => each.start < start)?.name;
   }

@@ -1,6 +1,8 @@
-// Decides whether what was approved is still what would happen.
+// Decides what a file is that is to be changed, and whether it still is what was approved.
 
 import { CallError } from '../errors.ts';
+import { WHOLE } from '../files/lines.ts';
+import { binaryKind, decode, type FileText } from '../files/text.ts';
 import type { Present } from '../files/write.ts';
 import { visibleName } from '../visible.ts';
 
@@ -8,4 +10,13 @@ import { visibleName } from '../visible.ts';
 export function checkApproved({ name, fingerprint: now }: Present, fingerprint: string | undefined): void {
   if (fingerprint === undefined || fingerprint === now) return;
   throw new CallError(`${visibleName(name)} changed after it was approved; nothing was written. Ask again.`);
+}
+
+/** Returns the text of PRESENT, a file or none. Throws a CallError when it has none that tools change. */
+export function presentText({ name, size, bytes }: Present): FileText {
+  if (size === undefined) return { text: '', encoding: 'UTF-8', bom: false };
+  const kind = bytes && binaryKind(bytes);
+  if (bytes !== undefined && kind === undefined) return decode(bytes);
+  const what = kind ?? `larger than ${WHOLE / 1024 / 1024} MB`;
+  throw new CallError(`${visibleName(name)} is ${what}, which this tool does not change.`);
 }

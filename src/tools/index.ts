@@ -1,5 +1,6 @@
 // Decides which tools are built in, in the order of the list.
 
+import type { Intents } from '../files/intents.ts';
 import type { Workspace } from '../files/workspace.ts';
 import type { Image, Replaceable } from '../image/image.ts';
 import type { Tool } from '../kernel/tool.ts';
@@ -7,6 +8,7 @@ import type { AuditLog } from '../records/audit-log.ts';
 import type { ReplHistory } from '../records/repl-history.ts';
 import type { PendingEdits } from './buffer/buffers.ts';
 import { bufferTools } from './buffer/index.ts';
+import { editDefinitions } from './definitions/edit-definitions.ts';
 import { readDefinition } from './definitions/read-definition.ts';
 import { diffTools } from './diff/index.ts';
 import { compareImage } from './execution/compare-image.ts';
@@ -30,6 +32,8 @@ export interface Grounds {
   places: Places;
   log: AuditLog;
   history: ReplHistory;
+  /** What is being done to several files at once. */
+  intents: Intents;
   /** Tells of edits that wait for an answer. */
   pendingEdits: PendingEdits;
   /** Milliseconds that a pattern may take in one text; as always when absent. */
@@ -47,13 +51,16 @@ export function agentQTools({ image, workspace, places, history, pendingEdits, m
 }
 
 /** Returns the built-in tools beside the eighteen, over GROUNDS. */
-export function furtherTools({ image, replaceable, workspace, places, log, history }: Grounds): Tool[] {
+export function furtherTools(grounds: Grounds): Tool[] {
+  const { image, replaceable, workspace, places, log, history, intents } = grounds;
+  const origins = { image, places, workspace, history };
   return [
     loadSystem(image, places),
     loadFile(image, places, workspace.root),
     compareImage(image, places, workspace.root),
-    readDefinition({ image, places, workspace, history }),
-    renameSymbol({ image, places, workspace }),
+    readDefinition(origins),
+    editDefinitions(origins, intents),
+    renameSymbol({ image, places, workspace, intents }),
     impactOfChange(image, places),
     imageStatus(image, replaceable),
     interrupt(image, places),

@@ -20,12 +20,29 @@ export function indentationText(text: string): string | undefined {
 /** Returns what is wrong with the parentheses of TEXT, of the file NAME, or undefined when they are right. */
 export function imbalanceText(name: string, text: string): string | undefined {
   const imbalance = imbalanceOf(text);
-  if (imbalance === undefined) return undefined;
-  const { kind, began } = imbalance;
+  return imbalance && joined([headText(name, imbalance), repairText(imbalance), swallowedText(imbalance)]);
+}
+
+/** Returns the same, with how the line would read that its indentation says is wrong. */
+export function imbalanceWithProposal(name: string, text: string): string | undefined {
+  const imbalance = imbalanceOf(text);
+  const told = imbalance && joined([headText(name, imbalance), repairText(imbalance)]);
+  const line = imbalance && repairedLine(text, imbalance);
+  return line === undefined ? told : `${told} Repaired, that line is:\n${line}`;
+}
+
+function headText(name: string, { kind, began }: Imbalance): string {
   const what = kind === 'string' ? 'string' : 'form';
   const how = kind === 'closed' ? 'ends too early' : 'does not end';
-  const head = `${name}: the ${what} that begins at line ${began} ${how}.`;
-  return joined([head, repairText(imbalance), swallowedText(imbalance)]);
+  return `${name}: the ${what} that begins at line ${began} ${how}.`;
+}
+
+/** Returns the line of TEXT that the repair in IMBALANCE is in, as it makes it; undefined when more is wrong. */
+function repairedLine(text: string, { line, repair }: Imbalance): string | undefined {
+  if (repair === undefined) return undefined;
+  const { index, removed, text: put } = repair;
+  const repaired = text.slice(0, index) + put + text.slice(index + removed);
+  return imbalanceOf(repaired) === undefined ? repaired.split(/\r?\n/)[line - 1] : undefined;
 }
 
 /** Returns what to say when a change of the file NAME from BEFORE to AFTER made its parentheses wrong. Returns undefined

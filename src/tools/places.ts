@@ -6,6 +6,7 @@ import { type Definition, formAgain, formDefining, isNamed } from '../source/aga
 import { type Defined, definedAt, definitionsIn, definitionsNamed } from '../source/definitions.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import { type NumberedName, type Spot, TopLevelForms } from '../source/position.ts';
+import { targetsNamed, type Wanted } from '../source/targets.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
 import type { TopLevelForm } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
@@ -56,6 +57,16 @@ export class Places {
     for (const file of files) if (this.fileName(file) !== file) this.#sources.keepLoaded(file);
   }
 
+  /** Tells whether the image has all that FILE says now. */
+  agrees(file: string): boolean {
+    return this.#sources.agrees(file);
+  }
+
+  /** Keeps that the image has all that FILE says now: what was changed in it has just been loaded. */
+  keepAgreed(file: string): void {
+    this.#sources.keepAgreed(file);
+  }
+
   /** Returns `FILE:LINE:COLUMN` for PLACE, where DEFINITION is, as far as it is known. FEATURES are the image's. */
   locate(place: Place, features: Features, definition: Definition): string {
     if (place.file === undefined) return 'no source';
@@ -101,10 +112,12 @@ export class Places {
     return this.#site(place.file, now, start, changed && CHANGED);
   }
 
-  /** Returns the index in its text of PLACE, of a file that has not changed; else undefined. */
+  /** Returns the index of PLACE in the text of its file as it is now; undefined when its form is not the same any more. */
   indexOf(place: Place, features: Features): number | undefined {
     const versions = this.#versions(place);
-    return versions && versions.loaded === versions.now ? startIn(versions.now, place, features) : undefined;
+    if (versions === undefined) return undefined;
+    const { start, same } = whereNow(versions, place, features, { name: '' });
+    return same ? start : undefined;
   }
 
   /** Returns `FILE:LINE:COLUMN` for the top-level form with NUMBER that FILE has now, under FEATURES. */
@@ -151,6 +164,12 @@ export class Places {
       changed: false,
       old: false,
     }));
+  }
+
+  /** Tells whether a form of FILE, or one within it, defines what is WANTED, under FEATURES. */
+  defines(file: string, wanted: Wanted, features: Features): boolean {
+    const source = this.#sources.read(file);
+    return source !== undefined && targetsNamed(source.forms(features), wanted).length > 0;
   }
 
   /** Returns what the forms of FILE define under FEATURES, each with its line; undefined when it cannot be read. */
@@ -252,7 +271,8 @@ function whereNow({ now, loaded }: Versions, place: Place, features: Features, d
   const old = startIn(loaded, { ...place, number: 0 }, features);
   const start = old === undefined ? undefined : formAgain(old, before, forms);
   const same = start !== undefined && old !== undefined && forms.textAt(start) === before.textAt(old);
-  return { now, start: same ? forms.formStart(start, place.number ?? 0) : start, changed: true, same };
+  const changed = !(now.agreed && same);
+  return { now, start: same ? forms.formStart(start, place.number ?? 0) : start, changed, same };
 }
 
 /** Returns where the form of PLACE begins in SOURCE; undefined when it is not in the text. */

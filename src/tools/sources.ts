@@ -15,6 +15,8 @@ export class Source {
   readonly text: SourceText;
   /** Whether it is known that it was loaded. */
   loaded = false;
+  /** Whether the image has all that it says: what it changed in a version of which that was so has been loaded. */
+  agreed = false;
   #forms: TopLevelForms | undefined;
   #list: readonly TopLevelForm[] | undefined;
 
@@ -63,7 +65,10 @@ export class Sources {
       const kept = this.#newest.get(file);
       if (kept?.version === version) return kept;
       const source = new Source(version, Math.floor(stats.mtimeMs / 1000) + EPOCH, readFileSync(file));
-      if (kept?.text.text === source.text.text) source.loaded = kept.loaded;
+      if (kept?.text.text === source.text.text) {
+        source.loaded = kept.loaded;
+        source.agreed = kept.agreed;
+      }
       if (kept !== undefined) this.#retire(file, kept);
       this.#newest.set(file, source);
       this.#makeRoom();
@@ -79,6 +84,18 @@ export class Sources {
     if (source === undefined) return;
     source.loaded = true;
     this.#older.delete(versionOf(realName(file), source.written));
+  }
+
+  /** Tells whether the image has all that FILE says now. */
+  agrees(file: string): boolean {
+    const source = this.read(realName(file));
+    return source !== undefined && (source.loaded || source.agreed);
+  }
+
+  /** Keeps that the image has all that FILE says now, though it was not loaded as a whole. */
+  keepAgreed(file: string): void {
+    const source = this.read(realName(file));
+    if (source !== undefined) source.agreed = true;
   }
 
   /** Returns how FILE was when it was last loaded; undefined when that is not known. What is older than these sources was

@@ -1,7 +1,7 @@
 // Where an edit's text is found, and that looking for it cannot hold up the server.
 
 import { expect, test } from 'vitest';
-import { occurrences } from '../../src/tools/diff/match.ts';
+import { occurrences } from '../../src/tools/match.ts';
 import { within } from '../load.ts';
 
 /** Returns the places of WANTED in TEXT, found as simply as possible. */

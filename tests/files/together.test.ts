@@ -1,74 +1,188 @@
-// Several files are written, or none of them is.
+// Several files that are replaced: all or none, whatever fails and whenever the server is killed.
 
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { build } from 'esbuild';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeTogether } from '../../src/files/together.ts';
-import type { Present } from '../../src/files/write.ts';
+import { Intents } from '../../src/files/intents.ts';
+import { replaceTogether, takeBackUnfinished } from '../../src/files/together.ts';
+import { PROJECT } from '../harness.ts';
 import { makeWorkspace, type TestWorkspace, tree } from './workspaces.ts';
 
+const NAMES = ['a.lisp', 'b.lisp', 'sub/c.lisp'];
+/** A process that does not run. */
+const GONE = 2 ** 22 + 1;
+
 let at: TestWorkspace;
+let folder: string;
+let intents: Intents;
 beforeEach(() => {
   at = makeWorkspace();
-  at.put('a.lisp', 'old a');
-  at.put('sub/b.lisp', 'old b');
+  folder = join(at.outside, 'edits');
+  intents = new Intents(folder);
+  for (const name of NAMES) at.put(name, 'old');
 });
 afterEach(() => at.remove());
 
-/** Writes new content to both files, the second once CONFIRM has not thrown; returns why it failed. */
-async function write(confirm: (present: Present) => void = () => {}, signal?: AbortSignal): Promise<string> {
-  const replacements = [
-    { path: 'a.lisp', bytes: Buffer.from('new a'), confirm: () => {} },
-    { path: 'sub/b.lisp', bytes: Buffer.from('new b'), confirm },
-  ];
-  return writeTogether(at.workspace, replacements, signal).then(
-    () => 'written',
-    (error: Error) => error.message,
-  );
-}
-
 function contents(): string[] {
-  return ['a.lisp', 'sub/b.lisp'].map((name) => readFileSync(join(at.root, name), 'utf8'));
+  return NAMES.map((name) => readFileSync(join(at.root, name), 'utf8'));
 }
 
-test('all files get their content, and nothing else is left', async () => {
-  chmodSync(join(at.root, 'a.lisp'), 0o750);
-  expect(await write()).toBe('written');
-  expect(contents()).toEqual(['new a', 'new b']);
-  expect(tree(at.root)).toEqual(['a.lisp', 'sub', 'sub/b.lisp']);
+function replace(confirm: (name: string) => void = () => {}, signal?: AbortSignal): Promise<void> {
+  const all = NAMES.map((path) => ({ path, bytes: Buffer.from('new'), confirm: () => confirm(path) }));
+  return replaceTogether(at.workspace, intents, all, signal);
+}
+
+/** Expects that all files have TEXT and nothing else is left. */
+function expectAll(text: string): void {
+  expect([contents(), tree(at.root), readdirSync(folder)]).toEqual([
+    NAMES.map(() => text),
+    ['a.lisp', 'b.lisp', 'sub', 'sub/c.lisp'],
+    [],
+  ]);
+}
+
+test('all are replaced, with their modes', async () => {
+  chmodSync(join(at.root, 'b.lisp'), 0o750);
+  await replace();
+  expectAll('new');
+  expect(statSync(join(at.root, 'b.lisp')).mode & 0o777).toBe(0o750);
 });
 
-test('none is changed when one must not be', async () => {
-  const refuse = () => {
-    throw new Error('not that');
+test('none is when one must not be, the call is cancelled, or the note cannot be made', async () => {
+  mkdirSync(folder);
+  const refuse = (name: string) => {
+    if (name === 'sub/c.lisp') throw new Error('Not this.');
   };
-  expect(await write(refuse)).toContain('not that');
-  expect(contents()).toEqual(['old a', 'old b']);
-  expect(tree(at.root)).toEqual(['a.lisp', 'sub', 'sub/b.lisp']);
-});
-
-test('none is changed when one is read-only, or the call was cancelled', async () => {
-  const cancelled = AbortSignal.abort();
-  expect(await write(() => {}, cancelled)).toBe(
+  await expect(replace(refuse)).rejects.toThrow('Not this.');
+  expectAll('old');
+  await expect(replace(undefined, AbortSignal.abort())).rejects.toThrow(
     'The call was cancelled before the file was changed; nothing was written.',
   );
-  chmodSync(join(at.root, 'sub/b.lisp'), 0o444);
-  expect(await write()).toBe(
-    'sub/b.lisp is read-only (mode 444); nothing was written. The user can make it writable.',
+  expectAll('old');
+  chmodSync(join(at.root, 'b.lisp'), 0o444);
+  await expect(replace()).rejects.toThrow(
+    'b.lisp is read-only (mode 444); nothing was written. The user can make it writable.',
   );
-  expect(contents()).toEqual(['old a', 'old b']);
-  expect(tree(at.root)).toEqual(['a.lisp', 'sub', 'sub/b.lisp']);
+  expectAll('old');
+  chmodSync(join(at.root, 'b.lisp'), 0o644);
+  intents = new Intents(join(at.outside, 'secret.txt', 'edits'));
+  await expect(replace()).rejects.toThrow(
+    /^The change of several files could not be noted beside them \(ENOTDIR.*\), so nothing was written\. Change them one at a time\.$/,
+  );
+  expectAll('old');
 });
 
-test('what was changed already is changed back when the last one fails', async () => {
-  let looks = 0;
-  const becomesDirectory = () => {
-    if (++looks < 2) return;
-    rmSync(join(at.root, 'sub/b.lisp'));
-    mkdirSync(join(at.root, 'sub/b.lisp'));
-    writeFileSync(join(at.root, 'sub/b.lisp/full'), '');
-  };
-  expect(await write(becomesDirectory)).toContain('sub/b.lisp');
-  expect(readFileSync(join(at.root, 'a.lisp'), 'utf8')).toBe('old a');
-  expect(tree(at.root)).toEqual(['a.lisp', 'sub', 'sub/b.lisp', 'sub/b.lisp/full']);
+/** Makes what a server leaves that was killed when it had renamed DONE of the files. */
+function cutOff(done: number): void {
+  mkdirSync(folder, { recursive: true });
+  const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+  const files = NAMES.map((name, index) => {
+    const [path, old] = [join(at.root, name), `.live-lisp-000000000000000${index}.old`];
+    const fresh = join(path, '..', `.live-lisp-000000000000000${index}.tmp`);
+    linkSync(path, join(path, '..', old));
+    writeFileSync(fresh, 'new');
+    if (index < done) renameSync(fresh, path);
+    return { path, old, before: digest('old'), after: digest('new') };
+  });
+  writeFileSync(join(folder, `${GONE}-0000000000000000.json`), JSON.stringify(files));
+}
+
+const CUT_OFF =
+  'A change of a.lisp, b.lisp, sub/c.lisp was cut off when the server was killed, and is taken back:';
+
+test('what a kill cut off is taken back by the next server', async () => {
+  cutOff(2);
+  expect(contents()).toEqual(['new', 'new', 'old']);
+  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([
+    `${CUT_OFF} a.lisp, b.lisp, sub/c.lisp are as before.`,
+  ]);
+  expect([contents(), readdirSync(folder)]).toEqual([['old', 'old', 'old'], []]);
+  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([]);
+});
+
+test('what all files have got stays', async () => {
+  cutOff(3);
+  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([]);
+  expectAll('new');
+});
+
+test('a file that was changed since is left as it is', async () => {
+  cutOff(2);
+  at.put('b.lisp', 'mine');
+  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([
+    `${CUT_OFF} a.lisp, sub/c.lisp is as before. Changed since, and left as they are: b.lisp.`,
+  ]);
+  expect(contents()).toEqual(['old', 'mine', 'old']);
+});
+
+test('that of another workspace, of a server that runs, and half a note are left alone', async () => {
+  cutOff(1);
+  const other = makeWorkspace();
+  expect(await takeBackUnfinished(other.workspace, intents)).toEqual([]);
+  other.remove();
+  renameSync(
+    join(folder, `${GONE}-0000000000000000.json`),
+    join(folder, `${process.ppid}-0000000000000000.json`),
+  );
+  writeFileSync(join(folder, `${GONE}-0000000000000001.json`), '[{"path": "/');
+  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([]);
+  expect([contents(), readdirSync(folder)]).toEqual([
+    ['new', 'old', 'old'],
+    [`${process.ppid}-0000000000000000.json`],
+  ]);
+});
+
+test('a kill at any moment leaves all or none', async () => {
+  const program = join(at.outside, 'replacing.mjs');
+  await build({
+    stdin: {
+      contents: `
+        import { Intents } from './src/files/intents.ts';
+        import { replaceTogether } from './src/files/together.ts';
+        import { Workspace } from './src/files/workspace.ts';
+        const [root, folder, ...names] = process.argv.slice(2);
+        const workspace = new Workspace({ roots: [root] });
+        for (let round = 0; ; round++) {
+          const bytes = Buffer.from('round ' + round);
+          await replaceTogether(workspace, new Intents(folder), names.map((path) => ({ path, bytes, confirm() {} })));
+          if (round === 0) console.log('begun');
+        }`,
+      resolveDir: PROJECT,
+      loader: 'ts',
+    },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile: program,
+    logLevel: 'silent',
+  });
+  let taken = 0;
+  for (let run = 0; run < 12; run++) {
+    const child = spawn(process.execPath, [program, at.root, folder, ...NAMES], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    // The moment is what is tested: any of a few rounds.
+    await setTimeout(1.3 * run);
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    taken += (await takeBackUnfinished(at.workspace, intents)).length;
+    expect(new Set(contents()).size).toBe(1);
+    expect(readdirSync(folder)).toEqual([]);
+  }
+  expect(taken).toBeLessThanOrEqual(12);
 });

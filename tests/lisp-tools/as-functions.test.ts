@@ -16,11 +16,10 @@ beforeAll(async () => {
   writeFileSync(join(root.path, 'long.txt'), 'a b\n'.repeat(150_000));
   session = await startSession({ args: ['--root', root.path, '--heap', '2GB'] });
   await session.eval(`(progn
-    (defvar *many* (make-package :many-symbols))
-    (dotimes (i 2500) (export (intern (format nil "SYMBOL-~4,'0D" i) *many*) *many*))
-    (defun wanted () 1)
-    (dotimes (i 300) (eval (list 'defun (intern (format nil "CALLER-~3,'0D" i)) '() '(wanted))))
+    (defvar *many* (make-package :many-symbols)) (dotimes (i 2500) (export (intern (format nil "SYMBOL-~4,'0D" i) *many*) *many*))
+    (defun wanted () 1) (dotimes (i 300) (eval (list 'defun (intern (format nil "CALLER-~3,'0D" i)) '() '(wanted))))
     (defun data (key &rest call) (gethash key (apply #'live-lisp:call-tool call)))
+    (defun object (&rest all) (let ((it (make-hash-table :test 'equal))) (loop while all do (setf (gethash (pop all) it) (pop all))) it))
     (defun told (&rest call)
       (handler-case (apply #'live-lisp:call-tool call)
         (live-lisp:tool-error (e) (list (type-of e) (live-lisp:tool-error-tool e) (live-lisp:tool-error-message e)))))
@@ -253,6 +252,7 @@ describe('C7', () => {
     search_tools: ':query "callers"',
     read_definition: ':name "print-object"',
     rename_symbol: ':name "cl-user::*from-file*" :to "*in-file*"',
+    edit_definitions: ':edits (list (object "definition" "*from-file*" "path" "code.lisp" "text" "1"))',
     impact_of_change: ':name "print-object" :lambda-list "(x)" :limit 3',
     image_status: '',
     interrupt: ':all t',

@@ -211,6 +211,12 @@ export const TOOLS: Record<string, Calls> = {
       { path: 7 },
     ],
   },
+  edit_definitions: {
+    usual: [{ edits: [{ definition: 'shop::idle', op: 'after', text: '(defun busy ())' }], load: true }],
+    empty: [{ edits: [{ definition: 'shop::busy', op: 'delete' }], load: true }],
+    'over-long': [],
+    bad: [{}, { edits: [{ definition: 'shop::idle', text: '(defun idle ()' }] }, { edits: 'shop::idle' }],
+  },
   read_file: {
     usual: [{ path: 'shop.asd' }, { path: 'shop.lisp', start_line: 2, end_line: 4 }],
     empty: [{ path: 'nothing.lisp' }],

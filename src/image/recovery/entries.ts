@@ -20,6 +20,8 @@ export type Entry =
   | { kind: 'package'; inPackage: string }
   /** PARTIAL: it was not loaded to its end. FORGET: what it defined no more was taken out of the image. */
   | { kind: 'file'; path: string; digest?: string; partial?: boolean; forget?: boolean }
+  /** Some forms of a file: the content has only those. NUMBERS are what numbers all of its forms had before. */
+  | { kind: 'forms'; path: string; digest: string; numbers: (number | null)[]; partial?: boolean }
   | SystemEntry;
 
 /** A system that was loaded, with the digests of the source files then, once they are known. */
@@ -57,6 +59,8 @@ export function labelOf(entry: Entry): string {
     }
     case 'file':
       return `load_file ${entry.path}`;
+    case 'forms':
+      return `edit_definitions ${entry.path}`;
     case 'system':
       return `load_system ${entry.name}`;
     case 'package':
@@ -79,6 +83,8 @@ export function replaces(entry: Entry, last: Entry): boolean {
       return 'name' in last && last.name === entry.name;
     case 'file':
       return entry.digest !== undefined && JSON.stringify(entry) === JSON.stringify(last);
+    case 'forms':
+      return false;
     case 'form': {
       // What the reader evaluates could do more than define.
       if (entry.text.includes('#.') || !('text' in last) || last.text.includes('#.')) return false;

@@ -2,7 +2,13 @@
 
 import { messageOf } from '../../errors.ts';
 import type { Answer, Built } from '../wire/messages.ts';
-import type { EvaluateData, LoadFileData, LoadFilesData, LoadSystemData } from '../wire/operations.ts';
+import type {
+  EvaluateData,
+  LoadFileData,
+  LoadFilesData,
+  LoadSystemData,
+  Operations,
+} from '../wire/operations.ts';
 import { digestOf, readBounded } from './digests.ts';
 import {
   type Entry,
@@ -143,6 +149,14 @@ export class Journal {
           this.#loadedFile(value.file, { value }, true, false, contents.get(value.file));
       };
     }
+    if (name === 'load-forms') {
+      const { file, content, numbers } = args as Operations['load-forms']['args'];
+      return (_, { data, ending }) =>
+        this.#loadedForms(file, data as LoadFileData, ending.kind === 'done', {
+          content: Buffer.from(content, 'latin1'),
+          numbers,
+        });
+    }
     if (name === 'load-system') {
       return (_, { data, ending }) => {
         const { value } = data as LoadSystemData;
@@ -225,6 +239,19 @@ export class Journal {
       ...(!ended && { partial: true }),
       ...(forget && { forget }),
     });
+  }
+
+  #loadedForms(
+    path: string,
+    { value, phase }: LoadFileData,
+    ended: boolean,
+    { content, numbers }: { content: Buffer; numbers: (number | null)[] },
+  ): void {
+    if (value?.notLoaded || (!ended && phase !== 'load')) return;
+    addName(this.#held.files, path);
+    const digest = digestOf(content);
+    this.keep(digest, content);
+    this.add({ kind: 'forms', path, digest, numbers, ...(!ended && { partial: true }) });
   }
 
   #loadedSystem(name: string, loaded: string[] = []): SystemEntry {

@@ -87,6 +87,7 @@ export class Rebuild {
     if (entry === undefined) return true;
     try {
       if (entry.kind === 'file') return await this.#loadFile(peer, entry);
+      if (entry.kind === 'forms') return await this.#loadForms(peer, entry);
       if (entry.kind === 'system') return await this.#loadSystem(peer, entry);
       return await this.#replay(peer, nextBatch(entries, this.#done));
     } catch (error) {
@@ -147,12 +148,32 @@ export class Rebuild {
         ...(entry.forget && { forget: true }),
       };
       const { data, ending } = await this.#job(peer, 'load-file', args, this.#times.rebuiltLoad);
-      if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
-      this.#done++;
-      if (ending.kind === 'done' && !data.value?.notLoaded) addName(this.#result.files, entry.path);
-      else if (!entry.partial) this.#fail(labelOf(entry), causeOf(ending, 'not compiled'));
-      return true;
+      return this.#loaded(entry, ending, data.value?.notLoaded === true);
     });
+  }
+
+  #loadForms(peer: Peer, entry: Entry & { kind: 'forms' }): Promise<boolean> {
+    return withTemporaryFolder(async (folder) => {
+      const content = this.#journal.content(entry.digest)?.toString('latin1');
+      const { path: file, numbers } = entry;
+      if (content === undefined || readBounded(file) === undefined) {
+        this.#fail(labelOf(entry), { kind: 'file gone' });
+        this.#done++;
+        return true;
+      }
+      const args = { file, fasl: join(folder, 'loaded.fasl'), content, numbers };
+      const { data, ending } = await this.#job(peer, 'load-forms', args, this.#times.rebuiltLoad);
+      return this.#loaded(entry, ending, data.value?.notLoaded === true);
+    });
+  }
+
+  /** Takes how the load of the file of ENTRY ended. Returns whether the image can be used. */
+  #loaded(entry: Entry & { path: string; partial?: boolean }, ending: Ending, notLoaded: boolean): boolean {
+    if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#stopped(entry, ending);
+    this.#done++;
+    if (ending.kind === 'done' && !notLoaded) addName(this.#result.files, entry.path);
+    else if (!entry.partial) this.#fail(labelOf(entry), causeOf(ending, 'not compiled'));
+    return true;
   }
 
   /** Returns the file of ENTRY, with what was loaded then when it has that no more. An image in the sandbox does not
@@ -191,7 +212,7 @@ export class Rebuild {
 
   /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS. They begin anew whenever REACHED
    *  is told of a further form, or of the look whether the image still works after it. */
-  async #job<Name extends 'replay' | 'load-file' | 'load-system'>(
+  async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system'>(
     peer: Peer,
     name: Name,
     args: Operations[Name]['args'],

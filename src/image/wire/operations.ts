@@ -100,6 +100,18 @@ export interface CompileData extends Omit<EvaluateData, 'values'> {
   forms?: number;
 }
 
+/** What the reader says to a text. Places are counted in characters, as Lisp does. */
+export interface CheckedText {
+  /** Where its forms end. */
+  ends?: number[];
+  /** Why it cannot be read behind the last of these. */
+  stopped?: string;
+  /** What is wrong with some forms; NAME says that it is about a package or a symbol. */
+  problems?: { start: number; text: string; name?: boolean }[];
+  /** Packages that those forms are in and that there are not, so that these were not looked at. */
+  missing?: string[];
+}
+
 export interface LoadFileData extends Remarks {
   /** What it was at when it ended. */
   phase?: 'compile' | 'load';
@@ -178,6 +190,7 @@ export interface Operations {
   };
   evaluate: { args: { code: string; package?: string }; data: EvaluateData };
   'compile-forms': { args: { code: string; file: string; package?: string }; data: CompileData };
+  'check-text': { args: { text: string; starts: number[] }; data: { value?: CheckedText } };
   'last-error': { args: { index: number }; data: { value?: LastErrorData } };
   'load-file': {
     args: { file: string; fasl: string; content?: string; forget?: boolean };
@@ -196,6 +209,10 @@ export interface Operations {
   'rename-finish': {
     args: { home: string; names: [string, string][] };
     data: { value?: RenameFinished };
+  };
+  'load-forms': {
+    args: { file: string; fasl: string; content: string; numbers: (number | null)[] };
+    data: LoadFileData;
   };
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };

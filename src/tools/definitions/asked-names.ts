@@ -1,7 +1,7 @@
 // Decides which definitions a text names: symbols, (setf NAME), strings, and forms such as (defmethod area (circle)).
 
 import { CallError } from '../../errors.ts';
-import { headOf } from '../../source/again.ts';
+import { headOf, methodsMeant } from '../../source/again.ts';
 import { bareName, elementsOf } from '../../source/form.ts';
 import { TopLevelForms } from '../../source/position.ts';
 import { SourceText } from '../../source/text.ts';
@@ -10,8 +10,10 @@ import { SourceText } from '../../source/text.ts';
 export interface Asked {
   name: string;
   symbol: string;
-  /** The qualifiers and specializers of one method, without packages. */
-  method?: string;
+  /** What the qualifiers and specializers of one method can be, without packages. */
+  methods?: readonly string[];
+  /** The operator of a form that was given, such as DEFUN. */
+  operator?: string;
 }
 
 /** Returns what TEXT names. Throws a CallError when that is nothing, or not to be read. */
@@ -33,12 +35,15 @@ function askedAt(forms: TopLevelForms, start: number): Asked {
   const place = bareName(first) === 'SETF' && second !== undefined && third === undefined;
   if (place) return { name: text, symbol: `SETF ${bareName(second)}` };
   const head = headOf(form);
-  const named = second && forms.at(second.start);
-  if (second === undefined || head === undefined || named === undefined) {
+  const named = second && forms.textAt(second.start).trim();
+  const operator = bareName(first);
+  if (named?.startsWith('"') && operator !== '')
+    return { name: named, symbol: named.slice(1, -1).toUpperCase(), operator };
+  if (named === undefined || head === undefined) {
     throw new CallError(
       `${text} names no definition. Give a symbol, (setf area), or (defmethod area (circle)).`,
     );
   }
-  const name = forms.textAt(second.start).trim();
-  return { name, symbol: head.name, ...(head.method !== '' && { method: head.method }) };
+  const methods = methodsMeant(form);
+  return { name: named, symbol: head.name, operator, ...(methods.length > 0 && { methods }) };
 }

@@ -80,11 +80,11 @@ interface Reading {
 function thingRows({ nature, sources = [], methods = [] }: Thing, name: string, reading: Reading): ReadRow[] {
   const { asked, wanted, places, known } = reading;
   const fitting = methods.filter(
-    ({ description = '' }) => asked.method === undefined || namesIn(description) === asked.method,
+    ({ description = '' }) => asked.methods?.includes(namesIn(description)) ?? true,
   );
   const methodRow = (method: Place) =>
     rowOf(method, `${name} ${method.description}`, 'METHOD', { name, method: method.description }, reading);
-  if (asked.method !== undefined) return fitting.map(methodRow);
+  if (asked.methods !== undefined) return fitting.map(methodRow);
   const all = wanted.methods || wanted.kind?.toUpperCase() === 'METHOD';
   const rows = sources.map((source) => rowOf(source, name, nature, { name }, reading));
   // Those of a class's accessors have no form of their own.

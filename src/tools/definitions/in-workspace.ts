@@ -20,12 +20,17 @@ export async function workspaceDefinitions(
   symbol: string,
   features: ReadonlySet<string>,
 ): Promise<DefinitionText[]> {
-  const budget: Budget = { entries: ENTRIES, until: performance.now() + MS };
   const found: DefinitionText[] = [];
-  for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) {
-    if (!isLispFile(path)) continue;
+  for await (const path of lispFiles(workspace)) {
     found.push(...places.definitionsOf(path, symbol, features));
     if (found.length >= TOLD) return found.slice(0, TOLD);
   }
   return found;
+}
+
+/** Yields the real paths of the Lisp files of WORKSPACE, as far as there is time to look for them. */
+export async function* lispFiles(workspace: Workspace): AsyncGenerator<string> {
+  const budget: Budget = { entries: ENTRIES, until: performance.now() + MS };
+  for await (const path of filesBelow(workspace, workspace.rootFolders(), budget))
+    if (isLispFile(path)) yield path;
 }

@@ -2,17 +2,16 @@
 
 import { CallError } from '../../errors.ts';
 import { changeOf, diffHunks, newFile } from '../../files/diff.ts';
-import { WHOLE } from '../../files/lines.ts';
-import { binaryKind, decode, encode, type FileText, lineEnds, linesOf } from '../../files/text.ts';
+import { encode, type FileText } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
 import { boundLines, joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { topLevelLists } from '../../source/code-search.ts';
 import { visible, visibleName } from '../../visible.ts';
-import { checkApproved } from '../approved.ts';
+import { checkApproved, presentText } from '../approved.ts';
+import { atLinesText, exactPlace, nearestText, withLineEndsOf } from '../exact-text.ts';
 import { isLispFile, newImbalanceText } from '../parentheses.ts';
-import { nearestPlace, occurrences, TOLD } from './match.ts';
 
 const PROPOSE_FILE_EDIT = {
   name: 'propose_file_edit',
@@ -44,9 +43,8 @@ const PROPOSE_FILE_EDIT = {
 
 type EditArguments = ArgumentsFor<typeof PROPOSE_FILE_EDIT>;
 
-/** Lines of a diff in the answer, and of the nearest place in a refusal. */
+/** Lines of a diff in the answer. */
 const DIFF_LINES = 200;
-const NEAR_LINES = 40;
 
 export function proposeFileEdit(workspace: Workspace) {
   return defineTool({
@@ -156,54 +154,23 @@ function editOf(
   return { before, after: { ...before, text: replaced(file, before.text, wanted) } };
 }
 
-function presentText({ name, size, bytes }: Present): FileText {
-  if (size === undefined) return { text: '', encoding: 'UTF-8', bom: false };
-  const kind = bytes && binaryKind(bytes);
-  if (bytes !== undefined && kind === undefined) return decode(bytes);
-  const what = kind ?? `larger than ${WHOLE / 1024 / 1024} MB`;
-  throw new CallError(`${visibleName(name)} is ${what}, which this tool does not change.`);
-}
-
 /** Returns TEXT, of FILE, with the one place of ORIGINAL replaced; all other characters stay as they are. */
 function replaced(
   file: string,
   text: string,
   { original, modified }: { original: string; modified: string },
 ) {
-  const plain = text.replaceAll('\r\n', '\n');
-  const { count, start, lines } = occurrences(plain, original);
-  if (count === 0) throw new CallError(staleText(file, plain, original));
+  const { count, lines, from, to } = exactPlace(text, original);
+  if (count === 0) throw new CallError(staleText(file, text, original));
   if (count > 1) {
     throw new CallError(
-      `original stands ${count} times in ${file}, ${linesText(lines)}. Give it with more of the text around it, so that it stands there once.`,
+      `original stands ${count} times in ${file}, ${atLinesText(lines)}. Give it with more of the text around it, so that it stands there once.`,
     );
   }
-  const [from, to] = [start, start + original.length].map((at) => indexWithReturns(text, at));
-  const crlf = lineEnds(text.slice(from, to)) ?? lineEnds(text);
-  const put = crlf === 'CRLF' ? modified.replaceAll('\n', '\r\n') : modified;
-  return text.slice(0, from) + put + text.slice(to);
-}
-
-function linesText(lines: readonly number[]): string {
-  if (lines.length === 1) return `at line ${lines[0]}`;
-  return `${lines.length < TOLD ? 'at' : 'first at'} lines ${lines.join(', ')}`;
-}
-
-/** Returns the index in TEXT of what is at INDEX when each CRLF in it is one character. */
-function indexWithReturns(text: string, index: number): number {
-  let found = index;
-  for (let at = text.indexOf('\r\n'); at !== -1 && at < found; at = text.indexOf('\r\n', at + 2)) found += 1;
-  return found;
+  return text.slice(0, from) + withLineEndsOf(text, from, to, modified) + text.slice(to);
 }
 
 function staleText(file: string, text: string, original: string): string {
-  const near = nearestPlace(linesOf(text), linesOf(original));
-  const head = `original does not stand in ${file} as it is on the disk; nothing was changed.`;
-  if (near === undefined) return `${head} No place looks like it: read the file again.`;
-  const { first, lines, onlySpace } = near;
-  const shown = lines.slice(0, NEAR_LINES).map((line, index) => `${first + index}: ${line}`);
-  const where = lines.length === 1 ? `is line ${first}` : `is lines ${first} to ${first + lines.length - 1}`;
-  const how = onlySpace ? `, which differs in white space only` : '';
-  const more = lines.length > NEAR_LINES ? '\n...' : '';
-  return `${head} The nearest place ${where}${how}:\n\n${shown.join('\n')}${more}\n\nGive the exact text as original.`;
+  const near = nearestText(text, original, 'original') ?? 'No place looks like it: read the file again.';
+  return `original does not stand in ${file} as it is on the disk; nothing was changed. ${near}`;
 }

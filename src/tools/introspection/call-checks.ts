@@ -116,15 +116,15 @@ class Checks {
       });
       return;
     }
-    // Where text has moved since it was loaded, the site is another place: all calls of the file are looked at below.
-    if (site.changed) {
+    const index = this.#places.indexOf(site, this.#features);
+    // Where its form has changed since it was loaded, the site is no place: all calls of the file are looked at below.
+    if (site.changed && index === undefined) {
       const at = this.#places.fileName(file);
       this.#tell(this.#result.unknown, { caller, at, text: '', why: 'the file changed since it was loaded' });
       return;
     }
-    const index = this.#places.indexOf(site, this.#features) ?? 0;
-    const mention = mentions.get(index);
-    if (mention === undefined) this.#elsewhere(caller, file, index, mentions);
+    const mention = mentions.get(index ?? 0);
+    if (mention === undefined) this.#elsewhere(caller, file, index ?? 0, mentions);
     else if (!this.#claimed.has(mention)) this.#check(caller, file, mention);
   }
 

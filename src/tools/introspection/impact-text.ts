@@ -49,6 +49,20 @@ export function impactText(impact: Impact, limit: number): string {
   ]);
 }
 
+/** Calls of one function that are told when it has changed. */
+const UNFIT = 20;
+
+/** Returns which CALLS of a function no longer fit it, or nothing when all do. */
+export function unfitText({ name, calls, unfit, perhaps }: { name: string } & CheckedCalls): string {
+  const section = (header: string, rows: CheckedCall[], of = '') =>
+    rows.length > 0 &&
+    `${header} (${rows.length}${of}):\n${boundList(rows.map(callText), UNFIT, rows.length)}`;
+  return joinSections([
+    section(`Calls that no longer fit ${name}`, unfit, ` of ${calls}`),
+    section(`What would not fit ${name}, if it is a call`, perhaps),
+  ]);
+}
+
 type Section = (header: string, rows: string[], total?: number | string) => string | false;
 
 function callSections(impact: Impact, section: Section): (string | false)[] {

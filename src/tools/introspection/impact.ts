@@ -78,6 +78,22 @@ export function impactOfChange(image: Image, places: Places) {
   });
 }
 
+/** Returns how the calls fit of the function NAME of the package HOME, as it is now. Returns undefined when no calls are
+ *  known, or no lambda list. */
+export async function callsNow(
+  image: Image,
+  places: Places,
+  { name, home }: { name: string; home: string },
+  context: CallContext,
+): Promise<({ name: string } & CheckedCalls) | undefined> {
+  const reply = await image.call('impact', { name, package: home, limit: 1 }, callOptions(context));
+  const facts = foundValue(reply);
+  if (isLookupFailure(facts) || facts.kind === undefined || facts.arglist === undefined) return undefined;
+  const list = parsedLambdaList(facts.arglist);
+  const checked = list && (await new Investigation(image, places, facts, context).calls(list));
+  return checked && { name: facts.name, ...checked };
+}
+
 /** The look at one change. */
 class Investigation {
   readonly #image: Image;
@@ -115,6 +131,12 @@ class Investigation {
       methods: this.#methods(list, ofMethod),
       accessors: await this.#accessors(definition),
     };
+  }
+
+  /** Returns how the calls fit LIST, what is known of them. */
+  async calls(list: LambdaList): Promise<CheckedCalls | undefined> {
+    const callers = await this.#callers(this.#facts.name);
+    return callers && this.#checked(this.#facts.name, callers, this.#called(list));
   }
 
   #common() {

@@ -2,8 +2,9 @@
 
 import { CallError } from '../../errors.ts';
 import { changeOf } from '../../files/diff.ts';
+import type { Intents } from '../../files/intents.ts';
 import { encode } from '../../files/text.ts';
-import { writeTogether } from '../../files/together.ts';
+import { replaceTogether } from '../../files/together.ts';
 import type { Present } from '../../files/write.ts';
 import type { Image } from '../../image/image.ts';
 import type { RenameFacts } from '../../image/wire/renaming.ts';
@@ -69,6 +70,8 @@ type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
 /** What a rename is made from. */
 interface RenameGround extends Ground {
   image: Image;
+  /** What is being done to several files at once. */
+  intents: Intents;
 }
 
 export function renameSymbol(ground: RenameGround) {
@@ -141,9 +144,10 @@ function previewOf({ facts, plan }: Planned): Preview {
   };
 }
 
-async function writePlan({ workspace }: RenameGround, plan: RenamePlan, { signal }: CallContext) {
-  await writeTogether(
+async function writePlan({ workspace, intents }: RenameGround, plan: RenamePlan, { signal }: CallContext) {
+  await replaceTogether(
     workspace,
+    intents,
     plan.changes.map(({ real, present, after }) => ({
       path: real,
       bytes: encode(after, visibleName(present.name)),

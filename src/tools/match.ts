@@ -1,6 +1,6 @@
 // Decides where a text stands in a file, and which place looks most like it when it stands nowhere.
 
-import { similarity } from '../../kernel/nearest.ts';
+import { similarity } from '../kernel/nearest.ts';
 
 /** Lines that are told, of the first occurrences. */
 export const TOLD = 20;

@@ -1,0 +1,166 @@
+/** Decides where in a Lisp text what is put before, behind or in place of a form goes, and what goes with a form. */
+
+import { newReader, readTopLevel } from './form.ts';
+import type { TopLevelForms } from './position.ts';
+import type { SourceText } from './text.ts';
+
+/** The text from START to END gives way to TEXT. */
+export interface Splice {
+  start: number;
+  end: number;
+  text: string;
+}
+
+/** A form, from START to END, with the #+ or #- before it from LEAD on. */
+export interface Extent {
+  start: number;
+  end: number;
+  lead: number;
+}
+
+/** Returns the splice that puts ADDED, which ends no line, in front of EXTENT of TEXT and the comment right above it. */
+export function splicedBefore(text: string, { lead }: Extent, added: string, eol: string): Splice {
+  const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
+  const indentation = text.slice(lineStart, lead);
+  const alone = indentation.trim() === '';
+  const at = alone ? commentStart(text, lineStart) + indentation.length : lead;
+  return { start: at, end: at, text: `${added}${eol}${eol}${alone ? indentation : ''}` };
+}
+
+/** A line that is about the form below it. One with four semicolons is a title. */
+const COMMENT_LINE = /^[ \t]*;(?!;;;)/;
+
+/** Returns where the lines of comment begin that end at LINE_START of TEXT. */
+function commentStart(text: string, lineStart: number): number {
+  let start = lineStart;
+  for (let at = lineStart; at > 0; ) {
+    at = text.lastIndexOf('\n', at - 2) + 1;
+    if (!COMMENT_LINE.test(text.slice(at, start))) return start;
+    start = at;
+  }
+  return start;
+}
+
+/** Returns the splice that puts ADDED, which ends no line, behind EXTENT of TEXT and the comment in its last line. */
+export function splicedAfter(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
+  const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
+  const indentation = /^[ \t]*/.exec(text.slice(lineStart, lead))?.[0] ?? '';
+  const at = end + (/^[ \t]*;[^\r\n]*/.exec(text.slice(end))?.[0].length ?? 0);
+  return {
+    start: at,
+    end: at,
+    text: `${eol}${eol}${indentation}${added}${commentBreak(text, at, added, eol)}`,
+  };
+}
+
+/** Returns the splice that puts ADDED in the place of EXTENT of TEXT. */
+export function splicedOver(text: string, { start, end }: Extent, added: string, eol: string): Splice {
+  return { start, end, text: added + commentBreak(text, end, added, eol) };
+}
+
+/** Returns the line break that is due behind ADDED at index AT of TEXT: a comment must not take what follows into it. */
+function commentBreak(text: string, at: number, added: string, eol: string): string {
+  const follows = /^[ \t]*[^ \t\r\n]/.test(text.slice(at));
+  const lastLine = added.slice(added.lastIndexOf('\n') + 1);
+  return follows && lastLine.includes(';') ? eol : '';
+}
+
+/** Line breaks that are put between a form and one that is new. */
+const BREAKS = 2;
+
+/** Returns the splice that takes EXTENT out of TEXT, with the line breaks on one side. It is the side that has as many as a
+ *  new form gets, else the one with fewer. */
+export function splicedOut(text: string, { lead, end }: Extent): Splice {
+  const before = /\s*$/.exec(text.slice(0, lead))?.[0] ?? '';
+  const behind = /^\s*/.exec(text.slice(end))?.[0] ?? '';
+  const [above, below] = [before, behind].map((blank) => blank.split('\n').length - 1) as [number, number];
+  const alone = { start: lead, end, text: '' };
+  const withAbove = { ...alone, start: lead - before.length };
+  const withBelow = { ...alone, end: end + behind.length };
+  if (end + behind.length === text.length) return before.length === lead ? alone : withAbove;
+  if (before.length === lead) return withBelow;
+  // The last of a list takes its line with it.
+  if (below === 0) return above > 0 && text[end + behind.length] === ')' ? withAbove : alone;
+  if (above === 0) return below === BREAKS ? withBelow : alone;
+  if (above === 1 && endsInComment(text.slice(0, lead - before.length))) return withAbove;
+  if ((above === BREAKS) !== (below === BREAKS)) return above === BREAKS ? withAbove : withBelow;
+  return below < above ? withBelow : withAbove;
+}
+
+/** Whether the last line of TEXT is a comment, as it stands above a form. */
+function endsInComment(text: string): boolean {
+  return COMMENT_LINE.test(text.slice(text.lastIndexOf('\n') + 1));
+}
+
+/** Returns TEXT with SPLICES, which are in the order of where they begin; those at the same place follow each other.
+ *  Returns the later of two that change the same when there are such. */
+export function spliced(text: string, splices: readonly Splice[]): string | Splice {
+  let [result, at] = ['', 0];
+  for (const splice of splices) {
+    if (splice.start < at) return splice;
+    result += text.slice(at, splice.start) + splice.text;
+    at = splice.end;
+  }
+  return result + text.slice(at);
+}
+
+/** Returns the line of TEXT in which what begins does not end, or undefined when all of it is whole forms. */
+export function unfinishedLine(text: string, features: ReadonlySet<string>): number | undefined {
+  const whole = `${text}\n()`;
+  const reader = newReader(whole, 0, features);
+  const lineOf = (index: number) => text.slice(0, index).split('\n').length;
+  for (let last = 0; ; ) {
+    const form = readTopLevel(reader);
+    if (form === undefined) return lineOf(last);
+    if (form.start === text.length + 1 && reader.at === whole.length)
+      return form.lead === undefined ? undefined : lineOf(form.lead);
+    if (reader.at > text.length) return lineOf(form.start);
+    last = reader.at;
+  }
+}
+
+/** A top-level form of a text that a splice put there or has changed: where it begins and ends. */
+export interface Changed {
+  start: number;
+  end: number;
+}
+
+/** Returns the top-level forms of NOW that SPLICES of BEFORE have made or changed. Returns the first form of BEFORE that
+ *  none of them touches and that NOW reads otherwise, when there is one. */
+export function changedForms(
+  before: TopLevelForms,
+  now: TopLevelForms,
+  splices: readonly Splice[],
+): { changed: Changed[]; numbers: (number | null)[] } | { lost: number } {
+  const kept = new Map<number, { number: number; end: number }>();
+  for (const [number, start] of before.starts().entries()) {
+    const end = before.at(start)?.end ?? start;
+    const lead = before.lead(start);
+    const touched = splices.some((each) => each.start < end && each.end > lead);
+    const shift = shiftAt(splices, start);
+    if (!touched) kept.set(start + shift, { number, end: end + shift });
+  }
+  const numbers: (number | null)[] = [];
+  const changed: Changed[] = [];
+  for (const start of now.starts()) {
+    const end = now.at(start)?.end ?? start;
+    const same = kept.get(start);
+    if (same?.end === end) kept.delete(start);
+    else changed.push({ start, end });
+    numbers.push(same?.end === end ? same.number : null);
+  }
+  const [lost] = kept.values();
+  return lost === undefined ? { changed, numbers } : { lost: before.start(lost.number) ?? 0 };
+}
+
+/** Returns by how much SPLICES move what they do not touch at INDEX. */
+function shiftAt(splices: readonly Splice[], index: number): number {
+  return splices
+    .filter(({ start, end }) => end <= index && start <= index)
+    .reduce((sum, { start, end, text }) => sum + text.length - (end - start), 0);
+}
+
+/** Returns the line of the character at INDEX of SOURCE. */
+export function lineAt(source: SourceText, index: number): number {
+  return source.positionAt(index).line;
+}

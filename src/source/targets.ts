@@ -1,0 +1,105 @@
+/** Decides which forms of a Lisp text define a name, by their shape alone. */
+
+import { headOf } from './again.ts';
+import { formText, onOneLine } from './definitions.ts';
+import { elementsOf, type Form } from './form.ts';
+import type { TopLevelForms } from './position.ts';
+
+/** What is looked for: the NAME as texts have it, `SETF NAME` too. With METHODS it has one of these lists of qualifiers and
+ *  specializers. */
+export interface Wanted {
+  name: string;
+  operator?: string;
+  methods?: readonly string[];
+}
+
+/** A form that defines a name. */
+export interface Target {
+  start: number;
+  end: number;
+  /** Where the #+ or #- before it begins, or it itself. */
+  lead: number;
+  /** Where the top-level form begins that it is or is in. */
+  top: number;
+  operator: string;
+  /** Its qualifiers and specializers, as far as it has such. */
+  method: string;
+  /** How its name is written, and the package that the text is in there, when a form has entered one. */
+  written: string;
+  home?: string;
+  /** Its beginning: operator, name, and what tells a method from others. */
+  head: string;
+}
+
+/** How deep definitions are looked for in forms that name nothing, as in (eval-when (...) (defun name ...)). */
+const DEPTH = 3;
+
+/** Returns the forms of FORMS that define WANTED. */
+export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
+  const all = forms.starts().flatMap((top) => {
+    const home = forms.packageAt(top);
+    const form = forms.at(top)?.form;
+    const place = { text: forms.source.text, top, ...(home !== undefined && { home }) };
+    return form ? within({ ...form, lead: forms.lead(top) }, wanted, place, 0) : [];
+  });
+  return preferred(all, wanted);
+}
+
+/** Returns those of ALL that WANTED means first of all: definitions rather than other forms, and a generic function
+ *  rather than its methods. */
+function preferred(all: Target[], { operator, methods }: Wanted): Target[] {
+  const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
+  // Without such a list it can be the lambda list of what is no method.
+  if (found.length === 0 && operator !== 'DEFMETHOD') return all;
+  if (operator !== undefined) return found;
+  const defining = found.filter((each) => each.operator.startsWith('DEF'));
+  const others = defining.filter((each) => each.operator !== 'DEFMETHOD');
+  return [others, defining, found].find(({ length }) => length > 0) ?? [];
+}
+
+/** The text, and the top-level form that is looked into. */
+interface Place {
+  text: string;
+  top: number;
+  home?: string;
+}
+
+function within(form: Form, wanted: Wanted, place: Place, depth: number): Target[] {
+  const [operator, name, ...rest] = elementsOf(form);
+  if (operator?.kind !== 'atom' || name === undefined) return [];
+  const target = targetOf(form, wanted, place);
+  if (target !== undefined) return [target];
+  const names = name.kind !== 'cons' || /^\(setf\s/i.test(formText(place.text, name));
+  if (names || depth === DEPTH) return [];
+  return [name, ...rest].flatMap((each) => within(each, wanted, place, depth + 1));
+}
+
+function targetOf(form: Form, wanted: Wanted, { text, ...place }: Place): Target | undefined {
+  const [operator, name, ...rest] = elementsOf(form);
+  if (operator === undefined || name === undefined) return undefined;
+  const head = headOf(form);
+  const bare = head?.name ?? stringIn(text, name);
+  const named = name.kind === 'cons' && !bare?.startsWith('SETF ') ? (elementsOf(name)[0] ?? name) : name;
+  const is = (one: string | undefined, other: string) => one === undefined || one === other;
+  const same =
+    bare === wanted.name && is(wanted.operator, head?.operator ?? formText(text, operator).toUpperCase());
+  if (!same) return undefined;
+  const list = rest.findIndex(({ kind }) => kind === 'cons');
+  const parts = head?.operator === 'DEFMETHOD' ? rest.slice(0, list + 1) : [];
+  const shown = [operator, name, ...parts].map((part) => onOneLine(formText(text, part)));
+  return {
+    ...place,
+    start: form.start,
+    end: form.start + formText(text, form).length,
+    lead: form.lead ?? form.start,
+    operator: head?.operator ?? '',
+    method: head?.method ?? '',
+    written: onOneLine(formText(text, named)),
+    head: `(${shown.join(' ')})`,
+  };
+}
+
+/** Returns the name in PART of TEXT when that is a string, as systems have it. */
+function stringIn(text: string, part: Form): string | undefined {
+  return text[part.start] === '"' ? formText(text, part).slice(1, -1).toUpperCase() : undefined;
+}

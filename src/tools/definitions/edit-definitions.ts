@@ -1,0 +1,146 @@
+// Decides the tool that edits definitions by what they define, in one or several files.
+
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { CallError } from '../../errors.ts';
+import { changeOf } from '../../files/diff.ts';
+import type { Intents } from '../../files/intents.ts';
+import { replaceTogether } from '../../files/together.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import {
+  type ArgumentsFor,
+  type CallContext,
+  defineTool,
+  type Preview,
+  type Result,
+  type ToolDescription,
+} from '../../kernel/tool.ts';
+import { checkApproved } from '../approved.ts';
+import { PACKAGE, packageOf } from '../lookup.ts';
+import { editedData, editedText } from './edited-text.ts';
+import { EDIT, EDIT_REQUIRED, editsOf } from './edits.ts';
+import { loadEdited } from './load-edited.ts';
+import type { Origins } from './origins.ts';
+import { type Plan, planned } from './plan.ts';
+
+const EDIT_DEFINITIONS = {
+  name: 'edit_definitions',
+  title: 'Edit definitions',
+  description:
+    'Edit Lisp definitions by name, in one file or several, in one call with one approval: replace, insert, delete, or change a part. What is outside stays byte for byte. It is refused when a file could not be read any more. All files change or none.',
+  parameters: [
+    {
+      name: 'edits',
+      type: 'array',
+      items: { type: 'object', properties: EDIT, required: EDIT_REQUIRED },
+      description: 'What to change; each is about the text as it is before the call',
+    },
+    PACKAGE,
+    {
+      name: 'load',
+      type: 'boolean',
+      description: 'Then compile and load just the changed forms; tells warnings, and what no longer fits',
+    },
+  ],
+  required: ['edits'],
+  safetyLevel: 'dangerous',
+  limitMs: Number.POSITIVE_INFINITY,
+  categories: ['diff'],
+  shortDescription: 'Edit Lisp definitions by name; a human sees the diff and decides',
+  complexity: 'moderate',
+  keywords: [
+    'edit a function',
+    'replace a definition',
+    'structural editing',
+    'add a method',
+    'delete a function',
+    'edit several files',
+    'change a definition',
+    'insert a definition',
+  ],
+} as const satisfies ToolDescription;
+
+type EditArguments = ArgumentsFor<typeof EDIT_DEFINITIONS>;
+
+/** Returns the tool that edits definitions, which it finds by ORIGINS. INTENTS keeps what a kill must not cut off. */
+export function editDefinitions(origins: Origins, intents: Intents) {
+  const plan = (args: EditArguments, context: CallContext) =>
+    planned(origins, editsOf(args.edits), packageOf(args).package, context);
+  return defineTool({
+    ...EDIT_DEFINITIONS,
+    preview: async (args, context) => previewOf(await plan(args, context), args.load),
+    handler: async (args, context) => {
+      const made = await plan(args, context);
+      if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(made)) {
+        throw new CallError(
+          'The files changed after the edits were approved; nothing was written. Ask again.',
+        );
+      }
+      const { places } = origins;
+      const agreeing = made.files.filter(({ real }) => places.agrees(real));
+      if (args.load) await nextSecond(made);
+      await replaceTogether(
+        origins.workspace,
+        intents,
+        made.files.map(({ path, bytes, present: { fingerprint } }) => ({
+          path,
+          bytes,
+          confirm: (now) => checkApproved(now, fingerprint),
+        })),
+        context.signal,
+      );
+      return editedResult(made, args.load ? await loadEdited(origins, made, agreeing, context) : undefined);
+    },
+  });
+}
+
+function editedResult(plan: Plan, loaded: Result | undefined): Result {
+  return {
+    data: { files: editedData(plan), ...(loaded && { loaded: loaded.data }) },
+    text: joinSections([...editedText(plan), loaded?.text]),
+    failed: loaded?.failed === true,
+  };
+}
+
+/** Waits until none of the files in PLAN was written in this very second: by that SBCL tells versions apart. */
+async function nextSecond({ files }: Plan): Promise<void> {
+  for (const { real } of files) {
+    const { mtimeMs } = await stat(real);
+    const left = 1000 * (Math.floor(mtimeMs / 1000) + 1) - Date.now();
+    if (left > 0 && left <= 1000) await setTimeout(left);
+  }
+}
+
+/** Returns what a human is shown of PLAN. */
+function previewOf(plan: Plan, load = false): Preview {
+  const changes = plan.files.map(({ present, before, after }) =>
+    changeOf(present.name, before, { ...before, text: after }),
+  );
+  const [place, ...otherPlaces] = plan.files.map(({ present }) => present.name);
+  const notes = [
+    ...(load ? ['Then the changed forms are compiled and run in the image.'] : []),
+    ...plan.files.flatMap((file) => file.notes),
+  ];
+  const several = otherPlaces.length > 0;
+  const lines = changes.flatMap((change, index) => [
+    ...(several ? [`+++ ${plan.files[index]?.name}`] : []),
+    ...change.lines,
+  ]);
+  return {
+    summary: several ? `${changes.length} files` : (changes[0]?.summary ?? ''),
+    lines: [...lines, ...notes],
+    text: [...notes, ...changes.map(({ text }) => text)].join('\n'),
+    ...(place !== undefined && { place }),
+    ...(several && { otherPlaces }),
+    fingerprint: fingerprintOf(plan),
+  };
+}
+
+/** Is another one for other files, and for another content of them before or after. */
+function fingerprintOf({ files }: Plan): string {
+  const hash = createHash('sha256');
+  for (const { present, bytes } of files)
+    hash.update(JSON.stringify([present.fingerprint, bytes.toString('base64')]));
+  return hash.digest('hex');
+}

@@ -1,0 +1,101 @@
+// Decides what the argument `edits` of edit_definitions may hold.
+
+import { CallError, messageOf } from '../../errors.ts';
+import type { ArgumentsOf, Parameter } from '../../kernel/parameter.ts';
+import { readArguments } from '../../kernel/schema.ts';
+import { type Asked, askedNames } from './asked-names.ts';
+
+/** The members of an edit. */
+export const EDIT = [
+  {
+    name: 'definition',
+    type: 'string',
+    description: 'area, app::area, (setf area), (defclass area) or (defmethod area (circle))',
+  },
+  { name: 'path', type: 'string', description: 'Its file, where the name alone is not enough' },
+  { name: 'line', type: 'integer', description: 'A line of it, where several are named so', minimum: 1 },
+  {
+    name: 'op',
+    type: 'string',
+    enum: ['replace', 'before', 'after', 'delete'],
+    description: 'What to do with text: in its place (when absent), before it or after it',
+  },
+  { name: 'text', type: 'string', description: 'Whole forms' },
+  { name: 'old', type: 'string', description: 'Or: exact part of the definition to replace' },
+  { name: 'new', type: 'string', description: 'What takes its place' },
+  { name: 'all', type: 'boolean', description: 'Wherever old stands in the definition' },
+] as const satisfies readonly Parameter[];
+
+export const EDIT_REQUIRED = ['definition'] as const;
+
+/** What becomes of a definition. */
+export type Change =
+  | { kind: 'replace' | 'before' | 'after'; text: string }
+  | { kind: 'delete' }
+  | { kind: 'part'; old: string; put: string; all: boolean };
+
+/** An edit, and WHICH of the call it is. */
+export interface Edit {
+  which: string;
+  asked: Asked;
+  path?: string;
+  line?: number;
+  change: Change;
+}
+
+/** Edits of one call: a person reads them all. */
+const MOST = 200;
+
+/** Returns the edits that VALUES, the argument `edits`, hold. Throws a CallError that names what is wrong. */
+export function editsOf(values: readonly unknown[]): Edit[] {
+  if (values.length === 0) throw new CallError('edits is empty. Give at least one edit.');
+  if (values.length > MOST) {
+    throw new CallError(
+      `edits has ${values.length} edits, more than a person can look through. Give at most ${MOST}.`,
+    );
+  }
+  return values.map((value, index) => {
+    const which = `edits[${index}]`;
+    try {
+      return editOf(
+        which,
+        readArguments({ name: which, parameters: EDIT, required: EDIT_REQUIRED }, value ?? {}),
+      );
+    } catch (error) {
+      throw new CallError(`${which}: ${messageOf(error).replaceAll('\n', ' ')}`);
+    }
+  });
+}
+
+function editOf(which: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Edit {
+  const { definition, path, line } = args;
+  const [asked, ...more] = askedNames(definition);
+  if (asked === undefined || more.length > 0)
+    throw new CallError(`definition names ${more.length + 1} definitions. Give an edit for each.`);
+  return {
+    which,
+    asked,
+    ...(path !== undefined && { path }),
+    ...(line !== undefined && { line }),
+    change: changeOf(args),
+  };
+}
+
+function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Change {
+  const { op, text, old, new: put, all = false } = args;
+  if (old !== undefined || put !== undefined) {
+    if (op !== undefined || text !== undefined)
+      throw new CallError('it has both old or new and op or text. Give old and new, or text.');
+    if (old === undefined || put === undefined)
+      throw new CallError('old and new go together; one is missing.');
+    if (old === '') throw new CallError('old is empty. Give the part of the definition to replace.');
+    if (old === put) throw new CallError('old and new are the same, so there is nothing to change.');
+    return { kind: 'part', old, put, all };
+  }
+  if (op === 'delete') {
+    if (text !== undefined) throw new CallError('op delete takes no text.');
+    return { kind: 'delete' };
+  }
+  if (text === undefined) throw new CallError('it has no text. Give text, or old and new, or op delete.');
+  return { kind: op ?? 'replace', text };
+}

@@ -1,0 +1,158 @@
+// Decides how the forms that a call edited are compiled and loaded: those alone, as the forms of their files that they are.
+
+import { basename, join } from 'node:path';
+import type { Reply } from '../../image/wire/call.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import type { CallContext, Result } from '../../kernel/tool.ts';
+import { definitionOf } from '../../source/definition.ts';
+import { definedAt } from '../../source/definitions.ts';
+import { bareName, elementsOf } from '../../source/form.ts';
+import type { TopLevelForms } from '../../source/position.ts';
+import { withTemporaryFolder } from '../../temporary-folder.ts';
+import { agreementSection } from '../agreement.ts';
+import { callOptions } from '../calling.ts';
+import { conditionText, endingText, outputSection } from '../endings.ts';
+import { callsNow } from '../introspection/impact.ts';
+import { unfitText } from '../introspection/impact-text.ts';
+import type { Places } from '../places.ts';
+import { groupedWarnings, redefinedSection } from '../remarks.ts';
+import type { PlannedFile } from './edited-files.ts';
+import type { Origins } from './origins.ts';
+import type { Plan } from './plan.ts';
+
+/** Operators of forms that only say how those after them are read and compiled. */
+const SETTING: readonly string[] = ['IN-PACKAGE', 'IN-READTABLE', 'DECLAIM'];
+
+/** Compiles and loads in the image of ORIGINS what PLAN has changed, which is on the disk, and tells how it went. The image had
+ *  all of those files that are AGREEING. */
+export async function loadEdited(
+  origins: Origins,
+  plan: Plan,
+  agreeing: readonly PlannedFile[],
+  context: CallContext,
+): Promise<Result> {
+  const sections: string[] = [];
+  const data: object[] = [];
+  for (const [index, file] of plan.files.entries()) {
+    const reply = await loadForms(origins, file, context);
+    const failed = reply.ending.kind !== 'done' || reply.data.value?.notLoaded === true;
+    sections.push(loadText(reply, file, origins.places));
+    data.push({ path: file.present.name, ...reply.data.value, ending: reply.ending });
+    if (failed) {
+      const left = plan.files.slice(index + 1).map(({ name }) => name);
+      if (left.length > 0) sections.push(`Not loaded then: ${left.join(', ')}.`);
+      return { data, text: joinSections(sections), failed };
+    }
+    if (agreeing.includes(file)) origins.places.keepAgreed(file.real);
+  }
+  sections.push(await unfitSection(origins, plan, context));
+  return { data, text: joinSections(sections) };
+}
+
+async function loadForms(
+  { image }: Origins,
+  file: PlannedFile,
+  context: CallContext,
+): Promise<Reply<'load-forms'>> {
+  return withTemporaryFolder(async (folder) => {
+    const { real, numbers } = file;
+    const args = { file: real, fasl: join(folder, 'loaded.fasl'), content: contentOf(file), numbers };
+    const reply = await image.call('load-forms', args, callOptions(context));
+    const copy = join(basename(folder), basename(real));
+    const warnings = reply.data.warnings?.map((warning) =>
+      warning.file?.endsWith(copy) ? { ...warning, file: real } : warning,
+    );
+    return { ...reply, data: { ...reply.data, ...(warnings && { warnings }) } };
+  });
+}
+
+const [BLANK, LINE_FEED, RETURN, ATOM] = [0x20, 0x0a, 0x0d, 0x30];
+
+/** Returns the bytes of FILE, as characters, with a number and blanks in the place of each form that is not loaded. So the
+ *  others have the places and the numbers that they have in FILE. */
+function contentOf({ bytes, before, after, now, numbers }: PlannedFile): string {
+  const content = Buffer.from(bytes);
+  const octets = (text: string) => (before.encoding === 'Latin-1' ? text.length : Buffer.byteLength(text));
+  let [at, index] = [before.bom ? 3 : 0, 0];
+  const place = (next: number) => {
+    at += octets(after.slice(index, next));
+    index = next;
+    return at;
+  };
+  for (const [number, start] of now.starts().entries()) {
+    const found = now.at(start);
+    if (found === undefined || numbers[number] === null) continue;
+    if (SETTING.includes(bareName(elementsOf(found.form)[0]))) continue;
+    const from = place(start);
+    const to = place(found.end);
+    content.subarray(from, to).forEach((byte, offset) => {
+      if (byte !== LINE_FEED && byte !== RETURN) content[from + offset] = BLANK;
+    });
+    // The next form is told by where this one ends.
+    content[to - 1] = ATOM;
+  }
+  return content.toString('latin1');
+}
+
+function loadText({ data, ending, output }: Reply<'load-forms'>, file: PlannedFile, places: Places): string {
+  return joinSections([
+    headline({ data, ending }, file),
+    ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
+    groupedWarnings(data, places),
+    redefinedSection(data),
+    agreementSection(data.value?.agreement, places),
+    outputSection(output),
+  ]);
+}
+
+function headline(
+  { data, ending }: Pick<Reply<'load-forms'>, 'data' | 'ending'>,
+  { name, changed }: PlannedFile,
+): string | false {
+  const forms = `${changed.length} ${changed.length === 1 ? 'form' : 'forms'} of ${name}`;
+  if (ending.kind !== 'done' || data.value?.notLoaded)
+    return `Not loaded to the end: ${forms}. The file is changed.`;
+  if (data.value?.failed) return `Loaded ${forms}, but with errors (below) that signal when the code runs.`;
+  return changed.length > 0 && `Loaded ${forms}`;
+}
+
+/** Returns what tells of the calls that no longer fit the functions whose lambda lists PLAN has changed. */
+async function unfitSection(
+  origins: Origins,
+  { files, features }: Plan,
+  context: CallContext,
+): Promise<string> {
+  const texts: string[] = [];
+  for (const file of files) {
+    const before = listsOf(file.forms, goneForms(file), features);
+    const starts = file.changed.map(({ start }) => start);
+    for (const [name, list] of listsOf(file.now, starts, features)) {
+      const home = file.now.packageAt(starts[0] ?? 0) ?? 'COMMON-LISP-USER';
+      if (before.get(name) === undefined || before.get(name) === list) continue;
+      const calls = await callsNow(origins.image, origins.places, { name, home }, context);
+      if (calls !== undefined) texts.push(unfitText(calls));
+    }
+  }
+  return joinSections(texts);
+}
+
+/** Returns where the forms of FILE began that are no more, or others. */
+function goneForms({ forms, numbers }: PlannedFile): number[] {
+  const kept = new Set(numbers);
+  return forms.starts().filter((_, number) => !kept.has(number));
+}
+
+/** Returns the lambda lists of the functions that the forms of FORMS at STARTS define, by their names. */
+function listsOf(
+  forms: TopLevelForms,
+  starts: readonly number[],
+  features: ReadonlySet<string>,
+): Map<string, string> {
+  const lists = new Map<string, string>();
+  for (const { start, end, name, operator } of starts.flatMap((each) => definedAt(forms, each))) {
+    if (/defmethod$/.test(operator)) continue;
+    const list = definitionOf(forms.source.text.slice(start, end), features)?.lambdaList;
+    if (list !== undefined) lists.set(name, JSON.stringify(list));
+  }
+  return lists;
+}

@@ -1,0 +1,168 @@
+// Decides which definition of which file an edit means. The text of the file says where it is; the image says of which
+// symbol, and in which file when nobody named one.
+
+import { CallError } from '../../errors.ts';
+import type { DescribeData } from '../../image/wire/operations.ts';
+import { nearest } from '../../kernel/nearest.ts';
+import type { CallContext } from '../../kernel/tool.ts';
+import { definitionsIn } from '../../source/definitions.ts';
+import { lineAt } from '../../source/splice.ts';
+import { type Target, targetsNamed, type Wanted } from '../../source/targets.ts';
+import { visibleName } from '../../visible.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure } from '../lookup.ts';
+import { didYouMean } from '../natures.ts';
+import type { Asked } from './asked-names.ts';
+import type { EditedFile, EditedFiles } from './edited-files.ts';
+import type { Edit } from './edits.ts';
+import { lispFiles } from './in-workspace.ts';
+import type { Origins } from './origins.ts';
+
+/** A definition that an edit means. */
+export interface Located {
+  file: EditedFile;
+  target: Target;
+}
+
+/** Definitions that are listed when a name means several. */
+const LISTED = 12;
+/** Methods of a generic function whose files are looked at. */
+const METHODS = 200;
+
+export class Locator {
+  readonly #origins: Origins;
+  readonly #files: EditedFiles;
+  readonly #features: ReadonlySet<string>;
+  readonly #home: string | undefined;
+  readonly #context: CallContext;
+  /** What the image has of names: keyed by package and name. */
+  readonly #described = new Map<string, DescribeData | undefined>();
+
+  /** HOME is the package that names without one are of, when somebody gave it. */
+  constructor(
+    origins: Origins,
+    files: EditedFiles,
+    features: ReadonlySet<string>,
+    home: string | undefined,
+    context: CallContext,
+  ) {
+    this.#origins = origins;
+    this.#files = files;
+    this.#features = features;
+    this.#home = home;
+    this.#context = context;
+  }
+
+  /** Returns the definition that EDIT means. Throws a CallError when there is none, or several. */
+  async find(edit: Edit): Promise<Located> {
+    const { asked, which } = edit;
+    const name = asked.name.replace(/^"|"$/g, '');
+    const known = await this.#describe(name, this.#home);
+    const paths = edit.path === undefined ? await this.#pathsOf(edit, known) : [edit.path];
+    const all: Located[] = [];
+    for (const path of paths) {
+      const file = await this.#files.open(path);
+      all.push(...this.#inFile(file, edit).map((target) => ({ file, target })));
+    }
+    const found = await this.#ofSymbol(all, edit, known);
+    const chosen = found.length > 1 ? this.#loaded(found, known) : found;
+    const [only, ...more] = chosen;
+    if (only === undefined) throw new CallError(`${which}: ${this.#noneText(edit, paths)}`);
+    if (more.length > 0) throw new CallError(`${which}: ${severalText(asked.name, chosen)}`);
+    return only;
+  }
+
+  #inFile(file: EditedFile, { asked, line }: Edit): Target[] {
+    const targets = targetsNamed(file.forms, wantedOf(asked));
+    if (line === undefined) return targets;
+    return targets.filter(
+      ({ start, end }) => lineAt(file.source, start) <= line && line <= lineAt(file.source, end - 1),
+    );
+  }
+
+  /** Returns the files that can have what EDIT means: those that the image knows, else those of the workspace. */
+  async #pathsOf({ asked }: Edit, known: DescribeData | undefined): Promise<string[]> {
+    const { places, workspace } = this.#origins;
+    const things = known?.things ?? [];
+    const sources = things.flatMap((thing) => [...(thing.sources ?? []), ...(thing.methods ?? [])]);
+    const files = [...new Set(sources.flatMap(({ file }) => file ?? []))];
+    const wanted = wantedOf(asked);
+    const having = files.filter((file) => places.defines(file, wanted, this.#features));
+    if (having.length > 0) return having;
+    const found: string[] = [];
+    for await (const path of lispFiles(workspace))
+      if (found.length < LISTED && places.defines(path, wanted, this.#features)) found.push(path);
+    return found;
+  }
+
+  /** Returns those of FOUND that are of the symbol which EDIT names: KNOWN, when it says of which package. */
+  async #ofSymbol(found: Located[], { asked }: Edit, known: DescribeData | undefined): Promise<Located[]> {
+    const prefix = /^(?:\((?:cl:)?setf\s+)?([^\s:()"|]+)::?[^:]/i.exec(asked.name)?.[1] ?? this.#home;
+    const defined = known !== undefined && (known.things ?? []).length > 0;
+    if (prefix === undefined && !defined) return found;
+    const same: Located[] = [];
+    for (const each of found) {
+      const { written, home = 'COMMON-LISP-USER' } = each.target;
+      const other = written.startsWith('"') ? known : await this.#describe(written, home);
+      const byText = home.toUpperCase() === prefix?.toUpperCase();
+      if (known && other ? known.symbol === other.symbol : prefix === undefined || byText) same.push(each);
+    }
+    // A symbol of the current package is meant only where a file has it.
+    return same.length === 0 && prefix === undefined ? found : same;
+  }
+
+  /** Returns the one of FOUND that the image has loaded, when it is sure which, and the only one of its file; else all. */
+  #loaded(found: Located[], known: DescribeData | undefined): Located[] {
+    const { places } = this.#origins;
+    const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);
+    const starts = sources.flatMap((place) => {
+      const at = places.text(place, this.#features, { name: known?.symbol ?? '' }, 0);
+      return at === undefined || at.old ? [] : [`${at.file} ${at.line}`];
+    });
+    const loaded = found.filter(({ file, target }) =>
+      starts.includes(`${places.fileName(file.real)} ${lineAt(file.source, target.start)}`),
+    );
+    const [only, ...more] = loaded;
+    const alone = found.filter(({ file }) => file === only?.file).length === 1;
+    return only !== undefined && more.length === 0 && alone ? loaded : found;
+  }
+
+  async #describe(name: string, home: string | undefined): Promise<DescribeData | undefined> {
+    const key = `${home} ${name}`;
+    if (!this.#described.has(key)) {
+      const args = { name, ...(home && { package: home }), offset: 0, limit: METHODS };
+      const found = foundValue(await this.#origins.image.call('describe', args, callOptions(this.#context)));
+      this.#described.set(key, isLookupFailure(found) ? undefined : found);
+    }
+    return this.#described.get(key);
+  }
+
+  #noneText({ asked, path, line }: Edit, paths: readonly string[]): string {
+    if (path === undefined) {
+      const where = paths.map((each) => visibleName(this.#origins.places.fileName(each))).join(', ');
+      return paths.length === 0
+        ? `no Lisp file of the workspace defines ${asked.name}. Give path, or the name of what stands beside it.`
+        : `${where} has the name ${asked.name}, but in another package. Give it with its package.`;
+    }
+    const file = this.#files.named(path);
+    const names = file ? definitionsIn(file.forms).map(({ name }) => name.toLowerCase()) : [];
+    const near = didYouMean(nearest(asked.symbol, [...new Set(names)]));
+    const at = line === undefined ? '' : ` at line ${line}`;
+    return `${visibleName(path)} does not define ${asked.name}${at}. ${near || 'read_definition with path tells what it defines.'}`;
+  }
+}
+
+function wantedOf({ symbol, operator, methods }: Asked): Wanted {
+  return { name: symbol, ...(operator && { operator }), ...(methods && { methods }) };
+}
+
+function severalText(name: string, found: readonly Located[]): string {
+  const rows = found
+    .slice(0, LISTED)
+    .map(
+      ({ file, target }) =>
+        `  ${visibleName(file.present.name)}:${lineAt(file.source, target.start)}  ${target.head}`,
+    );
+  const more = found.length > LISTED ? '\n  ...' : '';
+  return `${name} means ${found.length} definitions:\n${rows.join('\n')}${more}\nGive one as it stands here, or its line.`;
+}

@@ -1,0 +1,71 @@
+// Decides what the files would be after the edits of a call, and that each is read as before but for them.
+
+import { CallError } from '../../errors.ts';
+import { encode } from '../../files/text.ts';
+import type { CallContext } from '../../kernel/tool.ts';
+import { TopLevelForms } from '../../source/position.ts';
+import { changedForms, lineAt, spliced } from '../../source/splice.ts';
+import { SourceText } from '../../source/text.ts';
+import { visibleName } from '../../visible.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure } from '../lookup.ts';
+import { splicesOf } from './edit-splices.ts';
+import { type EditedFile, EditedFiles, type PlannedFile } from './edited-files.ts';
+import type { Edit } from './edits.ts';
+import { Locator } from './locate.ts';
+import type { Origins } from './origins.ts';
+import { checkReadable } from './readable.ts';
+
+/** What a call would do. */
+export interface Plan {
+  files: PlannedFile[];
+  features: ReadonlySet<string>;
+}
+
+/** Returns what EDITS would make of the files in which they are. HOME is the package of names without one, if somebody gave
+ *  it. Throws a CallError that says why they cannot be made. */
+export async function planned(
+  origins: Origins,
+  edits: readonly Edit[],
+  home: string | undefined,
+  context: CallContext,
+): Promise<Plan> {
+  const lookup = { name: 'cl:t', offset: 0, limit: 1 };
+  const told = foundValue(await origins.image.call('describe', lookup, callOptions(context)));
+  const features = new Set(isLookupFailure(told) ? [] : told.features);
+  const files = new EditedFiles(origins.workspace, features, context);
+  const locator = new Locator(origins, files, features, home, context);
+  for (const edit of edits) {
+    const located = await locator.find(edit);
+    const { which } = edit;
+    located.file.splices.push(...splicesOf(edit, located, features).map((splice) => ({ ...splice, which })));
+  }
+  const plans = files.changed
+    .map((file) => plannedFile(file, features))
+    .filter(({ after, source }) => after !== source.text);
+  if (plans.length === 0)
+    throw new CallError('The files have this text already, so there is nothing to change.');
+  for (const plan of plans) plan.notes = await checkReadable(origins.image, plan, context);
+  return { files: plans, features };
+}
+
+function plannedFile(file: EditedFile, features: ReadonlySet<string>): PlannedFile {
+  const { source, forms, before, present } = file;
+  const name = visibleName(present.name);
+  const splices = [...file.splices].sort((one, other) => one.start - other.start || one.end - other.end);
+  const after = spliced(source.text, splices);
+  if (typeof after !== 'string') {
+    const later = splices.indexOf(after as (typeof splices)[number]);
+    const which = [splices[later - 1]?.which, splices[later]?.which].sort().join(' and ');
+    throw new CallError(`${which} change the same text of ${name}. Make them one edit. Nothing was changed.`);
+  }
+  const now = new TopLevelForms(new SourceText(after), features);
+  const difference = changedForms(forms, now, splices);
+  if ('lost' in difference) {
+    throw new CallError(
+      `With these edits ${name} would no longer be read as before at line ${lineAt(source, difference.lost)}, which none of them is about. Nothing was changed. Look for a quote or a #+ before it.`,
+    );
+  }
+  const bytes = encode({ ...before, text: after }, name);
+  return { ...file, splices, name, after, bytes, now, ...difference, notes: [] };
+}

@@ -1,0 +1,96 @@
+// Decides what is said of what the reader of the image finds in a file that is to be edited.
+
+import { CallError } from '../../errors.ts';
+import type { Image } from '../../image/image.ts';
+import type { CheckedText } from '../../image/wire/operations.ts';
+import type { CallContext } from '../../kernel/tool.ts';
+import { lineAt } from '../../source/splice.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue } from '../lookup.ts';
+import type { PlannedFile } from './edited-files.ts';
+
+/** Returns the sentences that tell what the reader of IMAGE cannot read yet in the changed forms of FILE. Throws a CallError
+ *  when it never can, or takes the text for other forms than the standard syntax does. */
+export async function checkReadable(
+  image: Image,
+  file: PlannedFile,
+  context: CallContext,
+): Promise<string[]> {
+  const places = new CharacterPlaces(file.after);
+  const starts = file.changed.map(({ start }) => places.ofIndex(start));
+  const reply = await image.call('check-text', { text: file.after, starts }, callOptions(context));
+  const checked = foundValue(reply);
+  const { problems = [], missing = [] } = checked;
+  const lineOf = (place: number) => lineAt(file.now.source, places.indexOf(place));
+  const [worst] = problems.filter(({ name }) => !name);
+  if (worst !== undefined) {
+    throw new CallError(
+      `${file.name}:${lineOf(worst.start)} could not be read: ${worst.text}. Nothing was changed.`,
+    );
+  }
+  return [
+    ...stopNotes(file, checked, places),
+    ...problems.map(({ start, text }) => `Note: ${file.name}:${lineOf(start)} cannot be read yet: ${text}`),
+    ...missing.map(
+      (name) =>
+        `Note: there is no package ${name} in the image, so names in ${file.name} were not looked up.`,
+    ),
+  ];
+}
+
+/** Returns what is to be noted when the reader stops in FILE, as it has found it CHECKED. Throws a CallError when that is in
+ *  a changed form, or before the reader finds other forms. */
+function stopNotes(
+  file: PlannedFile,
+  { ends = [], stopped }: CheckedText,
+  places: CharacterPlaces,
+): string[] {
+  const { now, changed, name } = file;
+  const own = now.starts().map((start) => places.ofIndex(now.at(start)?.end ?? start));
+  const other = own.findIndex((end, index) => end !== ends[index]);
+  const at = other === -1 ? own.length : other;
+  const start = now.start(at) ?? file.after.length;
+  const line = lineAt(now.source, start);
+  if (other === -1 && own.length === ends.length && stopped === undefined) return [];
+  if (stopped === undefined || at !== ends.length) {
+    throw new CallError(
+      `The reader of the image takes ${name} for other forms than its text shows, from line ${line} on. Nothing was changed. With a readtable of its own, edit it with propose_file_edit.`,
+    );
+  }
+  if (changed.some((form) => form.start === start)) {
+    throw new CallError(
+      `${name}:${line} could not be read: ${stopped}. Nothing was changed. If a reader macro is missing, load what defines it.`,
+    );
+  }
+  return [
+    `Note: the reader of the image stops at ${name}:${line}: ${stopped}. Only the syntax was checked behind that.`,
+  ];
+}
+
+/** Places in a text as Lisp counts them: characters, of which some are two in a JavaScript string. */
+class CharacterPlaces {
+  readonly #text: string;
+  readonly #plain: boolean;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#plain = !/[\ud800-\udbff]/.test(text);
+  }
+
+  /** Returns how many characters stand before INDEX. */
+  ofIndex(index: number): number {
+    return this.#plain ? index : index - pairsIn(this.#text.slice(0, index));
+  }
+
+  /** Returns the index before which PLACE characters stand. */
+  indexOf(place: number): number {
+    if (this.#plain) return place;
+    let index = 0;
+    for (let left = place; left > 0; left--) index += (this.#text.codePointAt(index) ?? 0) > 0xffff ? 2 : 1;
+    return index;
+  }
+}
+
+function pairsIn(text: string): number {
+  return text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0;
+}

@@ -1,0 +1,145 @@
+// What edit_definitions does with load: true: only the changed forms are compiled, and later answers know where all are.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+
+const CODE = `(defpackage :el (:use :cl))
+(in-package :el)
+
+(defvar *loads* 0)
+(incf *loads*)
+
+(defmacro twice (form) \`(list ,form ,form))
+
+(defun total (items)
+  (reduce #'+ items))
+
+(defun report (items)
+  (twice (total items)))
+
+(defclass shape () ((name :accessor shape-name)))
+
+(defun other (items)
+  (total items))
+`;
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace();
+  at.human = () => APPROVE;
+});
+afterAll(() => at.close());
+beforeEach(async () => {
+  at.put('code.lisp', CODE);
+  await at.answer('load_file', { path: 'code.lisp', forget: true });
+});
+
+const AGREE = 'The image and code.lisp agree.';
+
+function edit(...edits: object[]): Promise<string> {
+  return at.answer('edit_definitions', { edits, package: 'el', load: true });
+}
+
+describe('what was edited', () => {
+  test('is compiled alone, and its callers are checked', async () => {
+    const loads = await at.answer('eval_form', { form: 'el::*loads*' });
+    const answer = await edit(
+      { definition: 'total', text: "(defun total (items start)\n  (reduce #'+ items :initial-value strat))" },
+      { definition: 'total', op: 'before', text: '(defun added () 1)' },
+    );
+    expect(answer).toBe(`Changed code.lisp: lines 9, 11-12, +4 −2. It has 10 top-level forms now.
+
+Loaded 2 forms of code.lisp
+
+Warnings (2):
+  code.lisp
+    WARNING (line 11, DEFUN TOTAL): undefined variable: EL::STRAT
+      in (REDUCE (FUNCTION +) EL::ITEMS :INITIAL-VALUE EL::STRAT)
+    STYLE-WARNING (line 11, DEFUN TOTAL): The variable START is defined but never used.
+
+Calls that no longer fit EL::TOTAL (2 of 2):
+  EL::OTHER  code.lisp:20:3  (total items))  [1 argument, at least 2 needed]
+  EL::REPORT  code.lisp:15:10  (twice (total items)))  [1 argument, at least 2 needed]`);
+    expect(await at.answer('eval_form', { form: 'el::*loads*' })).toBe(loads);
+  });
+
+  test('is found again, and so is all else', async () => {
+    const answer = await edit(
+      { definition: 'total', op: 'before', text: '(defclass square (shape) ())' },
+      { definition: 'shape', text: '(defclass shape ()\n  ((name :accessor shape-name) (n :reader n)))' },
+      { definition: 'report', old: '(total items)', new: '(total (list items\n                unknown))' },
+    );
+    expect(answer).toContain('WARNING (line 14, DEFUN REPORT): undefined variable: EL::UNKNOWN');
+    const places = (
+      await at.answer('read_definition', { name: 'shape square other total report', package: 'el' })
+    )
+      .split('\n')
+      .filter((line) => line.startsWith('code.lisp'));
+    expect(places).toEqual([
+      'code.lisp:18-19  EL::SHAPE [CLASS]',
+      'code.lisp:9  EL::SQUARE [CLASS]',
+      'code.lisp:21-22  EL::OTHER [FUNCTION]',
+      'code.lisp:11-12  EL::TOTAL [FUNCTION]',
+      'code.lisp:14-16  EL::REPORT [FUNCTION]',
+    ]);
+    expect(await at.answer('who_calls', { name: 'total', package: 'el', sites: true })).toBe(
+      `Functions that call EL::TOTAL:
+
+  EL::OTHER
+    code.lisp:22:3  (total items))
+  EL::REPORT
+    code.lisp:15:10  (twice (total (list items`,
+    );
+    expect(await at.answer('compare_image', { path: 'code.lisp' })).toBe(AGREE);
+  });
+
+  test('and no longer there is told, and who was compiled with an old macro', async () => {
+    expect(
+      await edit(
+        { definition: 'other', op: 'delete' },
+        { definition: 'twice', old: 'list', new: 'cons' },
+        { definition: '*loads*', old: '0', new: '50' },
+      ),
+    ).toBe(`Changed code.lisp: lines 4, 7, +2 −5. It has 8 top-level forms now.
+
+Loaded 2 forms of code.lisp
+
+In the image but no longer in code.lisp: function EL::OTHER.
+load_file with forget: true removes what its file no longer has.
+Not set again, because bound: EL::*LOADS* is ${await at.answer('eval_form', { form: 'el::*loads*' })}, the file says 50.
+Compiled with the macro EL::TWICE as it was before: EL::REPORT. Load it again.`);
+    expect(await at.answer('compare_image', { path: 'code.lisp' })).toContain(
+      'no longer in code.lisp: function EL::OTHER.',
+    );
+  });
+
+  test('in several files is loaded in the order of the edits, up to what fails', async () => {
+    at.put('more.lisp', '(in-package :el)\n(defun more () (total nil))\n');
+    await at.answer('load_file', { path: 'more.lisp' });
+    const answer = await edit(
+      { definition: 'more', text: '(eval-when (:load-toplevel) (error "No more."))' },
+      { definition: 'report', text: '(defun report () 7)' },
+    );
+    expect(
+      answer
+        .split(/\n\n/)
+        .filter((part) => !/^(?:Restarts|Frames)/.test(part))
+        .join('\n'),
+    ).toBe(
+      `failed: Changed more.lisp: line 2, +1 −1. It has 2 top-level forms now.
+Changed code.lisp: line 12, +1 −2. It has 9 top-level forms now.
+Not loaded to the end: 1 form of more.lisp. The file is changed.
+Error: No more.
+Type: COMMON-LISP::SIMPLE-ERROR
+Not loaded then: code.lisp.`,
+    );
+  });
+
+  test('is built again when the image is', async () => {
+    await edit({ definition: 'report', text: '(defun report () "built again")' });
+    at.human = () => APPROVE;
+    await at.answer('restart_image', {});
+    expect(await at.answer('eval_form', { form: '(el::report)' })).toBe('"built again"');
+    expect(await at.answer('compare_image', { path: 'code.lisp' })).toBe(AGREE);
+  });
+});

@@ -1,0 +1,289 @@
+// What edit_definitions changes, what it leaves as it is, and what it refuses before a human is asked.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+
+const SHOP = `(defpackage :ed (:use :cl))
+(in-package :ed)
+
+;;; Shapes
+
+;; A shape.
+(defclass shape () ((name :accessor shape-name)))
+
+(defgeneric area (shape))
+
+(defclass circle (shape) ((r :reader r)))
+(defmethod area ((shape circle)) ; pi r2
+  (* pi (r shape) (r shape)))
+
+(defmethod area :around ((shape shape))
+  (abs (call-next-method)))
+
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defun helper (x)
+    (list x x))
+  (defun other (y) y))
+
+#+sbcl (defun on-sbcl () 1)
+#-sbcl (defun on-sbcl () 2)
+
+(defun (setf place) (new x) (setf (car x) new))
+(defvar *count* 0) (defvar *other* 1)
+(defun twice () 1)
+(defun twice () 2)
+(defun last-one () 'end)
+`;
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace();
+  at.put('shop.lisp', SHOP);
+  at.put('shop.asd', '(defsystem "my-shop"\n  :components ())\n');
+  await at.answer('load_file', { path: 'shop.lisp' });
+});
+afterAll(() => at.close());
+beforeEach(() => {
+  at.questions.length = 0;
+  at.human = () => APPROVE;
+  at.put('shop.lisp', SHOP);
+});
+
+function edit(...edits: object[]): Promise<string> {
+  return at.answer('edit_definitions', { edits, package: 'ed' });
+}
+
+function shop(): string {
+  return readFileSync(join(at.root, 'shop.lisp'), 'latin1');
+}
+
+/** Expects that EDITS make of the file what replacing OLD by NEW makes of it, and returns the answer. */
+async function expectChange(old: string, put: string, ...edits: object[]): Promise<string> {
+  expect(SHOP).toContain(old);
+  const answer = await edit(...edits);
+  expect([answer, shop()]).toEqual([
+    expect.stringMatching(/^Changed shop.lisp/),
+    SHOP.replace(old, () => put),
+  ]);
+  return answer;
+}
+
+describe('a definition', () => {
+  test('is replaced', async () => {
+    const answer = await expectChange("(defun last-one () 'end)", "(defun last-one ()\n  'start)", {
+      definition: 'last-one',
+      text: "(defun last-one ()\n  'start)\n",
+    });
+    expect(answer).toBe('Changed shop.lisp: lines 30-31, +2 −1. It has 15 top-level forms now.');
+  });
+
+  test.each([
+    [
+      'a method by its specializers',
+      '(defmethod area (circle))',
+      '(r shape) (r shape)',
+      '(expt (r shape) 2)',
+    ],
+    ['a method as it stands', '(defmethod area :around ((shape shape)))', 'abs', '1+'],
+    ['a generic function rather than its methods', 'area', 'generic', 'generic'],
+    ['one within another form', 'helper', '(list x x)', '(list x)'],
+    ['a setf function', '(setf place)', 'car', 'cdr'],
+    ['one that a feature lets through', 'on-sbcl', '1', '3'],
+  ])('%s is found', async (_, definition, old, put) => {
+    if (old === put) {
+      await expectChange('(shape))', '(shape &key))', { definition, old: '(shape)', new: '(shape &key)' });
+    } else await expectChange(old, put, { definition, old, new: put });
+  });
+});
+
+describe('what is inserted', () => {
+  test('before stands above the comment', async () => {
+    await expectChange(';; A shape.', '(defun new ())\n\n;; A shape.', {
+      definition: 'shape',
+      op: 'before',
+      text: '(defun new ())',
+    });
+  });
+  test('after stands below the comment', async () => {
+    await expectChange('(r shape) (r shape)))\n', '(r shape) (r shape)))\n\n(defun new ())\n', {
+      definition: '(defmethod area (circle))',
+      op: 'after',
+      text: '(defun new ())',
+    });
+  });
+  test('in another form is as far to the right', async () => {
+    await expectChange('  (defun other', '  (defun new ())\n\n  (defun other', {
+      definition: 'other',
+      op: 'before',
+      text: '(defun new ())',
+    });
+  });
+});
+
+describe('what is deleted', () => {
+  test.each([
+    ['last', 'last-one', "(defun last-one () 'end)\n", ''],
+    ['with its feature', 'on-sbcl', '#+sbcl (defun on-sbcl () 1)\n', ''],
+    ['in another form', 'other', '\n  (defun other (y) y)', ''],
+    ['beside another', '*count*', '(defvar *count* 0) (', ' ('],
+    ['between empty lines', 'area', '(defgeneric area (shape))\n\n', ''],
+  ])('goes: %s', async (_, definition, old, put) => {
+    await expectChange(old, put, { definition, op: 'delete' });
+  });
+});
+
+describe('without asking anybody, it refuses', () => {
+  afterAll(() => {
+    expect(at.questions).toEqual([]);
+  });
+
+  const one = (definition: string, text: string) => ({ definition, text });
+  test.each<[string, object[], string]>([
+    ['no edits', [], 'edits is empty. Give at least one edit.'],
+    [
+      'more than a person reads',
+      Array(201).fill(one('area', '1')),
+      'edits has 201 edits, more than a person can look through. Give at most 200.',
+    ],
+    ['no definition', [{ text: '1' }], "edits[0]: Required parameter 'definition' missing"],
+    [
+      'two names',
+      [one('area helper', '1')],
+      'edits[0]: definition names 2 definitions. Give an edit for each.',
+    ],
+    [
+      'no name',
+      [one('(area)', '1')],
+      'edits[0]: (area) names no definition. Give a symbol, (setf area), or (defmethod area (circle)).',
+    ],
+    [
+      'nothing to do',
+      [{ definition: 'area' }],
+      'edits[0]: it has no text. Give text, or old and new, or op delete.',
+    ],
+    [
+      'both ways',
+      [{ definition: 'area', old: 'a', new: 'b', text: 'c' }],
+      'edits[0]: it has both old or new and op or text. Give old and new, or text.',
+    ],
+    ['half of one', [{ definition: 'area', old: 'a' }], 'edits[0]: old and new go together; one is missing.'],
+    [
+      'an empty old',
+      [{ definition: 'area', old: '', new: 'a' }],
+      'edits[0]: old is empty. Give the part of the definition to replace.',
+    ],
+    [
+      'the same',
+      [{ definition: 'area', old: 'a', new: 'a' }],
+      'edits[0]: old and new are the same, so there is nothing to change.',
+    ],
+    [
+      'delete with text',
+      [{ definition: 'area', op: 'delete', text: 'a' }],
+      'edits[0]: op delete takes no text.',
+    ],
+    ['no form', [one('area', '; Nothing.')], 'edits[0]: text has no form. op delete takes a definition out.'],
+    [
+      'what nobody defines',
+      [one('nowhere', '(list)')],
+      'edits[0]: no Lisp file of the workspace defines nowhere. Give path, or the name of what stands beside it.',
+    ],
+    [
+      'what the file does not define, with near names',
+      [{ ...one('helpers', '(list)'), path: 'shop.lisp' }],
+      'edits[0]: shop.lisp does not define helpers. Did you mean helper?',
+    ],
+    [
+      'what is not there',
+      [{ ...one('zzzzzz', '(list)'), path: 'shop.lisp' }],
+      'edits[0]: shop.lisp does not define zzzzzz. read_definition with path tells what it defines.',
+    ],
+    [
+      'another line',
+      [{ ...one('helper', '(list)'), path: 'shop.lisp', line: 1 }],
+      'edits[0]: shop.lisp does not define helper at line 1. Did you mean helper?',
+    ],
+    [
+      'another package',
+      [one('cl-user::area', '(list)')],
+      'edits[0]: shop.lisp has the name cl-user::area, but in another package. Give it with its package.',
+    ],
+    [
+      'two of the same name',
+      [one('twice', '(list)')],
+      `edits[0]: twice means 2 definitions:
+  shop.lisp:28  (defun twice)
+  shop.lisp:29  (defun twice)
+Give one as it stands here, or its line.`,
+    ],
+    [
+      'an open list, with what would close it',
+      [one('last-one', "(defun last-one ()\n  (list 1\n  'end)\n")],
+      `edits[0].text: the form that begins at line 1 does not end. Its indentation says that line 2 lacks ")" at its end. Repaired, that line is:
+  (list 1)
+Nothing was changed. Send it again, put right.`,
+    ],
+    [
+      'a parenthesis too many',
+      [one('last-one', "(defun last-one ()\n  'end))")],
+      `edits[0].text: the form that begins at line 1 ends too early. Its indentation says that line 2 has 1 ")" too many. Repaired, that line is:
+  'end)
+Nothing was changed. Send it again, put right.`,
+    ],
+    [
+      'an open string',
+      [one('last-one', '(defun last-one ()\n  "end)')],
+      'edits[0].text: the string that begins at line 2 does not end.\nNothing was changed. Send it again, put right.',
+    ],
+    [
+      'a part that leaves a list open',
+      [{ definition: 'helper', old: '(list x x)', new: '(list x' }],
+      `edits[0], the definition with new in it: the form that begins at line 1 does not end. Its indentation says that line 2 lacks ")" at its end. Repaired, that line is:
+    (list x))
+Nothing was changed. Send it again, put right.`,
+    ],
+    [
+      'a feature without a form',
+      [one('last-one', '(list)\n#+sbcl')],
+      'edits[0].text: what begins at line 2 does not end, so that it would take in what follows. Nothing was changed.',
+    ],
+    [
+      'a comment that does not end',
+      [one('last-one', '(list) #| open')],
+      'edits[0].text: what begins at line 1 does not end, so that it would take in what follows. Nothing was changed.',
+    ],
+    [
+      'an old that is not there',
+      [{ definition: 'helper', old: '(list x y)', new: '(list x)' }],
+      `edits[0]: old does not stand in (defun helper) at shop.lisp:19; nothing was changed. The nearest place is line 20:
+
+20:     (list x x))
+
+Give the exact text as old.`,
+    ],
+    [
+      'an old that is twice there',
+      [{ definition: 'helper', old: 'x', new: 'y' }],
+      'edits[0]: old stands 3 times in (defun helper) at shop.lisp:19, at lines 19, 20; nothing was changed. Give more of the text around it, or all: true.',
+    ],
+    [
+      'two edits of the same text',
+      [one('helper', '(list)'), { definition: 'helper', old: 'list', new: 'cons' }],
+      'edits[0] and edits[1] change the same text of shop.lisp. Make them one edit. Nothing was changed.',
+    ],
+    [
+      'what changes nothing',
+      [one('last-one', "(defun last-one () 'end)")],
+      'The files have this text already, so there is nothing to change.',
+    ],
+    [
+      'what the reader can never read',
+      [one('last-one', '(defun last-one () #\\Nonsense)')],
+      'shop.lisp:30 could not be read: unrecognized character name: "Nonsense". Nothing was changed.',
+    ],
+  ])('%s', async (_, edits, message) => {
+    expect([await edit(...edits), shop()]).toEqual([`failed: ${message}`, SHOP]);
+  });
+});

@@ -1,0 +1,178 @@
+// Random edits of the definitions in real libraries: nothing else changes, and the reverse edit gives the same bytes.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { definitionsIn } from '../../src/source/definitions.ts';
+import { TopLevelForms } from '../../src/source/position.ts';
+import {
+  changedForms,
+  type Extent,
+  type Splice,
+  spliced,
+  splicedAfter,
+  splicedBefore,
+  splicedOut,
+  splicedOver,
+  unfinishedLine,
+} from '../../src/source/splice.ts';
+import { targetsNamed } from '../../src/source/targets.ts';
+import { SourceText } from '../../src/source/text.ts';
+import { randomFrom } from '../contracts/mutations.ts';
+
+const LIBRARIES = '/usr/share/common-lisp/source';
+const NAMES = ['alexandria', 'cl-ppcre', 'esrap', 'iterate', 'hunchentoot'];
+const FEATURES = new Set(['SBCL', 'X86-64', 'UNIX', 'THREAD-SUPPORT', 'SB-UNICODE', 'ANSI-CL']);
+const NEW = [
+  '(defun fresh-one (x)\n  "Of a test; here."\n  x)',
+  '; A comment.\n(defvar *fresh* 1) ; its end',
+];
+
+function formsOf(text: string): TopLevelForms {
+  return new TopLevelForms(new SourceText(text), FEATURES);
+}
+
+const FILES = NAMES.flatMap((name) =>
+  readdirSync(join(LIBRARIES, name), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.lisp'))
+    .map((file) => ({
+      name: join(name, file),
+      text: readFileSync(join(LIBRARIES, name, file), 'utf8').replace(/^\ufeff/, ''),
+    })),
+).filter(({ text }) => text.length < 30_000);
+
+/** Returns TEXT after SPLICE. Expects that it is read as before but for that. */
+function edited(name: string, text: string, splice: Splice): string {
+  const now = spliced(text, [splice]);
+  if (typeof now !== 'string') throw new Error('It is one splice.');
+  const outside = [text.slice(0, splice.start), text.slice(splice.end)];
+  expect([name, now.startsWith(outside[0] ?? ''), now.endsWith(outside[1] ?? '')]).toEqual([
+    name,
+    true,
+    true,
+  ]);
+  expect([name, changedForms(formsOf(text), formsOf(now), [splice])]).toEqual([
+    name,
+    expect.objectContaining({ changed: expect.anything() }),
+  ]);
+  return now;
+}
+
+/** Returns TEXT without what was ADDED as SPLICE says. */
+function withoutAdded(name: string, text: string, { start, text: put }: Splice, added: string): string {
+  const at = start + put.indexOf(added);
+  const end = at + added.length;
+  return edited(name, text, splicedOut(text, { start: at, lead: at, end }));
+}
+
+const random = randomFrom(20_261_122);
+const CASES = Array.from({ length: 60 }, (_, index) => {
+  const file = FILES[index % FILES.length] ?? { name: '', text: '' };
+  const defined = definitionsIn(formsOf(file.text));
+  const chosen = defined[random(Math.max(1, defined.length))];
+  return { ...file, chosen, put: NEW[random(NEW.length)] ?? '', crlf: random(4) === 0 };
+});
+
+describe('random edits of definitions in libraries', () => {
+  test.each(CASES)('$name', ({ name, text: plain, chosen, put: added, crlf }) => {
+    if (chosen === undefined) return;
+    const eol = crlf ? '\r\n' : '\n';
+    const [text, put] = [plain, added].map((each) => (crlf ? each.replaceAll('\n', '\r\n') : each)) as [
+      string,
+      string,
+    ];
+    const extent = extentLike(
+      text,
+      crlf ? chosen.start + plain.slice(0, chosen.start).split('\n').length - 1 : chosen.start,
+    );
+    const old = text.slice(extent.start, extent.end);
+
+    const over = splicedOver(text, extent, put, eol);
+    const replaced = edited(name, text, over);
+    const back = { start: over.start, end: over.start + over.text.length, text: old };
+    expect(edited(name, replaced, back) === text).toBe(true);
+
+    edited(name, text, splicedOut(text, extent));
+    // What shares a line with another form does not go back to it.
+    if (!/^[ \t]*(?:;.*)?\r?(?:\n|$)/.test(text.slice(extent.end))) return;
+    const whole = '(defun fresh-one () 1)';
+    for (const splice of [splicedBefore(text, extent, whole, eol), splicedAfter(text, extent, whole, eol)]) {
+      const inserted = edited(name, text, splice);
+      expect(withoutAdded(name, inserted, splice, whole) === text).toBe(true);
+    }
+  });
+});
+
+/** Returns the top-level form of TEXT that is or holds what begins at START, or is the next. */
+function extentLike(text: string, start: number): Extent {
+  const forms = formsOf(text);
+  const at = forms.starts().findLast((each) => each <= start) ?? 0;
+  return { start: at, end: forms.at(at)?.end ?? at, lead: forms.lead(at) };
+}
+
+describe('what is found', () => {
+  const found = (text: string, name: string, more: object = {}) =>
+    targetsNamed(formsOf(text), { name, ...more }).map(({ start, end, head, home, lead }) => ({
+      text: text.slice(lead, end),
+      head,
+      home,
+      inner: start,
+    }));
+
+  test.each<[string, string, string, string[]]>([
+    ['in a comment or a string nothing', '; (defun f ())\n#| (defun f ()) |# "(defun f ())"', 'F', []],
+    [
+      'what a feature leaves out',
+      '#-sbcl (defun f ()) #+sbcl (defun f () 1)',
+      'F',
+      ['#+sbcl (defun f () 1)'],
+    ],
+    ['features before features', '#+sbcl #+unix (defun f ())', 'F', ['#+sbcl #+unix (defun f ())']],
+    ['behind one that is left out', '#+nothing (a) (defun f ())', 'F', ['(defun f ())']],
+    [
+      'in another form with its feature',
+      '(progn #+sbcl (defun f ()) #-sbcl (defun f ()))',
+      'F',
+      ['#+sbcl (defun f ())'],
+    ],
+    ['in a let', '(let ((f 1)) (defun f () f))', 'F', ['(defun f () f)']],
+    ['with bars', '(defun |f| ()) (defun f ())', 'f', ['(defun |f| ())']],
+    [
+      'a structure with options',
+      '(defstruct (f (:conc-name g-)) a)',
+      'F',
+      ['(defstruct (f (:conc-name g-)) a)'],
+    ],
+    [
+      'a definition rather than a declaration',
+      '(declaim (inline f)) (trace f) (defun f ())',
+      'F',
+      ['(defun f ())'],
+    ],
+    ['no definition where there is no other', '(test f (is 1))', 'F', ['(test f (is 1))']],
+    ['a form that #. makes', '#.(list 1 2) (defun f () #.(+ 1 2))', 'F', ['(defun f () #.(+ 1 2))']],
+  ])('%s', (_, text, name, texts) => {
+    expect(found(text, name).map((each) => each.text)).toEqual(texts);
+  });
+
+  test('the package is that of the form before', () => {
+    expect(found('(defun f ()) (in-package :a) (defun f ())', 'F').map(({ home }) => home)).toEqual([
+      undefined,
+      'A',
+    ]);
+  });
+});
+
+test.each<[string, number | undefined]>([
+  ['(a)', undefined],
+  ["'a", undefined],
+  ['; only a comment', undefined],
+  ['(a) ; a comment', undefined],
+  ["(a)\n'", 2],
+  ['(a)\n#+sbcl', 2],
+  ['(a)\n#-sbcl', 1],
+  ['(a)\n#|', 1],
+  ['(a)\n|b', 1],
+])('%j ends in line %s', (text, line) => {
+  expect(unfinishedLine(text, FEATURES)).toBe(line);
+});
