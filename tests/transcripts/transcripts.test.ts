@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIXTURES, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { withoutFile } from '../said.ts';
-import { CASES, TOOLS } from './calls.ts';
+import { CASES, IMAGE_CALLS } from './calls.ts';
+import { FILE_CALLS } from './file-calls.ts';
 
 let session: Session;
 const cache = temporaryFolder();
@@ -53,7 +54,7 @@ function stable(text: string): string {
     .replaceAll(ROOT, '/ROOT');
 }
 
-test.each(Object.entries(TOOLS))('%s', async (name, calls) => {
+test.each(Object.entries({ ...IMAGE_CALLS, ...FILE_CALLS }))('%s', async (name, calls) => {
   const parts: string[] = [];
   for (const kind of CASES) {
     for (const args of calls[kind]) {

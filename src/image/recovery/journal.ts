@@ -1,14 +1,9 @@
 // Decides what is kept of what built the image, in order, so that a lost one can be built again.
 
 import { messageOf } from '../../errors.ts';
+import type { LoadFileData, LoadFilesData, LoadSystemData } from '../wire/loading.ts';
 import type { Answer, Built } from '../wire/messages.ts';
-import type {
-  EvaluateData,
-  LoadFileData,
-  LoadFilesData,
-  LoadSystemData,
-  Operations,
-} from '../wire/operations.ts';
+import type { EvaluateData, Operations } from '../wire/operations.ts';
 import { digestOf, readBounded } from './digests.ts';
 import {
   type Entry,

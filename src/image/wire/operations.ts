@@ -1,6 +1,6 @@
 // Decides what each operation of the agent takes and gives back; docs/wire-protocol.md has examples.
 
-import type { Agreement, ComparisonData } from './agreement.ts';
+import type { ComparisonData } from './agreement.ts';
 import type { Caller, Doing, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 import type { LastErrorData, Output, Reason } from './endings.ts';
 import type {
@@ -14,6 +14,7 @@ import type {
   ReferencesData,
   WrittenArgument,
 } from './introspection.ts';
+import type { LoadFileData, LoadFilesData, LoadSystemData } from './loading.ts';
 import type { RenameFacts, RenameFinished } from './renaming.ts';
 
 export interface AproposData {
@@ -112,20 +113,6 @@ export interface CheckedText {
   missing?: string[];
 }
 
-export interface LoadFileData extends Remarks {
-  /** What it was at when it ended. */
-  phase?: 'compile' | 'load';
-  value?: { file: string; failed?: boolean; notLoaded?: boolean; agreement?: Agreement };
-}
-
-export interface LoadFilesData extends Remarks {
-  phase?: 'compile' | 'load';
-  /** The file at which it was left. */
-  file?: string;
-  /** What became of each file until then, in the order in which they were loaded. */
-  value?: NonNullable<LoadFileData['value']>[];
-}
-
 interface ToolValue {
   data?: unknown;
   text?: string;
@@ -135,18 +122,6 @@ export interface RunToolData extends Remarks {
   /** What the handler returned, or why it failed; MISSING when the image has no such tool, or has REPLACED it. DATA
    *  is absent when it cannot cross, TEXT when it is the data itself. RESULT is what it returned besides a failure. */
   value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
-}
-
-export interface LoadSystemData extends Remarks {
-  value?: {
-    system?: string;
-    already?: boolean;
-    loaded?: string[];
-    /** The name, when ASDF has no such system; then KNOWN are those it has. */
-    missing?: string;
-    known?: string[];
-    agreement?: Agreement;
-  };
 }
 
 export interface Operations {
