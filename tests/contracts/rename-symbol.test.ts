@@ -156,6 +156,15 @@ test('a load that fails leaves the old definitions', async () => {
   expect(await value("(fboundp 'shop::total)")).not.toBe('NIL');
 });
 
+test('an image that is built again has the new names', async () => {
+  await rename('shop:total', 'sum-of');
+  await at.answer('restart_image', {});
+  expect(await value("(list (fboundp 'shop::total) (shop::report (make-instance 'shop::basket)))")).toBe(
+    '(NIL "0")',
+  );
+  expect(await value('(nth-value 1 (find-symbol "TOTAL" :shop))')).not.toBe(':EXTERNAL');
+});
+
 describe('nothing is changed', () => {
   test('when the human says no', async () => {
     at.human = () => DENY;
