@@ -99,7 +99,8 @@ export class Executor {
     }
     const preview = await previewOf(call);
     if (verdict === undefined) {
-      return standing?.covers(approvedAs(tool), preview.place)
+      const places = preview.places ?? [preview.place];
+      return standing && places.every((place) => standing.covers(approvedAs(tool), place))
         ? this.#perform(withFingerprint(call, preview), 'standing')
         : this.#asked(call, shown(preview));
     }
@@ -158,8 +159,8 @@ export class Executor {
   }
 
   /** Returns whether an approval of what PREVIEW shows can hold for the session. */
-  #lasts({ cut, place }: Shown): boolean {
-    return !cut && this.#options.standing?.canLast(place) === true;
+  #lasts({ cut, place, places }: Shown): boolean {
+    return !cut && places === undefined && this.#options.standing?.canLast(place) === true;
   }
 
   /** Records that CALL was not done by AUTHORITY, and returns its failure with ERROR. */

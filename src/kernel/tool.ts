@@ -55,6 +55,8 @@ export interface Preview {
   lines?: readonly string[];
   /** Where it would do it: a file as people name it. Standing approvals name such places. */
   place?: string;
+  /** All of them, when it would do it in several. An approval for the session is not offered then. */
+  places?: readonly string[];
   /** Is another one whenever what was shown is no longer what would happen: a digest of the file, say. */
   fingerprint: string;
 }

@@ -137,8 +137,15 @@ function previewOf({ facts, plan }: Planned): Preview {
     summary: `${head}: ${counted(plan.changes.length, 'file')}`,
     lines: [...notes, ...changes.flatMap(({ lines }) => lines)],
     text: [`${head}.`, ...notes, ...changes.map(({ text }) => text)].join('\n\n'),
+    ...placed(plan.changes.map(({ present }) => present.name)),
     fingerprint: plan.fingerprint,
   };
+}
+
+/** Returns what a preview says of the files NAMES, which change. */
+function placed(names: readonly string[]): Pick<Preview, 'place' | 'places'> {
+  const [only = '', ...more] = names;
+  return more.length === 0 ? { place: only } : { places: names };
 }
 
 async function writePlan({ workspace }: RenameGround, plan: RenamePlan, { signal }: CallContext) {
