@@ -156,6 +156,35 @@ test('a load that fails leaves the old definitions', async () => {
   expect(await value("(fboundp 'shop::total)")).not.toBe('NIL');
 });
 
+test('an image that is built again has the new names', async () => {
+  await rename('shop:total', 'sum-of');
+  await at.answer('restart_image', {});
+  expect(await value("(list (fboundp 'shop::total) (shop::report (make-instance 'shop::basket)))")).toBe(
+    '(NIL "0")',
+  );
+  expect(await value('(nth-value 1 (find-symbol "TOTAL" :shop))')).not.toBe(':EXTERNAL');
+});
+
+test('what is allowed in advance holds for all files together', async () => {
+  const { session, put, close, questions } = await openWorkspace({
+    args: ['--allow', 'rename_symbol:*.lisp'],
+  });
+  try {
+    put('one.lisp', '(defun here () 1)\n');
+    put('two.lisp', '(defun there () (here))\n');
+    for (const path of ['one.lisp', 'two.lisp']) await session.text('load_file', { path });
+    expect(await session.text('rename_symbol', { name: 'here', to: 'near' })).toMatch(
+      /^Renamed .* in 2 files/,
+    );
+    put('notes.txt', 'Say `near`.');
+    await session.text('rename_symbol', { name: 'near', to: 'far', text: true });
+    expect(questions).toHaveLength(1);
+    expect(questions[0]).not.toContain('session');
+  } finally {
+    await close();
+  }
+});
+
 describe('nothing is changed', () => {
   test('when the human says no', async () => {
     at.human = () => DENY;

@@ -140,8 +140,9 @@ export class Journal {
       const { files } = args as { files: string[] };
       const contents = new Map(files.map((file) => [file, this.on ? readBounded(file) : undefined]));
       return (_, { data }) => {
+        // What these files no longer have is gone, or will be.
         for (const value of (data as LoadFilesData).value ?? [])
-          this.#loadedFile(value.file, { value }, true, false, contents.get(value.file));
+          this.#loadedFile(value.file, { value }, true, true, contents.get(value.file));
       };
     }
     if (name === 'load-forms') {

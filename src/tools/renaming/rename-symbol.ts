@@ -140,8 +140,14 @@ function previewOf({ facts, plan }: Planned): Preview {
     summary: `${head}: ${counted(plan.changes.length, 'file')}`,
     lines: [...notes, ...changes.flatMap(({ lines }) => lines)],
     text: [`${head}.`, ...notes, ...changes.map(({ text }) => text)].join('\n\n'),
+    ...placed(plan.changes.map(({ present }) => present.name)),
     fingerprint: plan.fingerprint,
   };
+}
+
+/** Returns what a preview says of the files NAMES, which change. */
+function placed([place = '', ...otherPlaces]: readonly string[]): Pick<Preview, 'place' | 'otherPlaces'> {
+  return { place, otherPlaces };
 }
 
 async function writePlan({ workspace, intents }: RenameGround, plan: RenamePlan, { signal }: CallContext) {
