@@ -103,7 +103,7 @@ export async function measureSizes(stage) {
  */
 async function answerSizes(client) {
   const sizes = [];
-  for (const { query } of readRequests('requests')) {
+  for (const { query } of readRequests()) {
     const { content } = await client.request('tools/call', { name: 'search_tools', arguments: { query } });
     sizes.push(Buffer.byteLength(content[0].text));
   }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
+import { SearchMemory } from './catalog/memory.ts';
 import { searchToolsTool } from './catalog/search-tools.ts';
 import { type Config, isTooWide, searchesTree } from './config.ts';
 import { UsageError } from './errors.ts';
@@ -24,7 +25,8 @@ import { readStandingApproval, type StandingApproval, StandingApprovals } from '
 import { isInside, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
-import { historyFile, ReplHistory } from './records/repl-history.ts';
+import { ReplHistory, workspaceFile } from './records/repl-history.ts';
+import { SearchRecords } from './records/search-records.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
 import { noticeText } from './tools/notice-text.ts';
@@ -65,9 +67,21 @@ export function sandboxOf(config: Config): Sandbox {
 }
 
 /** Throws a UsageError when CONFIG asks for a sandbox whose code could change what runs or is kept outside. */
-function checkSandbox({ sandbox, roots, cache, audit, histories, journals, previews, edits }: Config): void {
+function checkSandbox({ sandbox, roots, ...config }: Config): void {
   if (sandbox === 'off') return;
-  const trusted = [HOME, process.execPath, cache, audit, histories, journals, previews, edits, tmpdir()];
+  const { cache, audit, histories, journals, previews, edits, searches } = config;
+  const trusted = [
+    HOME,
+    process.execPath,
+    cache,
+    audit,
+    histories,
+    journals,
+    previews,
+    edits,
+    searches,
+    tmpdir(),
+  ];
   for (const root of roots) {
     const exposed = trusted.find((path) => isInside(realPath(root), realPath(path)));
     if (exposed === undefined) continue;
@@ -149,9 +163,11 @@ export function assembleParts(
   });
   const workspace = workspaceOf(config, image);
   const log = new AuditLog(config.audit, config.root);
-  const history = new ReplHistory(historyFile(config.histories, config.root));
+  const history = new ReplHistory(workspaceFile(config.histories, config.root));
+  const memory = memoryOf(config, catalog);
   const executor = new Executor(registry, {
     ask: config.ask,
+    onEnd: (call) => memory?.ended(call),
     standing: standingApprovals(config, workspace),
     audit: log,
     takeNotices: () => [...notices.splice(0), ...image.takeNotices().map(noticeText), ...history.takeNotes()],
@@ -176,6 +192,15 @@ function intentsOf(config: Config, workspace: Workspace, notices: string[]): Int
   const intents = new Intents(config.edits);
   void takeBackUnfinished(workspace, intents).then((told) => notices.push(...told));
   return intents;
+}
+
+/** Has CATALOG learn from past searches in the workspace of CONFIG, and returns what does, unless CONFIG says that
+ *  nothing is learned. */
+function memoryOf({ memory, searches, root }: Config, catalog: Catalog): SearchMemory | undefined {
+  if (!memory) return undefined;
+  const past = new SearchMemory(new SearchRecords(workspaceFile(searches, root)));
+  catalog.memory = past;
+  return past;
 }
 
 /** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. */

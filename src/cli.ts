@@ -1,5 +1,7 @@
 // Decides what the commands call, tools and --help print.
 
+import type { Searchable } from './catalog/search.ts';
+import { executeSearchTools } from './catalog/search-tools.ts';
 import { messageOf, UsageError } from './errors.ts';
 import { FLAGS } from './flags.ts';
 import type { Executor } from './kernel/executor.ts';
@@ -64,10 +66,28 @@ Commands:
   serve                    serve MCP on stdin and stdout (the default)
   call NAME '{"json":...}' call one tool and print its text; exit 1 when it failed
   tools                    list the tools
+  search WORDS             print the tools that a search for WORDS finds
   doctor                   check the set-up; with --client, what that client has of it
   install                  with --client, set that client up; else list the clients that are here
   uninstall                with --client, take that out again
 
 Flags:
 ${flags.join('\n')}`;
+}
+
+/** Returns what a search for the WORDS finds in CATALOG, a tool a line, and what its notes say. Throws a UsageError when
+ *  there are no words. */
+export function searchText(words: readonly string[], catalog: Searchable): string {
+  const query = words.join(' ');
+  if (query.trim() === '') {
+    throw new UsageError('The command search takes what to look for: live-lisp search "find callers".');
+  }
+  const { tools, more, note } = executeSearchTools({ query }, catalog);
+  if (tools.length === 0) return `No tool has a word of this: ${query}`;
+  const width = Math.max(...tools.map(({ name }) => name.length));
+  const lines = tools.map(
+    ({ name, match, description }) =>
+      `${name.padEnd(width)}  ${(match ?? 'literal').padEnd(7)}  ${description}`,
+  );
+  return [...lines, ...(more ? [`Then: ${more.join(', ')}`] : []), ...(note ? [note] : [])].join('\n');
 }

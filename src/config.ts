@@ -10,7 +10,7 @@ import { cacheFolder, homeFolder, realPath } from './paths.ts';
 
 export interface Config {
   command: Command;
-  /** What follows the command: for call, the tool's name and its arguments. */
+  /** What follows the command: for call the tool's name and its arguments, for search the query. */
   operands: string[];
   /** Where the image runs and relative paths start. */
   root: string;
@@ -34,7 +34,7 @@ export interface Config {
   allow: string[];
   /** Seconds that the human has to answer a question. */
   answerSeconds: number;
-  /** The folder of what is kept between runs: the audit log, unless it was named, histories and journals. */
+  /** The folder of what is kept between runs: the audit log, unless it was named, histories, searches and journals. */
   state: string;
   /** The folder for compiled files, and whether it was named. */
   cache: string;
@@ -56,6 +56,11 @@ export interface Config {
   previews: string;
   /** The folder of what is being done to several files at once. */
   edits: string;
+  /** Whether the search learns from past searches, and the folder of what it learned, of all workspaces. */
+  memory: boolean;
+  searches: string;
+  /** The file of the tools that are searched in place of our own. */
+  catalog: string | undefined;
 }
 
 const NAME_STYLES = ['snake', 'contract'] as const;
@@ -94,6 +99,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
     scope: readChoice('scope', SCOPES, flags),
     dryRun: flags.has('dry-run'),
+    memory: !flags.has('no-memory'),
+    catalog: flags.get('catalog'),
     replay: readReplay(flags, environment) === 'on',
     cache: cacheFolder(environment),
     cacheNamed: isAbsolute(environment['XDG_CACHE_HOME'] ?? ''),
@@ -111,7 +118,7 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
   if (command === undefined) {
     throw new UsageError(`Unknown command ${first}; the commands are ${COMMANDS.join(', ')}.`);
   }
-  if (command !== 'call' && operands.length > 0) {
+  if (command !== 'call' && command !== 'search' && operands.length > 0) {
     throw new UsageError(`The command ${command} takes no ${operands[0]}; see live-lisp --help.`);
   }
   return command;
@@ -121,7 +128,7 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
 export function inState(
   state: string,
   { auditNamed, audit }: Pick<Config, 'auditNamed' | 'audit'>,
-): Pick<Config, 'state' | 'audit' | 'histories' | 'journals' | 'previews' | 'edits'> {
+): Pick<Config, 'state' | 'audit' | 'histories' | 'journals' | 'previews' | 'edits' | 'searches'> {
   return {
     state,
     audit: auditNamed ? audit : join(state, 'audit.jsonl'),
@@ -129,6 +136,7 @@ export function inState(
     journals: join(state, 'journals'),
     previews: join(state, 'previews'),
     edits: join(state, 'edits'),
+    searches: join(state, 'searches'),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { UsageError } from './errors.ts';
 
-export const COMMANDS = ['serve', 'call', 'tools', 'doctor', 'install', 'uninstall'] as const;
+export const COMMANDS = ['serve', 'call', 'tools', 'search', 'doctor', 'install', 'uninstall'] as const;
 export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
 
 interface Flag {
@@ -63,6 +63,12 @@ export const FLAGS: readonly Flag[] = [
     value: 'WHEN',
     about: 'on (default): build a lost image again from a journal; off: keep none; also LIVE_LISP_REPLAY',
   },
+  { name: 'no-memory', about: 'do not learn from past searches which tools they led to' },
+  {
+    name: 'catalog',
+    value: 'FILE',
+    about: 'with search: tools of others, one in JSON a line, in place of our own',
+  },
   {
     name: 'client',
     value: 'NAME',
@@ -105,6 +111,7 @@ export function splitArguments(argv: readonly string[]): {
 
 /** The commands that a flag is for, where it is not for those that start an image. */
 const FLAG_COMMANDS: { readonly [flag: string]: readonly Command[] } = {
+  catalog: ['search'],
   client: ['install', 'uninstall', 'doctor'],
   scope: ['install', 'uninstall'],
   'dry-run': ['install', 'uninstall'],

@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Assembly, assemble, HOME, imageOptions, sandboxOf, type Waits } from './assembly.ts';
-import { callTool, helpText, toolList } from './cli.ts';
+import { readCatalog } from './catalog/open-catalog.ts';
+import type { Searchable } from './catalog/search.ts';
+import { callTool, helpText, searchText, toolList } from './cli.ts';
 import { type Config, readConfig } from './config.ts';
 import { messageOf, UsageError } from './errors.ts';
 import { type UsableFolders, withUsableFolders } from './folders.ts';
@@ -37,9 +39,21 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'help') return print(helpText());
   if (config.command === 'version') return print(ownPackage().version);
   if (config.command === 'tools') return print(toolList(assemble(config).registry));
+  if (config.command === 'search') return print(searchText(config.operands, searched(config)));
   if (config.command === 'install' || config.command === 'uninstall') return setUp(config.command, config);
   if (config.command === 'doctor' && config.client !== undefined) return lookAt(config.client);
   return work(withUsableFolders(config), options);
+}
+
+/** Returns the tools that a search from the command line is over: those of a file, or our own. */
+function searched(config: Config): Searchable {
+  const { catalog: file } = config;
+  if (file === undefined) return assemble(config).catalog;
+  try {
+    return readCatalog(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`--catalog ${file} cannot be used: ${messageOf(error)}`);
+  }
 }
 
 /** Sets a client up or takes that back, or lists the clients. */

@@ -1,6 +1,7 @@
 // Decides which tools can be searched: those of one registry, as it is now.
 
 import type { ToolRegistry } from '../kernel/registry.ts';
+import type { Tool } from '../kernel/tool.ts';
 import { metadataOf, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
 import { Ranking } from './ranking.ts';
 
@@ -16,8 +17,21 @@ const CONTRACT_NAMES: ReadonlyMap<string, string> = new Map([
   ['who_calls', 'who-calls'],
 ]);
 
+/** Tells which requests led to a call of each tool before. */
+export interface PastSearches {
+  /** Returns the requests that the tool NAME served; the same list until there is another one. */
+  requestsFor(name: string): readonly string[];
+}
+
+const NONE: readonly string[] = [];
+
 /** The spelling of the contracts. */
 export const contractSpelling: Spelling = (name) => CONTRACT_NAMES.get(name) ?? name;
+
+/** Returns the name under which the tool that clients see as NAME is registered (C1). */
+export function registeredName(name: string): string {
+  return name.replaceAll('-', '_');
+}
 
 /** The tools of a registry by the name that clients see, in the order of registration. */
 export class Catalog implements ReadonlyMap<string, ToolMetadata> {
@@ -25,7 +39,13 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   readonly #spelling: Spelling;
   #revision: number | undefined;
   #entries: ReadonlyMap<string, ToolMetadata> = new Map();
-  #ranking: Ranking | undefined;
+  readonly #ranking = new Ranking();
+  /** What the ranking has of each tool: its metadata, and the requests that it served before. */
+  readonly #ranked = new Map<string, { tool: ToolMetadata; past: readonly string[] }>();
+  /** What each tool was when its metadata was made. */
+  readonly #metadata = new WeakMap<Tool, ToolMetadata>();
+  /** Tells of past searches, when they are remembered. */
+  memory: PastSearches | undefined;
 
   /** Derives from REGISTRY, as it is at each use; SPELLING says how clients see the names of its tools. */
   constructor(registry: ToolSource, spelling: Spelling = (name) => name) {
@@ -37,18 +57,34 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   get #current(): ReadonlyMap<string, ToolMetadata> {
     const { revision } = this.#registry;
     if (this.#revision !== revision) {
-      const all = this.#registry.tools().map((tool) => metadataOf(tool, this.#spelling(tool.name)));
+      const all = this.#registry.tools().map((tool) => this.#metadataOf(tool));
       this.#entries = new Map(all.map((metadata) => [metadata.name, metadata]));
-      this.#ranking = undefined;
       this.#revision = revision;
     }
     return this.#entries;
   }
 
-  /** What ranks the tools as they are now; it is made when the first request needs it. */
+  #metadataOf(tool: Tool): ToolMetadata {
+    const kept = this.#metadata.get(tool) ?? metadataOf(tool, this.#spelling(tool.name));
+    this.#metadata.set(tool, kept);
+    return kept;
+  }
+
+  /** What ranks the tools as they are now; it reads those that are new to it. */
   get ranking(): Ranking {
-    const tools = [...this.#current.values()];
-    this.#ranking ??= new Ranking(tools);
+    const current = this.#current;
+    for (const name of this.#ranked.keys()) {
+      if (current.has(name)) continue;
+      this.#ranking.delete(name);
+      this.#ranked.delete(name);
+    }
+    for (const [name, tool] of current) {
+      const past = this.memory?.requestsFor(registeredName(name)) ?? NONE;
+      const ranked = this.#ranked.get(name);
+      if (ranked?.tool === tool && ranked.past === past) continue;
+      this.#ranking.set(name, tool, past);
+      this.#ranked.set(name, { tool, past });
+    }
     return this.#ranking;
   }
 

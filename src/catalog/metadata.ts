@@ -3,7 +3,7 @@
 import { type InputSchema, inputSchema } from '../kernel/schema.ts';
 import type { Complexity, Effects, SafetyLevel, Tool } from '../kernel/tool.ts';
 import { TOKEN_COSTS } from './token-costs.ts';
-import { searchWords } from './words.ts';
+import { searchWords, withWords } from './words.ts';
 
 /** The categories of the catalog: every tool has one of them (C6). */
 export const TOOL_CATEGORIES = [
@@ -67,8 +67,14 @@ export interface ToolMetadata {
   readonly tokenCost: Readonly<TokenCost>;
   /** Whether code that runs in the image can call it as a function (C7). */
   readonly hasCEMCPDirective: boolean;
-  /** The keywords of its definition, best first, then the other words that a search finds it by. */
+  /** The keywords of its definition, the best first. */
   readonly keywords: readonly string[];
+  /** Other words that only the ranking reads. */
+  readonly words: readonly string[];
+  /** The server that has it, in a catalog of several. */
+  readonly server?: string;
+  /** What tells it from tools of the same name, in such a catalog. */
+  readonly id?: string;
   readonly safetyLevel: SafetyLevel;
   /** The level that its author gave it, where it is treated as a higher one. */
   readonly declaredLevel?: SafetyLevel;
@@ -80,17 +86,19 @@ export interface ToolMetadata {
 /** Returns what the catalog says of TOOL, under NAME. */
 export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
   const schema = deepFreeze(inputSchema(tool));
+  const fullDescription = withWords(tool.name, tool.description);
   return Object.freeze({
     name,
     title: tool.title,
     shortDescription: tool.shortDescription,
-    fullDescription: tool.description,
+    fullDescription,
     category: tool.categories.map((each) => CATALOG_CATEGORY.get(each)).find(Boolean) ?? 'utility',
     categories: tool.categories,
     complexity: tool.complexity,
-    tokenCost: measuredCost(tool.name) ?? schemaCost(tool.description, schema),
+    tokenCost: measuredCost(tool.name) ?? schemaCost(fullDescription, schema),
     hasCEMCPDirective: tool.safetyLevel !== 'dangerous' && !tool.refusesCode,
-    keywords: [...tool.keywords, ...searchWords(tool.name)],
+    keywords: tool.keywords,
+    words: searchWords(tool.name),
     safetyLevel: tool.safetyLevel,
     ...(tool.declaredLevel && { declaredLevel: tool.declaredLevel }),
     ...(tool.effects && { effects: tool.effects }),
@@ -109,8 +117,9 @@ function deepFreeze<Value extends object>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** The cost of a tool whose answers nobody has measured: its definition alone, at four characters a token. */
-function schemaCost(description: string, schema: InputSchema): TokenCost {
+/** Returns the cost of a tool with DESCRIPTION and SCHEMA whose answers nobody has measured: its definition alone, at
+ *  four characters a token. */
+export function schemaCost(description: string, schema: object): TokenCost {
   const tokens = Math.ceil((description.length + JSON.stringify(schema).length) / 4);
   return { min: tokens, max: tokens };
 }

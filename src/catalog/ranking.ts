@@ -1,183 +1,286 @@
-// Decides which tools a request in plain words means, the likeliest first.
+// Decides which tools a request in plain words means, the likeliest first: BM25 over weighted fields.
 
-import { stemmer } from 'stemmer';
-import { MOST_KEYWORDS } from '../kernel/tool.ts';
-import type { ToolMetadata } from './metadata.ts';
+import { rarity, USUAL_LENGTHS, usualShare } from './background.ts';
+import { FIELDS, type Field, fieldsOf, MEMORY_WEIGHT } from './fields.ts';
+import { TOOL_CATEGORIES, type ToolMetadata } from './metadata.ts';
+import { Postings } from './postings.ts';
+import { type Asked, readRequest } from './request.ts';
 import { Spelling } from './spelling.ts';
-import { TermIndex } from './term-index.ts';
-import { COMMON_WORDS, STOP_WORDS } from './words.ts';
+import { isTelling, stem, words } from './terms.ts';
 
-/** What a common word counts beside another one: as a part of what a request is about, and of the score. */
-const COMMON_PART = 0.3;
-const COMMON_BOOST = 0.7;
-/** What a request counts at least as: one common word alone tells little. */
-const LEAST_WEIGHT = 0.8;
+/** Returns NAME as names are compared: in lower case, where - equals _ (C1). */
+export function spelled(name: string): string {
+  return name.toLowerCase().replaceAll('-', '_');
+}
 
-/** Fields of a tool, and how much a word in one tells. */
-const WEIGHTS = { name: 2, best: 1.5, keywords: 2, short: 1.5, full: 0.5, parameters: 0.7, texts: 0.3 };
-const WEAK_FIELDS = ['full', 'parameters', 'texts'];
-const WEAK_PART = 0.4;
+/** How soon more of a term tells no more. */
+const SATURATION = 1.2;
+/** How many tools of the catalog outweigh the public ones, when it is told how rare a term is. */
+const PUBLIC_WEIGHT = 150;
+/** Tools that are gone before the texts are arranged anew: those of a small catalog change often. */
+const LEAST_GONE = 1000;
 
-/** How much of a request a tool must be about, from 0 to 1, to be an answer. */
-const LEAST_COVERAGE = 0.2;
-/** Tools below this part of the best score are left out; the second when the best is about less of the request
- *  than SURE_COVERAGE. */
-const LEAST_PART = 0.2;
-const LEAST_PART_UNSURE = 0.7;
-const SURE_COVERAGE = 0.4;
+/** A word that tells nothing has no term. */
+const NO_TERM = -1;
+/** The category of a tool that is gone. */
+const GONE = 255;
 
-/** Characters of a request that are read. */
-export const QUERY_LIMIT = 1000;
+/** A tool that was found, and which part of what the request is about it has, from 0 to 1. */
+export interface Ranked {
+  tool: ToolMetadata;
+  covered: number;
+}
 
-/** The texts of some tools, arranged so that requests find them. */
+/** A tool as it was added, and the requests that it served before. */
+interface Document {
+  key: string;
+  tool: ToolMetadata;
+  past: readonly string[];
+}
+
+/** A term of a request: what it tells of a tool that has it, and of whether the tool is meant. */
+interface Wanted {
+  term: number;
+  weight: number;
+  about: number;
+}
+
+/** The likeliest tools, and how many there are in each of TOOL_CATEGORIES. */
+export interface RankedTools {
+  tools: Ranked[];
+  categories: readonly number[];
+}
+
+/** The texts of some tools, arranged so that requests find them; a tool can come, change and go at any time. */
 export class Ranking {
-  readonly #tools: readonly ToolMetadata[];
-  readonly #index: TermIndex;
-  /** All words and terms of the tools' texts. */
-  readonly #vocabulary: Spelling;
-  /** The stems in it of COMMON_WORDS. */
-  readonly #common: ReadonlySet<string>;
+  /** The number of each term. */
+  readonly #terms = new Map<string, number>();
+  /** The terms of words as they are written. */
+  readonly #words = new Map<string, number>();
+  #spelling = new Spelling();
+  #postings = new Postings();
+  /** How many tools have each term. */
+  readonly #holders: number[] = [];
+  /** The tools by number; one that changed has another number. */
+  #documents: (Document | undefined)[] = [];
+  /** The place of each one's category among TOOL_CATEGORIES. */
+  #categories = new Uint8Array(64);
+  readonly #ids = new Map<string, number>();
+  /** The numbers of the tools of each name, as `spelled` writes it; some can be of tools that are gone. */
+  readonly #named = new Map<string, number[]>();
+  /** What a search adds up for each tool; all zero between searches. */
+  #scores = new Float32Array(64);
+  #shares = new Float32Array(64);
 
-  constructor(tools: readonly ToolMetadata[]) {
-    const texts = tools.map(fieldsOf);
-    const documents = texts.map((fields) =>
-      Object.fromEntries(Object.entries(fields).map(([field, text]) => [field, terms(text)])),
-    );
-    this.#tools = tools;
-    this.#index = new TermIndex(documents, WEIGHTS);
-    const all = texts.flatMap((fields) => Object.values(fields));
-    this.#vocabulary = new Spelling(all.flatMap((text) => [...words(text), ...terms(text)]));
-    const stems = COMMON_WORDS.map(stem);
-    this.#common = new Set(stems.filter((each) => this.#vocabulary.has(each)));
+  /** Adds TOOL under KEY, or puts it in place of the one there. PAST are requests that it served. */
+  set(key: string, tool: ToolMetadata, past: readonly string[] = []): void {
+    this.delete(key);
+    this.#add({ key, tool, past });
   }
 
-  /** Returns those of the tools that have to do with QUERY, the likeliest first (S1.15). */
-  rank(query: string): ToolMetadata[] {
-    const { text, looks, hasNames } = readRequest(query.slice(0, QUERY_LIMIT), this.#vocabulary);
-    const written = terms(text).length;
-    const boostOf = (term: string) => (this.#common.has(term) ? COMMON_BOOST : 1);
-    const boostTerm = (term: string, at: number) => (at < written ? boostOf(term) : LOOKS_BOOST);
-    const searched = terms(`${text}, ${looks}`);
-    const coverage = this.#coverageOf(tellingWords(`${text} ${looks}`), new Set(searched));
-    const least = hasNames ? LEAST_COVERAGE / 2 : LEAST_COVERAGE;
-    const found = this.#index
-      .search(searched, boostTerm)
-      .map(({ id, score }) => ({ id, score, covered: coverage(id) }))
-      .filter(({ covered }) => covered >= least);
-    const sure = found.some(({ covered }) => covered >= SURE_COVERAGE);
-    const leastScore = (found[0]?.score ?? 0) * (sure ? LEAST_PART : LEAST_PART_UNSURE);
-    return found.filter(({ score }) => score >= leastScore).flatMap(({ id }) => this.#tools[id] ?? []);
+  /** Takes out the tool under KEY, if there is one. */
+  delete(key: string): void {
+    const id = this.#ids.get(key);
+    const document = id === undefined ? undefined : this.#documents[id];
+    if (id === undefined || document === undefined) return;
+    for (const term of this.#weigh(document).keys()) this.#holders[term] = this.#holdersOf(term) - 1;
+    this.#documents[id] = undefined;
+    this.#categories[id] = GONE;
+    this.#ids.delete(key);
+    if (this.#documents.length > this.#ids.size * 2 + LEAST_GONE) this.#arrangeAnew();
   }
 
-  /** Returns what tells how much of the words ASKED for a tool is about, from 0 to 1, when SEARCHED are looked for. */
-  #coverageOf(asked: string[], searched: ReadonlySet<string>): (id: number) => number {
-    const fieldsOfTerm = (term: string) => (searched.has(term) ? this.#index.fieldsWith(term) : undefined);
-    const stems = asked.map((word) => ({ term: stem(word), fields: fieldsOfTerm(stem(word)) }));
-    const pairFields = pairsOf(asked).map(fieldsOfTerm);
-    return (id) => {
-      const pairs = [0, ...pairFields.map((fields) => partOf(fields?.get(id)?.fields))];
-      const counts = new Map<string, [all: number, covered: number]>();
-      stems.forEach(({ term, fields }, at) => {
-        if (counts.has(term)) return;
-        const inPair = Math.max(pairs[at] ?? 0, pairs[at + 1] ?? 0);
-        const all = this.#common.has(term) ? COMMON_PART + (1 - COMMON_PART) * inPair : 1;
-        counts.set(term, [all, all * Math.max(partOf(fields?.get(id)?.fields), inPair)]);
+  #arrangeAnew(): void {
+    const documents = this.#documents;
+    this.#postings = new Postings();
+    this.#spelling = new Spelling();
+    for (const map of [this.#terms, this.#words, this.#ids, this.#named]) map.clear();
+    this.#holders.length = 0;
+    this.#documents = [];
+    for (const document of documents) if (document !== undefined) this.#add(document);
+  }
+
+  #add(document: Document): void {
+    const id = this.#documents.push(document) - 1;
+    this.#ids.set(document.key, id);
+    this.#makeRoom(id);
+    this.#categories[id] = TOOL_CATEGORIES.indexOf(document.tool.category);
+    const name = spelled(document.tool.name);
+    const others = (this.#named.get(name) ?? []).filter((each) => this.#documents[each] !== undefined);
+    this.#named.set(name, [...others, id]);
+    for (const [term, weight] of this.#weigh(document)) {
+      this.#holders[term] = this.#holdersOf(term) + 1;
+      this.#postings.add(term, id, (weight * (SATURATION + 1)) / (weight + SATURATION));
+    }
+  }
+
+  /** Makes room for what is known of the tool ID. */
+  #makeRoom(id: number): void {
+    if (id < this.#categories.length) return;
+    const categories = new Uint8Array(id * 2);
+    categories.set(this.#categories);
+    this.#categories = categories;
+    this.#scores = new Float32Array(id * 2);
+    this.#shares = new Float32Array(id * 2);
+  }
+
+  /** Returns what each term of DOCUMENT weighs in it. */
+  #weigh({ tool, past }: Document): Map<number, number> {
+    const weights = new Map<number, number>();
+    const add = (term: number, more: number) => weights.set(term, (weights.get(term) ?? 0) + more);
+    for (const [field, text] of Object.entries(fieldsOf(tool))) {
+      if (text === '') continue;
+      const terms = this.#termsOf(text);
+      const { weight, length } = FIELDS[field as Field];
+      const each = weight / (1 - length + (length * terms.length) / (USUAL_LENGTHS[field] ?? 1));
+      for (const term of terms) add(term, each);
+    }
+    for (const term of new Set(past.flatMap((request) => this.#termsOf(request)))) add(term, MEMORY_WEIGHT);
+    return weights;
+  }
+
+  #termsOf(text: string): number[] {
+    return words(text)
+      .map((word) => this.#words.get(word) ?? this.#learn(word))
+      .filter((term) => term !== NO_TERM);
+  }
+
+  /** Returns the term of WORD, which is new. */
+  #learn(word: string): number {
+    const text = isTelling(word) ? stem(word) : undefined;
+    const term = text === undefined ? NO_TERM : (this.#terms.get(text) ?? this.#terms.size);
+    if (text !== undefined) {
+      this.#terms.set(text, term);
+      this.#spelling.add(word);
+    }
+    this.#words.set(word, term);
+    return term;
+  }
+
+  #holdersOf(term: number): number {
+    return this.#holders[term] ?? 0;
+  }
+
+  /** Returns the term of WORD when a tool has it. */
+  #known(word: string): number | undefined {
+    const term = this.#words.get(word) ?? this.#terms.get(stem(word));
+    return term !== undefined && this.#holdersOf(term) > 0 ? term : undefined;
+  }
+
+  /** Returns what QUERY finds among the tools that ACCEPTS lets pass: at most MOST of them, the likeliest first. Counts
+   *  all of them that share a telling word with QUERY (S1.15, C32). */
+  rank(query: string, most: number, accepts?: (tool: ToolMetadata) => boolean): RankedTools {
+    const asked = readRequest(query, {
+      has: (word) => this.#known(word) !== undefined,
+      mended: (word) => this.#spelling.mended(word),
+    });
+    const all = asked.reduce((sum, { word, about }) => sum + (about && about * rarity(stem(word))), 0);
+    const found = this.#addUp(this.#wanted(asked));
+    const categories = Array<number>(TOOL_CATEGORIES.length).fill(0);
+    const best = this.#best(found, most, categories, accepts);
+    const tools = best.flatMap((id): Ranked[] => {
+      const tool = this.#documents[id]?.tool;
+      return tool ? [{ tool, covered: all === 0 ? 1 : (this.#shares[id] ?? 0) / all }] : [];
+    });
+    for (const id of found) {
+      this.#scores[id] = 0;
+      this.#shares[id] = 0;
+    }
+    return { tools, categories };
+  }
+
+  /** Returns the terms of the words ASKED for that tools have, each once. */
+  #wanted(asked: readonly Asked[]): Wanted[] {
+    const wanted = new Map<number, Wanted>();
+    for (const { word, weight, about } of asked) {
+      const term = weight > 0 ? this.#known(word) : undefined;
+      if (term === undefined) continue;
+      const text = stem(word);
+      const before = wanted.get(term);
+      wanted.set(term, {
+        term,
+        weight: Math.max(before?.weight ?? 0, weight * this.#tellingOf(term, text)),
+        about: (before?.about ?? 0) + about * rarity(text),
       });
-      const sum = (part: 0 | 1) => [...counts.values()].reduce((total, count) => total + count[part], 0);
-      return sum(1) / Math.max(sum(0), LEAST_WEIGHT);
-    };
+    }
+    return [...wanted.values()];
   }
-}
 
-/** Returns how much a term counts that stands in FIELDS of a tool. */
-function partOf(fields: readonly string[] = []): number {
-  if (fields.length === 0) return 0;
-  return fields.every((field) => WEAK_FIELDS.includes(field)) ? WEAK_PART : 1;
-}
+  /** Returns how much TERM, with the stem TEXT, tells one tool from others, here and among the public ones. */
+  #tellingOf(term: number, text: string): number {
+    const holders = this.#holdersOf(term) + PUBLIC_WEIGHT * usualShare(text);
+    const share = holders / (this.#ids.size + PUBLIC_WEIGHT);
+    return Math.log(1 / share);
+  }
 
-function fieldsOf(tool: ToolMetadata): Record<keyof typeof WEIGHTS, string> {
-  const parameters = Object.entries(tool.inputSchema.properties);
-  return {
-    name: tool.name,
-    best: tool.keywords.slice(0, MOST_KEYWORDS).join(', '),
-    keywords: tool.keywords.join(', '),
-    short: tool.shortDescription,
-    full: tool.fullDescription,
-    parameters: parameters.map(([name]) => name).join(', '),
-    texts: parameters.map(([, { description }]) => String(description)).join(', '),
-  };
-}
+  /** Adds up what WANTED tells of each tool, and returns the numbers of those that have any of it. */
+  #addUp(wanted: readonly Wanted[]): number[] {
+    const sums = { scores: this.#scores, shares: this.#shares, found: [] as number[] };
+    for (const { term, weight, about } of wanted) this.#postings.addUp(term, weight, about, sums);
+    return sums.found;
+  }
 
-/** Words, and the keys of editors such as C-c and M-. */
-const WORD = /(?<![\w-])[cms]-(?:[cms]-)?(?:[a-z0-9](?![\w-])|[^\s\w,;:])|[\p{L}\p{N}]+/gu;
+  /** Returns the best MOST of the tools FOUND that ACCEPTS lets pass, of equal ones the older first. Counts them all in
+   *  CATEGORIES. */
+  #best(
+    found: readonly number[],
+    most: number,
+    categories: number[],
+    accepts?: (tool: ToolMetadata) => boolean,
+  ): number[] {
+    const [scores, kinds] = [this.#scores, this.#categories];
+    const better = (one: number, other: number) =>
+      (scores[other] as number) - (scores[one] as number) || one - other;
+    const best: number[] = [];
+    let least = 0;
+    for (const id of found) {
+      const category = kinds[id] as number;
+      if (category === GONE || (accepts && !accepts((this.#documents[id] as Document).tool))) continue;
+      categories[category] = (categories[category] as number) + 1;
+      if ((scores[id] as number) < least) continue;
+      best.push(id);
+      if (best.length <= most * 2) continue;
+      best.sort(better).length = most;
+      least = scores[best.at(-1) ?? 0] ?? 0;
+    }
+    return best.sort(better).slice(0, most);
+  }
 
-/** Returns the words of TEXT in lower case; names in camelCase and snake_case are several. */
-function words(text: string): string[] {
-  return spaced(text).toLowerCase().match(WORD) ?? [];
-}
+  /** Returns the tools of exactly that NAME, in any case, where - equals _. */
+  named(name: string): ToolMetadata[] {
+    return (this.#named.get(spelled(name)) ?? []).flatMap((id) => this.#documents[id]?.tool ?? []);
+  }
 
-const spaced = (text: string) => text.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2');
+  /** Returns the tools whose texts can have TEXT, which is in lower case, as a part: all that have one of its words. */
+  *holding(text: string): Iterable<ToolMetadata> {
+    const ids = this.#idsHolding(text) ?? this.#documents.keys();
+    for (const id of ids) {
+      const document = this.#documents[id];
+      if (document !== undefined) yield document.tool;
+    }
+  }
 
-const tellingWords = (text: string) => words(text).filter((word) => !STOP_WORDS.has(word));
+  /** Returns the numbers of the tools that have one of the words of TEXT; undefined when none of them tells. */
+  #idsHolding(text: string): Iterable<number> | undefined {
+    const runs = [...text.matchAll(/[\p{L}\p{N}]+/gu)].filter(([run]) => isTelling(run));
+    const longest = runs.reduce((best, [run]) => (run.length > best.length ? run : best), '');
+    if (longest === '') return undefined;
+    // One at an end of the text can be a part of a longer word.
+    const whole = runs.filter(({ 0: run, index }) => index > 0 && index + run.length < text.length);
+    const terms = whole.length > 0 ? [this.#rarest(whole.map(([run]) => run))] : this.#termsWithin(longest);
+    return new Set([...terms].flatMap((term) => [...this.#postings.holders(term)]));
+  }
 
-/** Returns the stems of the words of TEXT, and of each two that follow each other in a phrase, as one. */
-function terms(text: string): string[] {
-  return text.split(/(?<=[\p{L}\p{N})"'])[.:?!,;]\s/u).flatMap((phrase) => {
-    const list = tellingWords(phrase);
-    return [...list.map(stem), ...pairsOf(list)];
-  });
-}
+  /** Returns the term of that of LIST which the fewest tools have. */
+  #rarest(list: readonly string[]): number {
+    const terms = list.map((word) => this.#words.get(word) ?? NO_TERM);
+    return terms.reduce((best, term) => (this.#holdersOf(term) < this.#holdersOf(best) ? term : best));
+  }
 
-/** Stems that were found, by word: the texts of tools and requests have the same words again and again. */
-const STEMS = new Map<string, string>();
-/** The words and pairs of all tools were 5,576 when they were counted last; a clear costs as much as no map. */
-const KEPT_STEMS = 10_000;
-
-function stem(word: string): string {
-  const kept = STEMS.get(word);
-  if (kept !== undefined) return kept;
-  if (STEMS.size >= KEPT_STEMS) STEMS.clear();
-  const found = stemmer(word);
-  STEMS.set(word, found);
-  return found;
-}
-
-/** Returns a term for each two words of LIST that follow each other: that of `stacktrace` for stack and trace. */
-function pairsOf(list: readonly string[]): string[] {
-  return list.slice(1).map((word, at) => stem(stem(list[at] ?? '') + word));
-}
-
-/** What a request is about in which something looks like this. */
-const LOOKS: readonly [RegExp, string][] = [
-  [/\S\.asd\b/i, 'asdf'],
-  [/\S\.(?:lisp|lsp|cl)\b/i, 'source file'],
-  [/\w\.(?:md|txt|json|ya?ml|toml|org|csv|html)\b/i, 'text file'],
-  [/\([^\s()]+ .*\)/, 'evaluate expression'],
-  [/\w::?[\w*]/, 'function'],
-  [/(?<![\w.*+/"-])[a-z]\w*(?:-\w+)+(?![\w.*+/-])/, 'function'],
-  [/\*\w[\w-]*\*/, 'value variable'],
-  [/\+\w[\w-]*\+/, 'constant'],
-];
-/** What such a thing tells beside what the request says. */
-const LOOKS_BOOST = 0.25;
-
-/** Names as only Lisp has them, or a user's own: PACKAGE:NAME, *NAME*, FILE.EXTENSION, NAME-WITH-HYPHENS. */
-const NAMES = /[\w.*+-]{0,80}::?[\w*+-]+|\*[\w-]+\*|\w+\.[\w.]+|\w+(?:-\w+)+/g;
-/** A form of Lisp, of which the operator tells something, and the rest is names. */
-const FORM = /(?<![\w"(])\(([^\s()]+)\s.*\)/s;
-
-/** Returns the text of QUERY without the user's own names, with slips mended to words of VOCABULARY. Returns besides
- *  what it looks like, and whether it had such names. */
-function readRequest(query: string, vocabulary: Spelling) {
-  const known = (word: string) => vocabulary.has(word.toLowerCase()) || STOP_WORDS.has(word.toLowerCase());
-  const isPhrase = (name: string) => words(name).every(known) && pairsOf(tellingWords(name)).every(known);
-  const all = spaced(query);
-  const plain = all.replace(FORM, ' $1 ').replace(NAMES, (name) => (isPhrase(name) ? name : ' '));
-  return {
-    text: plain.replace(/(?<!\p{L})[\p{Ll}\p{N}]{4,}(?!\p{L})/gu, (word) =>
-      known(word) ? word : vocabulary.mended(word),
-    ),
-    looks: LOOKS.flatMap(([pattern, meaning]) => (pattern.test(query) ? meaning : [])).join(' '),
-    hasNames: plain !== all,
-  };
+  /** Returns the terms of the words that have TEXT as a part. */
+  #termsWithin(text: string): Set<number> {
+    const terms = new Set<number>();
+    for (const [word, term] of this.#words) if (term !== NO_TERM && word.includes(text)) terms.add(term);
+    return terms;
+  }
 }

@@ -13,7 +13,7 @@ import {
 import { getCatalogSummary } from './catalog.ts';
 import { type McpTool, toMCPTool } from './mcp-tool.ts';
 import { CATEGORY_FILTERS, metadataOf, type ToolCategory, type ToolMetadata } from './metadata.ts';
-import { QUERY_LIMIT } from './ranking.ts';
+import { QUERY_LIMIT } from './request.ts';
 import { type Searchable, searchTools, type ToolSearchOptions } from './search.ts';
 
 export type SearchToolsArgs = ToolSearchOptions;
@@ -26,13 +26,16 @@ export interface FoundTool {
   complexity: Complexity;
   hasCEMCPDirective: boolean;
   tokenCost: { min: number; max: number };
-  match?: 'ranked';
+  /** There when only the ranking found it; weak when it has little of what the query is about. */
+  match?: 'ranked' | 'weak';
   inputSchema?: ToolMetadata['inputSchema'];
 }
 
 export interface SearchToolsResult {
   success: true;
   tools: FoundTool[];
+  /** The names of those that come next. */
+  more?: string[];
   summary: {
     /** How many tools were found, before the limit. */
     totalFound: number;
@@ -40,13 +43,18 @@ export interface SearchToolsResult {
     byCategory: Record<ToolCategory, number>;
   };
   query?: string;
-  /** Says how code calls them, when only such tools were asked for, or that not all had room, and how to get the rest. */
+  /** Says that all matches are weak, or how code calls the tools when only such were asked for. When not all had room it
+   *  says so, and how to get the rest. */
   note?: string;
 }
 
 /** How code calls the tools that are found with cemcpOnly. */
 const FROM_CODE =
   'Code in the image calls these as (live-lisp:call-tool "NAME" :parameter value ...), which returns the data, all of it when no limit is given. An eval_form that filters it costs less than calls that list it.';
+
+/** What is told when all matches are weak. */
+const ALL_WEAK =
+  'All matches are weak: they share only some words with the query, so look at one before you call it.';
 
 /** What clients are shown of the tool search_tools. */
 export const SEARCH_TOOLS = {
@@ -130,6 +138,8 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
     );
   }
   const result = searchTools(options, catalog);
+  const weak = result.tools.length > 0 && result.tools.every(({ match }) => match === 'weak');
+  const notes = [weak && ALL_WEAK, options.cemcpOnly && FROM_CODE].filter(Boolean);
   return {
     success: true,
     tools: result.tools.map((tool) => ({
@@ -142,13 +152,14 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
       ...(tool.match && { match: tool.match }),
       ...(tool.inputSchema && { inputSchema: tool.inputSchema }),
     })),
+    ...(result.more && { more: result.more }),
     summary: {
       totalFound: result.totalCount,
       totalInCatalog: getCatalogSummary(catalog).totalTools,
       byCategory: result.categories,
     },
     ...(query !== undefined && { query }),
-    ...(options.cemcpOnly && { note: FROM_CODE }),
+    ...(notes.length > 0 && { note: notes.join(' ') }),
   };
 }
 

@@ -1,9 +1,9 @@
 // Decides which tools a search finds and in what order: literal hits as the contract counts them, then ranked ones.
 
-import type { Complexity } from '../kernel/tool.ts';
-import { type Catalog, countCategories } from './catalog.ts';
-import type { CategoryFilter, ToolCategory, ToolMetadata } from './metadata.ts';
-import { Ranking } from './ranking.ts';
+import { type Complexity, MOST_KEYWORDS } from '../kernel/tool.ts';
+import { countCategories } from './catalog.ts';
+import { type CategoryFilter, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
+import { type Ranked, Ranking, spelled } from './ranking.ts';
 
 export interface ToolSearchOptions {
   category?: CategoryFilter;
@@ -11,7 +11,7 @@ export interface ToolSearchOptions {
   complexity?: Complexity;
   cemcpOnly?: boolean;
   includeSchema?: boolean;
-  /** How many tools at most; 0 for all. */
+  /** How many tools at most; 0 for all. When absent, 20, and five of those that only the ranking found. */
   limit?: number;
 }
 
@@ -22,12 +22,14 @@ export interface CatalogEntry extends Omit<ToolMetadata, 'inputSchema'> {
   isHighTokenCost: boolean;
   /** The points of a literal hit (S1.2). */
   searchScore?: number;
-  /** There when only the ranking found it (S1.15). */
-  match?: 'ranked';
+  /** There when only the ranking found it (S1.15); weak when it has little of what the query is about (C32). */
+  match?: 'ranked' | 'weak';
 }
 
 export interface ToolSearchResult {
   tools: CatalogEntry[];
+  /** The names of those that come next. */
+  more?: string[];
   /** How many were found, before the limit. */
   totalCount: number;
   /** How many of them are in each category. */
@@ -36,29 +38,43 @@ export interface ToolSearchResult {
 }
 
 /** Tools by name. A catalog keeps its ranking; for another map each search makes one. */
-export type Searchable = ReadonlyMap<string, ToolMetadata> & Partial<Pick<Catalog, 'ranking'>>;
+export type Searchable = ReadonlyMap<string, ToolMetadata> & { readonly ranking?: Ranking };
 
 const HIGH_TOKEN_COST = 5000;
 const POINTS = { name: 100, keyword: 50, shortDescription: 25, fullDescription: 10 };
+/** How many tools an answer has when nobody says: of literal hits, and of those that were ranked. */
+const MOST = 20;
+const MOST_RANKED = 5;
+/** How many more are named. */
+const MOST_NAMED = 15;
+/** Which part of what a request is about a tool has at least that is not marked as a weak match. */
+const LEAST_COVERED = 0.5;
 
 /** A tool that a search found, and why. */
 interface Hit {
   tool: ToolMetadata;
-  why?: { searchScore: number } | { match: 'ranked' };
+  why?: { searchScore: number } | { match: 'ranked' | 'weak' };
+}
+
+/** What a search found: the likeliest first, and of how many. */
+interface Found {
+  hits: Hit[];
+  more: string[];
+  total: number;
+  categories: Record<ToolCategory, number>;
 }
 
 /** Returns the tools of CATALOG that OPTIONS ask for: by score with a query, else by name (S1.2 to S1.8, S1.15). */
 export function searchTools(options: ToolSearchOptions, catalog: Searchable): ToolSearchResult {
-  const { query, limit = 20, includeSchema = false } = options;
-  const candidates = [...catalog.values()].filter((tool) => fits(tool, options));
-  const found = query
-    ? findTools(query, candidates, catalog)
-    : candidates.sort(byName).map((tool): Hit => ({ tool }));
-  const hits = limit > 0 ? found.slice(0, limit) : found;
+  const { query, includeSchema = false } = options;
+  const { hits, more, total, categories } = query
+    ? findTools(query, options, catalog)
+    : listTools(options, catalog);
   return {
     tools: hits.map((hit) => toEntry(hit, includeSchema)),
-    totalCount: found.length,
-    categories: countCategories(found.map(({ tool }) => tool)),
+    ...(more.length > 0 && { more }),
+    totalCount: total,
+    categories,
     ...(query !== undefined && { query }),
   };
 }
@@ -71,62 +87,102 @@ function fits(tool: ToolMetadata, { category, complexity, cemcpOnly }: ToolSearc
   );
 }
 
-/** Returns the CANDIDATES that QUERY finds; all tools of CATALOG decide how much each of its words tells. */
-function findTools(query: string, candidates: ToolMetadata[], catalog: Searchable): Hit[] {
-  const wanted = { text: query.toLowerCase(), name: spelled(query) };
-  const literal = candidates
-    .map((tool) => ({ tool, why: { searchScore: literalScore(tool, wanted) } }))
-    .filter(({ why }) => why.searchScore > 0)
-    .sort((one, other) => other.why.searchScore - one.why.searchScore);
-  if (literal.length > 0 && !/\S\s+\S/.test(query)) return literal;
-  const taken = new Set(literal.map(({ tool }) => tool.name));
-  const ranking = catalog.ranking ?? new Ranking([...catalog.values()]);
-  const ranked = ranking.rank(query).filter((tool) => candidates.includes(tool) && !taken.has(tool.name));
-  return [...literal, ...ranked.map((tool): Hit => ({ tool, why: { match: 'ranked' } }))];
+function listTools(options: ToolSearchOptions, catalog: Searchable): Found {
+  const all = [...catalog.values()].filter((tool) => fits(tool, options)).sort(byName);
+  const { limit = MOST } = options;
+  const hits = (limit > 0 ? all.slice(0, limit) : all).map((tool): Hit => ({ tool }));
+  return { hits, more: [], total: all.length, categories: countCategories(all) };
 }
 
-/** Returns the points of TOOL for what is WANTED (S1.2); in its name - equals _ (C1). */
-function literalScore(tool: ToolMetadata, wanted: { text: string; name: string }): number {
-  const texts = textsOf(tool);
-  const has = (text: string) => text.includes(wanted.text);
-  const named = texts.name.includes(wanted.name) ? POINTS.name : 0;
-  // Few tools have it anywhere, and one text is searched sooner than a hundred.
-  if (!has(texts.all)) return named;
-  return (
-    named +
-    texts.keywords.filter(has).length * POINTS.keyword +
-    (has(texts.shortDescription) ? POINTS.shortDescription : 0) +
-    (has(texts.fullDescription) ? POINTS.fullDescription : 0)
+/** Returns what QUERY finds: the tools that it names, literal hits, then what the ranking finds. All of CATALOG decides
+ *  which of these there are, and the filters of OPTIONS which of them are left (C27, C32). */
+function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): Found {
+  const ranking = catalog.ranking ?? rankingOf(catalog);
+  const literal = literalHits(query, ranking, catalog);
+  const named = namedTools(query, ranking).map(
+    (tool): Hit => literal.find((hit) => hit.tool === tool) ?? { tool, why: { match: 'ranked' } },
   );
+  const sure = [...named, ...literal.filter((hit) => !named.includes(hit))];
+  const fitting = sure.filter(({ tool }) => fits(tool, options));
+  const categories = countCategories(fitting.map(({ tool }) => tool));
+  const most = mostOf(options.limit, fitting.length, named.length);
+  const onlyLiteral = literal.length > 0 && !/\S\s+\S/.test(query);
+  if (onlyLiteral) {
+    return { hits: fitting.slice(0, most), more: [], total: fitting.length, categories };
+  }
+  const taken = new Set(sure.map(({ tool }) => tool));
+  const accepts = (tool: ToolMetadata) => !taken.has(tool) && fits(tool, options);
+  const { category, complexity, cemcpOnly } = options;
+  const acceptsAll = taken.size === 0 && !category && !complexity && !cemcpOnly;
+  const room = Math.max(0, most + MOST_NAMED - fitting.length);
+  const ranked = ranking.rank(query, room, acceptsAll ? undefined : accepts);
+  TOOL_CATEGORIES.forEach((each, at) => {
+    categories[each] += ranked.categories[at] ?? 0;
+  });
+  const hits = [...fitting, ...ranked.tools.map(rankedHit)];
+  return {
+    hits: hits.slice(0, most),
+    more: hits.slice(most, most + MOST_NAMED).map(({ tool }) => tool.name),
+    total: Object.values(categories).reduce((sum, count) => sum + count, 0),
+    categories,
+  };
 }
 
-/** The texts of a tool in lower case. */
-interface Texts {
-  name: string;
-  keywords: string[];
-  shortDescription: string;
-  fullDescription: string;
-  /** All but the name, in one. */
-  all: string;
+/** Returns how many tools an answer has for LIMIT, when SURE of them were named or are literal hits, and NAMED named. */
+function mostOf(limit: number | undefined, sure: number, named: number): number {
+  if (limit !== undefined) return limit > 0 ? limit : Number.MAX_SAFE_INTEGER;
+  return Math.max(MOST_RANKED, named, Math.min(MOST, sure));
 }
 
-/** A tool's metadata is frozen, so its texts are put in lower case once. */
-const TEXTS = new WeakMap<ToolMetadata, Texts>();
-
-function textsOf(tool: ToolMetadata): Texts {
-  const kept = TEXTS.get(tool);
-  if (kept !== undefined) return kept;
-  const keywords = tool.keywords.map((keyword) => keyword.toLowerCase());
-  const shortDescription = tool.shortDescription.toLowerCase();
-  const fullDescription = tool.fullDescription.toLowerCase();
-  const all = [...keywords, shortDescription, fullDescription].join('\n');
-  const texts = { name: spelled(tool.name), keywords, shortDescription, fullDescription, all };
-  TEXTS.set(tool, texts);
-  return texts;
+function rankedHit({ tool, covered }: Ranked): Hit {
+  return { tool, why: { match: covered < LEAST_COVERED ? 'weak' : 'ranked' } };
 }
 
-function spelled(name: string): string {
-  return name.toLowerCase().replaceAll('-', '_');
+/** Returns a ranking of CATALOG, which keeps none. */
+function rankingOf(catalog: Searchable): Ranking {
+  const ranking = new Ranking();
+  for (const [key, tool] of catalog) ranking.set(key, tool);
+  return ranking;
+}
+
+/** A word that only a name looks like: with a sign or a digit in it, or in camelCase. */
+const LOOKS_LIKE_NAME = /[\w-][-_.:/\d][\w-]|\p{Ll}\p{Lu}/u;
+
+/** Returns the tools that QUERY names: all of them when it has nothing but names, else those whose names are no words of
+ *  a sentence. */
+function namedTools(query: string, ranking: Ranking): ToolMetadata[] {
+  const names = query.split(/[\s,;"'`()?!]+/).filter((word) => word !== '');
+  const tools = names.map((name) => ranking.named(name.replace(/[.:]+$/, '')));
+  const all = tools.every((list) => list.length > 0);
+  return [...new Set(tools.filter((_, at) => all || LOOKS_LIKE_NAME.test(names[at] ?? '')).flat())];
+}
+
+/** Returns the literal hits of QUERY by their points, equal ones in the order of CATALOG (S1.2, S1.4). */
+function literalHits(query: string, ranking: Ranking, catalog: Searchable) {
+  const wanted = { text: query.toLowerCase(), name: spelled(query) };
+  const scores = new Map<ToolMetadata, number>();
+  for (const tool of ranking.holding(wanted.text)) {
+    const score = literalScore(tool, wanted);
+    if (score > 0) scores.set(tool, score);
+  }
+  const hits: { tool: ToolMetadata; why: { searchScore: number } }[] = [];
+  for (const tool of scores.size === 0 ? [] : catalog.values()) {
+    const searchScore = scores.get(tool);
+    if (searchScore !== undefined) hits.push({ tool, why: { searchScore } });
+  }
+  return hits.sort((one, other) => other.why.searchScore - one.why.searchScore);
+}
+
+/** Returns the points of TOOL for what is WANTED (S1.2); in its name - equals _ (C1). Only the keywords that clients are
+ *  shown have points (C27). */
+function literalScore(tool: ToolMetadata, wanted: { text: string; name: string }): number {
+  const has = (text: string) => text.toLowerCase().includes(wanted.text);
+  return (
+    (spelled(tool.name).includes(wanted.name) ? POINTS.name : 0) +
+    tool.keywords.slice(0, MOST_KEYWORDS).filter(has).length * POINTS.keyword +
+    (has(tool.shortDescription) ? POINTS.shortDescription : 0) +
+    (has(tool.fullDescription) ? POINTS.fullDescription : 0)
+  );
 }
 
 function toEntry({ tool, why }: Hit, includeSchema: boolean): CatalogEntry {

@@ -2,24 +2,24 @@
 
 import { distance } from 'fastest-levenshtein';
 
-/** A known word, and which letters it has: a bit for each, or for several. */
-interface Word {
-  text: string;
-  letters: number;
-}
+/** Words that are shorter are not mended: too many others are as near. */
+export const SHORTEST_SLIP = 4;
 
 /** Some words, among which that of a slip of typing is looked for. */
 export class Spelling {
-  readonly #words: ReadonlySet<string>;
-  /** The words by their first letter, which a slip leaves; those that slips began with so far. */
-  readonly #byFirst = new Map<string, Word[]>();
+  /** The words by their first letter, which a slip leaves, and by their length. */
+  readonly #words = new Map<string, string[]>();
 
-  constructor(words: readonly string[]) {
-    this.#words = new Set(words);
+  constructor(words: readonly string[] = []) {
+    for (const word of words) this.add(word);
   }
 
-  has(word: string): boolean {
-    return this.#words.has(word);
+  /** Takes WORD as known. It must not be known yet. */
+  add(word: string): void {
+    const key = `${word.charAt(0)}${word.length}`;
+    const others = this.#words.get(key);
+    if (others === undefined) this.#words.set(key, [word]);
+    else others.push(word);
   }
 
   /** Returns the known word that WORD is likeliest a slip of typing of, or WORD. */
@@ -27,25 +27,25 @@ export class Spelling {
     const letters = lettersOf(word);
     let least = word.length < 8 ? 1.5 : 2.5;
     let best = word;
-    for (const { text, letters: others } of this.#beginningWith(word.charAt(0))) {
-      // A change of one letter makes words differ in one of length, and in two letters.
-      if (Math.abs(text.length - word.length) >= least || bitCount(letters ^ others) / 2 >= least) continue;
-      const swapped = letters === others && sorted(text) === sorted(word);
-      if (word.length < 6 && text.length === word.length && !swapped) continue;
-      const cost = swapped ? distance(word, text) / 2 : distance(word, text);
-      if (cost < least) [best, least] = [text, cost];
+    for (const length of [0, -1, 1, -2, 2].map((change) => word.length + change)) {
+      for (const text of this.#words.get(`${word.charAt(0)}${length}`) ?? []) {
+        const cost = this.#cost(word, text, letters, least);
+        if (cost < least) [best, least] = [text, cost];
+      }
     }
     return best;
   }
 
-  #beginningWith(first: string): readonly Word[] {
-    const kept = this.#byFirst.get(first);
-    if (kept !== undefined || first === '') return kept ?? [];
-    const found = [...this.#words].filter((word) => word.charAt(0) === first);
-    const words = found.map((text) => ({ text, letters: lettersOf(text) }));
-    // Letters that begin no word are not kept, of which there can be any number.
-    if (words.length > 0) this.#byFirst.set(first, words);
-    return words;
+  /** Returns how far WORD, with LETTERS, is from TEXT; infinity when that cannot be below LEAST. */
+  #cost(word: string, text: string, letters: number, least: number): number {
+    const others = lettersOf(text);
+    // A change of one letter makes words differ in one of length, and in two letters.
+    const away = Math.max(Math.abs(text.length - word.length), bitCount(letters ^ others) / 2);
+    if (away >= least) return Number.POSITIVE_INFINITY;
+    const swapped = letters === others && sorted(text) === sorted(word);
+    if (swapped) return distance(word, text) / 2;
+    const short = word.length < 6 && text.length === word.length;
+    return short ? Number.POSITIVE_INFINITY : distance(word, text);
   }
 }
 
@@ -53,6 +53,7 @@ function sorted(word: string): string {
   return [...word].sort().join();
 }
 
+/** Returns which letters WORD has: a bit for each, or for several. */
 function lettersOf(word: string): number {
   let letters = 0;
   for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);

@@ -1,17 +1,30 @@
-// Decides by which words a search finds a tool beside its definition, and which words tell little. All are data.
+// Decides by which words a search finds a built-in tool beside its definition. They are data: a line for each tool.
 
-import COMMON from './common-words.json' with { type: 'json' };
 import WORDS from './words.json' with { type: 'json' };
 
-/** Words that say nothing about a tool: grammar, and what every request says. */
-export const STOP_WORDS: ReadonlySet<string> = new Set(COMMON.stop);
+const BY_TOOL: ReadonlyMap<string, string> = new Map(Object.entries(WORDS));
 
-/** Words of requests about anything. Beside words that no tool has, they do not make a request one about Lisp. */
-export const COMMON_WORDS: readonly string[] = COMMON.common;
+/** Characters of the sentence that a description ends with, and words in it: all descriptions together stay small. */
+const SENTENCE_ROOM = 190;
+const MOST_SHOWN = 24;
 
-const BY_TOOL: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(WORDS));
+/** Tools whose contracts give their descriptions word for word. */
+const VERBATIM = ['search_tools', 'apropos_search', 'who_calls'];
 
-/** Returns the words by which a search finds the tool NAME, besides the keywords of its definition. */
+/** Returns the words by which a search finds the tool NAME, the most telling first. */
 export function searchWords(name: string): readonly string[] {
-  return BY_TOOL.get(name) ?? [];
+  return BY_TOOL.get(name)?.split(' ') ?? [];
+}
+
+/** Returns DESCRIPTION, that of the tool NAME, as clients see it: it ends with the first of the words. Clients that search
+ *  by themselves read it. */
+export function withWords(name: string, description: string): string {
+  const list = searchWords(name);
+  if (list.length === 0 || VERBATIM.includes(name)) return description;
+  let sentence = 'Also:';
+  for (const word of list.slice(0, MOST_SHOWN)) {
+    if (sentence.length + word.length + 2 > SENTENCE_ROOM) break;
+    sentence += ` ${word}`;
+  }
+  return `${description}\n${sentence}.`;
 }

@@ -28,12 +28,22 @@ export function decide(level: SafetyLevel, policy: AskPolicy): Decision {
   return TABLE[policy][level];
 }
 
+/** A call that a client made, and what came of it. */
+export interface EndedCall {
+  tool: string;
+  args: unknown;
+  success: boolean;
+  data?: unknown;
+}
+
 export interface ExecutorOptions {
   ask?: AskPolicy;
   standing?: StandingApprovals;
   audit?: AuditTrail;
   /** Returns, once, what happened since the last outcome. */
   takeNotices?: () => string[];
+  /** Is told of each call of a client that has ended; calls of code it does not hear of. */
+  onEnd?: (call: EndedCall) => void;
 }
 
 /** A call that is under way. */
@@ -60,6 +70,7 @@ export class Executor {
    *  Every failure is an outcome (S2.9, S4.13). */
   async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
     const outcome = await this.#run(name, args, { context, caller: 'client', verdict });
+    this.#options.onEnd?.({ tool: name, args, success: outcome.success, data: outcome.data });
     // Nobody reads the answer of a call that was cancelled.
     const told = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];

@@ -175,7 +175,8 @@ export function titleOf(name: unknown): string {
     .replace(/^./, (letter) => letter.toUpperCase());
 }
 
-function firstSentence(text: unknown): string {
+/** Returns the first sentence of TEXT. */
+export function firstSentence(text: unknown): string {
   return /^.*?\.(?=\s|$)|^.*/s.exec(String(text))?.[0] ?? '';
 }
 

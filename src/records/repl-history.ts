@@ -1,10 +1,11 @@
 // Decides what is kept of evaluations in one workspace, for this server, those beside it and those after it.
 
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import type { Reading } from './backwards.ts';
+import { removeOldest } from './folder.ts';
 import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
 import { cut, parseLine, shapeOf, timeText } from './shorten.ts';
@@ -15,8 +16,6 @@ const FILES = { limit: 2_000_000, kept: 2 };
 const TEXT_LIMIT = 4000;
 /** Characters that wait to be written at most: a burst of long evaluations must not fill the memory. */
 const WAITING_LIMIT = 64 * 1024;
-/** Files in the folder of all histories; those that were not written for longest go. */
-const FOLDER_LIMIT = 200;
 
 /** One evaluation. */
 export interface Evaluation {
@@ -43,8 +42,8 @@ const SHAPE = shapeOf({
   milliseconds: 'number',
 });
 
-/** Returns the file in FOLDER that has the history of the workspace ROOT, by whichever name. */
-export function historyFile(folder: string, root: string): string {
+/** Returns the file in FOLDER that is of the workspace ROOT, by whichever name. */
+export function workspaceFile(folder: string, root: string): string {
   return join(folder, `${createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 24)}.jsonl`);
 }
 
@@ -123,14 +122,4 @@ function lineOf({ at, evaluation }: { at: number; evaluation: Omit<Evaluation, '
     typeof value === 'string' ? cut(value, TEXT_LIMIT) : value,
   ]);
   return JSON.stringify({ time: timeText(at), ...Object.fromEntries(texts) });
-}
-
-/** Removes files of FOLDER until there is room for one more. */
-function removeOldest(folder: string): void {
-  if (!existsSync(folder)) return;
-  const files = readdirSync(folder)
-    .map((name) => join(folder, name))
-    .map((path) => ({ path, time: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
-    .sort((one, other) => other.time - one.time);
-  for (const { path } of files.slice(FOLDER_LIMIT - 1)) rmSync(path, { force: true });
 }

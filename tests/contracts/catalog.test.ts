@@ -89,22 +89,34 @@ describe('the catalog', () => {
 });
 
 describe('the words of the tools', () => {
-  const folder = join(PROJECT, 'src', 'catalog');
-  const words: { [tool: string]: string[] } = JSON.parse(readFileSync(join(folder, 'words.json'), 'utf8'));
+  const file = join(PROJECT, 'src', 'catalog', 'words.json');
+  const lines: { [tool: string]: string } = JSON.parse(readFileSync(file, 'utf8'));
 
-  test('a definition shows at most eight keywords; all other words are data of tools that there are', () => {
+  test('a definition shows at most eight keywords; the other words are data of tools that there are', () => {
     const tools = builtInTools();
     expect(tools.filter(({ keywords }) => keywords.length > MOST_KEYWORDS)).toEqual([]);
-    const names: readonly string[] = tools.map(({ name }) => name);
-    expect(Object.keys(words).filter((name) => !names.includes(name))).toEqual([]);
+    expect(Object.keys(lines)).toEqual(tools.map(({ name }) => name).sort());
   });
 
-  test('a search finds a tool by both, each once', () => {
-    for (const { name, keywords } of builtInTools()) {
-      const all = TOOL_CATALOG.get(name)?.keywords ?? [];
-      expect(all).toEqual([...keywords, ...(words[name] ?? [])]);
-      expect(new Set(all).size).toBe(all.length);
+  test('each tool has 20 to 60 single words, each once', () => {
+    for (const { name, words } of TOOL_CATALOG.values()) {
+      expect(lines[name]).toBe(words.join(' '));
+      expect(words.length).toBeGreaterThanOrEqual(20);
+      expect(words.length).toBeLessThanOrEqual(60);
+      expect([name, new Set(words).size]).toEqual([name, words.length]);
     }
+  });
+
+  test('the first of them end its description, for clients that search by themselves; together in 6 kB', () => {
+    const verbatim = ['search_tools', 'apropos_search', 'who_calls'];
+    const others = [...TOOL_CATALOG.values()].filter(({ name }) => !verbatim.includes(name));
+    const sentences = others.map(({ fullDescription, words }) => {
+      const sentence = fullDescription.split('\n').at(-1) ?? '';
+      expect(sentence.startsWith(`Also: ${words[0]} `)).toBe(true);
+      return sentence;
+    });
+    const octets = sentences.reduce((sum, sentence) => sum + Buffer.byteLength(sentence) + 1, 0);
+    expect(octets).toBeLessThanOrEqual(6 * 1024);
   });
 });
 

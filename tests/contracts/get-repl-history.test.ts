@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { historyFile, ReplHistory } from '../../src/records/repl-history.ts';
+import { ReplHistory, workspaceFile } from '../../src/records/repl-history.ts';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { belowOne } from '../said.ts';
 
@@ -50,7 +50,7 @@ test('it has input, values, output, errors, package and time, newest first', asy
 });
 
 test('it survives a restart of the server, and a line that a crash cut', async () => {
-  const file = historyFile(join(state.path, 'live-lisp', 'repl-history'), root.path);
+  const file = workspaceFile(join(state.path, 'live-lisp', 'repl-history'), root.path);
   appendFileSync(file, '{"time":"2026-01-01T00:00:00Z","form":"(cut');
   const session = await start();
   await session.eval('(live-lisp:call-tool :eval-form :form "(* 6 7)")');
@@ -70,7 +70,7 @@ test('it survives a restart of the server, and a line that a crash cut', async (
 });
 
 test('a damaged line that is still JSON is left out, and the others are shown', async () => {
-  const file = historyFile(join(state.path, 'live-lisp', 'repl-history'), root.path);
+  const file = workspaceFile(join(state.path, 'live-lisp', 'repl-history'), root.path);
   const whole = { time: '2026-01-01T00:00:00.000Z', form: '(whole :line)', milliseconds: 1 };
   const damaged = [
     { time: '2020', form: 'w2', values: { a: 1 } },

@@ -2,74 +2,120 @@
 
 import fc from 'fast-check';
 import { distance } from 'fastest-levenshtein';
-import MiniSearch from 'minisearch';
 import { expect, test } from 'vitest';
+import { OpenCatalog } from '../../src/catalog/open-catalog.ts';
+import { Postings } from '../../src/catalog/postings.ts';
+import { searchTools } from '../../src/catalog/search.ts';
 import { Spelling } from '../../src/catalog/spelling.ts';
-import { TermIndex } from '../../src/catalog/term-index.ts';
+import { words } from '../../src/catalog/terms.ts';
 
-const TERM = fc.constantFrom('list', 'find', 'call', 'constructor', 'é', 'file', 'file list', 'x');
-const TERMS = fc.array(TERM, { maxLength: 12 });
-const WEIGHTS = { name: 2, full: 0.5, texts: 0.3 };
-const DOCUMENTS = fc.array(fc.record({ name: TERMS, full: TERMS, texts: TERMS }), {
-  minLength: 1,
-  maxLength: 8,
-});
-
-/** Returns what MiniSearch finds in DOCUMENTS for TERMS, the Ith of which counts as BOOST says. */
-function byMiniSearch(
-  documents: Record<string, string[]>[],
-  terms: string[],
-  boost: (term: string, at: number) => number,
-) {
-  const search = new MiniSearch({
-    fields: Object.keys(WEIGHTS),
-    tokenize: (text) => text.split('|').filter(Boolean),
-    processTerm: (term) => term,
-    searchOptions: { boost: WEIGHTS, bm25: { k: 1.2, b: 0.3, d: 0.5 } },
-  });
-  search.addAll(
-    documents.map((document, id) => ({
-      id,
-      ...Object.fromEntries(Object.entries(document).map(([field, list]) => [field, list.join('|')])),
-    })),
-  );
-  return search.search(terms.join('|'), { boostTerm: boost });
-}
-
-test('S1.15 terms score as MiniSearch scores them, and stand in the same fields', () => {
-  const check = (documents: Record<string, string[]>[], terms: string[], rare: number) => {
-    const boost = (term: string, at: number) => (term.length + at > 8 ? rare : 1);
-    const index = new TermIndex(documents, WEIGHTS);
-    const found = index.search(terms, boost);
-    const expected = byMiniSearch(documents, terms, boost);
-    const scores = (list: { id: number; score: number }[]) =>
-      [...list].sort((one, other) => one.id - other.id).map(({ score }) => score.toPrecision(10));
-    expect(scores(found)).toEqual(scores(expected.map(({ id, score }) => ({ id, score }))));
-    for (const { id, match } of expected)
-      for (const [term, fields] of Object.entries(match))
-        expect(index.fieldsWith(term)?.get(id)?.fields).toEqual(fields);
+test('S1.15 what each term tells is added up for the documents that have it, however many there are', () => {
+  const adding = fc.record({ term: fc.nat(40), value: fc.integer({ min: 1, max: 9 }) });
+  const check = (documents: { term: number; value: number }[][], asked: number[]) => {
+    const postings = new Postings();
+    documents.forEach((list, id) => {
+      for (const { term, value } of list) postings.add(term, id, value);
+    });
+    const sums = { scores: new Float32Array(3000), shares: new Float32Array(3000), found: [] as number[] };
+    for (const term of asked) postings.addUp(term, 2, 1, sums);
+    documents.forEach((list, id) => {
+      const plain = asked.flatMap((term) => list.filter((each) => each.term === term));
+      expect([sums.scores[id], sums.shares[id]]).toEqual([
+        plain.reduce((sum, { value }) => sum + 2 * value, 0),
+        plain.length,
+      ]);
+      expect(sums.found.includes(id)).toBe(plain.length > 0);
+    });
+    expect([...postings.holders(7)]).toEqual(
+      documents.flatMap((list, id) => list.filter(({ term }) => term === 7).map(() => id)),
+    );
   };
-  fc.assert(fc.property(DOCUMENTS, TERMS, fc.constantFrom(0.25, 0.7), check), { numRuns: 500 });
+  const documents = fc.array(fc.array(adding, { maxLength: 6 }), { maxLength: 30 });
+  fc.assert(fc.property(documents, fc.uniqueArray(fc.nat(40), { maxLength: 5 }), check), { numRuns: 300 });
+  check(
+    Array.from({ length: 2500 }, (_, id) => [{ term: 7, value: (id % 9) + 1 }]),
+    [7],
+  );
 });
 
 /** Returns the word of WORDS that WORD is likeliest a slip of, comparing it with all. */
-function mendedByAll(word: string, words: string[]): string {
+function costs(word: string, candidate: string): number {
   const sorted = (text: string) => [...text].sort().join();
-  let [best, least] = [word, word.length < 8 ? 1.5 : 2.5];
-  for (const candidate of words) {
-    if (candidate[0] !== word[0] || Math.abs(candidate.length - word.length) > 2) continue;
-    const swapped = sorted(word) === sorted(candidate);
-    if (word.length < 6 && candidate.length === word.length && !swapped) continue;
-    const cost = swapped ? distance(word, candidate) / 2 : distance(word, candidate);
-    if (cost < least) [best, least] = [candidate, cost];
-  }
-  return best;
+  if (candidate[0] !== word[0] || Math.abs(candidate.length - word.length) > 2) return 9;
+  const swapped = sorted(word) === sorted(candidate);
+  if (word.length < 6 && candidate.length === word.length && !swapped) return 9;
+  return swapped ? distance(word, candidate) / 2 : distance(word, candidate);
 }
 
-test('S1.15 a slip is mended to the word that comparing with all words finds', () => {
+test('S1.15 a slip is mended to a word that none of all words is nearer than', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd', 'é', 'λ', '1'), maxLength: 10 });
-  const check = (words: string[], slip: string) => {
-    expect(new Spelling(words).mended(slip)).toBe(mendedByAll(slip, words));
+  const check = (known: string[], slip: string) => {
+    const most = slip.length < 8 ? 1.5 : 2.5;
+    const least = Math.min(most, ...known.map((each) => costs(slip, each)));
+    const mended = new Spelling(known).mended(slip);
+    if (least === most) expect(mended).toBe(slip);
+    else expect([known.includes(mended), costs(slip, mended)]).toEqual([true, least]);
   };
-  fc.assert(fc.property(fc.array(word, { maxLength: 30 }), word, check), { numRuns: 3000 });
+  fc.assert(fc.property(fc.uniqueArray(word, { maxLength: 30 }), word, check), { numRuns: 3000 });
+});
+
+test.each([
+  ['who_calls', ['who', 'calls']],
+  ['getUserInfo', ['getuserinfo', 'get', 'user', 'info']],
+  ['HTTPServer2Go', ['httpserver2go', 'http', 'server2', 'go']],
+  ['天気予報', ['天気予報', '天気', '気予', '予報']],
+  ['Größe: 10%', ['größe', '10']],
+  ['', []],
+])('S1.15 the words of %j', (text, expected) => {
+  expect(words(text)).toEqual(expected);
+});
+
+const WORDS = ['weather', 'mail', 'send', 'file', 'list', 'user', 'order', 'stop'];
+const text = fc
+  .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 4 })
+  .map((list) => list.join(' '));
+const tool = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd', 'e'), description: text });
+const step = fc.oneof(
+  tool.map((each) => ({ kind: 'add' as const, ...each })),
+  fc.constantFrom('a', 'b', 'c').map((name) => ({ kind: 'delete' as const, name, description: '' })),
+);
+
+test('S1.15 after any changes a catalog finds what one that was made anew finds', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), text, (steps, query) => {
+      const changed = new OpenCatalog();
+      const kept = new Map<string, string>();
+      for (const { kind, name, description } of steps) {
+        if (kind === 'add') changed.add({ name, description });
+        else changed.delete(name);
+        if (kind === 'add') kept.set(name, description);
+        else kept.delete(name);
+      }
+      const anew = new OpenCatalog();
+      for (const [name, description] of kept) anew.add({ name, description });
+      const found = (catalog: OpenCatalog) => {
+        const { tools, totalCount, categories } = searchTools({ query, limit: 0 }, catalog);
+        return [
+          new Set(tools.map(({ name, match, searchScore }) => `${name} ${match} ${searchScore}`)),
+          totalCount,
+          categories,
+        ];
+      };
+      expect(found(changed)).toEqual(found(anew));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('S1.15 a catalog in which tools are replaced without end does not grow', () => {
+  const catalog = new OpenCatalog();
+  for (let at = 0; at < 5000; at++)
+    catalog.add({ name: `tool_${at % 3}`, description: `Paint fence ${at}.` });
+  expect(
+    searchTools({ query: 'painting fences' }, catalog)
+      .tools.map(({ name }) => name)
+      .sort(),
+  ).toEqual(['tool_0', 'tool_1', 'tool_2']);
+  expect(searchTools({ query: 'fence 4998' }, catalog).tools[0]?.shortDescription).toBe('Paint fence 4998.');
+  expect(searchTools({ query: 'fence 12' }, catalog).tools[0]?.searchScore).toBeUndefined();
 });

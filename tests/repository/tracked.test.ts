@@ -35,7 +35,7 @@ const ENDINGS: { readonly [folder: string]: readonly string[] } = {
   '.ci': ['/run'],
   '.github/workflows': ['.yml'],
   bench: ['.mjs', '.lisp'],
-  'bench/ranking': ['.json'],
+  'bench/ranking': ['/requests.jsonl'],
   docs: ['.md'],
   examples: ['.ts', '.lisp'],
   fixtures: ['.lisp', '.asd', '.ts'],

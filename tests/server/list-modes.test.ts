@@ -245,6 +245,7 @@ describe('both spellings', () => {
 describe('the package', () => {
   const CONTRACT = [
     'AGENT_Q_REGISTRY',
+    'OpenCatalog',
     'TOOL_CATALOG',
     'ToolRegistry',
     'closeImage',
@@ -258,6 +259,7 @@ describe('the package', () => {
     'getTool',
     'getToolListForMCP',
     'listRegisteredTools',
+    'readCatalog',
     'registerAgentQTools',
     'registerTool',
     'searchTools',

@@ -67,7 +67,7 @@ const APROPOS_SEARCH = {
     {
       name: 'ranked',
       type: 'boolean',
-      description: 'Best matches first, with the first line of documentation; mvb finds multiple-value-bind',
+      description: 'Fuzzy completion: best matches first, with documentation; mvb finds multiple-value-bind',
     },
     LIMIT,
     OFFSET,

@@ -18,7 +18,8 @@ const PARAMETERS = [
   {
     name: 'sites',
     type: 'boolean',
-    description: 'Also show each place of a call: FILE:LINE:COLUMN and the line of text',
+    description:
+      'Also show each place of a call: FILE:LINE:COLUMN and the line of text. Lists usages, references, call sites: what is used where, what depends on it, what is unused (dead code).',
   },
   {
     name: 'internals',

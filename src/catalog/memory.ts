@@ -1,0 +1,88 @@
+// Decides what is learned from searches: which requests led to a call of which tool.
+
+import type { EndedCall } from '../kernel/executor.ts';
+import { type PastSearches, registeredName } from './catalog.ts';
+import { SEARCH_TOOLS } from './search-tools.ts';
+
+/** A request, and the tool that was called after it. */
+export interface Served {
+  query: string;
+  tool: string;
+}
+
+/** Where that is kept. */
+export interface ServedStore {
+  /** Returns what is kept, the newest first. */
+  newestFirst(): Iterable<Served>;
+  /** Keeps SERVED. */
+  add(served: Served): void;
+}
+
+/** How many requests are remembered for a tool, and characters of one. */
+const MOST_REQUESTS = 40;
+const REQUEST_LIMIT = 300;
+/** Searches that wait for the call they lead to: a model that does not find it at once asks again. */
+const MOST_OPEN = 5;
+
+const NONE: readonly string[] = [];
+
+/** What a workspace's past searches tell. Only calls of clients count, since code can search and call without end. */
+export class SearchMemory implements PastSearches {
+  readonly #store: ServedStore;
+  /** The requests of each tool, the newest first; they are read when the first search needs them. */
+  #requests: Map<string, readonly string[]> | undefined;
+  /** The searches since the last call, with the tools that they listed. */
+  #open: { query: string; tools: ReadonlySet<string> }[] = [];
+
+  constructor(store: ServedStore) {
+    this.#store = store;
+  }
+
+  requestsFor(name: string): readonly string[] {
+    return this.#all.get(name) ?? NONE;
+  }
+
+  get #all(): Map<string, readonly string[]> {
+    if (this.#requests !== undefined) return this.#requests;
+    this.#requests = new Map();
+    for (const { query, tool } of this.#store.newestFirst()) {
+      const known = this.requestsFor(tool);
+      if (isNew(query, known)) this.#requests.set(tool, [...known, query]);
+    }
+    return this.#requests;
+  }
+
+  /** Learns from CALL, which has ended: it was a search, or the call of a tool that searches before it listed. */
+  ended({ tool, args, success, data }: EndedCall): void {
+    if (!success) return;
+    if (tool === SEARCH_TOOLS.name) {
+      const { query } = (args ?? {}) as { query?: unknown };
+      if (typeof query === 'string' && query.trim() !== '') this.#searched(query, data);
+      return;
+    }
+    const open = this.#open;
+    this.#open = [];
+    for (const { query, tools } of open) if (tools.has(tool)) this.#served({ query, tool });
+  }
+
+  /** Takes that a search for QUERY answered DATA. */
+  #searched(query: string, data: unknown): void {
+    const { tools = [], more = [] } = (data ?? {}) as { tools?: { name: string }[]; more?: string[] };
+    const names = [...tools.map(({ name }) => name), ...more].map(registeredName);
+    this.#open = [...this.#open, { query: query.slice(0, REQUEST_LIMIT), tools: new Set(names) }].slice(
+      -MOST_OPEN,
+    );
+  }
+
+  #served(served: Served): void {
+    const known = this.requestsFor(served.tool);
+    if (known.includes(served.query) || served.query === served.tool) return;
+    this.#all.set(served.tool, [served.query, ...known].slice(0, MOST_REQUESTS));
+    this.#store.add(served);
+  }
+}
+
+/** Returns whether QUERY is to be remembered beside those KNOWN. */
+function isNew(query: string, known: readonly string[]): boolean {
+  return known.length < MOST_REQUESTS && !known.includes(query);
+}

@@ -1,0 +1,122 @@
+// Decides how tools of anybody are searched, which nobody has registered here: a catalog that a program or a file fills.
+
+import { CallError, messageOf } from '../errors.ts';
+import { firstSentence, titleOf } from '../kernel/tool.ts';
+import { schemaCost, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
+import { Ranking } from './ranking.ts';
+
+/** A tool as others describe it; MCP's own Tool is one. */
+export interface ForeignTool {
+  name: string;
+  description?: string;
+  inputSchema?: object;
+  keywords?: readonly string[];
+  category?: string;
+  /** The server that has it. */
+  server?: string;
+  /** What tells it from others; its name, with that of its server, when absent. */
+  id?: string;
+}
+
+/** Tools by their ids, which can be added, replaced and taken out one by one. */
+export class OpenCatalog extends Map<string, ToolMetadata> {
+  readonly ranking = new Ranking();
+
+  override set(id: string, tool: ToolMetadata): this {
+    this.ranking.set(id, tool);
+    return super.set(id, tool);
+  }
+
+  override delete(id: string): boolean {
+    this.ranking.delete(id);
+    return super.delete(id);
+  }
+
+  override clear(): void {
+    for (const id of [...this.keys()]) this.delete(id);
+  }
+
+  /** Adds TOOL, or puts it in place of the one with its id, and returns what is known of it. PAST are requests that led to
+   *  a call of it before. Throws a CallError when it is no tool. */
+  add(tool: ForeignTool, past: readonly string[] = []): ToolMetadata {
+    const metadata = foreignMetadata(tool);
+    const id = metadata.id ?? metadata.name;
+    super.set(id, metadata);
+    this.ranking.set(id, metadata, past);
+    return metadata;
+  }
+}
+
+/** Returns the catalog that TEXT is, a tool in JSON a line. Throws a CallError that names the line that is none. */
+export function readCatalog(text: string): OpenCatalog {
+  const catalog = new OpenCatalog();
+  text.split('\n').forEach((line, at) => {
+    if (line.trim() === '') return;
+    try {
+      catalog.add(JSON.parse(line));
+    } catch (error) {
+      const why = messageOf(error).replace(/\.?$/, '.');
+      throw new CallError(
+        `Line ${at + 1} of the catalog is no tool: ${why} Each line must be JSON such as {"name": "get_weather", "description": "Tell the weather."}.`,
+      );
+    }
+  });
+  return catalog;
+}
+
+/** Returns what a search knows of TOOL. Throws a CallError when it is no tool. */
+function foreignMetadata(tool: ForeignTool): ToolMetadata {
+  const {
+    name,
+    description = '',
+    inputSchema = {},
+    keywords = [],
+    category = '',
+    server,
+    id,
+  } = checked(tool);
+  const own = TOOL_CATEGORIES.find((each) => each === category);
+  const { properties = {} } = inputSchema as { properties?: object };
+  const cost = schemaCost(description, inputSchema);
+  const key = id ?? (server === undefined ? name : `${server}/${name}`);
+  return Object.freeze({
+    name,
+    title: titleOf(name),
+    shortDescription: firstSentence(description),
+    fullDescription: description,
+    category: own ?? ('utility' satisfies ToolCategory),
+    categories: category === '' ? [] : [category],
+    complexity: 'simple',
+    tokenCost: cost,
+    hasCEMCPDirective: false,
+    keywords,
+    words: [],
+    ...(server !== undefined && { server }),
+    ...(key !== name && { id: key }),
+    safetyLevel: 'cautious',
+    alwaysLoad: false,
+    inputSchema: { ...inputSchema, type: 'object', properties } as ToolMetadata['inputSchema'],
+  });
+}
+
+/** Returns TOOL when its parts are what a search reads. Throws a CallError that names the one that is not. */
+function checked(tool: ForeignTool): ForeignTool {
+  if (typeof tool !== 'object' || tool === null) throw new CallError('It must be an object.');
+  for (const part of ['name', 'description', 'category', 'server', 'id'] as const) {
+    if (part === 'name' ? !tool.name : tool[part] === undefined) {
+      if (part === 'name') throw new CallError('It must have a name.');
+      continue;
+    }
+    if (typeof tool[part] !== 'string') throw new CallError(`Its ${part} must be a string.`);
+  }
+  const { keywords = [], inputSchema = {} } = tool;
+  if (!Array.isArray(keywords) || keywords.some((each) => typeof each !== 'string')) {
+    throw new CallError('Its keywords must be a list of strings.');
+  }
+  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  const { properties = {} } = inputSchema as { properties?: unknown };
+  if (!isObject(inputSchema) || !isObject(properties)) {
+    throw new CallError('Its inputSchema must be an object, and so must the properties in it.');
+  }
+  return tool;
+}

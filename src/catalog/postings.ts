@@ -1,0 +1,106 @@
+// Decides how it is kept which documents have which terms: numbers in typed arrays, in chains of blocks that grow.
+
+/** Numbers in an array that grows. */
+type Numbers = Int32Array | Float32Array;
+
+/** Postings in a term's first block, and in its largest: most terms are rare. */
+const FIRST_BLOCK = 2;
+const LARGEST_BLOCK = 256;
+
+/** The head of a block: the place of the next one, or 0, and how many postings have room in it. */
+const HEAD = 2;
+
+/** What a search adds up for each document, and the documents for which it did. */
+export interface Sums {
+  readonly scores: Float32Array;
+  /** Which part of what is asked each has. */
+  readonly shares: Float32Array;
+  readonly found: number[];
+}
+
+/** Terms by number, each with its documents and what it tells of each. Nothing is taken out: a document that is gone is
+ *  known by its number. */
+export class Postings {
+  /** Blocks, of heads and of the numbers of documents; the first place is never used. */
+  #ids = new Int32Array(1024);
+  /** At the same places, what the term tells of that document. */
+  #values = new Float32Array(1024);
+  #used = 1;
+  /** Of each term: its first and last block, and how many postings are in the last one. */
+  #first = new Int32Array(256);
+  #last = new Int32Array(256);
+  #filled = new Int32Array(256);
+
+  /** Adds that TERM tells VALUE of the document ID. */
+  add(term: number, id: number, value: number): void {
+    if (term >= this.#first.length) this.#growTerms(term + 1);
+    let block = this.#last[term] ?? 0;
+    const room = block === 0 ? 0 : (this.#ids[block + 1] ?? 0);
+    let filled = this.#filled[term] ?? 0;
+    if (filled === room) {
+      const next = this.#newBlock(Math.min(LARGEST_BLOCK, Math.max(FIRST_BLOCK, room * 2)));
+      if (block === 0) this.#first[term] = next;
+      else this.#ids[block] = next;
+      this.#last[term] = next;
+      block = next;
+      filled = 0;
+    }
+    this.#ids[block + HEAD + filled] = id;
+    this.#values[block + HEAD + filled] = value;
+    this.#filled[term] = filled + 1;
+  }
+
+  /** Returns the documents that have TERM. */
+  *holders(term: number): Generator<number> {
+    for (let block = this.#first[term] ?? 0; block !== 0; block = this.#ids[block] ?? 0) {
+      yield* this.#ids.subarray(block + HEAD, this.#end(term, block));
+    }
+  }
+
+  /** Adds to SUMS what TERM tells of each document that has it, WEIGHT times, and that it is SHARE of what is asked. */
+  addUp(term: number, weight: number, share: number, sums: Sums): void {
+    const { scores, shares, found } = sums;
+    const [ids, values] = [this.#ids, this.#values];
+    for (let block = this.#first[term] ?? 0; block !== 0; block = ids[block] ?? 0) {
+      const end = this.#end(term, block);
+      for (let at = block + HEAD; at < end; at++) {
+        const id = ids[at] as number;
+        const score = scores[id] as number;
+        if (score === 0) found.push(id);
+        scores[id] = score + weight * (values[at] as number);
+        shares[id] = (shares[id] as number) + share;
+      }
+    }
+  }
+
+  /** Returns where the postings of TERM in BLOCK end. */
+  #end(term: number, block: number): number {
+    const isLast = block === this.#last[term];
+    return block + HEAD + ((isLast ? this.#filled[term] : this.#ids[block + 1]) ?? 0);
+  }
+
+  #newBlock(room: number): number {
+    const block = this.#used;
+    this.#used += HEAD + room;
+    if (this.#used > this.#ids.length) {
+      const length = Math.ceil(this.#used * 1.5);
+      this.#ids = grown(this.#ids, new Int32Array(length));
+      this.#values = grown(this.#values, new Float32Array(length));
+    }
+    this.#ids[block + 1] = room;
+    return block;
+  }
+
+  #growTerms(least: number): void {
+    const length = Math.ceil(least * 1.5);
+    this.#first = grown(this.#first, new Int32Array(length));
+    this.#last = grown(this.#last, new Int32Array(length));
+    this.#filled = grown(this.#filled, new Int32Array(length));
+  }
+}
+
+/** Returns NUMBERS in LARGER, which has room for more. */
+function grown<Kind extends Numbers>(numbers: Numbers, larger: Kind): Kind {
+  larger.set(numbers);
+  return larger;
+}

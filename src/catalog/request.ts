@@ -1,0 +1,98 @@
+// Decides what a request in plain words asks for: which of its words count how much.
+
+import { isUsual } from './background.ts';
+import { SHORTEST_SLIP } from './spelling.ts';
+import { isTelling, stem, words } from './terms.ts';
+
+/** Characters of a request that are read. */
+export const QUERY_LIMIT = 1000;
+
+/** What a catalog knows of words. */
+export interface Vocabulary {
+  /** Returns whether a tool has WORD, or another form of it. */
+  has(word: string): boolean;
+  /** Returns the known word that WORD is likeliest a slip of typing of, or WORD. */
+  mended(word: string): string;
+}
+
+/** A word of a request. */
+export interface Asked {
+  word: string;
+  /** What it counts beside a plain word that stands once. */
+  weight: number;
+  /** Which part of it counts in what the request is about. */
+  about: number;
+}
+
+/** What a word counts that stands in a name of the user's own, two words as one, a mended slip, and a look. */
+const NAME_PART = 0.5;
+const JOINED = 0.3;
+const MENDED = 0.5;
+const LOOK = 0.25;
+/** What a word is of a request's subject that neither the catalog nor the public tools have: it can be a name. */
+const UNKNOWN = 0.5;
+/** How much more a word counts that is repeated: the square root of how often it stands. */
+const REPEATED = 0.5;
+
+/** Names as programs have them: PACKAGE:NAME, *NAME*, FILE.EXTENSION, names-with-hyphens and with_underscores. */
+const NAMES = /[\w.*+-]{0,80}::?[\w*+-]+|\*[\w-]+\*|\w+\.[\w.]+|\w+(?:[-_]\w+)+/g;
+
+/** What a request is about in which something looks like this. */
+const LOOKS: readonly [RegExp, string][] = [
+  [/\S\.asd\b/i, 'asdf'],
+  [/\S\.(?:lisp|lsp|cl)\b/i, 'source file'],
+  [/\w\.(?:md|txt|json|ya?ml|toml|org|csv|html)\b/i, 'text file'],
+  [/\([^\s()]+ .*\)/, 'evaluate expression'],
+  [/\w::?[\w*]/, 'function'],
+  [/(?<![\w.*+/"-])[a-z]\w*(?:-\w+)+(?![\w.*+/-])/, 'function'],
+  [/\*\w[\w-]*\*/, 'value variable'],
+  [/\+\w[\w-]*\+/, 'constant'],
+];
+
+/** Returns the telling words of QUERY as VOCABULARY knows them, and words for what it looks like. */
+export function readRequest(query: string, vocabulary: Vocabulary): Asked[] {
+  const text = query.slice(0, QUERY_LIMIT);
+  const names = new Set<string>();
+  const plain = text.replace(NAMES, (name) => {
+    const parts = words(name).filter(isTelling);
+    if (parts.every((part) => vocabulary.has(part))) return name;
+    for (const part of parts) names.add(part);
+    return ' ';
+  });
+  for (const word of words(plain)) names.delete(word);
+  const times = new Map<string, number>();
+  const all = words(text);
+  for (const word of all) if (isTelling(word)) times.set(word, (times.get(word) ?? 0) + 1);
+  const asked = [...times].map(([word, count]): Asked => {
+    if (names.has(word)) return { word, weight: NAME_PART, about: 0 };
+    // A capital begins a name, which is no slip.
+    return plainWord(word, count ** REPEATED, vocabulary, text.includes(word));
+  });
+  const added = [...weighed(joined(all, vocabulary), JOINED), ...weighed(looks(text), LOOK)];
+  return [...asked, ...added.filter(({ word }) => !times.has(word))];
+}
+
+/** Returns what WORD counts, which weighs WEIGHT when VOCABULARY has it; a slip is mended where it CAN be one. */
+function plainWord(word: string, weight: number, vocabulary: Vocabulary, can: boolean): Asked {
+  if (vocabulary.has(word)) return { word, weight, about: 1 };
+  if (isUsual(stem(word))) return { word, weight: 0, about: 1 };
+  const mended = can && word.length >= SHORTEST_SLIP ? vocabulary.mended(word) : word;
+  if (mended !== word) return { word: mended, weight: weight * MENDED, about: 1 };
+  return { word, weight: 0, about: UNKNOWN };
+}
+
+/** Returns each two words of ALL that follow each other and are one word of VOCABULARY: stack and trace. */
+function joined(all: readonly string[], vocabulary: Vocabulary): string[] {
+  return all
+    .slice(1)
+    .map((word, at) => `${all[at]}${word}`)
+    .filter((word) => vocabulary.has(word));
+}
+
+function looks(text: string): string[] {
+  return LOOKS.flatMap(([pattern, meaning]) => (pattern.test(text) ? meaning.split(' ') : []));
+}
+
+function weighed(list: readonly string[], weight: number): Asked[] {
+  return [...new Set(list)].map((word) => ({ word, weight, about: 0 }));
+}
