@@ -191,12 +191,9 @@ export interface Operations {
   };
   'rename-prepare': {
     args: { home: string; names: [string, string][]; structures?: string[] };
-    data: { value?: boolean };
+    data: { value?: string[] };
   };
-  'rename-finish': {
-    args: { home: string; names: [string, string][] };
-    data: { value?: RenameFinished };
-  };
+  'rename-finish': { args: object; data: { value?: RenameFinished } };
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };
   'run-tool': {
