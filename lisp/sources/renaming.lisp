@@ -165,15 +165,19 @@ package and what it becomes."
 
 ;;; The image follows
 
+(sb-ext:defglobal **replaced** '() "Symbols whose place others have taken, and that still name something.")
+
 (defun pairs-in (home names)
-  "Return pairs of a symbol in the package HOME and the symbol that takes its place, for NAMES, lists of two names."
+  "Return pairs of a symbol of the package HOME and the symbol that takes its place, for NAMES, lists of two names."
   (let* ((package (find-package home)) (*package* package))
     (loop for (old new) in names
           for symbol = (find-symbol old package)
-          when symbol collect (cons symbol (intern new package)))))
+          when (and symbol (eq (symbol-package symbol) package))
+            collect (cons symbol (intern new package)))))
 
 (defun move-exports (old new)
-  "Put the symbol NEW into all packages where OLD is, exported and shadowing as that is, and let none export OLD."
+  "Put the symbol NEW into all packages where OLD is, exported and shadowing as that is, and let none export OLD. One that
+shadowed another leaves its place to that."
   (dolist (package (packages-where #'present-p old))
     ;; The lock of a package does not hold for what is done in it.
     (let ((*package* package))
@@ -183,7 +187,10 @@ package and what it becomes."
   (dolist (package (packages-where #'exported-p old))
     (let ((*package* package))
       (unexport old package)
-      (export new package))))
+      (export new package)))
+  (dolist (package (packages-where #'present-p old))
+    (let ((*package* package))
+      (when (member old (package-shadowing-symbols package)) (unintern old package)))))
 
 (defun move-state (old new)
   "Give the symbol NEW the value of OLD, a global variable that can be set, and its class, so that instances stay."
@@ -197,17 +204,19 @@ package and what it becomes."
 
 (define-operation "rename-prepare" (home names structures)
   "Let new symbols of the package HOME take the place of old ones, as NAMES, lists of both names, say. The files that
-define them are loaded after that. Forget the STRUCTURES, texts of names, whose slots get other names."
+define them are loaded after that. Forget the STRUCTURES, texts of names, whose slots get other names. Return the old
+names that mean the old symbols still."
   (call-user-code
    (lambda ()
-     (loop for (old . new) in (pairs-in home names)
-           do (move-exports old new)
-              (let ((*package* (find-package home)))
-                (move-state old new)))
+     (let ((pairs (pairs-in home names)) (package (find-package home)))
+       (setf **replaced** (mapcar #'car pairs))
+       (loop for (old . new) in pairs
+             do (let ((*package* package)) (move-state old new))
+                (move-exports old new)))
      (dolist (text structures)
        (let* ((symbol (named-symbol text nil)) (*package* (symbol-package symbol)))
          (forget-class symbol)))
-     t)))
+     (loop for (old) in (pairs-in home names) collect (symbol-name old)))))
 
 (defun names-any-p (definition symbols)
   "True when DEFINITION is of one of SYMBOLS or for instances of a class that one names."
@@ -243,11 +252,11 @@ define them are loaded after that. Forget the STRUCTURES, texts of names, whose 
   "Let SYMBOL name no class any more when its class has got another name."
   (let ((class (find-class symbol nil)))
     (when (and class (not (eq (class-name class) symbol)))
-      (let ((*package* (symbol-package symbol))) (setf (find-class symbol) nil)))))
+      (let ((*package* (or (symbol-package symbol) *package*))) (setf (find-class symbol) nil)))))
 
-(define-operation "rename-finish" (home names)
-  "Take what the old symbols of NAMES, as in rename-prepare, still name in HOME out of the image."
-  (let ((symbols (mapcar #'car (pairs-in home names))))
+(define-operation "rename-finish" ()
+  "Take out of the image what the symbols still name whose place others took at the last rename-prepare."
+  (let ((symbols (shiftf **replaced** '())))
     (call-user-code (lambda () (mapc #'drop-moved-class symbols)))
     (multiple-value-bind (gone left) (forget-all (left-of symbols))
       (object "gone" (page gone 0 *told-limit*)

@@ -165,6 +165,18 @@ test('an image that is built again has the new names', async () => {
   expect(await value('(nth-value 1 (find-symbol "TOTAL" :shop))')).not.toBe(':EXTERNAL');
 });
 
+test('a symbol that shadows another leaves its place to that', async () => {
+  at.put(
+    'shadow.lisp',
+    '(defpackage :dark (:use :cl) (:shadow #:list))\n(in-package :dark)\n(defun list () 1)\n',
+  );
+  await at.answer('load_file', { path: 'shadow.lisp' });
+  expect(await rename('dark::list', 'enumerate')).toBe(
+    'Renamed DARK::LIST to ENUMERATE: 2 places in 1 file: shadow.lisp 2.\n\nLoaded again: 1 file. Removed: function #:LIST.',
+  );
+  expect(await value("(list (dark::enumerate) (eq 'dark::list 'list))")).toBe('(1 T)');
+});
+
 test('what is allowed in advance holds for all files together', async () => {
   const { session, put, close, questions } = await openWorkspace({
     args: ['--allow', 'rename_symbol:*.lisp'],

@@ -116,7 +116,7 @@ function told(base: string, when: string, { systems, folder }: Library): string[
   if (status !== 0) return [`FAILED ${stderr.slice(0, 2000)}`];
   return stdout
     .split('\n')
-    .filter((line) => !/^;|^[\s.]*$|seconds|bytes|cycles/.test(line))
+    .filter((line) => !/^;|^[\s.]*$|^[0-9A-F]{8,}:|seconds|bytes|cycles/.test(line))
     .map((line) => line.replace(/\d+\.\d+/g, '').trim());
 }
 

@@ -179,12 +179,9 @@ export interface Operations {
   };
   'rename-prepare': {
     args: { home: string; names: [string, string][]; structures?: string[] };
-    data: { value?: boolean };
+    data: { value?: string[] };
   };
-  'rename-finish': {
-    args: { home: string; names: [string, string][] };
-    data: { value?: RenameFinished };
-  };
+  'rename-finish': { args: object; data: { value?: RenameFinished } };
   'load-forms': {
     args: { file: string; fasl: string; content: string; numbers: (number | null)[] };
     data: LoadFileData;

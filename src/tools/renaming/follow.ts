@@ -11,13 +11,14 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { realName } from '../sources.ts';
 import type { RenamePlan } from './plan.ts';
+import { problemText } from './problem-text.ts';
 
 /** What became of the image. */
 export interface Followed {
   /** Files that were loaded again, as people name them. */
   loaded: string[];
-  /** The loads, the last of which can have failed. */
-  replies: Reply<'load-files'>[];
+  /** What is told of the loads, the last of which can have failed. */
+  problems: string[];
   failed: boolean;
   /** Who still uses an old name, which stays for that. */
   users: string[];
@@ -50,7 +51,7 @@ class Following {
   readonly #changed: string[];
   readonly #followed: Followed = {
     loaded: [],
-    replies: [],
+    problems: [],
     failed: false,
     users: [],
     gone: [],
@@ -77,15 +78,17 @@ class Following {
     const structures = (this.#facts.structures ?? [])
       .filter(({ slots = [] }) => slots.some(([slot]) => slot === bare))
       .map(({ name }) => name);
-    foundValue(await this.#image.call('rename-prepare', { home, names, structures }, this.#options()));
-    await this.#load(files);
-    if (!this.#followed.failed) await this.#load(await this.#compiledWith(new Set(files)));
+    const prepared = await this.#image.call('rename-prepare', { home, names, structures }, this.#options());
+    this.#tell(prepared);
+    if (!this.#followed.failed) await this.#load(files);
+    const old = prepared.data.value ?? [];
+    if (!this.#followed.failed) await this.#load(await this.#compiledWith(old, new Set(files)));
     if (this.#followed.failed || this.#followed.users.length > 0) return this.#followed;
     const {
       gone = [],
       goneTotal = gone.length,
       left = [],
-    } = foundValue(await this.#image.call('rename-finish', { home, names }, this.#options()));
+    } = foundValue(await this.#image.call('rename-finish', {}, this.#options()));
     return { ...this.#followed, gone, goneTotal, left };
   }
 
@@ -101,15 +104,22 @@ class Following {
     const done = reply.data.value ?? [];
     this.#places.keepLoaded(done.map(({ file }) => file));
     this.#followed.loaded.push(...done.map(({ file }) => this.#places.fileName(file)));
-    this.#followed.replies.push(reply);
-    this.#followed.failed = reply.ending.kind !== 'done' || done.some(({ notLoaded }) => notLoaded === true);
+    this.#tell(reply);
+    if (done.some(({ notLoaded }) => notLoaded === true)) this.#followed.failed = true;
   }
 
-  /** Returns the files, besides those of LOADED, whose code still has an old name: a macro has put it there. Notes who has it
-   *  for another reason. */
-  async #compiledWith(loaded: ReadonlySet<string>): Promise<string[]> {
+  /** Notes what went wrong, as REPLY tells. */
+  #tell(reply: Reply<'load-files'> | Reply<'rename-prepare'>): void {
+    if (reply.ending.kind !== 'done') this.#followed.failed = true;
+    const text = problemText(reply, this.#places);
+    if (text !== '') this.#followed.problems.push(text);
+  }
+
+  /** Returns the files, besides those of LOADED, whose code still has one of the OLD names: a macro has put it there. Notes who
+   *  has it for another reason. */
+  async #compiledWith(old: readonly string[], loaded: ReadonlySet<string>): Promise<string[]> {
     const files = new Set<string>();
-    for (const { from } of this.#facts.renamings) {
+    for (const from of old) {
       for (const { user, file } of await this.#usersOf(from)) {
         const real = file === undefined ? undefined : realName(file);
         const again = real !== undefined && this.#inImage.has(real) && !loaded.has(real) && this.#isOwn(real);

@@ -95,12 +95,12 @@ export function renameSymbol(ground: RenameGround) {
         );
       await writePlan(ground, plan, context);
       const followed = await follow(ground.image, ground.places, facts, plan, context);
-      const { replies, ...image } = followed;
+      const { problems, ...image } = followed;
       return {
         data: { ...data, image },
         text: joinSections([
           [`Renamed ${facts.name} to ${to}: ${placesText(plan, false)}.`, notes].filter(Boolean).join('\n'),
-          followedText(followed, ground.places),
+          followedText(followed),
         ]),
         failed: followed.failed,
       };

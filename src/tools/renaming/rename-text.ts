@@ -4,9 +4,6 @@ import type { RenameFacts } from '../../image/wire/renaming.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { visibleName } from '../../visible.ts';
 import { itemsText } from '../agreement.ts';
-import { conditionText, endingText } from '../endings.ts';
-import type { Places } from '../places.ts';
-import { groupedWarnings } from '../remarks.ts';
 import type { Followed } from './follow.ts';
 import type { KeptPlace, RenamePlan } from './plan.ts';
 
@@ -75,21 +72,8 @@ function listed(texts: readonly string[]): string {
 }
 
 /** Returns how it reads what became of the image. */
-export function followedText(followed: Followed, places: Places): string | undefined {
-  const { loaded, replies, failed, users, gone, goneTotal, left } = followed;
-  const problems = replies.flatMap(({ data, ending }) => {
-    const { warnings = [] } = data;
-    // What loading itself warns of, as that a test is defined again, is as it was.
-    const told = warnings.filter(
-      ({ severity, offset }) =>
-        severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),
-    );
-    return [
-      data.file !== undefined && `The load of ${places.fileName(data.file)} was left early.`,
-      ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
-      groupedWarnings({ warnings: told, warningCount: told.length }, places),
-    ];
-  });
+export function followedText(followed: Followed): string | undefined {
+  const { loaded, problems, failed, users, gone, goneTotal, left } = followed;
   const kept = failed
     ? 'The files are written, but the image keeps what it had under the old name.'
     : users.length > 0 &&

@@ -1,0 +1,25 @@
+// Decides how it reads what went wrong while the image followed a rename.
+
+import type { Reply } from '../../image/wire/call.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import { conditionText, endingText } from '../endings.ts';
+import type { Places } from '../places.ts';
+import { groupedWarnings } from '../remarks.ts';
+
+/** Returns what went wrong, as REPLY tells; empty when nothing did. */
+export function problemText(
+  { data, ending }: Reply<'load-files'> | Reply<'rename-prepare'>,
+  places: Places,
+): string {
+  const warnings = 'warnings' in data ? (data.warnings ?? []) : [];
+  // What loading itself warns of, as that a test is defined again, is as it was.
+  const told = warnings.filter(
+    ({ severity, offset }) =>
+      severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),
+  );
+  return joinSections([
+    'file' in data && data.file !== undefined && `The load of ${places.fileName(data.file)} was left early.`,
+    ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
+    groupedWarnings({ warnings: told, warningCount: told.length }, places),
+  ]);
+}
