@@ -148,12 +148,12 @@ export function assembleParts(
     ),
   });
   const workspace = workspaceOf(config, image);
-  const log = new AuditLog(config.audit, config.root);
-  const history = new ReplHistory(historyFile(config.histories, config.root));
+  const { log, history, intents } = recordsOf(config);
   const executor = new Executor(registry, {
     ask: config.ask,
     standing: standingApprovals(config, workspace),
     audit: log,
+    ready: takeBackUnfinished(workspace, intents).then((told) => void notices.push(...told)),
     takeNotices: () => [...notices.splice(0), ...image.takeNotices().map(noticeText), ...history.takeNotes()],
   });
   const questions = new OpenQuestions(config.answerSeconds);
@@ -164,18 +164,20 @@ export function assembleParts(
     workspace,
     log,
     history,
-    intents: intentsOf(config, workspace, notices),
+    intents,
     pendingEdits: (file: string) => questions.about(file),
     matchMs,
   };
   return { image, registry, catalog, executor, grounds, questions };
 }
 
-/** Returns where it is kept what CONFIG's servers do to several files of WORKSPACE. NOTICES are told what was cut off. */
-function intentsOf(config: Config, workspace: Workspace, notices: string[]): Intents {
-  const intents = new Intents(config.edits);
-  void takeBackUnfinished(workspace, intents).then((told) => notices.push(...told));
-  return intents;
+/** Returns what the servers of CONFIG keep on the disk: calls, evaluations, and what is being done to several files. */
+function recordsOf({ audit, histories, edits, root }: Config): Pick<Grounds, 'log' | 'history' | 'intents'> {
+  return {
+    log: new AuditLog(audit, root),
+    history: new ReplHistory(historyFile(histories, root)),
+    intents: new Intents(edits),
+  };
 }
 
 /** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. */

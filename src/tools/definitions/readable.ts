@@ -46,7 +46,7 @@ function stopNotes(
   places: CharacterPlaces,
 ): string[] {
   const { now, changed, name } = file;
-  const own = now.starts().map((start) => places.ofIndex(now.at(start)?.end ?? start));
+  const own = now.starts().map((start) => places.ofIndex(now.end(start)));
   const other = own.findIndex((end, index) => end !== ends[index]);
   const at = other === -1 ? own.length : other;
   const start = now.start(at) ?? file.after.length;
