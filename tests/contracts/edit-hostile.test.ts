@@ -84,6 +84,24 @@ describe('bytes outside stay as they are', () => {
   });
 });
 
+test('a system is found by its name, and a method of a function of the language', async () => {
+  for (const definition of ['"my-shop"', '(defsystem "my-shop")']) {
+    at.put('shop.asd', '(defsystem "my-shop"\n  :components ())\n');
+    expect(await edit({ definition, old: '()', new: '((:file "shop"))' })).toBe(
+      'Changed shop.asd: lines 1-2, +1 −1. It has 1 top-level form now.',
+    );
+  }
+  for (const definition of [
+    '(defmethod print-object (shape t))',
+    '(defmethod cl:print-object ((a shape) b))',
+  ]) {
+    at.put('print.lisp', '(defmethod print-object ((it shape) stream)\n  (list it stream))\n');
+    expect(await edit({ definition, old: 'list it', new: 'list' })).toBe(
+      'Changed print.lisp: lines 1-2, +1 −1. It has 1 top-level form now.',
+    );
+  }
+});
+
 test('nothing stays interned, and nothing is evaluated', async () => {
   at.put('kept.lisp', '(defun f () 1)');
   const text = '(defun f () (never-interned-1 :never-interned-2 #.(defun never-run ())))';

@@ -72,6 +72,7 @@ export function editDefinitions(origins: Origins, intents: Intents) {
     const call = JSON.stringify(args);
     if (last?.call !== call || !(await isStill(last.plan, origins, context)))
       last = { call, plan: await planned(origins, editsOf(args.edits), packageOf(args).package, context) };
+    if (args.load) checkLoadable(last.plan);
     return last.plan;
   };
   return defineTool({
@@ -128,6 +129,16 @@ async function nextSecond({ files }: Plan): Promise<void> {
     const { mtimeMs } = await stat(real);
     const left = 1000 * (Math.floor(mtimeMs / 1000) + 1) - Date.now();
     if (left > 0 && left <= 1000) await setTimeout(left);
+  }
+}
+
+/** Throws a CallError when a form that PLAN changes is in a package that the image has not. */
+function checkLoadable({ files }: Plan): void {
+  for (const { name, missing } of files) {
+    if (missing.length === 0) continue;
+    throw new CallError(
+      `${name} cannot be loaded in part: its package ${missing.join(', ')} is not in the image. Nothing was changed. Load it with load_file first, or leave load out.`,
+    );
   }
 }
 
