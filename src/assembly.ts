@@ -162,14 +162,14 @@ export function assembleParts(
     ),
   });
   const workspace = workspaceOf(config, image);
-  const log = new AuditLog(config.audit, config.root);
-  const history = new ReplHistory(workspaceFile(config.histories, config.root));
+  const { log, history, intents } = recordsOf(config);
   const memory = memoryOf(config, catalog);
   const executor = new Executor(registry, {
     ask: config.ask,
     onEnd: (call) => memory?.ended(call),
     standing: standingApprovals(config, workspace),
     audit: log,
+    ready: takeBackUnfinished(workspace, intents).then((told) => void notices.push(...told)),
     takeNotices: () => [...notices.splice(0), ...image.takeNotices().map(noticeText), ...history.takeNotes()],
   });
   const questions = new OpenQuestions(config.answerSeconds);
@@ -180,18 +180,20 @@ export function assembleParts(
     workspace,
     log,
     history,
-    intents: intentsOf(config, workspace, notices),
+    intents,
     pendingEdits: (file: string) => questions.about(file),
     matchMs,
   };
   return { image, registry, catalog, executor, grounds, questions };
 }
 
-/** Returns where it is kept what CONFIG's servers do to several files of WORKSPACE. NOTICES are told what was cut off. */
-function intentsOf(config: Config, workspace: Workspace, notices: string[]): Intents {
-  const intents = new Intents(config.edits);
-  void takeBackUnfinished(workspace, intents).then((told) => notices.push(...told));
-  return intents;
+/** Returns what the servers of CONFIG keep on the disk: calls, evaluations, and what is being done to several files. */
+function recordsOf({ audit, histories, edits, root }: Config): Pick<Grounds, 'log' | 'history' | 'intents'> {
+  return {
+    log: new AuditLog(audit, root),
+    history: new ReplHistory(workspaceFile(histories, root)),
+    intents: new Intents(edits),
+  };
 }
 
 /** Has CATALOG learn from past searches in the workspace of CONFIG, and returns what does, unless CONFIG says that

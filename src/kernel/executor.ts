@@ -40,6 +40,8 @@ export interface ExecutorOptions {
   ask?: AskPolicy;
   standing?: StandingApprovals;
   audit?: AuditTrail;
+  /** What calls wait for that come before it. It never rejects. */
+  ready?: Promise<void>;
   /** Returns, once, what happened since the last outcome. */
   takeNotices?: () => string[];
   /** Is told of each call of a client that has ended; calls of code it does not hear of. */
@@ -88,6 +90,7 @@ export class Executor {
 
   async #run(name: string, args: unknown, how: Omit<Call, 'tool' | 'args'>): Promise<Settled> {
     try {
+      await this.#options.ready;
       const tool = this.#registry.getTool(name);
       if (tool === null) return failure(`Unknown tool: ${printable(String(name))}`);
       const call = { tool, args: validateArguments(tool, args), ...how };

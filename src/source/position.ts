@@ -41,6 +41,7 @@ export class TopLevelForms {
   readonly #reader: ReturnType<typeof newReader>;
   readonly #starts: number[] = [];
   readonly #leads = new Map<number, number>();
+  readonly #ends = new Map<number, number>();
   /** The packages that IN-PACKAGE forms enter, and where those begin. */
   readonly #entered: { start: number; name: string }[] = [];
   #last: { index: number; found: TopLevelForm | undefined } | undefined;
@@ -58,6 +59,7 @@ export class TopLevelForms {
       if (form === undefined) break;
       const name = packageEntered(form, this.source.text);
       if (name !== undefined) this.#entered.push({ start: form.start, name });
+      this.#ends.set(form.start, this.#reader.at);
       if (form.lead !== undefined) this.#leads.set(form.start, form.lead);
       this.#starts.push(form.start);
     }
@@ -73,6 +75,11 @@ export class TopLevelForms {
   /** Gives where the #+ or #- begins that stands before the form at index START, or START. */
   lead(start: number): number {
     return this.#leads.get(start) ?? start;
+  }
+
+  /** Gives where the form at index START ends. */
+  end(start: number): number {
+    return this.#ends.get(start) ?? start;
   }
 
   /** Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the form at or

@@ -18,13 +18,31 @@ export interface Extent {
   lead: number;
 }
 
+/** Returns how many line breaks are put between a form and a new one beside it. They are as many as ABOVE or BELOW it, one
+ *  or two: what is there on the side of the new form counts first. */
+function breaksBetween(...blanks: string[]): number {
+  const counts = blanks.map((blank) => blank.split('\n').length - 1);
+  return Math.min(2, counts.find((count) => count > 0) ?? 2);
+}
+
+function blankBefore(text: string, index: number): string {
+  return /\s*$/.exec(text.slice(0, index))?.[0] ?? '';
+}
+
+/** Returns the white space from INDEX of TEXT on; at its end that counts for none. */
+function blankBehind(text: string, index: number): string {
+  const blank = /^\s*/.exec(text.slice(index))?.[0] ?? '';
+  return index + blank.length === text.length ? '' : blank;
+}
+
 /** Returns the splice that puts ADDED, which ends no line, in front of EXTENT of TEXT and the comment right above it. */
-export function splicedBefore(text: string, { lead }: Extent, added: string, eol: string): Splice {
+export function splicedBefore(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
   const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
   const indentation = text.slice(lineStart, lead);
   const alone = indentation.trim() === '';
   const at = alone ? commentStart(text, lineStart) + indentation.length : lead;
-  return { start: at, end: at, text: `${added}${eol}${eol}${alone ? indentation : ''}` };
+  const breaks = breaksBetween(blankBefore(text, at), blankBehind(text, end));
+  return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${alone ? indentation : ''}` };
 }
 
 /** A line that is about the form below it. One with four semicolons is a title. */
@@ -46,11 +64,8 @@ export function splicedAfter(text: string, { lead, end }: Extent, added: string,
   const lineStart = text.lastIndexOf('\n', lead - 1) + 1;
   const indentation = /^[ \t]*/.exec(text.slice(lineStart, lead))?.[0] ?? '';
   const at = end + (/^[ \t]*;[^\r\n]*/.exec(text.slice(end))?.[0].length ?? 0);
-  return {
-    start: at,
-    end: at,
-    text: `${eol}${eol}${indentation}${added}${commentBreak(text, at, added, eol)}`,
-  };
+  const breaks = eol.repeat(breaksBetween(blankBehind(text, at), blankBefore(text, lead)));
+  return { start: at, end: at, text: `${breaks}${indentation}${added}${commentBreak(text, at, added, eol)}` };
 }
 
 /** Returns the splice that puts ADDED in the place of EXTENT of TEXT. */
@@ -65,13 +80,9 @@ function commentBreak(text: string, at: number, added: string, eol: string): str
   return follows && lastLine.includes(';') ? eol : '';
 }
 
-/** Line breaks that are put between a form and one that is new. */
-const BREAKS = 2;
-
-/** Returns the splice that takes EXTENT out of TEXT, with the line breaks on one side. It is the side that has as many as a
- *  new form gets, else the one with fewer. */
+/** Returns the splice that takes EXTENT out of TEXT, with the line breaks on one side: the one with fewer. */
 export function splicedOut(text: string, { lead, end }: Extent): Splice {
-  const before = /\s*$/.exec(text.slice(0, lead))?.[0] ?? '';
+  const before = blankBefore(text, lead);
   const behind = /^\s*/.exec(text.slice(end))?.[0] ?? '';
   const [above, below] = [before, behind].map((blank) => blank.split('\n').length - 1) as [number, number];
   const alone = { start: lead, end, text: '' };
@@ -81,10 +92,9 @@ export function splicedOut(text: string, { lead, end }: Extent): Splice {
   if (before.length === lead) return withBelow;
   // The last of a list takes its line with it.
   if (below === 0) return above > 0 && text[end + behind.length] === ')' ? withAbove : alone;
-  if (above === 0) return below === BREAKS ? withBelow : alone;
-  if (above === 1 && endsInComment(text.slice(0, lead - before.length))) return withAbove;
-  if ((above === BREAKS) !== (below === BREAKS)) return above === BREAKS ? withAbove : withBelow;
-  return below < above ? withBelow : withAbove;
+  if (above === 0) return alone;
+  const headed = above === 1 && endsInComment(text.slice(0, lead - before.length));
+  return below < above && !headed ? withBelow : withAbove;
 }
 
 /** Whether the last line of TEXT is a comment, as it stands above a form. */
@@ -134,7 +144,7 @@ export function changedForms(
 ): { changed: Changed[]; numbers: (number | null)[] } | { lost: number } {
   const kept = new Map<number, { number: number; end: number }>();
   for (const [number, start] of before.starts().entries()) {
-    const end = before.at(start)?.end ?? start;
+    const end = before.end(start);
     const lead = before.lead(start);
     const touched = splices.some((each) => each.start < end && each.end > lead);
     const shift = shiftAt(splices, start);
@@ -143,7 +153,7 @@ export function changedForms(
   const numbers: (number | null)[] = [];
   const changed: Changed[] = [];
   for (const start of now.starts()) {
-    const end = now.at(start)?.end ?? start;
+    const end = now.end(start);
     const same = kept.get(start);
     if (same?.end === end) kept.delete(start);
     else changed.push({ start, end });

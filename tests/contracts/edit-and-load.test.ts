@@ -135,10 +135,19 @@ Not loaded then: code.lisp.`,
     );
   });
 
+  test('is refused where the package is not there yet', async () => {
+    at.put('later.lisp', '(in-package :el-later)\n(defun later () 1)\n');
+    const edits = [{ definition: 'el-later::later', path: 'later.lisp', old: '1', new: '2' }];
+    expect(await at.answer('edit_definitions', { edits, load: true })).toBe(
+      'failed: later.lisp cannot be loaded in part: its package EL-LATER is not in the image. Nothing was changed. Load it with load_file first, or leave load out.',
+    );
+    expect(await at.answer('edit_definitions', { edits })).toMatch(/^Changed later\.lisp: line 2/);
+  });
+
   test('is built again when the image is', async () => {
     await edit({ definition: 'report', text: '(defun report () "built again")' });
     at.human = () => APPROVE;
-    await at.answer('restart_image', {});
+    expect(await at.answer('restart_image', {})).not.toContain('Another than before');
     expect(await at.answer('eval_form', { form: '(el::report)' })).toBe('"built again"');
     expect(await at.answer('compare_image', { path: 'code.lisp' })).toBe(AGREE);
   });

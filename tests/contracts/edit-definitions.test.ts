@@ -114,7 +114,7 @@ describe('what is inserted', () => {
     });
   });
   test('in another form is as far to the right', async () => {
-    await expectChange('  (defun other', '  (defun new ())\n\n  (defun other', {
+    await expectChange('  (defun other', '  (defun new ())\n  (defun other', {
       definition: 'other',
       op: 'before',
       text: '(defun new ())',

@@ -19,7 +19,7 @@ import { build } from 'esbuild';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Intents } from '../../src/files/intents.ts';
 import { replaceTogether, takeBackUnfinished } from '../../src/files/together.ts';
-import { PROJECT } from '../harness.ts';
+import { PROJECT, startSession } from '../harness.ts';
 import { makeWorkspace, type TestWorkspace, tree } from './workspaces.ts';
 
 const NAMES = ['a.lisp', 'b.lisp', 'sub/c.lisp'];
@@ -143,6 +143,18 @@ test('that of another workspace, of a server that runs, and half a note are left
   expect([contents(), readdirSync(folder)]).toEqual([
     ['new', 'old', 'old'],
     [`${process.ppid}-0000000000000000.json`],
+  ]);
+});
+
+test('the first answer of the next server tells it', async () => {
+  folder = join(at.outside, 'live-lisp', 'edits');
+  cutOff(2);
+  const session = await startSession({ args: ['--root', at.root], env: { XDG_STATE_HOME: at.outside } });
+  const { notices } = await session.call('read_file', { path: 'a.lisp' });
+  await session.close();
+  expect([notices, contents()]).toEqual([
+    [`${CUT_OFF} a.lisp, b.lisp, sub/c.lisp are as before.`],
+    ['old', 'old', 'old'],
   ]);
 });
 

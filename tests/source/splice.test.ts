@@ -94,6 +94,7 @@ describe('random edits of definitions in libraries', () => {
 
     edited(name, text, splicedOut(text, extent));
     // What shares a line with another form does not go back to it.
+    if (/[^ \t\n][ \t]*$/.test(text.slice(0, extent.lead))) return;
     if (!/^[ \t]*(?:;.*)?\r?(?:\n|$)/.test(text.slice(extent.end))) return;
     const whole = '(defun fresh-one () 1)';
     for (const splice of [splicedBefore(text, extent, whole, eol), splicedAfter(text, extent, whole, eol)]) {

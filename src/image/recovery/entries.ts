@@ -20,9 +20,19 @@ export type Entry =
   | { kind: 'package'; inPackage: string }
   /** PARTIAL: it was not loaded to its end. FORGET: what it defined no more was taken out of the image. */
   | { kind: 'file'; path: string; digest?: string; partial?: boolean; forget?: boolean }
-  /** Some forms of a file: the content has only those. NUMBERS are what numbers all of its forms had before. */
-  | { kind: 'forms'; path: string; digest: string; numbers: (number | null)[]; partial?: boolean }
+  | FormsEntry
   | SystemEntry;
+
+/** Some forms of a file that were loaded: the content of DIGEST has only those. NUMBERS are what numbers all forms of the file
+ *  had before, WHOLE is the digest of the file then. */
+export interface FormsEntry {
+  kind: 'forms';
+  path: string;
+  digest: string;
+  whole?: string;
+  numbers: (number | null)[];
+  partial?: boolean;
+}
 
 /** A system that was loaded, with the digests of the source files then, once they are known. */
 export interface SystemEntry {

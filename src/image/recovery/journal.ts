@@ -101,6 +101,12 @@ export class Journal {
     return previous.damaged;
   }
 
+  /** Whether the file PATH is NOW what the last edit of its definitions made of it, which is built again too. */
+  hasAsEdited(path: string, now: Buffer | undefined): boolean {
+    const edit = this.#entries.findLast((each) => each.kind === 'forms' && each.path === path);
+    return edit?.kind === 'forms' && now !== undefined && edit.whole === digestOf(now);
+  }
+
   /** Leaves ENTRY out from now on. */
   drop(entry: Entry): void {
     const others = this.#entries.filter((each) => each !== entry);
@@ -246,8 +252,16 @@ export class Journal {
     if (value?.notLoaded || (!ended && phase !== 'load')) return;
     addName(this.#held.files, path);
     const digest = digestOf(content);
+    const whole = readBounded(path);
     this.keep(digest, content);
-    this.add({ kind: 'forms', path, digest, numbers, ...(!ended && { partial: true }) });
+    this.add({
+      kind: 'forms',
+      path,
+      digest,
+      ...(whole && { whole: digestOf(whole) }),
+      numbers,
+      ...(!ended && { partial: true }),
+    });
   }
 
   #loadedSystem(name: string, loaded: string[] = []): SystemEntry {

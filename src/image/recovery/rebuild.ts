@@ -187,12 +187,14 @@ export class Rebuild {
       return undefined;
     }
     const again = content === undefined ? 'as it is now' : 'kept';
-    this.#change(path, { kind: 'file changed', gone: now === undefined, again });
+    if (!this.#journal.hasAsEdited(path, now))
+      this.#change(path, { kind: 'file changed', gone: now === undefined, again });
     return { file: path, ...(content && { content: content.toString('latin1') }) };
   }
 
   async #loadSystem(peer: Peer, entry: Entry & { kind: 'system' }): Promise<boolean> {
     const changed = await changedSince(entry.files ?? {});
+    const unknown = changed.filter((file) => !this.#journal.hasAsEdited(file, readBounded(file)));
     // ASDF compares times in seconds, so it can take what was compiled from a file for what that is now.
     const args = { name: entry.name, ...(changed.length > 0 && { force: true }) };
     const { data, ending } = await this.#job(peer, 'load-system', args, this.#times.rebuiltLoad);
@@ -204,8 +206,8 @@ export class Rebuild {
       return true;
     }
     addName(this.#result.systems, entry.name);
-    if (changed.length > 0) {
-      this.#change(`system ${entry.name}`, { kind: 'system changed', count: changed.length });
+    if (unknown.length > 0) {
+      this.#change(`system ${entry.name}`, { kind: 'system changed', count: unknown.length });
     }
     return true;
   }

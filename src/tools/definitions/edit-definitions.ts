@@ -7,7 +7,8 @@ import { CallError } from '../../errors.ts';
 import { changeOf } from '../../files/diff.ts';
 import type { Intents } from '../../files/intents.ts';
 import { replaceTogether } from '../../files/together.ts';
-import { joinSections } from '../../kernel/reply.ts';
+import { type Present, presentFile } from '../../files/write.ts';
+import { boundLines, joinSections } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -65,40 +66,59 @@ type EditArguments = ArgumentsFor<typeof EDIT_DEFINITIONS>;
 
 /** Returns the tool that edits definitions, which it finds by ORIGINS. INTENTS keeps what a kill must not cut off. */
 export function editDefinitions(origins: Origins, intents: Intents) {
-  const plan = (args: EditArguments, context: CallContext) =>
-    planned(origins, editsOf(args.edits), packageOf(args).package, context);
+  // The same call is planned for the question, after its answer and when it runs, and large files take long.
+  let last: { call: string; plan: Plan } | undefined;
+  const plan = async (args: EditArguments, context: CallContext) => {
+    const call = JSON.stringify(args);
+    if (last?.call !== call || !(await isStill(last.plan, origins, context)))
+      last = { call, plan: await planned(origins, editsOf(args.edits), packageOf(args).package, context) };
+    if (args.load) checkLoadable(last.plan);
+    return last.plan;
+  };
   return defineTool({
     ...EDIT_DEFINITIONS,
     preview: async (args, context) => previewOf(await plan(args, context), args.load),
     handler: async (args, context) => {
       const made = await plan(args, context);
+      last = undefined;
       if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(made)) {
         throw new CallError(
           'The files changed after the edits were approved; nothing was written. Ask again.',
         );
       }
-      const { places } = origins;
-      const agreeing = made.files.filter(({ real }) => places.agrees(real));
-      if (args.load) await nextSecond(made);
-      await replaceTogether(
-        origins.workspace,
-        intents,
-        made.files.map(({ path, bytes, present: { fingerprint } }) => ({
-          path,
-          bytes,
-          confirm: (now) => checkApproved(now, fingerprint),
-        })),
-        context.signal,
-      );
-      return editedResult(made, args.load ? await loadEdited(origins, made, agreeing, context) : undefined);
+      return carriedOut(origins, intents, made, args, context);
     },
   });
 }
 
-function editedResult(plan: Plan, loaded: Result | undefined): Result {
+/** Writes what PLAN says, and loads it when ARGS ask for that. */
+async function carriedOut(
+  origins: Origins,
+  intents: Intents,
+  plan: Plan,
+  { load }: EditArguments,
+  context: CallContext,
+): Promise<Result> {
+  const agreeing = plan.files.filter(({ real }) => origins.places.agrees(real));
+  if (load) await nextSecond(plan);
+  const replacements = plan.files.map(({ path, bytes, present: { fingerprint } }) => ({
+    path,
+    bytes,
+    confirm: (now: Present) => checkApproved(now, fingerprint),
+  }));
+  await replaceTogether(origins.workspace, intents, replacements, context.signal);
+  const shown = context.changedByHuman ? [boundLines(previewOf(plan).text, DIFF_LINES)] : [];
+  return editedResult(plan, shown, load ? await loadEdited(origins, plan, agreeing, context) : undefined);
+}
+
+/** Lines of a diff in the answer, where a human changed what was asked for. */
+const DIFF_LINES = 200;
+
+/** Returns what is told of PLAN, with what is SHOWN of it besides and how the changed forms were LOADED. */
+function editedResult(plan: Plan, shown: string[], loaded: Result | undefined): Result {
   return {
     data: { files: editedData(plan), ...(loaded && { loaded: loaded.data }) },
-    text: joinSections([...editedText(plan), loaded?.text]),
+    text: joinSections([...editedText(plan), ...shown, loaded?.text]),
     failed: loaded?.failed === true,
   };
 }
@@ -110,6 +130,25 @@ async function nextSecond({ files }: Plan): Promise<void> {
     const left = 1000 * (Math.floor(mtimeMs / 1000) + 1) - Date.now();
     if (left > 0 && left <= 1000) await setTimeout(left);
   }
+}
+
+/** Throws a CallError when a form that PLAN changes is in a package that the image has not. */
+function checkLoadable({ files }: Plan): void {
+  for (const { name, missing } of files) {
+    if (missing.length === 0) continue;
+    throw new CallError(
+      `${name} cannot be loaded in part: its package ${missing.join(', ')} is not in the image. Nothing was changed. Load it with load_file first, or leave load out.`,
+    );
+  }
+}
+
+/** Whether the files of PLAN are as they were when it was made. */
+async function isStill({ files }: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {
+  for (const { path, present } of files) {
+    const { fingerprint } = await presentFile(workspace, path, signal);
+    if (fingerprint !== present.fingerprint) return false;
+  }
+  return true;
 }
 
 /** Returns what a human is shown of PLAN. */

@@ -39,6 +39,8 @@ export interface PlannedFile extends EditedFile {
   numbers: (number | null)[];
   /** What the reader of the image says that another form can put right. */
   notes: string[];
+  /** Packages that changed forms are in and that the image has not. */
+  missing: readonly string[];
 }
 
 /** The files that a call edits. */

@@ -103,7 +103,10 @@ export class Locator {
     const same: Located[] = [];
     for (const each of found) {
       const { written, home = 'COMMON-LISP-USER' } = each.target;
-      const other = written.startsWith('"') ? known : await this.#describe(written, home);
+      // A string is of no package.
+      if (written.startsWith('"')) same.push(each);
+      if (written.startsWith('"')) continue;
+      const other = await this.#describe(written, home);
       const byText = home.toUpperCase() === prefix?.toUpperCase();
       if (known && other ? known.symbol === other.symbol : prefix === undefined || byText) same.push(each);
     }

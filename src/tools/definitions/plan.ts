@@ -45,7 +45,7 @@ export async function planned(
     .filter(({ after, source }) => after !== source.text);
   if (plans.length === 0)
     throw new CallError('The files have this text already, so there is nothing to change.');
-  for (const plan of plans) plan.notes = await checkReadable(origins.image, plan, context);
+  for (const plan of plans) Object.assign(plan, await checkReadable(origins.image, plan, context));
   return { files: plans, features };
 }
 
@@ -67,5 +67,5 @@ function plannedFile(file: EditedFile, features: ReadonlySet<string>): PlannedFi
     );
   }
   const bytes = encode({ ...before, text: after }, name);
-  return { ...file, splices, name, after, bytes, now, ...difference, notes: [] };
+  return { ...file, splices, name, after, bytes, now, ...difference, notes: [], missing: [] };
 }

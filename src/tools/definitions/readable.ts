@@ -9,13 +9,14 @@ import { callOptions } from '../calling.ts';
 import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Returns the sentences that tell what the reader of IMAGE cannot read yet in the changed forms of FILE. Throws a CallError
- *  when it never can, or takes the text for other forms than the standard syntax does. */
+/** Returns sentences on what the reader of IMAGE cannot read yet in the changed forms of FILE, and which packages
+ *  of those are missing. Throws a CallError when it never can read them, or takes the text for other forms than the standard
+ *  syntax does. */
 export async function checkReadable(
   image: Image,
   file: PlannedFile,
   context: CallContext,
-): Promise<string[]> {
+): Promise<Pick<PlannedFile, 'notes' | 'missing'>> {
   const places = new CharacterPlaces(file.after);
   const starts = file.changed.map(({ start }) => places.ofIndex(start));
   const reply = await image.call('check-text', { text: file.after, starts }, callOptions(context));
@@ -28,7 +29,7 @@ export async function checkReadable(
       `${file.name}:${lineOf(worst.start)} could not be read: ${worst.text}. Nothing was changed.`,
     );
   }
-  return [
+  const notes = [
     ...stopNotes(file, checked, places),
     ...problems.map(({ start, text }) => `Note: ${file.name}:${lineOf(start)} cannot be read yet: ${text}`),
     ...missing.map(
@@ -36,6 +37,7 @@ export async function checkReadable(
         `Note: there is no package ${name} in the image, so names in ${file.name} were not looked up.`,
     ),
   ];
+  return { notes, missing };
 }
 
 /** Returns what is to be noted when the reader stops in FILE, as it has found it CHECKED. Throws a CallError when that is in
@@ -46,7 +48,7 @@ function stopNotes(
   places: CharacterPlaces,
 ): string[] {
   const { now, changed, name } = file;
-  const own = now.starts().map((start) => places.ofIndex(now.at(start)?.end ?? start));
+  const own = now.starts().map((start) => places.ofIndex(now.end(start)));
   const other = own.findIndex((end, index) => end !== ends[index]);
   const at = other === -1 ? own.length : other;
   const start = now.start(at) ?? file.after.length;
