@@ -82,7 +82,7 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
       const past = this.memory?.requestsFor(registeredName(name)) ?? NONE;
       const ranked = this.#ranked.get(name);
       if (ranked?.tool === tool && ranked.past === past) continue;
-      this.#ranking.set(name, tool, past);
+      this.#ranking.set(tool, past);
       this.#ranked.set(name, { tool, past });
     }
     return this.#ranking;

@@ -3,7 +3,7 @@
 import { CallError, messageOf } from '../errors.ts';
 import { firstSentence, titleOf } from '../kernel/tool.ts';
 import { schemaCost, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
-import { Ranking } from './ranking.ts';
+import { keyOf, Ranking } from './ranking.ts';
 
 /** A tool as others describe it; MCP's own Tool is one. */
 export interface ForeignTool {
@@ -22,9 +22,9 @@ export interface ForeignTool {
 export class OpenCatalog extends Map<string, ToolMetadata> {
   readonly ranking = new Ranking();
 
-  override set(id: string, tool: ToolMetadata): this {
-    this.ranking.set(id, tool);
-    return super.set(id, tool);
+  override set(_id: string, tool: ToolMetadata): this {
+    this.ranking.set(tool);
+    return super.set(keyOf(tool), tool);
   }
 
   override delete(id: string): boolean {
@@ -40,9 +40,8 @@ export class OpenCatalog extends Map<string, ToolMetadata> {
    *  a call of it before. Throws a CallError when it is no tool. */
   add(tool: ForeignTool, past: readonly string[] = []): ToolMetadata {
     const metadata = foreignMetadata(tool);
-    const id = metadata.id ?? metadata.name;
-    super.set(id, metadata);
-    this.ranking.set(id, metadata, past);
+    super.set(keyOf(metadata), metadata);
+    this.ranking.set(metadata, past);
     return metadata;
   }
 }
@@ -64,19 +63,22 @@ export function readCatalog(text: string): OpenCatalog {
   return catalog;
 }
 
+/** A tool without words has the same list as all others: there can be many. */
+const NONE: readonly string[] = [];
+
 /** Returns what a search knows of TOOL. Throws a CallError when it is no tool. */
 function foreignMetadata(tool: ForeignTool): ToolMetadata {
   const {
     name,
     description = '',
     inputSchema = {},
-    keywords = [],
+    keywords = NONE,
     category = '',
     server,
     id,
   } = checked(tool);
   const own = TOOL_CATEGORIES.find((each) => each === category);
-  const { properties = {} } = inputSchema as { properties?: object };
+  const { properties, type } = inputSchema as { properties?: object; type?: string };
   const cost = schemaCost(description, inputSchema);
   const key = id ?? (server === undefined ? name : `${server}/${name}`);
   return Object.freeze({
@@ -85,17 +87,19 @@ function foreignMetadata(tool: ForeignTool): ToolMetadata {
     shortDescription: firstSentence(description),
     fullDescription: description,
     category: own ?? ('utility' satisfies ToolCategory),
-    categories: category === '' ? [] : [category],
+    categories: category === '' ? NONE : [category],
     complexity: 'simple',
     tokenCost: cost,
     hasCEMCPDirective: false,
     keywords,
-    words: [],
+    words: NONE,
     ...(server !== undefined && { server }),
     ...(key !== name && { id: key }),
     safetyLevel: 'cautious',
     alwaysLoad: false,
-    inputSchema: { ...inputSchema, type: 'object', properties } as ToolMetadata['inputSchema'],
+    inputSchema: (properties && type === 'object'
+      ? inputSchema
+      : { ...inputSchema, type: 'object', properties: properties ?? {} }) as ToolMetadata['inputSchema'],
   });
 }
 

@@ -10,14 +10,6 @@ const LARGEST_BLOCK = 256;
 /** The head of a block: the place of the next one, or 0, and how many postings have room in it. */
 const HEAD = 2;
 
-/** What a search adds up for each document, and the documents for which it did. */
-export interface Sums {
-  readonly scores: Float32Array;
-  /** Which part of what is asked each has. */
-  readonly shares: Float32Array;
-  readonly found: number[];
-}
-
 /** Terms by number, each with its documents and what it tells of each. Nothing is taken out: a document that is gone is
  *  known by its number. */
 export class Postings {
@@ -57,18 +49,16 @@ export class Postings {
     }
   }
 
-  /** Adds to SUMS what TERM tells of each document that has it, WEIGHT times, and that it is SHARE of what is asked. */
-  addUp(term: number, weight: number, share: number, sums: Sums): void {
-    const { scores, shares, found } = sums;
+  /** Adds to TOTALS, which has two numbers for each document, what TERM tells of those that have it, WEIGHT times, and
+   *  SHARE. */
+  addUp(term: number, weight: number, share: number, totals: Float32Array): void {
     const [ids, values] = [this.#ids, this.#values];
     for (let block = this.#first[term] ?? 0; block !== 0; block = ids[block] ?? 0) {
       const end = this.#end(term, block);
       for (let at = block + HEAD; at < end; at++) {
         const id = ids[at] as number;
-        const score = scores[id] as number;
-        if (score === 0) found.push(id);
-        scores[id] = score + weight * (values[at] as number);
-        shares[id] = (shares[id] as number) + share;
+        totals[id * 2] = (totals[id * 2] as number) + weight * (values[at] as number);
+        totals[id * 2 + 1] = (totals[id * 2 + 1] as number) + share;
       }
     }
   }

@@ -13,10 +13,15 @@ export function spelled(name: string): string {
   return name.toLowerCase().replaceAll('-', '_');
 }
 
+/** Returns the key of TOOL in a catalog. */
+export function keyOf({ id, name }: ToolMetadata): string {
+  return id ?? name;
+}
+
 /** How soon more of a term tells no more. */
 const SATURATION = 1.2;
 /** How many tools of the catalog outweigh the public ones, when it is told how rare a term is. */
-const PUBLIC_WEIGHT = 150;
+const PUBLIC_WEIGHT = 100;
 /** Tools that are gone before the texts are arranged anew: those of a small catalog change often. */
 const LEAST_GONE = 1000;
 
@@ -67,13 +72,13 @@ export class Ranking {
   #categories = new Uint8Array(64);
   readonly #ids = new Map<string, number>();
   /** The numbers of the tools of each name, as `spelled` writes it; some can be of tools that are gone. */
-  readonly #named = new Map<string, number[]>();
+  readonly #named = new Map<string, number | readonly number[]>();
   /** What a search adds up for each tool; all zero between searches. */
-  #scores = new Float32Array(64);
-  #shares = new Float32Array(64);
+  #totals = new Float32Array(128);
 
-  /** Adds TOOL under KEY, or puts it in place of the one there. PAST are requests that it served. */
-  set(key: string, tool: ToolMetadata, past: readonly string[] = []): void {
+  /** Adds TOOL, or puts it in place of the one with its key. PAST are requests that it served. */
+  set(tool: ToolMetadata, past: readonly string[] = []): void {
+    const key = keyOf(tool);
     this.delete(key);
     this.#add({ key, tool, past });
   }
@@ -106,8 +111,8 @@ export class Ranking {
     this.#makeRoom(id);
     this.#categories[id] = TOOL_CATEGORIES.indexOf(document.tool.category);
     const name = spelled(document.tool.name);
-    const others = (this.#named.get(name) ?? []).filter((each) => this.#documents[each] !== undefined);
-    this.#named.set(name, [...others, id]);
+    const others = this.#idsOf(name);
+    this.#named.set(name, others.length === 0 ? id : [...others, id]);
     for (const [term, weight] of this.#weigh(document)) {
       this.#holders[term] = this.#holdersOf(term) + 1;
       this.#postings.add(term, id, (weight * (SATURATION + 1)) / (weight + SATURATION));
@@ -120,8 +125,7 @@ export class Ranking {
     const categories = new Uint8Array(id * 2);
     categories.set(this.#categories);
     this.#categories = categories;
-    this.#scores = new Float32Array(id * 2);
-    this.#shares = new Float32Array(id * 2);
+    this.#totals = new Float32Array(id * 4);
   }
 
   /** Returns what each term of DOCUMENT weighs in it. */
@@ -151,7 +155,8 @@ export class Ranking {
     const term = text === undefined ? NO_TERM : (this.#terms.get(text) ?? this.#terms.size);
     if (text !== undefined) {
       this.#terms.set(text, term);
-      this.#spelling.add(word);
+      // A number is no slip of another.
+      if (!/\d/.test(word)) this.#spelling.add(word);
     }
     this.#words.set(word, term);
     return term;
@@ -167,25 +172,31 @@ export class Ranking {
     return term !== undefined && this.#holdersOf(term) > 0 ? term : undefined;
   }
 
-  /** Returns what QUERY finds among the tools that ACCEPTS lets pass: at most MOST of them, the likeliest first. Counts
-   *  all of them that share a telling word with QUERY (S1.15, C32). */
-  rank(query: string, most: number, accepts?: (tool: ToolMetadata) => boolean): RankedTools {
+  /** Returns what QUERY finds besides the tools WITHOUT and among those that ACCEPTS lets pass: at most MOST of them, the
+   *  likeliest first. Counts all of them that share a telling word with QUERY (S1.15, C32). */
+  rank(
+    query: string,
+    most: number,
+    without: readonly ToolMetadata[] = [],
+    accepts?: (tool: ToolMetadata) => boolean,
+  ): RankedTools {
     const asked = readRequest(query, {
       has: (word) => this.#known(word) !== undefined,
       mended: (word) => this.#spelling.mended(word),
     });
     const all = asked.reduce((sum, { word, about }) => sum + (about && about * rarity(stem(word))), 0);
-    const found = this.#addUp(this.#wanted(asked));
+    const totals = this.#totals;
+    for (const { term, weight, about } of this.#wanted(asked)) {
+      this.#postings.addUp(term, weight, about, totals);
+    }
+    for (const tool of without) totals[(this.#ids.get(keyOf(tool)) ?? this.#documents.length) * 2] = 0;
     const categories = Array<number>(TOOL_CATEGORIES.length).fill(0);
-    const best = this.#best(found, most, categories, accepts);
+    const best = this.#best(most, categories, accepts);
     const tools = best.flatMap((id): Ranked[] => {
       const tool = this.#documents[id]?.tool;
-      return tool ? [{ tool, covered: all === 0 ? 1 : (this.#shares[id] ?? 0) / all }] : [];
+      return tool ? [{ tool, covered: all === 0 ? 1 : (totals[id * 2 + 1] ?? 0) / all }] : [];
     });
-    for (const id of found) {
-      this.#scores[id] = 0;
-      this.#shares[id] = 0;
-    }
+    totals.fill(0, 0, this.#documents.length * 2);
     return { tools, categories };
   }
 
@@ -213,42 +224,38 @@ export class Ranking {
     return Math.log(1 / share);
   }
 
-  /** Adds up what WANTED tells of each tool, and returns the numbers of those that have any of it. */
-  #addUp(wanted: readonly Wanted[]): number[] {
-    const sums = { scores: this.#scores, shares: this.#shares, found: [] as number[] };
-    for (const { term, weight, about } of wanted) this.#postings.addUp(term, weight, about, sums);
-    return sums.found;
-  }
-
-  /** Returns the best MOST of the tools FOUND that ACCEPTS lets pass, of equal ones the older first. Counts them all in
-   *  CATEGORIES. */
-  #best(
-    found: readonly number[],
-    most: number,
-    categories: number[],
-    accepts?: (tool: ToolMetadata) => boolean,
-  ): number[] {
-    const [scores, kinds] = [this.#scores, this.#categories];
-    const better = (one: number, other: number) =>
-      (scores[other] as number) - (scores[one] as number) || one - other;
+  /** Returns the best MOST of the tools that have a score and that ACCEPTS lets pass, of equal ones the older first.
+   *  Counts them all in CATEGORIES. */
+  #best(most: number, categories: number[], accepts?: (tool: ToolMetadata) => boolean): number[] {
+    const [totals, kinds, documents] = [this.#totals, this.#categories, this.#documents];
+    const score = (id: number) => totals[id * 2] as number;
+    const better = (one: number, other: number) => score(other) - score(one) || one - other;
     const best: number[] = [];
     let least = 0;
-    for (const id of found) {
+    for (let id = 0; id < documents.length; id++) {
       const category = kinds[id] as number;
-      if (category === GONE || (accepts && !accepts((this.#documents[id] as Document).tool))) continue;
+      if (score(id) === 0 || category === GONE) continue;
+      if (accepts && !accepts((documents[id] as Document).tool)) continue;
       categories[category] = (categories[category] as number) + 1;
-      if ((scores[id] as number) < least) continue;
+      if (score(id) <= least) continue;
       best.push(id);
       if (best.length <= most * 2) continue;
       best.sort(better).length = most;
-      least = scores[best.at(-1) ?? 0] ?? 0;
+      least = score(best.at(-1) ?? 0);
     }
     return best.sort(better).slice(0, most);
   }
 
   /** Returns the tools of exactly that NAME, in any case, where - equals _. */
   named(name: string): ToolMetadata[] {
-    return (this.#named.get(spelled(name)) ?? []).flatMap((id) => this.#documents[id]?.tool ?? []);
+    return this.#idsOf(spelled(name)).flatMap((id) => this.#documents[id]?.tool ?? []);
+  }
+
+  /** Returns the numbers of the tools of NAME, as `spelled` writes it. */
+  #idsOf(name: string): number[] {
+    const ids = this.#named.get(name);
+    if (ids === undefined) return [];
+    return [ids].flat().filter((id) => this.#documents[id] !== undefined);
   }
 
   /** Returns the tools whose texts can have TEXT, which is in lower case, as a part: all that have one of its words. */

@@ -76,7 +76,8 @@ export function readRequest(query: string, vocabulary: Vocabulary): Asked[] {
 function plainWord(word: string, weight: number, vocabulary: Vocabulary, can: boolean): Asked {
   if (vocabulary.has(word)) return { word, weight, about: 1 };
   if (isUsual(stem(word))) return { word, weight: 0, about: 1 };
-  const mended = can && word.length >= SHORTEST_SLIP ? vocabulary.mended(word) : word;
+  const isSlip = can && word.length >= SHORTEST_SLIP && !/\d/.test(word);
+  const mended = isSlip ? vocabulary.mended(word) : word;
   if (mended !== word) return { word: mended, weight: weight * MENDED, about: 1 };
   return { word, weight: 0, about: UNKNOWN };
 }

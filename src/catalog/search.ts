@@ -110,12 +110,12 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   if (onlyLiteral) {
     return { hits: fitting.slice(0, most), more: [], total: fitting.length, categories };
   }
-  const taken = new Set(sure.map(({ tool }) => tool));
-  const accepts = (tool: ToolMetadata) => !taken.has(tool) && fits(tool, options);
   const { category, complexity, cemcpOnly } = options;
-  const acceptsAll = taken.size === 0 && !category && !complexity && !cemcpOnly;
+  const accepts =
+    category || complexity || cemcpOnly ? (tool: ToolMetadata) => fits(tool, options) : undefined;
   const room = Math.max(0, most + MOST_NAMED - fitting.length);
-  const ranked = ranking.rank(query, room, acceptsAll ? undefined : accepts);
+  const taken = sure.map(({ tool }) => tool);
+  const ranked = ranking.rank(query, room, taken, accepts);
   TOOL_CATEGORIES.forEach((each, at) => {
     categories[each] += ranked.categories[at] ?? 0;
   });
@@ -141,7 +141,7 @@ function rankedHit({ tool, covered }: Ranked): Hit {
 /** Returns a ranking of CATALOG, which keeps none. */
 function rankingOf(catalog: Searchable): Ranking {
   const ranking = new Ranking();
-  for (const [key, tool] of catalog) ranking.set(key, tool);
+  for (const tool of catalog.values()) ranking.set(tool);
   return ranking;
 }
 
@@ -185,10 +185,19 @@ function literalScore(tool: ToolMetadata, wanted: { text: string; name: string }
   );
 }
 
+/** What entries say of tools without their schemas: copies cost more than all else of a short search. */
+const WITHOUT_SCHEMA = new WeakMap<ToolMetadata, Omit<CatalogEntry, 'inputSchema'>>();
+
 function toEntry({ tool, why }: Hit, includeSchema: boolean): CatalogEntry {
+  const kept = WITHOUT_SCHEMA.get(tool) ?? withoutSchema(tool);
+  return { ...kept, ...(includeSchema && { inputSchema: tool.inputSchema }), ...why };
+}
+
+function withoutSchema(tool: ToolMetadata): Omit<CatalogEntry, 'inputSchema'> {
   const { inputSchema, ...metadata } = tool;
-  const isHighTokenCost = tool.tokenCost.max > HIGH_TOKEN_COST;
-  return { ...metadata, ...(includeSchema && { inputSchema }), isHighTokenCost, ...why };
+  const entry = { ...metadata, isHighTokenCost: tool.tokenCost.max > HIGH_TOKEN_COST };
+  WITHOUT_SCHEMA.set(tool, entry);
+  return entry;
 }
 
 function byName(one: ToolMetadata, other: ToolMetadata): number {
