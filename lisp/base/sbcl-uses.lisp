@@ -31,6 +31,7 @@
 (define-internal-type cell "What holds the global function of a name." ("SB-KERNEL" "FDEFN"))
 (define-internal cell-of (name) "Return the CELL of NAME, or NIL." ("SB-INT" "FIND-FDEFN"))
 (define-internal cell-function (cell) "Return the function in CELL, or NIL." ("SB-KERNEL" "FDEFN-FUN"))
+(define-internal-name +add-method+ "Names the function that adds the method of a DEFMETHOD." ("SB-PCL" "LOAD-DEFMETHOD"))
 (define-internal condition-report (classoid)
   "Return what reports the conditions of CLASSOID, or NIL." ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
 
@@ -61,6 +62,10 @@
 (define-internal form-number (compiled)
   "Return the number of the top-level form of COMPILED, from COMPILED-DEBUG; NIL when it is of several."
   ("SB-C" "COMPILED-DEBUG-FUN-TLF-NUMBER"))
+
+(define-internal source-offsets (source)
+  "Return a vector that says where each top-level form begins in the file of SOURCE, in octets, or NIL."
+  ("SB-C" "DEBUG-SOURCE-START-POSITIONS"))
 
 (define-internal debug-blocks (debug)
   "Return a vector of the blocks of DEBUG, from FUNCTION-DEBUG." ("SB-DI" "DEBUG-FUN-DEBUG-BLOCKS") #())

@@ -33,8 +33,40 @@ export interface TopLevelForm {
   end: number;
 }
 
-/** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. The form that was asked
- *  for last is kept: many places are in one function. */
+/** A form that was read, for as long as it is kept, and the conses in it that have numbers. */
+interface Kept {
+  found: TopLevelForm | undefined;
+  conses?: readonly Numbered[];
+  forget: () => void;
+}
+
+/** Characters of the forms that are kept; what is read of one takes about thirty times as much. */
+const KEPT = 256 * 1024;
+
+/** Keeps the forms of several texts that were asked for last. */
+export class KeptForms {
+  readonly #forms = new Set<Kept>();
+  #size = 0;
+
+  /** Keeps KEPT, for which there is room when those are forgotten that nobody asked for longest. */
+  use(kept: Kept): void {
+    if (this.#forms.delete(kept)) this.#size -= sizeOf(kept);
+    this.#forms.add(kept);
+    this.#size += sizeOf(kept);
+    for (const each of this.#forms) {
+      if (this.#size <= KEPT || each === kept) return;
+      each.forget();
+      this.#forms.delete(each);
+      this.#size -= sizeOf(each);
+    }
+  }
+}
+
+function sizeOf({ found }: Kept): number {
+  return found ? found.end - found.start : 0;
+}
+
+/** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. */
 export class TopLevelForms {
   readonly source: SourceText;
   readonly #features: Features;
@@ -42,11 +74,14 @@ export class TopLevelForms {
   readonly #starts: number[] = [];
   /** The packages that IN-PACKAGE forms enter, and where those begin. */
   readonly #entered: { start: number; name: string }[] = [];
-  #last: { index: number; found: TopLevelForm | undefined } | undefined;
+  readonly #known = new Map<number, Kept>();
+  readonly #kept: KeptForms;
 
-  constructor(source: SourceText, features: Features) {
+  /** Takes a text, and what keeps its forms with those of others. */
+  constructor(source: SourceText, features: Features, kept = new KeptForms()) {
     this.source = source;
     this.#features = features;
+    this.#kept = kept;
     this.#reader = newReader(source.text, 0, features);
   }
 
@@ -80,8 +115,8 @@ export class TopLevelForms {
     // Of a list nobody needs more than the place.
     const token = firstToken(newReader(this.source.text, index, this.#features));
     if (formNumber === 0 && token.kind === '(') return token.start;
-    const form = this.at(index)?.form;
-    return form && (numberedConses(form)[formNumber] ?? form).start;
+    const { form } = this.at(index) ?? {};
+    return form && (this.#consesAt(index)[formNumber] ?? form).start;
   }
 
   /** Gives where the uses of USED are that have NUMBERS in the form at or after INDEX. SBCL gives number 0 to what an
@@ -91,7 +126,7 @@ export class TopLevelForms {
     const { form } = this.at(index) ?? {};
     if (form === undefined) return [];
     const named = { ...used, current: this.#packageAt(form.start) };
-    const conses = numberedConses(form);
+    const conses = this.#consesAt(index);
     const size = madeSize(conses, told);
     const exact = new Map<number, Numbered>();
     const names = usesIn(form, named);
@@ -129,12 +164,26 @@ export class TopLevelForms {
 
   /** Gives the form at or after INDEX. */
   at(index: number): TopLevelForm | undefined {
-    if (this.#last?.index !== index) {
+    return this.#readAt(index).found;
+  }
+
+  #consesAt(index: number): readonly Numbered[] {
+    const kept = this.#readAt(index);
+    kept.conses ??= kept.found ? numberedConses(kept.found.form) : [];
+    return kept.conses;
+  }
+
+  #readAt(index: number): Kept {
+    let kept = this.#known.get(index);
+    if (kept === undefined) {
       const reader = newReader(this.source.text, index, this.#features);
       const form = readTopLevel(reader);
-      this.#last = { index, found: form && { form, start: form.start, end: reader.at } };
+      const found = form && { form, start: form.start, end: reader.at };
+      kept = { found, forget: () => this.#known.delete(index) };
+      this.#known.set(index, kept);
     }
-    return this.#last.found;
+    this.#kept.use(kept);
+    return kept;
   }
 
   /** Gives the text of the form that begins at index START. */
@@ -184,6 +233,7 @@ interface Made {
  *  nothing does, or several numbers do as well. */
 function madeSize(conses: readonly Numbered[], told: readonly NumberedName[]): Made | undefined {
   const fits = new Map<number, number>();
+  if (conses.every(({ made }) => made === 0)) return undefined;
   for (const { name, number } of told) {
     for (const [low, { operator, made }] of conses.entries()) {
       const size = (number - low) / made;
