@@ -90,8 +90,23 @@
                (visit-function (method-function method)))
              (visit-function function)))))))
 
-(define-internal map-code (visit)
+(define-internal walk-code (visit)
   "Call VISIT with each piece of code in the heap." ("SB-VM" "MAP-CODE-OBJECTS") (map-named-code visit))
+
+(defun all-code ()
+  "Return a list of all pieces of code in the heap."
+  (flet ((look ()
+           (let ((found '()))
+             (walk-code (lambda (code) (push code found)))
+             found)))
+    ;; SBCL gives up when another thread allocates where it looks.
+    (loop repeat 20
+          do (handler-case (return (look)) (error () (sb-thread:thread-yield)))
+          finally (return (look)))))
+
+(defun map-code (visit)
+  "Call VISIT with each piece of code in the heap."
+  (mapc visit (all-code)))
 
 (defun map-functions (visit)
   "Call VISIT with the name and each simple function of the code in the heap."

@@ -101,6 +101,8 @@ though nothing says that it can be put in line."
        (not (known :function :inlinep name))
        (not (known :function :inlining-data name))
        (not (known :function :source-transform name))
+       ;; The compiler can make code of its own for what it knows something of.
+       (not (known :function :info name))
        (not (member name (roots-in code) :test #'eq))
        (not (refers-p code name))))
 

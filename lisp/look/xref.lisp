@@ -174,6 +174,12 @@ tell too what could not be known. The server needs more to find those, or SITES.
         "makers" (and (some (lambda (group) (several-p index (first group))) places) (makers-of index name))
         (outside-members index places mentions)))
 
+(defun unrecorded-text (name)
+  "Return why SBCL records no use of the function NAME, of a program, in a top-level form: macro or inline, else NIL."
+  (cond ((not (and (fboundp name) (mentioned-p (name-key name)))) nil)
+        ((and (symbolp name) (macro-function name)) "macro")
+        ((known :function :inlining-data name) "inline")))
+
 (define-operation "who-calls" (name package sites internals offset limit)
   "Find the callers of NAME, of which LIMIT are told from OFFSET on. Functions come first, then what else calls it, then
 what only mentions it. With INTERNALS, what SBCL has for itself comes too. Without PACKAGE NAME is one of CL-USER (S3.3)."
@@ -199,6 +205,7 @@ what only mentions it. With INTERNALS, what SBCL has for itself comes too. Witho
                                 (and (fboundp target) '("FUNCTION"))
                                 (natures symbol))
                   "kept" (json-boolean (kept-p symbol))
+                  "unrecorded" (and (or others possible) (unrecorded-text target))
                   "accessibleIn" (and (or sites unseen) (packages-with symbol))
                   "rows" (rows-data (append others possible) offset limit sites)
                   ;; Where no code tells of a user, the server looks in the files for what ran when they were compiled.

@@ -69,7 +69,7 @@ function sizeOf({ found }: Kept): number {
 /** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. */
 export class TopLevelForms {
   readonly source: SourceText;
-  readonly #features: Features;
+  #features: Features;
   readonly #reader: ReturnType<typeof newReader>;
   readonly #starts: number[] = [];
   /** The packages that IN-PACKAGE forms enter, and where those begin. */
@@ -129,9 +129,13 @@ export class TopLevelForms {
     const conses = this.#consesAt(index);
     const size = madeSize(conses, told);
     const exact = new Map<number, Numbered>();
-    const names = usesIn(form, named);
+    let found: number[] | undefined;
+    const names = () => {
+      found ??= usesIn(form, named);
+      return found;
+    };
     const fits = ({ start, operator }: Numbered, number: number) =>
-      names.includes(start) || told.some((each) => each.number === number && bare(operator) === each.name);
+      names().includes(start) || told.some((each) => each.number === number && bare(operator) === each.name);
     for (const number of numbers) {
       const cons = number === 0 && !isUse(form, named) ? undefined : consOf(conses, number, size, fits);
       if (cons !== undefined) exact.set(number, cons);
@@ -139,15 +143,14 @@ export class TopLevelForms {
     const known = new Set([...exact.values()].map(({ start }) => start));
     const spots: Spot[] = [...new Set(exact.values())].map(({ list, start }) => {
       // What an expansion has copied has the number of the macro call around it.
-      const [inside, ...more] = useIn(list, named)
-        ? []
-        : usesIn(list, named).filter((each) => !known.has(each));
+      const [inside, ...more] =
+        useIn(list, named) === undefined ? usesIn(list, named).filter((each) => !known.has(each)) : [];
       return { starts: [inside === undefined || more.length > 0 ? start : inside], sure: true };
     });
     const others = numbers.filter((number) => !exact.has(number));
     // What #. computes can be code that has the use itself.
     const computed = conses.some((cons) => cons.computed) && others.some((number) => number > 0);
-    if (others.length > 0) spots.push(among(names, known, computed ? 0 : others.length));
+    if (others.length > 0) spots.push(among(names(), known, computed ? 0 : others.length));
     return spots;
   }
 
@@ -159,7 +162,11 @@ export class TopLevelForms {
 
   /** Tells whether they are the same under FEATURES. */
   holdUnder(features: Features): boolean {
-    return this.#features.size === features.size && [...features].every((name) => this.#features.has(name));
+    if (this.#features === features) return true;
+    const same =
+      this.#features.size === features.size && [...features].every((name) => this.#features.has(name));
+    if (same) this.#features = features;
+    return same;
   }
 
   /** Gives the form at or after INDEX. */

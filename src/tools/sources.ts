@@ -73,12 +73,21 @@ export class Sources {
   readonly #newest = new Map<string, Source>();
   readonly #older = new Map<string, Source>();
   readonly #kept = new KeptForms();
+  /** What was read since the program last waited. */
+  readonly #read = new Map<string, Source | undefined>();
   /** Those of which it is kept where their names stand, the last used last. */
   readonly #named = new Set<Source>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
 
   /** Returns FILE as it is now, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
   read(file: string): Source | undefined {
+    // An answer asks for a file at each of its places, and is made without a pause.
+    if (this.#read.size === 0) queueMicrotask(() => this.#read.clear());
+    if (!this.#read.has(file)) this.#read.set(file, this.#readNow(file));
+    return this.#read.get(file);
+  }
+
+  #readNow(file: string): Source | undefined {
     try {
       const stats = statSync(file, { throwIfNoEntry: false });
       if (stats === undefined) return undefined;

@@ -120,7 +120,10 @@ class Tally {
     const inFiles = told.filter((each) => each.kind !== 'macro use' && this.#walked(each));
     this.#found(callee, edges, told);
     for (const each of inFiles) this.#given(callee, edges, each);
-    for (const [name, other] of Object.entries(this.#truth.others)) this.#other(name, other, callee, edges);
+    const { asked } = this.#truth.others['sb-introspect'];
+    const pairs = new Set(told.flatMap(({ name, kind }) => (kind === undefined ? `${callee}\t${name}` : [])));
+    const others = { ...this.#truth.others, 'live-lisp': { asked, pairs } };
+    for (const [name, other] of Object.entries(others)) this.#other(name, other, callee, edges);
     for (const library of new Set(edges.filter(({ maybe }) => !maybe).map(({ file }) => libraryOf(file)))) {
       this.#row(library).callees++;
       if (none) this.#row(library).falseNone++;

@@ -70,3 +70,12 @@ Other places that call EXPANDING::AROUND:
   top-level form at ${at('(let ((value')}`,
   );
 });
+
+test('S3.7 a call for which the compiler has code of its own is a call', async () => {
+  await session.eval('(require :sb-rotate-byte)');
+  await session.eval(
+    '(defun expanding::turns (a) (declare (type (unsigned-byte 32) a)) (sb-rotate-byte:rotate-byte 3 (byte 32 0) a))',
+  );
+  const text = await session.text('who_calls', { name: 'sb-rotate-byte::%rotate-byte' });
+  expect(text.split('\n\nPossible')[0]).toMatch(/^Functions that call .*\n {2}EXPANDING::TURNS$/s);
+});
