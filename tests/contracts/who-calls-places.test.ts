@@ -112,7 +112,9 @@ Note: SBCL does not record where top-level forms use a macro; search_in_buffer f
 
 test('C31 that uses of a function put in line are not known in top-level forms is said', async () => {
   await session.eval('(declaim (inline app::in-line-now)) (defun app::in-line-now (x) (list x))');
-  expect(await callers({ name: 'in-line-now', package: 'APP' })).toBe('No callers found for APP::IN-LINE-NOW');
+  expect(await callers({ name: 'in-line-now', package: 'APP' })).toBe(
+    'No callers found for APP::IN-LINE-NOW',
+  );
   await session.eval('(defun app::uses-in-line-now () (app::in-line-now 1))');
   expect(await callers({ name: 'in-line-now', package: 'APP' })).toBe(`Functions that call APP::IN-LINE-NOW:
 
