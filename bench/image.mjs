@@ -68,10 +68,11 @@ export async function openLibraryImage(stage) {
 }
 
 /**
+ * Has the image of CLIENT load SYSTEM.
  * @param {Client} client
  * @param {string} system
  */
-async function loadSystem(client, system) {
+export async function loadSystem(client, system) {
   try {
     await client.call('load_system', { system });
   } catch (error) {
@@ -116,7 +117,7 @@ export async function measureImage(client, { rounds, count }) {
  * @param {Client} client
  * @param {string} form
  */
-async function timeInImage(client, form) {
+export async function timeInImage(client, form) {
   const text = await client.call('eval_form', { form });
   const samples = /^\(([\d\s]+)\)$/.exec(text)?.[1]?.trim().split(/\s+/);
   if (samples === undefined) throw new Error(`The image did not answer with times: ${text}`);

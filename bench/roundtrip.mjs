@@ -23,6 +23,7 @@ const PLAIN = [
 const LARGE = [
   { id: 'apropos', tool: 'apropos_search', args: { pattern: 'list' } },
   { id: 'callers.user', tool: 'who_calls', args: { name: 'alexandria:ensure-list' } },
+  { id: 'callers.sites', tool: 'who_calls', args: { name: 'alexandria:ensure-list', sites: true } },
   { id: 'callers.cl', tool: 'who_calls', args: { name: 'mapcar' } },
 ];
 
@@ -60,7 +61,20 @@ const LARGE_MEASURES = [
     baseline: 'echo',
     goal: { of: 'ratio', atMost: 3 },
   },
-  { id: 'callers.user', title: '`who_calls` of `alexandria:ensure-list`', unit: 'ms', baseline: 'echo' },
+  {
+    id: 'callers.user',
+    title: '`who_calls` of `alexandria:ensure-list`',
+    unit: 'ms',
+    baseline: 'echo',
+    goal: { of: 'ratio', atMost: 3 },
+  },
+  {
+    id: 'callers.sites',
+    title: '`who_calls` of `alexandria:ensure-list` with `sites`',
+    unit: 'ms',
+    baseline: 'echo',
+    goal: { of: 'ratio', atMost: 8 },
+  },
   { id: 'callers.cl', title: '`who_calls` of `mapcar`', unit: 'ms', baseline: 'echo' },
 ];
 

@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { measureCallers } from './callers.mjs';
 import { setStage } from './contestants.mjs';
 import { measureMemory, measureSizes } from './footprint.mjs';
 import { measureHeap } from './heap.mjs';
@@ -27,6 +28,7 @@ const FULL = {
   searches: { rounds: 20, count: 25 },
   memory: 5,
   heap: 9,
+  callers: 5,
   ranking: 20,
 };
 const QUICK = {
@@ -37,6 +39,7 @@ const QUICK = {
   searches: { rounds: 4, count: 25 },
   memory: 1,
   heap: 1,
+  callers: 1,
   ranking: 2,
 };
 
@@ -60,6 +63,7 @@ const SECTIONS = {
   records: (stage, { searches }) => measureRecords(stage, searches),
   memory: (stage, { memory }) => measureMemory(stage, memory),
   heap: (stage, { heap }) => measureHeap(stage, heap),
+  callers: (stage, { callers }) => measureCallers(stage, callers),
   ranking: (stage, { ranking }) => measureSearch(stage, ranking),
   sizes: (stage) => measureSizes(stage),
 };

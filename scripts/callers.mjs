@@ -8,6 +8,13 @@ const PAGE = join(PROJECT, 'docs', 'callers.md');
 const RESULT = join(PROJECT, 'tests', 'callers', 'result.json');
 const COMMAND = 'make check-long';
 
+/** Who was asked about a sample, and how that reads. */
+const TOLD_BY = {
+  'live-lisp': '`who_calls`',
+  'sb-introspect': '`sb-introspect:who-calls`',
+  swank: "Swank's `list-callers`",
+};
+
 /** Returns how many of TOTAL are PART, as part and rate. */
 function share(part, total) {
   return total === 0 ? '–' : `${part} of ${total} (${(part / total).toFixed(3)})`;
@@ -39,10 +46,9 @@ function allOf(rows) {
       wrong: count(({ sites }) => sites.wrong),
       marked: count(({ sites }) => sites.marked),
     },
-    others: {
-      'sb-introspect': total(rows.map(({ others }) => others['sb-introspect'])),
-      swank: total(rows.map(({ others }) => others.swank)),
-    },
+    others: Object.fromEntries(
+      Object.keys(TOLD_BY).map((name) => [name, total(rows.map(({ others }) => others[name]))]),
+    ),
   };
 }
 
@@ -68,16 +74,17 @@ function page({ rows }) {
       library,
       callees,
       scoreText(named),
-      share(places.found, places.there),
+      scoreText(places),
       falseNone,
       share(right, right + wrong),
       marked,
     ],
   );
-  const theirs = table(['', 'callers with a name'], ['sb-introspect', 'swank'], (name) => [
-    name === 'swank' ? "Swank's `list-callers`" : '`sb-introspect:who-calls`',
-    scoreText(allOf(rows).others[name]),
-  ]);
+  const theirs = table(
+    ['library', ...Object.values(TOLD_BY)],
+    all.filter(({ others }) => others['live-lisp']?.there > 0),
+    ({ library, others }) => [library, ...Object.keys(TOLD_BY).map((name) => scoreText(others[name]))],
+  );
   return `<!-- Written by scripts/callers.mjs; do not edit. -->
 
 # Who calls, against the sources
@@ -89,7 +96,8 @@ told are true. A site that is not certain is marked in the answer, and counts ap
 
 ${ours}
 
-Others were asked about a sample of the same functions, in an image of their own:
+Others were asked about a sample of the same functions, in an image of their own. \`sb-introspect\` tells what SBCL's cross
+references have, and so did \`who_calls\` at first. They tell only callers with a name.
 
 ${theirs}
 `;

@@ -31,6 +31,7 @@
 (define-internal-type cell "What holds the global function of a name." ("SB-KERNEL" "FDEFN"))
 (define-internal cell-of (name) "Return the CELL of NAME, or NIL." ("SB-INT" "FIND-FDEFN"))
 (define-internal cell-function (cell) "Return the function in CELL, or NIL." ("SB-KERNEL" "FDEFN-FUN"))
+(define-internal-name +add-method+ "Names the function that adds the method of a DEFMETHOD." ("SB-PCL" "LOAD-DEFMETHOD"))
 (define-internal condition-report (classoid)
   "Return what reports the conditions of CLASSOID, or NIL." ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
 
@@ -62,6 +63,10 @@
   "Return the number of the top-level form of COMPILED, from COMPILED-DEBUG; NIL when it is of several."
   ("SB-C" "COMPILED-DEBUG-FUN-TLF-NUMBER"))
 
+(define-internal source-offsets (source)
+  "Return a vector that says where each top-level form begins in the file of SOURCE, in octets, or NIL."
+  ("SB-C" "DEBUG-SOURCE-START-POSITIONS"))
+
 (define-internal debug-blocks (debug)
   "Return a vector of the blocks of DEBUG, from FUNCTION-DEBUG." ("SB-DI" "DEBUG-FUN-DEBUG-BLOCKS") #())
 (define-internal block-places (block)
@@ -85,8 +90,23 @@
                (visit-function (method-function method)))
              (visit-function function)))))))
 
-(define-internal map-code (visit)
+(define-internal walk-code (visit)
   "Call VISIT with each piece of code in the heap." ("SB-VM" "MAP-CODE-OBJECTS") (map-named-code visit))
+
+(defun all-code ()
+  "Return a list of all pieces of code in the heap."
+  (flet ((look ()
+           (let ((found '()))
+             (walk-code (lambda (code) (push code found)))
+             found)))
+    ;; SBCL gives up when another thread allocates where it looks.
+    (loop repeat 20
+          do (handler-case (return (look)) (error () (sb-thread:thread-yield)))
+          finally (return (look)))))
+
+(defun map-code (visit)
+  "Call VISIT with each piece of code in the heap."
+  (mapc visit (all-code)))
 
 (defun map-functions (visit)
   "Call VISIT with the name and each simple function of the code in the heap."

@@ -16,10 +16,13 @@ on this machine stays as it is."
         when (symbolp feature)
           collect (if (keywordp feature) (symbol-name feature) (symbol-text feature))))
 
+(defun date-of (file)
+  "Return the date of FILE, a native name, or NIL when it cannot be known."
+  (ignore-errors (file-write-date (sb-ext:parse-native-namestring file))))
+
 (defun changed-p (file created)
   "True when FILE, a native name, was written after CREATED, its date when it was compiled."
-  (and file created
-       (not (eql created (ignore-errors (file-write-date (sb-ext:parse-native-namestring file)))))))
+  (and file created (not (eql created (date-of file)))))
 
 (defun frame-file (frame)
   "Return the namestring of the file that the code of FRAME is from; NIL when that was evaluated, or is not known."

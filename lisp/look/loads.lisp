@@ -58,8 +58,8 @@ evaluated."
            (setf (gethash name **sources**) next)))))
 
 (defun place-in (source number)
-  "Return the place of the top-level form NUMBER, or of all that have no number, in SOURCE."
-  (or (find number (file-load-places source) :key #'top-form-number)
+  "Return the place of the top-level form NUMBER in SOURCE. Without NUMBER that is a new one, of several forms."
+  (or (and number (find number (file-load-places source) :key #'top-form-number))
       (let ((place (make-top-form source number)))
         (sb-ext:atomic-push place (file-load-places source))
         place)))
@@ -125,11 +125,6 @@ evaluated."
                (when (and part (symbolp part) (mentioned-p part)) (funcall visit part))))
       (walk constant 50))))
 
-(defun map-constants (visit code)
-  "Call VISIT with each constant of CODE that its functions share."
-  (loop for index from (+ words-before-functions (* words-for-function (code-functions code))) below (code-words code)
-        do (funcall visit (code-word code index))))
-
 (defun note-constants (place code)
   "Note in PLACE the names that CODE, of a top-level form, uses, without those that its functions with names do. The place
 stays when one of them is that which it defines."
@@ -150,10 +145,12 @@ stays when one of them is that which it defines."
 
 (defun call-sites (debug)
   "Return the calls in DEBUG, of a function, as lists of the number of a top-level form and that of the form in it."
-  (loop for block across (debug-blocks debug)
-        append (loop for place across (block-places block)
-                     when (eq :call-site (code-place-kind place))
-                       collect (list (place-top-level-form place) (place-form-number place)))))
+  (let ((sites '()))
+    (loop for block across (debug-blocks debug)
+          do (loop for place across (block-places block)
+                   when (eq :call-site (code-place-kind place))
+                     do (pushnew (list (place-top-level-form place) (place-form-number place)) sites :test #'equal)))
+    sites))
 
 (defun loaded-place (code)
   "Return the place of CODE, which was loaded from a fasl."
@@ -161,8 +158,7 @@ stays when one of them is that which it defines."
          (debug (function-debug (code-function code 0))) (number (form-number (compiled-debug debug))))
     (when name
       (let ((place (place-in (source-of-load name source (source-date source)) number)))
-        (unless number
-          (setf (top-form-sites place) (nconc (ignore-errors (call-sites debug)) (top-form-sites place))))
+        (unless number (setf (top-form-sites place) (ignore-errors (call-sites debug))))
         place))))
 
 (defun note-top-level (code loaded)

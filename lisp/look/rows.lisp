@@ -94,95 +94,7 @@ that counts."
 
 ;;; What is told of them
 
-(defun qualified-text (object)
-  "Return OBJECT, a specializer, printed with its packages and without bars."
-  (printing-plainly
-    (if (symbolp object) (symbol-text object) (print-safely 100 object))))
-
-(defun method-text (user)
-  "Return the qualifiers and specializers of USER, when it is a method, else NIL."
-  (when (and (consp user) (eq (first user) :method))
-    (let ((root (user-root user)))
-      (format nil "~{~A~^ ~}"
-              (append (mapcar #'prin1-to-string (butlast (cddr root)))
-                      (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last root))))))))))
-
-;;; Where
-
-(defun introspect (name &rest arguments)
-  "Call the function NAME of SB-INTROSPECT with ARGUMENTS; NIL when it fails or is missing."
-  (let ((function (contrib-function "SB-INTROSPECT" name)))
-    (and function (ignore-errors (apply function arguments)))))
-
-(defun function-place (function)
-  "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, and that form's number.
-Last comes the file's date when it was compiled."
-  (let* ((source (introspect "FIND-FUNCTION-DEFINITION-SOURCE" function))
-         (path (and source (introspect "DEFINITION-SOURCE-PATHNAME" source))))
-    (when path
-      (list (translated (namestring path))
-            (introspect "DEFINITION-SOURCE-CHARACTER-OFFSET" source)
-            (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))
-            (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)))))
-
-(defun packages-with (symbol)
-  "Return the names of the packages in which SYMBOL is, with their nicknames and those that packages have for them."
-  (let ((packages (remove-if-not (lambda (package)
-                                   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
-                                     (and status (eq found symbol))))
-                                 (list-all-packages))))
-    (append (loop for package in packages
-                  append (cons (package-name package) (package-nicknames package)))
-            (loop for package in (list-all-packages)
-                  append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
-                               when (member actual packages) collect nickname)))))
-
-(defun told-numbers (function)
-  "Return names of functions and macros that the simple FUNCTION uses, each with the form number of a use, at most 12 of
-both. They tell by how much the numbers of a text are too low in which #. made conses."
-  (let ((told '()) (counts (list :calls 0 :macroexpands 0)) (xrefs (packed-xrefs function)))
-    (when xrefs
-      (map-xrefs (lambda (kind used number)
-                   (when (and (symbolp used) (plusp number) (< (getf counts kind 12) 12))
-                     (incf (getf counts kind))
-                     (setf told (list* (symbol-name used) number told))))
-                 xrefs))
-    told))
-
-(defun site-data (user function number)
-  "Return the place of a use by USER in FUNCTION, at the form NUMBER, as a JSON object. Without NUMBER only the definition
-is known."
-  (destructuring-bind (&optional file offset form created) (function-place function)
-    (object "method" (method-text user)
-            "file" file "offset" offset "form" form "number" (or number 0)
-            "changed" (changed-p file created)
-            "written" (and (changed-p file created) created)
-            "undated" (and file (not created))
-            "numbers" (and file number (plusp number) (told-numbers function)))))
-
-(defun sites-of (index numbers name kinds)
-  "Return the places where the users NUMBERS of INDEX use NAME in one of KINDS, SBCL's words for them."
-  (loop for number in numbers
-        for user = (svref (use-index-users index) number)
-        for code = (svref (use-index-codes index) number)
-        unless (or (null code) (top-form-p user))
-          append (let ((sites '()) (first nil))
-                   (map-functions-of
-                    (lambda (function)
-                      (let ((xrefs (packed-xrefs function)))
-                        (unless first (setf first function))
-                        (when xrefs
-                          (map-xrefs (lambda (kind used form)
-                                       (when (and (equal used name) (member kind kinds))
-                                         (push (site-data user function form) sites)))
-                                     xrefs))))
-                    user code)
-                   (cond (sites (nreverse sites))
-                         (first (list (site-data user first nil)))))))
-
-(defun file-of (source)
-  "Return the native name of the file of SOURCE."
-  (translated (file-load-name source)))
+;;; Top-level forms
 
 (defun data-names (place)
   "Return texts of symbols among the data of PLACE that are no variables, at most 50. What a form defines is one."
@@ -196,11 +108,11 @@ is known."
   "Return PLACE as a JSON object: where it is, or what it defines. POSSIBLE is true when it only mentions the name."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
-        (let ((file (file-of source)))
+        (multiple-value-bind (file date) (told-file (file-load-name source))
           (object "file" file
                   "form" (top-form-number place)
                   "calls" (top-form-sites place)
-                  "changed" (changed-p file (file-load-created source))
+                  "changed" (and (file-load-created source) (not (eql date (file-load-created source))))
                   "names" (data-names place)
                   "possible" possible))
         (object "name" (if (stringp name) name (name-text name))

@@ -112,10 +112,25 @@ whose root is not in CODE is within the first function there that has a name of 
                         (list :within root root)
                         (user-for root)))))
 
+(defun map-constants (visit code)
+  "Call VISIT with each constant of CODE that its functions share."
+  (loop for index from (+ words-before-functions (* words-for-function (code-functions code))) below (code-words code)
+        do (funcall visit (code-word code index))))
+
+(defun refers-p (code name)
+  "True when CODE has the function NAME as a constant."
+  (map-constants (lambda (constant)
+                   (when (and (typep constant 'cell) (eq name (cell-name constant))) (return-from refers-p t)))
+                 code))
+
 (defun method-alone-p (code)
-  "True when CODE has one user, a method. What else is in it adds that to its generic function."
+  "True when CODE has one user, a method, and no more of its form than what makes the function of that."
   (let ((users (users-in code)))
-    (and (null (rest users)) (consp (first users)) (eq :method (first (first users))))))
+    (and (null (rest users))
+         (consp (first users))
+         (eq :method (first (first users)))
+         ;; The evaluator itself adds the method of a DEFMETHOD that stands alone.
+         (not (and +add-method+ (refers-p code +add-method+))))))
 
 (defun packed-xrefs (function)
   "Return the packed cross references of the simple FUNCTION, or NIL."

@@ -101,12 +101,10 @@ though nothing says that it can be put in line."
        (not (known :function :inlinep name))
        (not (known :function :inlining-data name))
        (not (known :function :source-transform name))
+       ;; The compiler can make code of its own for what it knows something of.
+       (not (known :function :info name))
        (not (member name (roots-in code) :test #'eq))
-       (block constant
-         (map-constants (lambda (constant)
-                          (when (and (typep constant 'cell) (eq name (cell-name constant))) (return-from constant nil)))
-                        code)
-         t)))
+       (not (refers-p code name))))
 
 (defun note-xrefs (index number user code)
   "Note in INDEX what the cross references of USER, which has NUMBER, tell in CODE."

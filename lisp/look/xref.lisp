@@ -15,7 +15,7 @@
 (defmacro with-index ((index) &body body)
   "Evaluate BODY with INDEX being the index, which nobody changes meanwhile."
   `(sb-thread:with-mutex (**index-lock**)
-     (let ((*method-codes* nil) (,index (current-index)))
+     (let ((*method-codes* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
        ,@body)))
 
 (defstruct (rows (:constructor make-rows ()))
@@ -143,14 +143,42 @@ WORD, as TELL-ROWS does."
 true."
   (mapcar (lambda (teller) (funcall teller sites)) (page tellers offset limit)))
 
-(defun other-members (index sites places mentions)
-  "Return the members of an answer that tell of PLACES and MENTIONS, users of INDEX that are top-level forms, and what
-could not be known. The server needs more to find those, or SITES."
+(defparameter *most-makers* 200 "How many functions and macros are looked at to know what can expand into a name.")
+
+(defun makers-of (index name)
+  "Return the macros of which an expansion can use the function NAME, as texts without packages. Such a macro has the name
+among its data, or that of another such macro, or calls a function that has."
+  (let ((seen '()) (pending (list name)) (macros '()))
+    (flet ((take (number macros-only)
+             (let* ((user (svref (use-index-users index) number)) (made (user-name user))
+                    (macro (and (consp user) (eq :macro (first user)))))
+               (when (and made (or macro (not macros-only)))
+                 (when macro (pushnew (symbol-name made) macros :test #'string=))
+                 (unless (member made seen :test #'equal)
+                   (push made seen)
+                   (setf pending (append pending (list made))))))))
+      (loop for each = (pop pending)
+            while (and each (< (length seen) *most-makers*))
+            do (let ((data (or (eq each name) (and (symbolp each) (macro-function each)))))
+                 (dolist (number (users-of index (name-key each) (if data #b1000000 0))) (take number nil))
+                 (dolist (number (users-of index each #b100001)) (take number data)))))
+    macros))
+
+(defun other-members (index name sites places mentions)
+  "Return the members of an answer about NAME that tell of PLACES and MENTIONS, users of INDEX that are top-level forms. They
+tell too what could not be known. The server needs more to find those, or SITES."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "features" (and (or sites places mentions) (feature-names))
         "packages" (and (or places mentions) (other-package-names))
+        "makers" (and (some (lambda (group) (several-p index (first group))) places) (makers-of index name))
         (outside-members index places mentions)))
+
+(defun unrecorded-text (name)
+  "Return why SBCL records no use of the function NAME, of a program, in a top-level form: macro or inline, else NIL."
+  (cond ((not (and (fboundp name) (mentioned-p (name-key name)))) nil)
+        ((and (symbolp name) (macro-function name)) "macro")
+        ((known :function :inlining-data name) "inline")))
 
 (define-operation "who-calls" (name package sites internals offset limit)
   "Find the callers of NAME, of which LIMIT are told from OFFSET on. Functions come first, then what else calls it, then
@@ -177,11 +205,12 @@ what only mentions it. With INTERNALS, what SBCL has for itself comes too. Witho
                                 (and (fboundp target) '("FUNCTION"))
                                 (natures symbol))
                   "kept" (json-boolean (kept-p symbol))
+                  "unrecorded" (and (or others possible) (unrecorded-text target))
                   "accessibleIn" (and (or sites unseen) (packages-with symbol))
                   "rows" (rows-data (append others possible) offset limit sites)
                   ;; Where no code tells of a user, the server looks in the files for what ran when they were compiled.
                   "files" (and unseen (loaded-files))
-                  (other-members index (or sites unseen) (rows-places calls) (rows-places mentions)))))))))
+                  (other-members index target (or sites unseen) (rows-places calls) (rows-places mentions)))))))))
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set") (:binds #b10000 "bind"))
   "What a function can do with a variable: SBCL's word, the bit of that kind of use, and the word of answers.")
@@ -216,4 +245,4 @@ that does several of these is told as often. Then come other places that use it,
                     "kept" (json-boolean (kept-p symbol))
                     "accessibleIn" (and sites (packages-with symbol))
                     "rows" (rows-data (append functions others possible) offset limit sites)
-                    (other-members index sites (rows-places outside) '())))))))))
+                    (other-members index target sites (rows-places outside) '())))))))))

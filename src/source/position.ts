@@ -33,22 +33,57 @@ export interface TopLevelForm {
   end: number;
 }
 
-/** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. The form that was asked
- *  for last is kept: many places are in one function. */
+/** A form that was read, for as long as it is kept, and the conses in it that have numbers. */
+interface Kept {
+  found: TopLevelForm | undefined;
+  conses?: readonly Numbered[];
+  forget: () => void;
+}
+
+/** Characters of the forms that are kept; what is read of one takes about thirty times as much. */
+const KEPT = 256 * 1024;
+
+/** Keeps the forms of several texts that were asked for last. */
+export class KeptForms {
+  readonly #forms = new Set<Kept>();
+  #size = 0;
+
+  /** Keeps KEPT, for which there is room when those are forgotten that nobody asked for longest. */
+  use(kept: Kept): void {
+    if (this.#forms.delete(kept)) this.#size -= sizeOf(kept);
+    this.#forms.add(kept);
+    this.#size += sizeOf(kept);
+    for (const each of this.#forms) {
+      if (this.#size <= KEPT || each === kept) return;
+      each.forget();
+      this.#forms.delete(each);
+      this.#size -= sizeOf(each);
+    }
+  }
+}
+
+function sizeOf({ found }: Kept): number {
+  return found ? found.end - found.start : 0;
+}
+
+/** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. */
 export class TopLevelForms {
   readonly source: SourceText;
-  readonly #features: Features;
+  #features: Features;
   readonly #reader: ReturnType<typeof newReader>;
   readonly #starts: number[] = [];
   readonly #leads = new Map<number, number>();
   readonly #ends = new Map<number, number>();
   /** The packages that IN-PACKAGE forms enter, and where those begin. */
   readonly #entered: { start: number; name: string }[] = [];
-  #last: { index: number; found: TopLevelForm | undefined } | undefined;
+  readonly #known = new Map<number, Kept>();
+  readonly #kept: KeptForms;
 
-  constructor(source: SourceText, features: Features) {
+  /** Takes a text, and what keeps its forms with those of others. */
+  constructor(source: SourceText, features: Features, kept = new KeptForms()) {
     this.source = source;
     this.#features = features;
+    this.#kept = kept;
     this.#reader = newReader(source.text, 0, features);
   }
 
@@ -94,8 +129,8 @@ export class TopLevelForms {
     // Of a list nobody needs more than the place.
     const token = firstToken(newReader(this.source.text, index, this.#features));
     if (formNumber === 0 && token.kind === '(') return token.start;
-    const form = this.at(index)?.form;
-    return form && (numberedConses(form)[formNumber] ?? form).start;
+    const { form } = this.at(index) ?? {};
+    return form && (this.#consesAt(index)[formNumber] ?? form).start;
   }
 
   /** Gives where the uses of USED are that have NUMBERS in the form at or after INDEX. SBCL gives number 0 to what an
@@ -105,12 +140,16 @@ export class TopLevelForms {
     const { form } = this.at(index) ?? {};
     if (form === undefined) return [];
     const named = { ...used, current: this.packageAt(form.start) };
-    const conses = numberedConses(form);
+    const conses = this.#consesAt(index);
     const size = madeSize(conses, told);
     const exact = new Map<number, Numbered>();
-    const names = usesIn(form, named);
+    let found: number[] | undefined;
+    const names = () => {
+      found ??= usesIn(form, named);
+      return found;
+    };
     const fits = ({ start, operator }: Numbered, number: number) =>
-      names.includes(start) || told.some((each) => each.number === number && bare(operator) === each.name);
+      names().includes(start) || told.some((each) => each.number === number && bare(operator) === each.name);
     for (const number of numbers) {
       const cons = number === 0 && !isUse(form, named) ? undefined : consOf(conses, number, size, fits);
       if (cons !== undefined) exact.set(number, cons);
@@ -118,15 +157,14 @@ export class TopLevelForms {
     const known = new Set([...exact.values()].map(({ start }) => start));
     const spots: Spot[] = [...new Set(exact.values())].map(({ list, start }) => {
       // What an expansion has copied has the number of the macro call around it.
-      const [inside, ...more] = useIn(list, named)
-        ? []
-        : usesIn(list, named).filter((each) => !known.has(each));
+      const [inside, ...more] =
+        useIn(list, named) === undefined ? usesIn(list, named).filter((each) => !known.has(each)) : [];
       return { starts: [inside === undefined || more.length > 0 ? start : inside], sure: true };
     });
     const others = numbers.filter((number) => !exact.has(number));
     // What #. computes can be code that has the use itself.
     const computed = conses.some((cons) => cons.computed) && others.some((number) => number > 0);
-    if (others.length > 0) spots.push(among(names, known, computed ? 0 : others.length));
+    if (others.length > 0) spots.push(among(names(), known, computed ? 0 : others.length));
     return spots;
   }
 
@@ -138,17 +176,35 @@ export class TopLevelForms {
 
   /** Tells whether they are the same under FEATURES. */
   holdUnder(features: Features): boolean {
-    return this.#features.size === features.size && [...features].every((name) => this.#features.has(name));
+    if (this.#features === features) return true;
+    const same =
+      this.#features.size === features.size && [...features].every((name) => this.#features.has(name));
+    if (same) this.#features = features;
+    return same;
   }
 
   /** Gives the form at or after INDEX. */
   at(index: number): TopLevelForm | undefined {
-    if (this.#last?.index !== index) {
+    return this.#readAt(index).found;
+  }
+
+  #consesAt(index: number): readonly Numbered[] {
+    const kept = this.#readAt(index);
+    kept.conses ??= kept.found ? numberedConses(kept.found.form) : [];
+    return kept.conses;
+  }
+
+  #readAt(index: number): Kept {
+    let kept = this.#known.get(index);
+    if (kept === undefined) {
       const reader = newReader(this.source.text, index, this.#features);
       const form = readTopLevel(reader);
-      this.#last = { index, found: form && { form, start: form.start, end: reader.at } };
+      const found = form && { form, start: form.start, end: reader.at };
+      kept = { found, forget: () => this.#known.delete(index) };
+      this.#known.set(index, kept);
     }
-    return this.#last.found;
+    this.#kept.use(kept);
+    return kept;
   }
 
   /** Gives the text of the form that begins at index START. */
@@ -198,6 +254,7 @@ interface Made {
  *  nothing does, or several numbers do as well. */
 function madeSize(conses: readonly Numbered[], told: readonly NumberedName[]): Made | undefined {
   const fits = new Map<number, number>();
+  if (conses.every(({ made }) => made === 0)) return undefined;
   for (const { name, number } of told) {
     for (const [low, { operator, made }] of conses.entries()) {
       const size = (number - low) / made;

@@ -1,6 +1,6 @@
-/** Decides what a top-level form of a Lisp text is called, and where a name stands in it. */
+/** Decides what a top-level form of a Lisp text is called. */
 
-import { bare, MARK, nextToken, type Token } from './lexer.ts';
+import { bare, MARK, nextToken } from './lexer.ts';
 
 /** A top-level form from index START up to END of its text. OPERATOR and NAME are what it begins with, as the reader
  *  takes them; a setf function is `(SETF NAME)`. HOME is the package that the text says it is read in, as written there. */
@@ -23,57 +23,6 @@ export function topLevelForms(source: string, starts: readonly number[]): TopLev
   });
 }
 
-/** Where a name stands: its index, that of the list it begins, and whether it is called there or only data. */
-export interface Mention {
-  index: number;
-  called: boolean;
-}
-
-/** Returns where in FORM of SOURCE the symbol NAME stands, in whatever package, and how often it is defined there. */
-export function mentionsIn(
-  source: string,
-  form: TopLevelForm,
-  name: string,
-): { uses: Mention[]; definitions: number } {
-  const uses: Mention[] = [];
-  const quotes = new Quotes();
-  let definitions = 0;
-  let [first, last]: (Token | undefined)[] = [];
-  for (let at = form.start; ; ) {
-    const token = nextToken(source, at, false);
-    if (token.kind === 'end' || token.start >= form.end) return { uses, definitions };
-    const quoted = quotes.pass(token);
-    if (isSymbol(token, name)) {
-      const opened = last?.kind === '(' || last?.kind === "#'" ? last : undefined;
-      if (first?.kind === '(' && last?.kind === 'atom' && bare(last.name).startsWith('DEF')) definitions++;
-      else uses.push({ index: (opened ?? token).start, called: opened !== undefined && !quoted });
-    }
-    [first, last] = [last, token];
-    at = token.end;
-  }
-}
-
-/** Knows which of the tokens that pass are quoted. */
-class Quotes {
-  #depth = 0;
-  #pending = false;
-  #from: number | undefined;
-
-  /** Returns whether TOKEN is part of what stands behind a quote. */
-  pass({ kind }: Token): boolean {
-    if (kind === "'") this.#pending = true;
-    if (kind === "'") return this.#from !== undefined;
-    if (kind === ')' && --this.#depth === this.#from) this.#from = undefined;
-    const quoted = this.#pending || this.#from !== undefined;
-    if (kind === '(' || kind === '#(') {
-      if (this.#pending) this.#from ??= this.#depth;
-      this.#depth++;
-    }
-    this.#pending = false;
-    return quoted;
-  }
-}
-
 /** Returns the symbols that the list at index START of SOURCE has as its operator and arguments, as the reader takes them.
  *  Those behind a quote count. */
 export function partsOf(source: string, start: number): string[] {
@@ -88,10 +37,6 @@ export function partsOf(source: string, start: number): string[] {
     if (depth === 1 && token.kind === 'atom' && !token.name.startsWith(MARK)) names.push(token.name);
     at = token.end;
   }
-}
-
-function isSymbol({ kind, name: text }: Token, name: string): boolean {
-  return kind === 'atom' && !text.startsWith(MARK) && (text === name || text.endsWith(MARK + name));
 }
 
 function headAt(source: string, start: number): { operator: string; name?: string } {
@@ -128,6 +73,7 @@ export function qualified(name: string, home: string): string {
   const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
   const symbol = setf ?? name;
   const mark = symbol.indexOf(MARK);
-  const prefix = mark > 0 ? symbol.slice(0, mark) : home;
+  const isKeyword = mark === 0 && symbol.charAt(1) !== MARK;
+  const prefix = isKeyword ? 'KEYWORD' : mark > 0 ? symbol.slice(0, mark) : home;
   return `${prefix}::${setf === undefined ? bare(symbol) : `(SETF ${bare(symbol)})`}`;
 }

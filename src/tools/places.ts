@@ -5,6 +5,7 @@ import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
 import { type Defined, definedAt, definitionsIn, definitionsNamed } from '../source/definitions.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
+import type { Names } from '../source/names.ts';
 import { type NumberedName, type Spot, TopLevelForms } from '../source/position.ts';
 import { targetsNamed, type Wanted } from '../source/targets.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
@@ -14,6 +15,9 @@ import { type DefinitionText, excerpt, linesOf } from './definition-text.ts';
 import { type Source, Sources } from './sources.ts';
 
 const CHANGED = '(the file changed since it was loaded)';
+
+/** Says of a place that its text does not have the use, which an expansion has made. */
+export const IN_EXPANSION = '(in an expansion)';
 
 type Features = ReadonlySet<string>;
 
@@ -30,6 +34,8 @@ export interface Forms {
   text: string;
   list: readonly TopLevelForm[];
   position: (index: number) => SourcePosition;
+  /** Where the names in it stand. */
+  names: Names;
   /** Returns where the form with NUMBER in FORM begins. */
   subForm: (form: TopLevelForm | undefined, number: number) => number | undefined;
   /** Returns what FORM defines, and what forms in it do. */
@@ -94,7 +100,7 @@ export class Places {
       ? forms.spots(start, numbers, used, toldIn(uses))
       : [spotAmong(forms.uses(start, used), numbers.length)];
     return spots.flatMap(({ starts, sure }) => {
-      if (starts.length === 0) return [this.#site(file, now, start, '(in an expansion)', note)];
+      if (starts.length === 0) return [this.#site(file, now, start, IN_EXPANSION, note)];
       const doubt = !sure && `(one of ${starts.length})`;
       return starts.map((each) => ({
         ...this.#site(file, now, each, doubt, note),
@@ -209,6 +215,7 @@ export class Places {
       text: source.text.text,
       list: source.list(features),
       position: (index) => source.text.positionAt(index),
+      names: this.#sources.names(source, features),
       subForm: (form, number) => form && source.forms(features).formStart(form.start, number),
       defined: (form) => definedAt(source.forms(features), form.start),
     };

@@ -2,7 +2,8 @@
 
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { decode } from '../files/text.ts';
-import { TopLevelForms } from '../source/position.ts';
+import { Names } from '../source/names.ts';
+import { KeptForms, TopLevelForms } from '../source/position.ts';
 import { SourceText } from '../source/text.ts';
 import { type TopLevelForm, topLevelForms } from '../source/top-level.ts';
 
@@ -17,10 +18,13 @@ export class Source {
   loaded = false;
   /** Whether the image has all that it says: what it changed in a version of which that was so has been loaded. */
   agreed = false;
+  readonly #kept: KeptForms;
   #forms: TopLevelForms | undefined;
   #list: readonly TopLevelForm[] | undefined;
+  #names: Names | undefined;
 
-  constructor(version: string, written: number, octets: Uint8Array) {
+  constructor(version: string, written: number, octets: Uint8Array, kept: KeptForms) {
+    this.#kept = kept;
     const { text, bom, encoding } = decode(octets);
     this.version = version;
     this.written = written;
@@ -32,7 +36,8 @@ export class Source {
   forms(features: ReadonlySet<string>): TopLevelForms {
     if (this.#forms?.holdUnder(features)) return this.#forms;
     this.#list = undefined;
-    this.#forms = new TopLevelForms(this.text, features);
+    this.#names = undefined;
+    this.#forms = new TopLevelForms(this.text, features, this.#kept);
     return this.#forms;
   }
 
@@ -42,10 +47,25 @@ export class Source {
     this.#list ??= topLevelForms(this.text.text, starts);
     return this.#list;
   }
+
+  /** Returns where the names in it stand under FEATURES. */
+  names(features: ReadonlySet<string>): Names {
+    const list = this.list(features);
+    this.#names ??= new Names(this.text.text, list);
+    return this.#names;
+  }
+
+  /** Forgets where the names stand. */
+  forgetNames(): void {
+    this.#names = undefined;
+  }
 }
 
 /** Characters of all versions that are kept. */
 const KEPT = 8 * 1024 * 1024;
+
+/** Characters of the texts of which it is kept where their names stand. That takes about six times as much. */
+const NAMED = 4 * 1024 * 1024;
 
 /** Seconds from where Lisp begins to count to where Unix does. */
 const EPOCH = 2_208_988_800;
@@ -54,17 +74,34 @@ const EPOCH = 2_208_988_800;
 export class Sources {
   readonly #newest = new Map<string, Source>();
   readonly #older = new Map<string, Source>();
+  readonly #kept = new KeptForms();
+  /** What was read since the program last waited. */
+  readonly #read = new Map<string, Source | undefined>();
+  /** Those of which it is kept where their names stand, the last used last. */
+  readonly #named = new Set<Source>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
 
   /** Returns FILE as it is now, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
   read(file: string): Source | undefined {
+    // An answer asks for a file at each of its places, and is made without a pause.
+    if (this.#read.size === 0) queueMicrotask(() => this.#read.clear());
+    if (!this.#read.has(file)) this.#read.set(file, this.#readNow(file));
+    return this.#read.get(file);
+  }
+
+  #readNow(file: string): Source | undefined {
     try {
       const stats = statSync(file, { throwIfNoEntry: false });
       if (stats === undefined) return undefined;
       const version = `${stats.mtimeMs} ${stats.size} ${stats.ino}`;
       const kept = this.#newest.get(file);
       if (kept?.version === version) return kept;
-      const source = new Source(version, Math.floor(stats.mtimeMs / 1000) + EPOCH, readFileSync(file));
+      const source = new Source(
+        version,
+        Math.floor(stats.mtimeMs / 1000) + EPOCH,
+        readFileSync(file),
+        this.#kept,
+      );
       if (kept?.text.text === source.text.text) {
         source.loaded = kept.loaded;
         source.agreed = kept.agreed;
@@ -76,6 +113,21 @@ export class Sources {
     } catch {
       return undefined;
     }
+  }
+
+  /** Returns where the names in SOURCE stand under FEATURES. */
+  names(source: Source, features: ReadonlySet<string>): Names {
+    this.#named.delete(source);
+    this.#named.add(source);
+    let size = 0;
+    for (const { text } of this.#named) size += text.text.length;
+    for (const each of this.#named) {
+      if (size <= NAMED || each === source) break;
+      each.forgetNames();
+      this.#named.delete(each);
+      size -= each.text.text.length;
+    }
+    return source.names(features);
   }
 
   /** Keeps FILE, which was just loaded, as it is now. */

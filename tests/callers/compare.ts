@@ -120,7 +120,10 @@ class Tally {
     const inFiles = told.filter((each) => each.kind !== 'macro use' && this.#walked(each));
     this.#found(callee, edges, told);
     for (const each of inFiles) this.#given(callee, edges, each);
-    for (const [name, other] of Object.entries(this.#truth.others)) this.#other(name, other, callee, edges);
+    const { asked } = this.#truth.others['sb-introspect'];
+    const pairs = new Set(told.flatMap(({ name, kind }) => (kind === undefined ? `${callee}\t${name}` : [])));
+    const others = { ...this.#truth.others, 'live-lisp': { asked, pairs } };
+    for (const [name, other] of Object.entries(others)) this.#other(name, other, callee, edges);
     for (const library of new Set(edges.filter(({ maybe }) => !maybe).map(({ file }) => libraryOf(file)))) {
       this.#row(library).callees++;
       if (none) this.#row(library).falseNone++;
@@ -220,13 +223,19 @@ function nothing(): Score {
   return { there: 0, found: 0, given: 0, right: 0 };
 }
 
-/** Whether TOLD is EDGE: by a name, or by where the top-level form is. */
-function tells({ name, kind, sites }: Told, { names, file, form: [first, last], ...edge }: Edge): boolean {
+/** Whether TOLD is EDGE: by a name, or by where the top-level form is. A function counts too that is told with the very
+ *  line of a call in such a form: it runs what stands around it. */
+function tells(
+  { name, kind, sites }: Told,
+  { names, file, form: [first, last], lines, ...edge }: Edge,
+): boolean {
   if (names.includes(name)) return true;
   if (edge.kind === 'function') return false;
-  const [, path, line] = /(?:^|.* )(\/.*?):(\d+)/.exec(`${name} ${kind ?? ''}`) ?? [];
+  if (kind === undefined) {
+    const there = sites.some((site) => !site.marked && site.file === file && lines.includes(site.line));
+    return there && edge.kind === 'top-level form';
+  }
+  const [, path, line] = /(?:^|.* )(\/.*?):(\d+)/.exec(`${name} ${kind}`) ?? [];
   const places = [...sites, ...(path ? [{ file: path, line: Number(line) }] : [])];
-  return (
-    kind !== undefined && places.some((site) => site.file === file && first <= site.line && site.line <= last)
-  );
+  return places.some((site) => site.file === file && first <= site.line && site.line <= last);
 }

@@ -145,7 +145,8 @@
 (defun note-designators (form)
   "Note the functions that FORM, a call, is given by their names."
   (loop for (argument next) on (rest form)
-        when (and (member (first form) *takers*) (quoted-symbol argument))
+        for function = t then (not (member (first form) '(funcall apply multiple-value-call)))
+        when (and function (member (first form) *takers*) (quoted-symbol argument))
           do (note (second argument) argument)
         when (and (member argument '(:key :test :test-not)) (quoted-symbol next)
                   (eq (symbol-package (first form)) (find-package :cl)))
@@ -291,7 +292,8 @@
           when (typep option '(cons (eql :constructor) (cons symbol (cons cons))))
             do (walk-as "structure slot" names `(lambda ,(third option) nil) env)
           when (typep option '(cons (member :print-function :print-object) cons))
-            do (walk-as "structure slot" names `(function ,(second option)) env)
+            ;; SBCL makes a method of it.
+            do (walk-as "structure slot" (append names '(print-object)) `(function ,(second option)) env)
           when (typep option '(cons (eql :include)))
             do (loop for slot in (cddr option)
                      when (consp slot) do (walk-as "structure slot" names (second slot) env)))))

@@ -106,7 +106,20 @@ test('S3.17 the uses of a macro stand in a block of their own', async () => {
 
   APP::ANOTHER-MACRO-USER (macro use)
   APP::MACRO-USER (macro use)
-  COMMON-LISP::PRINT-OBJECT (macro use)`);
+  COMMON-LISP::PRINT-OBJECT (macro use)
+Note: SBCL does not record where top-level forms use a macro; search_in_buffer finds such forms.`);
+});
+
+test('C31 that uses of a function put in line are not known in top-level forms is said', async () => {
+  await session.eval('(declaim (inline app::in-line-now)) (defun app::in-line-now (x) (list x))');
+  expect(await callers({ name: 'in-line-now', package: 'APP' })).toBe(
+    'No callers found for APP::IN-LINE-NOW',
+  );
+  await session.eval('(defun app::uses-in-line-now () (app::in-line-now 1))');
+  expect(await callers({ name: 'in-line-now', package: 'APP' })).toBe(`Functions that call APP::IN-LINE-NOW:
+
+  APP::USES-IN-LINE-NOW
+Note: SBCL does not record where this function was put in line in top-level forms; search_in_buffer finds such forms.`);
 });
 
 test('S3.17 functions come first, then a blank line, the header, a blank line and the other places', async () => {

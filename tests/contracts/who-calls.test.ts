@@ -191,7 +191,8 @@ test("S3.10 SBCL's own transforms are left out unless asked for", async () => {
 
 test('S3.10 the call of an inlined function is a call', async () => {
   expect(await callers('doubled', { package: 'APP' })).toBe(
-    callersText('APP::DOUBLED', 'APP::CALLS-INLINED'),
+    `${callersText('APP::DOUBLED', 'APP::CALLS-INLINED')}
+Note: SBCL does not record where this function was put in line in top-level forms; search_in_buffer finds such forms.`,
   );
 });
 

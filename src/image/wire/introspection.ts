@@ -12,6 +12,7 @@ export interface ReferencesData {
   interpreted?: boolean;
   unheard?: boolean;
   packages?: Record<string, string>;
+  makers?: string[];
   outside?: Caller[];
   outsideCount?: number;
   features?: string[];

@@ -2,8 +2,11 @@
 
 import type { Caller } from '../../image/wire/data.ts';
 import { bare } from '../../source/lexer.ts';
-import { mentionsIn, partsOf, qualified, type TopLevelForm } from '../../source/top-level.ts';
-import type { Forms, Places } from '../places.ts';
+import type { Mention } from '../../source/names.ts';
+import type { SourcePosition } from '../../source/text.ts';
+import { partsOf, qualified, type TopLevelForm } from '../../source/top-level.ts';
+import { groupBy } from '../grouping.ts';
+import { type Forms, IN_EXPANSION, type Places } from '../places.ts';
 
 /** What runs outside functions when a form of the language defines something. */
 const KINDS = new Map([
@@ -36,10 +39,11 @@ export interface Outside {
   sites?: { at: string; text: string }[];
 }
 
-/** What is asked about: the name USED without its package, and whether it is of a VARIABLE. The FEATURES of the image, what
- *  else its PACKAGES are called, and whether SITES are wanted. */
+/** What is asked about: the name USED without its package, and whether it is of a VARIABLE. MAKERS are macros that can
+ *  expand into a use of it. The FEATURES of the image, what else its PACKAGES are called, and whether SITES are wanted. */
 export interface Asked {
   used: string;
+  makers: readonly string[];
   features: ReadonlySet<string>;
   packages: Readonly<Record<string, string>>;
   sites: boolean;
@@ -63,55 +67,71 @@ export function outside(caller: Caller, asked: Asked, places: Places, told: Read
   const shown = places.fileName(file);
   const unknown = { name: `top-level form of ${shown}`, ...(possible && { possible }) };
   if (forms === undefined) return [unknown];
-  const found =
-    form === undefined ? candidatesIn(forms, caller, asked.used) : forms.list.slice(form, form + 1);
-  const described = found
-    .filter((each) => isUse(each, caller, asked, forms.text))
+  const found = form === undefined ? candidatesIn(forms, caller, asked) : forms.list.slice(form, form + 1);
+  const using = found.filter((each) => isUse(each, caller, asked, forms));
+  const described = using
     .filter((each) => form !== undefined || !told.has(`${file} ${each.number}`))
     .filter((each) => form !== undefined || !isWithin(forms, each, asked.used, told))
     .map((each) => describedForm(each, caller, asked, forms, shown))
     .filter((each) => (form !== undefined && !possible) || !told.has(each.name));
-  return described.length > 0 || possible || asked.variable ? described : [unknown];
+  return using.length > 0 || possible || asked.variable ? described : [unknown];
 }
 
 /** Tells whether USED stands in FORM only within definitions in it of what is TOLD. */
 function isWithin(forms: Forms, form: TopLevelForm, used: string, told: ReadonlySet<string>): boolean {
+  const { uses } = forms.names.in(form, used);
+  if (uses.length === 0) return false;
   const names = new Set([...told].map(bareOf));
   const inner = forms.defined(form).filter(({ name, depth }) => depth > 0 && names.has(name.toUpperCase()));
-  if (inner.length === 0) return false;
-  const { uses } = mentionsIn(forms.text, form, used);
   return uses.every(({ index }) => inner.some(({ start, end }) => index >= start && index < end));
 }
 
-/** Tells whether FORM of SOURCE can be what CALLER tells of a use of USED. What only mentions it must not be about it. */
+/** Tells whether FORM can be what CALLER tells of a use of USED. What only mentions it must not be about it. */
 function isUse(
   form: TopLevelForm,
   { possible, changed }: Caller,
   { used, variable }: Asked,
-  source: string,
+  { names }: Forms,
 ): boolean {
   if ((possible || variable) && (SAYING.has(form.operator) || bare(form.name ?? '') === used)) return false;
-  const { uses, definitions } = mentionsIn(source, form, used);
+  const { uses, definitions } = names.in(form, used);
   return uses.length > 0 || (!changed && !(possible && definitions > 0));
 }
 
 /** Gives the forms of several that CALLER is about and that use USED. A call in them is one of that, or has it as an
- *  argument. When no such call is known, or it is only data, all are that have it and no code of their own. */
+ *  argument, or is of one of the MAKERS. When no such call is known, or it is only data, all are that have it and no code of
+ *  their own. */
 function candidatesIn(
-  { text, list, subForm }: Forms,
+  { text, list, names, subForm }: Forms,
   { calls = [], possible = false }: Caller,
-  used: string,
+  { used, makers }: Asked,
 ): TopLevelForm[] {
-  const called = new Set(
-    calls.filter(([form, number]) => isIn(text, subForm(list[form], number), used)).map(([form]) => form),
+  const calling = groupBy(calls, ([form]) => form);
+  const isOne = ({ number }: TopLevelForm) => calling.size === 0 || calling.has(number);
+  const naming = names.formsWith(used).filter(isOne);
+  const called = naming.filter((form) =>
+    calling.get(form.number)?.some(([, number]) => isIn(text, subForm(form, number), used)),
   );
-  if (called.size > 0 && !possible) return list.filter(({ number }) => called.has(number));
-  return list.filter((form) => {
-    if (called.has(form.number) || !RUN_AT_LOAD.has(KINDS.get(form.operator) ?? 'initial value'))
-      return false;
-    const { uses } = mentionsIn(text, form, used);
+  const others = naming.filter((form) => {
+    if (called.includes(form) || !isRun(form)) return false;
+    const { uses } = names.in(form, used);
     return possible ? uses.some((use) => !use.called) : uses.length > 0;
   });
+  if (possible) return others;
+  const made = makers.flatMap((maker) =>
+    names.formsWith(maker).filter((form) => isOne(form) && isRun(form) && isCalled(names.in(form, maker))),
+  );
+  const certain = called.length + made.length > 0 ? [...new Set([...called, ...made])] : others;
+  return certain.length > 0 || calling.size !== 1 ? certain : list.filter(isOne);
+}
+
+/** Tells whether FORM has no code of its own, so that SBCL runs it as it stands. */
+function isRun({ operator }: TopLevelForm): boolean {
+  return RUN_AT_LOAD.has(KINDS.get(operator) ?? 'initial value');
+}
+
+function isCalled({ uses }: { uses: Mention[] }): boolean {
+  return uses.some(({ called }) => called);
 }
 
 /** Tells whether USED is the operator or an argument of the list at index START of SOURCE, and that defines nothing. */
@@ -135,17 +155,22 @@ function describedForm(
     defined &&
     bareOf(defined) !== used &&
     (KINDS.has(form.operator) || form.operator.startsWith('DEF') || names.includes(defined));
-  const at = mentionsIn(forms.text, form, used).uses.map(({ index }) => forms.position(index));
+  const at = forms.names.in(form, used).uses.map(({ index }) => forms.position(index));
   return {
     ...(isDefinition ? named(defined, form.operator) : { name: `top-level form at ${file}:${line}` }),
     ...(possible && { possible }),
     ...(sites && {
-      sites: (at.length > 0 ? at : [forms.position(form.start)]).map((place) => ({
+      sites: (at.length > 0 ? at : [inExpansion(forms.position(form.start))]).map((place) => ({
         at: `${file}:${place.line}:${place.column}`,
         text: place.text,
       })),
     }),
   };
+}
+
+/** Returns PLACE, of a form whose text does not have the use, with a note of that. */
+function inExpansion(place: SourcePosition): SourcePosition {
+  return { ...place, text: `${place.text} ${IN_EXPANSION}` };
 }
 
 function bareOf(name: string): string {

@@ -47,14 +47,17 @@ export function siteFinder(
   };
 }
 
-/** Returns USES in groups, each of one top-level form and one method. What tells where numbers are is known to all of a
- *  form. */
+/** Returns USES in groups, each of one top-level form and one method. What tells where numbers are is known to the first
+ *  of each that is in the same form. */
 function inOneForm(uses: Place[]): Place[][] {
-  const formOf = ({ file, offset, form, written }: Place) => JSON.stringify([file, offset, form, written]);
-  const methods = groupBy(uses, (use) => `${formOf(use)} ${use.method}`);
-  const forms = groupBy(uses, formOf);
-  const numbersIn = (use: Place) => forms.get(formOf(use))?.flatMap(({ numbers = [] }) => numbers) ?? [];
-  return [...methods.values()].map((group) => group.map((use) => ({ ...use, numbers: numbersIn(use) })));
+  const formOf = ({ file, offset, form, written }: Place) => `${file} ${offset} ${form} ${written}`;
+  const groups = [...groupBy(uses, formOf).values()].map((group) => ({
+    methods: groupBy(group, ({ method }) => method),
+    numbers: group.flatMap(({ numbers = [] }) => numbers),
+  }));
+  return groups.flatMap(({ methods, numbers }) =>
+    [...methods.values()].map(([first, ...rest]) => [{ ...first, numbers }, ...rest]),
+  );
 }
 
 /** Returns the line that tells of a place. */
@@ -62,6 +65,8 @@ export function siteText({ at, text, method }: UserSite): string {
   return [at, text, method && `[method ${method}]`].filter(Boolean).join('  ');
 }
 
+const ORDER = new Intl.Collator('en', { numeric: true });
+
 function bySite(one: string, other: string): number {
-  return one.localeCompare(other, 'en', { numeric: true });
+  return ORDER.compare(one, other);
 }

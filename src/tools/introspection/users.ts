@@ -11,6 +11,7 @@ interface Uses {
   features?: string[];
   accessibleIn?: string[];
   packages?: Record<string, string>;
+  makers?: string[];
   rows?: Caller[];
   outside?: Caller[];
   outsideCount?: number;
@@ -48,9 +49,16 @@ export function usersOf(
     variable,
   }: { page: { offset: number; limit: number }; named: number; sites: boolean; variable?: boolean },
 ): Users {
-  const { rows = [], features = [], packages = {}, outside: forms = [], outsideCount = 0 } = data;
+  const {
+    rows = [],
+    features = [],
+    packages = {},
+    makers = [],
+    outside: forms = [],
+    outsideCount = 0,
+  } = data;
   const used = data.name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
-  const asked = { used, features: new Set(features), packages, sites, variable: variable ?? false };
+  const asked = { used, makers, features: new Set(features), packages, sites, variable: variable ?? false };
   const find = siteFinder({ ...data, variable: variable ?? false }, places);
   const told = new Set([
     ...rows.map(({ name = '' }) => name),
@@ -88,8 +96,8 @@ function userOf(
 /** Returns DATA without what only the search for places needs. */
 export function withoutFeatures<Data extends Uses>(
   data: Data,
-): Omit<Data, 'features' | 'accessibleIn' | 'packages' | 'outside' | 'outsideCount'> {
-  const { features, accessibleIn, packages, outside, outsideCount, ...rest } = data;
+): Omit<Data, 'features' | 'accessibleIn' | 'packages' | 'makers' | 'outside' | 'outsideCount'> {
+  const { features, accessibleIn, packages, makers, outside, outsideCount, ...rest } = data;
   return rest;
 }
 

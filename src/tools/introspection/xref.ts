@@ -99,6 +99,7 @@ function callersText(data: Told, offset: number): string {
   const notes = [
     natureNote(data),
     !kept && missingNote('callers'),
+    data.unrecorded && UNRECORDED[data.unrecorded],
     ...unknownNotes(data, 'callers'),
     pageNote(page, 'callers'),
   ];
@@ -117,6 +118,13 @@ function callersText(data: Told, offset: number): string {
   const first = callers > 0 ? headers.functions : others > 0 ? headers.places : headers.possible;
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
+
+/** What is said of that for which SBCL records no use in top-level forms (C31). */
+const UNRECORDED = {
+  macro: 'Note: SBCL does not record where top-level forms use a macro; search_in_buffer finds such forms.',
+  inline:
+    'Note: SBCL does not record where this function was put in line in top-level forms; search_in_buffer finds such forms.',
+} as const;
 
 /** Returns the notes that say which users of kind WHAT could not be known (C31). */
 export function unknownNotes(

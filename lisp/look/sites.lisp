@@ -1,0 +1,112 @@
+;;;; Where users of a name use it: the places in source files that SBCL recorded.
+
+(in-package "LIVE-LISP.LOOK")
+
+(defun introspect (name &rest arguments)
+  "Call the function NAME of SB-INTROSPECT with ARGUMENTS; NIL when it fails or is missing."
+  (let ((function (contrib-function "SB-INTROSPECT" name)))
+    (and function (ignore-errors (apply function arguments)))))
+
+(defvar *told-files* nil "Native names and dates of the files that this answer tells, by their names.")
+
+(defun told-file (name)
+  "Return the native name of the source file NAME and its date, of which an answer asks once."
+  (values-list
+   (or (and *told-files* (gethash name *told-files*))
+       (let* ((native (translated name)) (known (list native (date-of native))))
+         (when *told-files* (setf (gethash name *told-files*) known))
+         known))))
+
+(defun function-place (function)
+  "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, and that form's number.
+Last come the file's date when it was compiled, and now."
+  (let* ((code (code-of function))
+         (source (and code (information-source (code-information code))))
+         (name (and source (source-name source))))
+    (when (stringp name)
+      (multiple-value-bind (file date) (told-file name)
+        (let ((form (form-number (compiled-debug (function-debug (simple-function function)))))
+              (offsets (source-offsets source)))
+          (list file
+                (and form (< -1 form (length offsets)) (aref offsets form))
+                form
+                (source-date source)
+                date))))))
+
+(defun packages-with (symbol)
+  "Return the names of the packages in which SYMBOL is, with their nicknames and those that packages have for them."
+  (let ((packages (remove-if-not (lambda (package)
+                                   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) package)
+                                     (and status (eq found symbol))))
+                                 (list-all-packages))))
+    (append (loop for package in packages
+                  append (cons (package-name package) (package-nicknames package)))
+            (loop for package in (list-all-packages)
+                  append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
+                               when (member actual packages) collect nickname)))))
+
+(defun told-numbers (function)
+  "Return names of functions and macros that the simple FUNCTION uses, each with the form number of a use, at most 12 of
+both. They tell by how much the numbers of a text are too low in which #. made conses."
+  (let ((told '()) (counts (list :calls 0 :macroexpands 0)) (xrefs (packed-xrefs function)))
+    (when xrefs
+      (map-xrefs (lambda (kind used number)
+                   (when (and (symbolp used) (plusp number) (< (getf counts kind 12) 12))
+                     (incf (getf counts kind))
+                     (setf told (list* (symbol-name used) number told))))
+                 xrefs))
+    told))
+
+(defun qualified-text (object)
+  "Return OBJECT, a specializer, printed with its packages and without bars."
+  (printing-plainly
+    (if (symbolp object) (symbol-text object) (print-safely 100 object))))
+
+(defun method-text (user)
+  "Return the qualifiers and specializers of USER, when it is a method, else NIL."
+  (when (and (consp user) (eq (first user) :method))
+    (let ((root (user-root user)))
+      (format nil "~{~A~^ ~}"
+              (append (mapcar #'prin1-to-string (butlast (cddr root)))
+                      (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last root))))))))))
+
+(defun form-numbers (function name kinds)
+  "Return the numbers of the forms in the simple FUNCTION that use NAME in one of KINDS, SBCL's words."
+  (let ((numbers '()) (xrefs (packed-xrefs function)))
+    (when xrefs
+      (map-xrefs (lambda (kind used number)
+                   (when (and (equal used name) (member kind kinds)) (push number numbers)))
+                 xrefs))
+    (nreverse numbers)))
+
+(defun site-data (user function numbers)
+  "Return the places of uses by USER in FUNCTION, at the forms with NUMBERS, as JSON objects. Number 0 says that only the
+definition is known. What tells where the numbers are is told once."
+  (destructuring-bind (&optional file offset form created date) (function-place function)
+    (let ((changed (and created (not (eql created date)))) (method (method-text user)) (counted (find-if #'plusp numbers)))
+      (loop for number in numbers
+            collect (object "method" method
+                            "file" file "offset" offset "form" form "number" number
+                            "changed" changed
+                            "written" (and changed created)
+                            "undated" (and file (not created))
+                            "numbers" (when (and file (eql number counted))
+                                        (setf counted nil)
+                                        (told-numbers function)))))))
+
+(defun sites-of (index numbers name kinds)
+  "Return the places where the users NUMBERS of INDEX use NAME in one of KINDS, SBCL's words for them."
+  (loop for number in numbers
+        for user = (svref (use-index-users index) number)
+        for code = (svref (use-index-codes index) number)
+        unless (or (null code) (top-form-p user))
+          append (let ((sites '()) (first nil))
+                   (map-functions-of
+                    (lambda (function)
+                      (let ((found (form-numbers function name kinds)))
+                        (unless first (setf first function))
+                        (when found (push (site-data user function found) sites))))
+                    user code)
+                   (cond (sites (apply #'append (nreverse sites)))
+                         (first (site-data user first '(0)))))))
+

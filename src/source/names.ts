@@ -1,0 +1,105 @@
+/** Decides where in a Lisp text each name stands. */
+
+import { bare, MARK, nextToken, type Token } from './lexer.ts';
+import type { TopLevelForm } from './top-level.ts';
+
+/** Where a name stands: its index, that of the list it begins, and whether it is called there or only data. */
+export interface Mention {
+  index: number;
+  called: boolean;
+}
+
+/** What is kept of a mention beside its index, in the lowest bits. */
+const CALLED = 1;
+const DEFINED = 2;
+const BITS = 4;
+
+/** Where the names of a text stand. The text is looked through once, not for each name that somebody asks for. */
+export class Names {
+  readonly #forms: readonly TopLevelForm[];
+  readonly #mentions = new Map<string, number[]>();
+
+  /** Takes the text SOURCE and its top-level FORMS. */
+  constructor(source: string, forms: readonly TopLevelForm[]) {
+    this.#forms = forms;
+    for (const form of forms) this.#look(source, form);
+  }
+
+  /** Returns the forms in which the symbol NAME stands, in whatever package. */
+  formsWith(name: string): TopLevelForm[] {
+    const found = new Set<TopLevelForm>();
+    let last: TopLevelForm | undefined;
+    for (const mention of this.#mentions.get(name) ?? []) {
+      if (last === undefined || mention >= last.end * BITS) last = this.#formAt(mention / BITS);
+      if (last !== undefined) found.add(last);
+    }
+    return [...found];
+  }
+
+  /** Returns where in FORM the symbol NAME stands, in whatever package, and how often it is defined there. */
+  in({ start, end }: TopLevelForm, name: string): { uses: Mention[]; definitions: number } {
+    const there = (this.#mentions.get(name) ?? []).filter(
+      (each) => each >= start * BITS && each < end * BITS,
+    );
+    const uses = there.filter((each) => (each & DEFINED) === 0);
+    return {
+      uses: uses.map((each) => ({ index: Math.floor(each / BITS), called: (each & CALLED) !== 0 })),
+      definitions: there.length - uses.length,
+    };
+  }
+
+  /** Gives the form that has INDEX. */
+  #formAt(index: number): TopLevelForm | undefined {
+    let low = 0;
+    for (let high = this.#forms.length; high - low > 1; ) {
+      const middle = (low + high) >> 1;
+      if ((this.#forms[middle]?.start ?? 0) <= index) low = middle;
+      else high = middle;
+    }
+    return this.#forms[low];
+  }
+
+  #look(source: string, form: TopLevelForm): void {
+    const quotes = new Quotes();
+    let [first, last]: (Token | undefined)[] = [];
+    for (let token = nextToken(source, form.start, false); ; token = nextToken(source, token.end, false)) {
+      if (token.kind === 'end' || token.start >= form.end) return;
+      const quoted = quotes.pass(token);
+      if (token.kind === 'atom' && token.name !== '' && !token.name.startsWith(MARK)) {
+        const opened = last?.kind === '(' || last?.kind === "#'" ? last : undefined;
+        const defined = first?.kind === '(' && last?.kind === 'atom' && bare(last.name).startsWith('DEF');
+        const called = opened !== undefined && !quoted;
+        this.#note(token.name, (opened ?? token).start * BITS + (defined ? DEFINED : called ? CALLED : 0));
+      }
+      [first, last] = [last, token];
+    }
+  }
+
+  #note(token: string, mention: number): void {
+    const name = bare(token);
+    const known = this.#mentions.get(name);
+    if (known === undefined) this.#mentions.set(name, [mention]);
+    else known.push(mention);
+  }
+}
+
+/** Knows which of the tokens that pass are quoted. */
+class Quotes {
+  #depth = 0;
+  #pending = false;
+  #from: number | undefined;
+
+  /** Returns whether TOKEN is part of what stands behind a quote. */
+  pass({ kind }: Token): boolean {
+    if (kind === "'") this.#pending = true;
+    if (kind === "'") return this.#from !== undefined;
+    if (kind === ')' && --this.#depth === this.#from) this.#from = undefined;
+    const quoted = this.#pending || this.#from !== undefined;
+    if (kind === '(' || kind === '#(') {
+      if (this.#pending) this.#from ??= this.#depth;
+      this.#depth++;
+    }
+    this.#pending = false;
+    return quoted;
+  }
+}

@@ -1,0 +1,81 @@
+// S3.17: forms at the top level that use a function only in what they expand into, or around a method.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const SOURCE = `(defpackage :expanding (:use :cl))
+(in-package :expanding)
+(defun note (name) name)
+(defun other (name) name)
+(defun around (value) value)
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defun expansion-of (name) \`(note ',name)))
+(defmacro register (name) \`(note ',name))
+(defmacro define-thing (name) \`(progn (other 1) ,(expansion-of name)))
+(defmacro unrelated (name) \`(other ',name))
+(register first-one)
+(register second-one)
+(unrelated third-one)
+(define-thing :fourth)
+(defgeneric closing (x))
+(let ((value (around 1)))
+  (defmethod closing ((x integer)) (list x value)))
+(defmethod closing ((x string)) (around x))
+`;
+
+const folder = temporaryFolder();
+const file = join(folder.path, 'expanding.lisp');
+let session: Session;
+beforeAll(async () => {
+  writeFileSync(file, SOURCE);
+  session = await startSession();
+  expect(await session.eval(`(load (compile-file ${JSON.stringify(file)}))`)).toMatch(/^T/);
+});
+afterAll(async () => {
+  await session.close();
+  folder.remove();
+});
+
+/** Returns FILE:LINE of the line that begins with START. */
+function at(start: string): string {
+  return `${file}:${SOURCE.split('\n').findIndex((line) => line.startsWith(start)) + 1}`;
+}
+
+test('S3.17 of forms that SBCL made one piece of code, those are told whose macro has the name', async () => {
+  const text = await session.text('who_calls', { name: 'expanding::note', sites: true });
+  const [places = '', possible] = text.split('\n\nPossible callers:\n\n');
+  expect(places.split('\n').slice(2).sort()).toEqual(
+    [
+      '  EXPANDING::FIRST-ONE (register)',
+      `    ${at('(register first')}:1  (register first-one) (in an expansion)`,
+      '  EXPANDING::SECOND-ONE (register)',
+      `    ${at('(register second')}:1  (register second-one) (in an expansion)`,
+      '  KEYWORD::FOURTH (define-thing)',
+      `    ${at('(define-thing :')}:1  (define-thing :fourth) (in an expansion)`,
+    ].sort(),
+  );
+  expect(possible).toBe('  EXPANDING::EXPANSION-OF\n  EXPANDING::REGISTER');
+});
+
+test('S3.17 a form around a method uses what the method does not', async () => {
+  expect(await session.text('who_calls', { name: 'expanding::around' })).toBe(
+    `Functions that call EXPANDING::AROUND:
+
+  EXPANDING::CLOSING
+
+Other places that call EXPANDING::AROUND:
+
+  top-level form at ${at('(let ((value')}`,
+  );
+});
+
+test('S3.7 a call for which the compiler has code of its own is a call', async () => {
+  await session.eval('(require :sb-rotate-byte)');
+  await session.eval(
+    '(defun expanding::turns (a) (declare (type (unsigned-byte 32) a)) (sb-rotate-byte:rotate-byte 3 (byte 32 0) a))',
+  );
+  const text = await session.text('who_calls', { name: 'sb-rotate-byte::%rotate-byte' });
+  expect(text.split('\n\nPossible')[0]).toMatch(/^Functions that call .*\n {2}EXPANDING::TURNS$/s);
+});

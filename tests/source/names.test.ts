@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { Names } from '../../src/source/names.ts';
+import { KeptForms, TopLevelForms } from '../../src/source/position.ts';
+import { SourceText } from '../../src/source/text.ts';
+import { topLevelForms } from '../../src/source/top-level.ts';
+
+const NONE = new Set<string>();
+
+function namesOf(text: string) {
+  const list = topLevelForms(text, new TopLevelForms(new SourceText(text), NONE).starts());
+  return { names: new Names(text, list), list };
+}
+
+test('a name is found in whatever package it stands, as it is read', () => {
+  const text = '(f) (p::f) (g |F| :f #:f) \'(f) (list #\'f) "f" ; f';
+  const { names, list } = namesOf(text);
+  expect(names.formsWith('F').map(({ number }) => number)).toEqual([0, 1, 2, 3, 4]);
+  const called = list.map((form) => names.in(form, 'F').uses.map((use) => use.called));
+  expect(called).toEqual([[true], [true], [false], [false], [true], []]);
+});
+
+test('a definition is counted apart, and a name is of the form that it stands in', () => {
+  const text = '(defun f () (g))\n(let () (defmethod f ()) (f))';
+  const { names, list } = namesOf(text);
+  expect(list.map((form) => names.in(form, 'F').definitions)).toEqual([1, 1]);
+  expect(list.map((form) => names.in(form, 'F').uses)).toEqual([
+    [],
+    [{ index: text.lastIndexOf('(f)'), called: true }],
+  ]);
+  expect(names.formsWith('G').map(({ number }) => number)).toEqual([0]);
+  expect(names.formsWith('NOBODY')).toEqual([]);
+});
+
+test('forms that are kept no more are read again, and one that is larger than all that is kept is told too', () => {
+  const large = `(${'a '.repeat(200_000)}(b))`;
+  const text = `(first (second))\n${large}\n(third (fourth))`;
+  const forms = new TopLevelForms(new SourceText(text), NONE, new KeptForms());
+  for (let round = 0; round < 2; round++) {
+    expect(forms.formStart(0, 1)).toBe(text.indexOf('(second'));
+    expect(forms.formStart(text.indexOf('(a'), 1)).toBe(text.indexOf('(b)'));
+    expect(forms.formStart(text.indexOf('(third'), 1)).toBe(text.indexOf('(fourth'));
+  }
+});
