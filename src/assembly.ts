@@ -8,10 +8,11 @@ import { searchToolsTool } from './catalog/search-tools.ts';
 import { type Config, isTooWide, searchesTree } from './config.ts';
 import { UsageError } from './errors.ts';
 import { Workspace } from './files/workspace.ts';
-import type { Image } from './image/image.ts';
+import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { libraryManagers } from './image/process/libraries.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
+import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
 import type { Times } from './image/wire/times.ts';
 import { callFromCode } from './kernel/code-call.ts';
@@ -19,10 +20,12 @@ import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
 import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/standing.ts';
+import type { Result } from './kernel/tool.ts';
 import { isInside, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
 import { historyFile, ReplHistory } from './records/repl-history.ts';
+import type { Holds } from './tools/debug/hold.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
 import { noticeText } from './tools/notice-text.ts';
@@ -136,14 +139,11 @@ export function assembleParts(
   { image: times, matchMs, notices = [] }: Surroundings = {},
 ): Assembly {
   checkSandbox(config);
+  const holds = new HeldCalls<Result>(config.holdSeconds);
   const image: SbclImage = new SbclImage({
     ...{ ...imageOptions(config), ...journalOf(config), ...(times && { times }) },
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
-    tools: new LispTools(
-      registry.mirror,
-      () => image,
-      () => agentQTools(grounds),
-    ),
+    tools: imageTools(registry, holds, () => grounds),
   });
   const workspace = workspaceOf(config, image);
   const log = new AuditLog(config.audit, config.root);
@@ -155,8 +155,9 @@ export function assembleParts(
     takeNotices: () => [...notices.splice(0), ...image.takeNotices().map(noticeText), ...history.takeNotes()],
   });
   const questions = new OpenQuestions(config.answerSeconds);
-  const grounds = {
+  const grounds: Grounds = {
     places: new Places(workspace.root),
+    holds,
     image,
     replaceable: image,
     workspace,
@@ -166,6 +167,24 @@ export function assembleParts(
     matchMs,
   };
   return { image, registry, catalog, executor, grounds, questions };
+}
+
+/** Returns what is done in REGISTRY about tools of the image of GROUNDS, which gets proxies of the eighteen. What HOLDS
+ *  knows goes with the image as they do. */
+function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => Grounds): ImageTools {
+  const tools = new LispTools(
+    registry.mirror,
+    () => grounds().image,
+    () => agentQTools(grounds()),
+  );
+  return {
+    offered: () => tools.offered(),
+    register: (definition, atStart, registration) => tools.register(definition, atStart, registration),
+    clear: () => {
+      holds.clear();
+      tools.clear();
+    },
+  };
 }
 
 /** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. */

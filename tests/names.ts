@@ -28,6 +28,8 @@ export const BUILT_IN: readonly [name: string, level: string][] = [
   ['compare_image', 'safe'],
   ['read_definition', 'safe'],
   ['impact_of_change', 'safe'],
+  ['debug', 'cautious'],
+  ['inspect', 'safe'],
   ['image_status', 'safe'],
   ['interrupt', 'cautious'],
   ['restart_image', 'dangerous'],

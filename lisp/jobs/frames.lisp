@@ -18,7 +18,7 @@
 (defparameter *signalling*
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
     "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
-    "WITH-SIMPLE-CONDITION-RESTARTS")
+    "WITH-SIMPLE-CONDITION-RESTARTS" "MAYBE-BREAK-ON-SIGNAL" "%SIGNAL")
   "Functions of the system between user code and the agent.")
 
 (defun name-symbols (name)
@@ -176,17 +176,21 @@ many more there are, or is NIL."
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
 
+(defun frame-calls (frames)
+  "Return FRAMES, from SHOWN-FRAMES, each as a cons of the call as a list and of its place, from CALL-PLACE, or as what is
+FOLDED."
+  (loop for frame in frames
+        collect (if (folded-p frame)
+                    frame
+                    (cons (frame-call frame)
+                          (and (not *sparing*) (not (system-frame-p frame)) (call-place frame))))))
+
 (defun calls-on-stack ()
-  "Return the newest calls of user code on the stack, *FRAME-LIMIT* at most. Each is a cons of the call as a list and of
-its place, from PLACE-DATA, or what is FOLDED. The second value is that of SHOWN-FRAMES."
+  "Return the newest calls of user code on the stack, *FRAME-LIMIT* at most, as FRAME-CALLS does. The second value is that
+of SHOWN-FRAMES."
   (handler-case
       (multiple-value-bind (frames more) (shown-frames)
-        (values (loop for frame in frames
-                      collect (if (folded-p frame)
-                                  frame
-                                  (cons (frame-call frame)
-                                        (and (not *sparing*) (not (system-frame-p frame)) (place-data frame)))))
-                more))
+        (values (frame-calls frames) more))
     (error () '())))
 
 (defun frame-object (text place)

@@ -6,7 +6,7 @@
            "SAME-CELLS-P"
            "CODE-PRINTERS"
            "INTROSPECT"
-           "LISTEN-FOR-CODE"))
+           "LISTEN-FOR-CODE" "PLACE-DATA" "NAMED-SYMBOL" "FUNCTION-SOURCES"))
 
 (in-package "LIVE-LISP.LOOK")
 

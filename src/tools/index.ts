@@ -7,6 +7,9 @@ import type { AuditLog } from '../records/audit-log.ts';
 import type { ReplHistory } from '../records/repl-history.ts';
 import type { PendingEdits } from './buffer/buffers.ts';
 import { bufferTools } from './buffer/index.ts';
+import { debug } from './debug/debug.ts';
+import type { Holds } from './debug/hold.ts';
+import { inspect } from './debug/inspect.ts';
 import { readDefinition } from './definitions/read-definition.ts';
 import { diffTools } from './diff/index.ts';
 import { compareImage } from './execution/compare-image.ts';
@@ -27,6 +30,8 @@ export interface Grounds {
   replaceable: Replaceable | undefined;
   workspace: Workspace;
   places: Places;
+  /** The calls whose errors are held. */
+  holds: Holds;
   log: AuditLog;
   history: ReplHistory;
   /** Tells of edits that wait for an answer. */
@@ -36,23 +41,41 @@ export interface Grounds {
 }
 
 /** Returns the eighteen tools of the contract (C5), over GROUNDS. */
-export function agentQTools({ image, workspace, places, history, pendingEdits, matchMs }: Grounds): Tool[] {
+export function agentQTools({
+  image,
+  workspace,
+  places,
+  holds,
+  history,
+  pendingEdits,
+  matchMs,
+}: Grounds): Tool[] {
   return [
     ...introspectionTools(image, places),
-    ...executionTools(image, history, places),
+    ...executionTools(image, history, { places, holds }),
     ...bufferTools(workspace, pendingEdits, matchMs),
     ...diffTools(workspace),
   ];
 }
 
 /** Returns the built-in tools beside the eighteen, over GROUNDS. */
-export function furtherTools({ image, replaceable, workspace, places, log, history }: Grounds): Tool[] {
+export function furtherTools({
+  image,
+  replaceable,
+  workspace,
+  places,
+  holds,
+  log,
+  history,
+}: Grounds): Tool[] {
   return [
-    loadSystem(image, places),
-    loadFile(image, places, workspace.root),
+    loadSystem(image, { places, holds }),
+    loadFile(image, { places, holds }, workspace.root),
     compareImage(image, places, workspace.root),
     readDefinition({ image, places, workspace, history }),
     impactOfChange(image, places),
+    debug(image, holds, places),
+    inspect(image),
     imageStatus(image, replaceable),
     interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),

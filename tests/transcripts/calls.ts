@@ -1,5 +1,7 @@
 // Decides which calls of each tool are frozen: the usual, the empty, the over-long and the bad case.
 
+import { DEBUGGING } from './debugging.ts';
+
 export const CASES = ['usual', 'empty', 'over-long', 'bad'] as const;
 type Calls = Record<(typeof CASES)[number], Record<string, unknown>[]>;
 
@@ -53,6 +55,7 @@ export const TOOLS: Record<string, Calls> = {
       { name: 'shop:price', limit: 0 },
     ],
   },
+  ...DEBUGGING,
   describe_symbol: {
     usual: [{ symbol: 'shop:price' }, { symbol: 'total', package: 'SHOP' }, { symbol: 'shop:*currency*' }],
     empty: [{ symbol: 'shop::cents' }],
