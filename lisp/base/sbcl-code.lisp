@@ -84,6 +84,10 @@
 (define-internal function-of-frame (function)
   "Return the function of which FUNCTION, from FRAME-FUNCTION, is what the debugger knows, or NIL."
   ("SB-DI" "DEBUG-FUN-FUN"))
+(define-internal-name +handlers+
+  "Names the variable with the handlers that are established." ("SB-KERNEL" "*HANDLER-CLUSTERS*"))
+(define-internal-variable first-handlers
+  "The handlers that are established where a thread begins." ("SB-KERNEL" "**INITIAL-HANDLER-CLUSTERS**"))
 (define-internal closed-over (closure)
   "Return the values that CLOSURE has closed over as a list." ("SB-KERNEL" "%CLOSURE-VALUES") '())
 (define-internal restart-function (restart)

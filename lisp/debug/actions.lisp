@@ -41,7 +41,8 @@ it is not held, or used by another request, answer so."
                             (gethash id **jobs**) job
                             (held-guest held) job
                             (held-user held) job)
-                      (command-held held (lambda () (run-job job function)))))))
+                      (command-held held (lambda ()
+                                           (call-without-handlers (lambda () (run-job job function)))))))))
 
 ;;; Going on
 

@@ -107,6 +107,13 @@ about, until that begins; USER is the one that uses it, or did last."
 
 ;;; Waiting, and what is done meanwhile
 
+(defun call-without-handlers (function)
+  "Call FUNCTION without the handlers that the program has established: an error in it is none of theirs."
+  (if +handlers+
+      (progv (list +handlers+) (list first-handlers)
+        (funcall function))
+      (funcall function)))
+
 (defun next-command (held)
   "Wait until HELD is used and return what is to be done, or NIL when its time is over."
   (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))

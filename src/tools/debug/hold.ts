@@ -157,7 +157,7 @@ function isOwn(frame: Frame, places: Places): boolean {
 function restartsText({ restarts = [] }: Condition, { takes = [] }: HeldError): string | false {
   const lines = restarts.map(({ name, report }, index) => {
     const parameters = takes[index] ? ` (${takes[index]})` : '';
-    return `  ${index} ${name}${parameters}: ${report}`;
+    return `  ${index} ${name}${parameters}: ${report.replace(/\s+/g, ' ')}`;
   });
   return lines.length > 0 && `Restarts:\n${lines.join('\n')}`;
 }
