@@ -33,6 +33,7 @@ test('every tool but these only looks', async () => {
     'propose_file_edit',
     'load_system',
     'load_file',
+    'debug',
     'interrupt',
     'restart_image',
   ]);
@@ -45,12 +46,13 @@ test('what expands, compiles or interrupts destroys nothing', async () => {
     'propose_file_edit',
     'load_system',
     'load_file',
+    'debug',
     'restart_image',
   ]);
 });
 
 test('what runs any code can reach beyond the image', async () => {
-  expect(await told('openWorldHint')).toEqual(['eval_form', 'load_system', 'load_file']);
+  expect(await told('openWorldHint')).toEqual(['eval_form', 'load_system', 'load_file', 'debug']);
 });
 
 test('of those that change something, only writing a file again changes nothing more', async () => {
