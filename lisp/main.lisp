@@ -26,7 +26,7 @@ often it was, or NIL."
 exits by itself this thread is only unwound, so that the exit code stays."
   (own-thread)
   (handler-case
-      (loop with *reading* = t
+      (loop with *reading* = t and *break-on-signals* = nil
             for message = (receive)
             while message do (perform message))
     (error (failure)

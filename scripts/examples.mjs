@@ -33,6 +33,8 @@ export const EXAMPLES = {
   get_last_error: [{}, { index: 9 }],
   get_repl_history: [{ limit: 2 }, { containing: 'defun' }],
   get_audit_log: [{}, { outcome: 'failed', since: '2026-01-01' }],
+  debug: [{}, { error: 1 }],
+  inspect: [{ value: 'inventory:*stock*' }, { value: 'inventory:*stock*', path: ['0'] }],
   image_status: [{}],
   interrupt: [{}, { job: 1 }],
   read_definition: [{ name: 'inventory:restock' }, { path: 'inventory.lisp' }],
@@ -112,6 +114,8 @@ export const LARGEST = {
   get_last_error: [{}],
   get_repl_history: [{}],
   get_audit_log: [{}],
+  debug: [{ watch: 'all', hold: true }, { unwatch: true }],
+  inspect: [{ value: 'standard-class' }, { value: 'inventory:*stock*' }],
   image_status: [{}],
   interrupt: [{ all: true }, { job: 1 }],
   read_definition: [

@@ -11,10 +11,11 @@ import { UsageError } from './errors.ts';
 import { Intents } from './files/intents.ts';
 import { takeBackUnfinished } from './files/together.ts';
 import { Workspace } from './files/workspace.ts';
-import type { Image } from './image/image.ts';
+import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { libraryManagers } from './image/process/libraries.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
+import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
 import type { Times } from './image/wire/times.ts';
 import { callFromCode } from './kernel/code-call.ts';
@@ -22,11 +23,13 @@ import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import { ToolRegistry } from './kernel/registry.ts';
 import { readStandingApproval, type StandingApproval, StandingApprovals } from './kernel/standing.ts';
+import type { Result } from './kernel/tool.ts';
 import { isInside, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
 import { SearchRecords } from './records/search-records.ts';
+import type { Holds } from './tools/debug/hold.ts';
 import { agentQTools, furtherTools, type Grounds } from './tools/index.ts';
 import { LispTools } from './tools/lisp.ts';
 import { noticeText } from './tools/notice-text.ts';
@@ -152,14 +155,11 @@ export function assembleParts(
   { image: times, matchMs, notices = [] }: Surroundings = {},
 ): Assembly {
   checkSandbox(config);
+  const holds = new HeldCalls<Result>(config.holdSeconds);
   const image: SbclImage = new SbclImage({
     ...{ ...imageOptions(config), ...journalOf(config), ...(times && { times }) },
     callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
-    tools: new LispTools(
-      registry.mirror,
-      () => image,
-      () => agentQTools(grounds),
-    ),
+    tools: imageTools(registry, holds, () => grounds),
   });
   const workspace = workspaceOf(config, image);
   const { log, history, intents } = recordsOf(config);
@@ -173,8 +173,9 @@ export function assembleParts(
     takeNotices: () => [...notices.splice(0), ...image.takeNotices().map(noticeText), ...history.takeNotes()],
   });
   const questions = new OpenQuestions(config.answerSeconds);
-  const grounds = {
+  const grounds: Grounds = {
     places: new Places(workspace.root),
+    holds,
     image,
     replaceable: image,
     workspace,
@@ -203,6 +204,24 @@ function memoryOf({ memory, searches, root }: Config, catalog: Catalog): SearchM
   const past = new SearchMemory(new SearchRecords(workspaceFile(searches, root)));
   catalog.memory = past;
   return past;
+}
+
+/** Returns what is done in REGISTRY about tools of the image of GROUNDS, which gets proxies of the eighteen. What HOLDS
+ *  knows goes with the image as they do. */
+function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => Grounds): ImageTools {
+  const tools = new LispTools(
+    registry.mirror,
+    () => grounds().image,
+    () => agentQTools(grounds()),
+  );
+  return {
+    offered: () => tools.offered(),
+    register: (definition, atStart, registration) => tools.register(definition, atStart, registration),
+    clear: () => {
+      holds.clear();
+      tools.clear();
+    },
+  };
 }
 
 /** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. */

@@ -25,6 +25,8 @@ export interface Config {
   sandbox: (typeof SANDBOXES)[number];
   /** Milliseconds that an evaluation may take. */
   evalTimeoutMs: number;
+  /** Seconds for which a held error waits after each use. */
+  holdSeconds: number;
   init: string | undefined;
   quicklisp: boolean;
   contractNames: boolean;
@@ -89,6 +91,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
     sandbox: flags.has('sandbox-net') ? 'with network' : flags.has('sandbox') ? 'on' : 'off',
     evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
+    holdSeconds: readSeconds('hold', '60', flags),
     init: readInit(flags.get('init')),
     quicklisp: flags.has('quicklisp'),
     contractNames: readChoice('tool-names', NAME_STYLES, flags) === 'contract',

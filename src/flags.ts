@@ -34,6 +34,7 @@ export const FLAGS: readonly Flag[] = [
   },
   { name: 'sandbox-net', about: 'the same, but with the network' },
   { name: 'eval-timeout', value: 'SECONDS', about: 'limit of one evaluation (default 30)' },
+  { name: 'hold', value: 'SECONDS', about: 'how long a held error waits after each use (default 60)' },
   { name: 'init', value: 'FILE', about: 'a Lisp file to load into every new image' },
   { name: 'quicklisp', about: 'load Quicklisp, qlot or ocicl, where set up, into every new image' },
   {

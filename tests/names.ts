@@ -30,6 +30,8 @@ export const BUILT_IN: readonly [name: string, level: string][] = [
   ['edit_definitions', 'dangerous'],
   ['rename_symbol', 'dangerous'],
   ['impact_of_change', 'safe'],
+  ['debug', 'cautious'],
+  ['inspect', 'safe'],
   ['image_status', 'safe'],
   ['interrupt', 'cautious'],
   ['restart_image', 'dangerous'],

@@ -70,6 +70,42 @@
       `(1+ (slot-index condition ,+assigned-slots+))
       most-positive-fixnum))
 
+;;; Frames that are left, run again, or evaluated in
+
+(define-ability "frame actions" "a held error tells its frames, and its restarts can be taken, but no frame is run again or evaluated in")
+
+(define-internal frame-tag (frame)
+  "Return true when FRAME can be left: its code keeps what that needs. Else leaving it spoils memory."
+  ("SB-DEBUG" "FRAME-HAS-DEBUG-TAG-P"))
+(define-internal leave-frame (frame function)
+  "Leave what FRAME called, and return from FRAME what FUNCTION does." ("SB-DEBUG" "UNWIND-TO-FRAME-AND-CALL"))
+(define-internal evaluate-in-frame (frame form)
+  "Return the values of FORM with the variables of FRAME." ("SB-DI" "EVAL-IN-FRAME") (eval form))
+(define-internal function-of-frame (function)
+  "Return the function of which FUNCTION, from FRAME-FUNCTION, is what the debugger knows, or NIL."
+  ("SB-DI" "DEBUG-FUN-FUN"))
+(define-internal-name +handlers+
+  "Names the variable with the handlers that are established." ("SB-KERNEL" "*HANDLER-CLUSTERS*"))
+(define-internal-variable first-handlers
+  "The handlers that are established where a thread begins." ("SB-KERNEL" "**INITIAL-HANDLER-CLUSTERS**"))
+(define-internal closed-over (closure)
+  "Return the values that CLOSURE has closed over as a list." ("SB-KERNEL" "%CLOSURE-VALUES") '())
+(define-internal restart-function (restart)
+  "Return the function that RESTART calls." ("SB-KERNEL" "RESTART-FUNCTION"))
+
+;;; Locks
+
+(define-ability "locks" "a thread that is held or waits does not tell its locks")
+
+(define-internal word-object (word signals)
+  "Return the object that WORD points to, and whether there is one; with SIGNALS false none is no error."
+  ("SB-KERNEL" "MAKE-LISP-OBJ") (values nil nil))
+(define-internal-variable instance-tag "The lowest four bits of a pointer to an instance." ("SB-VM" "INSTANCE-POINTER-LOWTAG") 3)
+(define-internal-variable stack-end-slot
+  "The index of the slot with where the stack of a thread ends." ("SB-VM" "THREAD-CONTROL-STACK-END-SLOT"))
+(define-internal waited-for (thread)
+  "Return the lock that THREAD waits for, or NIL." ("SB-THREAD" "THREAD-WAITING-FOR"))
+
 ;;; What the compiler says
 
 (define-ability "error-contexts" "warnings do not tell which form they are about")

@@ -130,7 +130,8 @@ careless value does not fill an answer. User code never runs with them."
   (multiple-value-bind (text cut)
       (bounded-string (min *value-limit* *value-budget*) (lambda (stream) (prin1 value stream)))
     (decf *value-budget* (length text))
-    (object "text" text "cut" cut "length" (hidden-length value))))
+    (let ((hidden (hidden-length value)))
+      (object "text" text "cut" cut "length" hidden "id" (and (or cut hidden) (object-id value))))))
 
 (defun values-data (values)
   "Return VALUES, a list, printed, or :EMPTY; those for which the call has no more room are
@@ -158,6 +159,14 @@ returns it as it stood."
                            (call-user-code (lambda () (values-data values)))))))
    :by (lambda () (shortened 80 (on-one-line (funcall text))))))
 
+(defun evaluate-to-its-end (form text)
+  "Return what EVALUATE-FORM does for FORM and TEXT, which begins anew each time that EVALUATE-AGAIN leaves it."
+  (loop (catch 'again (return (evaluate-form form text)))))
+
+(defun evaluate-again ()
+  "Leave the evaluation of a form of this call, and evaluate it again."
+  (throw 'again nil))
+
 (defvar *done* nil "The printed values of the forms that were evaluated, newest first.")
 
 (defun note-form (text start stream)
@@ -184,28 +193,41 @@ Return the members of the answer that only tell what could not be read."
                      (let ((form (read-form stream text start packages)))
                        (when (eq form stream) (decf *form-number*) (return))
                        (note-form text start stream)
-                       (push (evaluate-form form (form-reader text start stream)) *done*)))))))
+                       (push (evaluate-to-its-end form (form-reader text start stream)) *done*)))))))
+
+(defun remarks-so-far ()
+  "Return the members that tell of the package and of warnings until now. Those are not told again."
+  (prog1 (list* "package" (package-name (usable-package *package*)) (warning-members))
+    (setf *remarks* (make-remarks))))
 
 (defun call-as-job-part (package function)
   "Call FUNCTION, which returns members, in the session in PACKAGE, and keep warnings. Return its members, or those
 that tell why it was left, and the warnings."
   (let ((*remarks* (make-remarks)) (members '())
-        (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil))
+        (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
+        (*so-far* (cons #'remarks-so-far *so-far*)) (*taken* '()))
     (call-in-session package
                      (lambda ()
                        (setf members (job-result *job* (lambda () (call-collecting-warnings function)))
                              members (list* "package" (package-name (usable-package *package*)) members))))
-    (append members (warning-members) (and *fresh-readtable* (list "freshReadtable" t)))))
+    (append members (warning-members) (taken-members) (and *fresh-readtable* (list "freshReadtable" t)))))
+
+(defun done-members ()
+  "Return the members that tell which forms were evaluated, and their values."
+  (list "formNumber" *form-number*
+        "values" (loop for values in (reverse *done*)
+                       collect (if (eq values :empty) #() values))))
+
+(defun evaluate-code (code package)
+  "Evaluate the forms of the text CODE in PACKAGE, or in the session's when that is NIL. Return the members of the answer."
+  (let* ((*form-number* 0)
+         (*value-budget* (* 3 *value-limit*))
+         (*done* '())
+         (*so-far* (list #'done-members))
+         (members (call-as-job-part package (lambda () (evaluate-text code)))))
+    (append (done-members) members)))
 
 (define-operation ("evaluate" :members t) (code package)
   "Evaluate the forms of the text CODE in PACKAGE, or in the session's. The answer has
 the values of each form that was evaluated, also when a later one signals."
-  (let* ((package (and package (named-package package)))
-         (*form-number* 0)
-         (*value-budget* (* 3 *value-limit*))
-         (*done* '())
-         (members (call-as-job-part package (lambda () (evaluate-text code)))))
-    (list* "formNumber" *form-number*
-           "values" (loop for values in (reverse *done*)
-                          collect (if (eq values :empty) #() values))
-           members)))
+  (evaluate-code code (and package (named-package package))))

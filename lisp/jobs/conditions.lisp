@@ -8,25 +8,35 @@
 
 (defparameter *restart-limit* 20 "How many restarts an answer shows at most.")
 
-(defun active-restarts (condition)
-  "Return the restarts that were active when CONDITION was signalled, without the agent's own."
-  (loop for restart in (compute-restarts condition)
-        until (eq restart *end-call*)
-        collect restart))
+(defvar *offered* :active "The restarts that are told of, or :ACTIVE for all that are active.")
 
-(defun restarts-data (restarts)
-  "Return RESTARTS as JSON objects, *RESTART-LIMIT* of them at most. Of those that read the same only the newest is told:
-INVOKE-RESTART takes that. The second value tells how many were not looked at, or is NIL."
+(defun active-restarts (condition)
+  "Return the restarts that were active when CONDITION was signalled, without the agent's own, or those of *OFFERED*."
+  (if (listp *offered*)
+      *offered*
+      (loop for restart in (compute-restarts condition)
+            until (eq restart *end-call*)
+            collect restart)))
+
+(defun told-restarts (restarts)
+  "Return those of RESTARTS that are told, each a list of it, its name and its report; *RESTART-LIMIT* of them at most. Of
+those that read the same only the newest is told: INVOKE-RESTART takes that. The second value tells how many were not
+looked at, or is NIL."
   (loop with seen = '()
         for (restart . more) on restarts
         for name = (let ((name (restart-name restart))) (if name (symbol-name name) "(no name)"))
         for report = (print-safely 200 restart "~A")
         unless (member (list name report) seen :test #'equal)
           collect (progn (push (list name report) seen)
-                         (object "name" name "report" report))
+                         (list restart name report))
             into told
         until (>= (length seen) *restart-limit*)
         finally (return (values told (and more (length more))))))
+
+(defun restarts-data (restarts)
+  "Return RESTARTS as JSON objects, as far as they are told, and how many were not looked at."
+  (multiple-value-bind (told more) (told-restarts restarts)
+    (values (loop for (nil name report) in told collect (object "name" name "report" report)) more)))
 
 (defun condition-data (condition calls &optional more)
   "Return CONDITION, signalled below CALLS and MORE others, as a JSON object: type, text, restarts, frames."
@@ -40,3 +50,19 @@ INVOKE-RESTART takes that. The second value tells how many were not looked at, o
               "frames" frames
               "moreFrames" more
               "features" (places-features frames)))))
+
+;;; Keeping it
+
+(defvar *error-keeper* nil
+  "What keeps the errors of this call, or NIL. It is a function of a condition and whether its frames are on the
+stack. It returns a function that takes what CONDITION-DATA returns for the condition.")
+
+(sb-ext:defglobal **thread-error-keeper** nil
+  "What keeps the errors that end threads which are no jobs, as *ERROR-KEEPER* those of a call.")
+
+(defun described (condition keeper on-stack calls &optional more)
+  "Return CONDITION, signalled below CALLS and MORE others, as data, which KEEPER, a value of *ERROR-KEEPER*, keeps."
+  (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
+         (data (condition-data condition calls more)))
+    (when keep (funcall keep data))
+    data))

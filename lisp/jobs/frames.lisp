@@ -8,17 +8,63 @@
   "Return the name of the function of FRAME."
   (debug-name (frame-function frame)))
 
-(defun frame-arguments (frame)
-  "Return the arguments of FRAME, as far as they are known."
+(defun kept-arguments (frame)
+  "Return the arguments of FRAME as SBCL has them."
   (cond ((null +frame-arguments+) '())
         ;; Newer ones want to know how many.
         ((rest (plain-lambda-list (fdefinition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
         (t (funcall +frame-arguments+ frame))))
 
+(defun frame-keywords (frame)
+  "Return the parameters behind &KEY of what FRAME calls, and how many stand before that. Return NIL when it has a &REST."
+  (let* ((parameters (ignore-errors (plain-lambda-list (function-of-frame (frame-function frame)))))
+         (keywords (and (listp parameters) (not (member '&rest parameters)) (member '&key parameters))))
+    (when keywords
+      (values (rest keywords)
+              (count-if-not (lambda (parameter) (member parameter lambda-list-keywords))
+                            (ldiff parameters keywords))))))
+
+(defun initialized-p (name parameters)
+  "True when the one of PARAMETERS that is called NAME has an initial form."
+  (loop for parameter in parameters
+          thereis (and (consp parameter)
+                       (symbolp (first parameter))
+                       (string= name (first parameter))
+                       (second parameter)
+                       t)))
+
+(defun local-named (name frame)
+  "Return a list of the value of the variable of FRAME whose symbol is called NAME, or NIL when it is not kept."
+  (loop with place = (frame-place frame)
+        for variable across (debug-variables (frame-function frame))
+        for symbol = (variable-symbol variable)
+        when (and symbol
+                  (symbol-package symbol)
+                  (string= name (symbol-name symbol))
+                  (eq :valid (variable-validity variable place)))
+          return (list (variable-value variable frame))))
+
+(defun frame-arguments (frame)
+  "Return the arguments of FRAME, as far as they are known. Of one behind a keyword SBCL has only what was given; the
+variable has the value that counts."
+  (let ((arguments (kept-arguments frame)))
+    (multiple-value-bind (parameters start) (frame-keywords frame)
+      (if (and parameters (< start (length arguments)))
+          (append (subseq arguments 0 start)
+                  (loop for (key value) on (nthcdr start arguments) by #'cddr
+                        for name = (and (keywordp key) (symbol-name key))
+                        for local = (and name (ignore-errors (local-named name frame)))
+                        collect key
+                        collect (cond (local (first local))
+                                      ((and name (null value) (initialized-p name parameters))
+                                       (make-unprintable "not kept"))
+                                      (t value))))
+          arguments))))
+
 (defparameter *signalling*
   '("ERROR" "CERROR" "SIGNAL" "BREAK" "%BREAK" "WARN" "INVOKE-DEBUGGER" "RUN-HOOK" "EVAL"
     "SIMPLE-EVAL-IN-LEXENV" "%SIMPLE-EVAL" "SIMPLE-EVAL-PROGN-BODY"
-    "WITH-SIMPLE-CONDITION-RESTARTS")
+    "WITH-SIMPLE-CONDITION-RESTARTS" "MAYBE-BREAK-ON-SIGNAL" "%SIGNAL")
   "Functions of the system between user code and the agent.")
 
 (defun name-symbols (name)
@@ -176,17 +222,21 @@ many more there are, or is NIL."
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
 
+(defun frame-calls (frames)
+  "Return FRAMES, from SHOWN-FRAMES, each as a cons of the call as a list and of its place, from CALL-PLACE, or as what is
+FOLDED."
+  (loop for frame in frames
+        collect (if (folded-p frame)
+                    frame
+                    (cons (frame-call frame)
+                          (and (not *sparing*) (not (system-frame-p frame)) (call-place frame))))))
+
 (defun calls-on-stack ()
-  "Return the newest calls of user code on the stack, *FRAME-LIMIT* at most. Each is a cons of the call as a list and of
-its place, from PLACE-DATA, or what is FOLDED. The second value is that of SHOWN-FRAMES."
+  "Return the newest calls of user code on the stack, *FRAME-LIMIT* at most, as FRAME-CALLS does. The second value is that
+of SHOWN-FRAMES."
   (handler-case
       (multiple-value-bind (frames more) (shown-frames)
-        (values (loop for frame in frames
-                      collect (if (folded-p frame)
-                                  frame
-                                  (cons (frame-call frame)
-                                        (and (not *sparing*) (not (system-frame-p frame)) (place-data frame)))))
-                more))
+        (values (frame-calls frames) more))
     (error () '())))
 
 (defun frame-object (text place)

@@ -23,6 +23,8 @@
   (waiting nil)
   (terminating nil)
   (crowded nil)
+  (unheld nil)
+  (follows nil)
   (answered nil))
 
 (sb-ext:defglobal **exiting** nil
@@ -131,40 +133,30 @@ A job that has not come so far yet is left as soon as it has."
       (end-job job))))
 
 (defun interrupt-job (id reason)
-  "Interrupt the job ID, if it still runs."
+  "Interrupt the job ID, if it still runs. One that only follows a thread of the program leaves that alone."
   (let ((job (gethash id **jobs**)))
-    (when job
+    (cond
+      ((null job))
+      ((job-follows job) (answer job (interruption job reason)))
+      (t
       (ignore-errors
        (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason))))
-      (end-if-dead job))))
+      (end-if-dead job)))))
 
 (defun terminate-job (id)
   "End the thread of the job ID, which ignored being interrupted."
   (let ((job (gethash id **jobs**)))
-    (when job
+    (when (and job (not (job-follows job)))
       (setf (job-terminating job) t)
       (ignore-errors (sb-thread:terminate-thread (job-thread job))))))
-
-(defvar *error-keeper* nil
-  "What keeps the errors of this call, or NIL. It is a function of a condition and whether its frames are on the
-stack. It returns a function that takes what CONDITION-DATA returns for the condition.")
-
-(sb-ext:defglobal **thread-error-keeper** nil
-  "What keeps the errors that end threads which are no jobs, as *ERROR-KEEPER* those of a call.")
-
-(defun described (condition keeper on-stack calls &optional more)
-  "Return CONDITION, signalled below CALLS and MORE others, as data, which KEEPER, a value of *ERROR-KEEPER*, keeps."
-  (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
-         (data (condition-data condition calls more)))
-    (when keep (funcall keep data))
-    data))
 
 (defun condition-members (condition &rest calls)
   "Return the members of the answer that tells of CONDITION, which is kept first. CALLS are the values of CALLS-ON-STACK
 when those are not on the stack any more."
   (list "condition" (if calls
                         (apply #'described condition *error-keeper* nil calls)
-                        (multiple-value-call #'described condition *error-keeper* t (calls-on-stack)))))
+                        (multiple-value-call #'described condition *error-keeper* t (calls-on-stack)))
+        "notHeld" (and *job* (job-unheld *job*))))
 
 (defun leave-by-condition (job condition)
   "Throw to the end of JOB with what tells of CONDITION. When the stack or the heap is
@@ -218,6 +210,7 @@ the server replaces the image."
 thread prints it and ends, and the image lives on. A debugger hook that user code bound is
 asked first."
   (declare (ignore hook))
+  (when **on-break** (funcall **on-break** condition))
   (let ((user *debugger-hook*))
     (when (and user *job*)
       (let ((*debugger-hook* nil)
@@ -230,7 +223,11 @@ asked first."
     ;; FORMAT prints even strings by the session's pretty printers.
     (let ((*print-pprint-dispatch* **pretty-printers**))
       (cond ((null *job*) (end-thread condition))
-            ((and (job-interruptible *job*) (not (damage-p condition))) (leave-by-condition *job* condition))
+            ((and (job-interruptible *job*) (not (damage-p condition)))
+             (unless (job-looking *job*)
+               (take-chosen-restart condition)
+               (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
+             (leave-by-condition *job* condition))
             (t (fail-job *job* condition))))))
 
 (defmacro with-job-streams ((capture) &body body)
@@ -283,14 +280,3 @@ What is done before a job, such as collecting garbage, can take long."
                  (funcall **collect-much**))
                (answer job members))))
       (end-job job))))
-
-(defun alone-p ()
-  "True when no other job than this thread's runs."
-  (sb-ext:with-locked-hash-table (**jobs**)
-    (loop for job being the hash-values of **jobs**
-          always (or (eq job *job*) (job-answered job)))))
-
-(defun job-written (id)
-  "Return what the job ID has written so far as a JSON object, or NIL."
-  (let ((job (gethash id **jobs**)))
-    (and job (captured (job-output job) :wait nil))))

@@ -111,6 +111,8 @@ would be code of the user."
                  (coerce (debug-variables (frame-function frame))
                          'list)))
 
+(defvar *tells-ids* nil "True when locals are told with ids, by which they can be looked into while their frame is there.")
+
 (defun frame-locals (frame)
   "Return the locals of FRAME as JSON objects, without a value those that are not kept there."
   (handler-case
@@ -119,7 +121,10 @@ would be code of the user."
             repeat *local-limit*
             collect (object "name" (symbol-name (variable-symbol variable))
                             "value" (and (eq :valid (variable-validity variable place))
-                                         (local-text (variable-value variable frame)))))
+                                         (local-text (variable-value variable frame)))
+                            "id" (and *tells-ids*
+                                      (eq :valid (variable-validity variable place))
+                                      (object-id (variable-value variable frame)))))
     (error () '())))
 
 (defun frame-text (call)
@@ -136,7 +141,7 @@ time did not suffice have only the name."
           collect (cond ((folded-p frame) (object "folded" (folded-count frame)))
                         (timely (frame-object (frame-text (frame-call frame))
                                               (list* "locals" (frame-locals frame)
-                                                     (and (not *sparing*) (not (system-frame-p frame)) (place-data frame)))))
+                                                     (and (not *sparing*) (not (system-frame-p frame)) (call-place frame)))))
                         (t (frame-object (frame-text (list (frame-name frame))) '()))))))
 
 ;;; What is kept

@@ -11,17 +11,18 @@
   "Leave the operation with MEMBERS as its value."
   (error 'lookup-failure :members members))
 
-(defstruct (operation (:constructor make-operation (name function parameters inline)))
+(defstruct (operation (:constructor make-operation (name function parameters inline starter)))
   "NAME is what messages call it, PARAMETERS are pairs of a JSON key and a keyword. INLINE means that the reader runs
-it itself: it is short and runs no user code."
-  name function parameters inline)
+it itself: it is short and runs no user code. STARTER is what begins it in place of START-JOB, with the same arguments
+and those of the message, or NIL."
+  name function parameters inline starter)
 
 (defvar *operations* (make-hash-table :test 'equal) "Operations by name.")
 
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
   "Define the operation NAME as a function of the same name, with PARAMETERS as keyword parameters. The value of BODY
 is the value of the answer. With the option :MEMBERS it is a property list of the answer's own members."
-  (destructuring-bind (name &key inline members) (if (consp name-and-options) name-and-options (list name-and-options))
+  (destructuring-bind (name &key inline members starter) (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name))))
       `(progn
          (defun ,function (&key ,@parameters)
@@ -31,7 +32,7 @@ is the value of the answer. With the option :MEMBERS it is a property list of th
                (make-operation ,name #',function
                                ',(loop for parameter in parameters
                                        collect (cons (json-key parameter) (intern (symbol-name parameter) "KEYWORD")))
-                               ,inline))))))
+                               ,inline ,starter))))))
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defun json-key (symbol)
@@ -69,8 +70,14 @@ start is its answer."
               ((operation-inline operation)
                (send (make-json-object (list* "id" id (call-operation operation arguments)))))
               (t
-               (start-job id (operation-name operation)
-                          (lambda () (call-operation operation arguments)))))
+               (let ((function (lambda ()
+                                 (let ((*hold* (whole (gethash "hold" arguments)))
+                                       (*chosen-restarts* (gethash "restarts" arguments))
+                                       (*debug-level* (gethash "debugLevel" arguments)))
+                                   (call-operation operation arguments)))))
+                 (if (operation-starter operation)
+                     (funcall (operation-starter operation) id (operation-name operation) function arguments)
+                     (start-job id (operation-name operation) function)))))
       (error (failure)
         (send (object "id" id "fault" (report-text 500 failure)))))))
 

@@ -36,7 +36,7 @@ on this machine stays as it is."
           (outer (root-name (second outer)))
           ((and (consp (rest name)) (symbolp (second name))) (second name)))))
 
-(defun place-data (frame)
+(defun call-place (frame)
   "Return where the call in FRAME stands as a property list of members, or NIL."
   ;; What is not known signals a condition of its own.
   (ignore-errors

@@ -42,6 +42,11 @@ asks for each variable whether it may be bound."
   "Make VALUE the value that SYMBOL has in the session."
   (setf (nth (position symbol *session-variables*) **session**) value))
 
+(defun set-session-variable (symbol value)
+  "Make VALUE the value that SYMBOL has in calls that begin from now on."
+  (sb-thread:with-mutex (**session-lock**)
+    (setf (session-value symbol) value)))
+
 (defvar *fresh-readtable* nil "True when this call got a fresh readtable in place of the session's.")
 
 (defun usable-readtable (readtable)

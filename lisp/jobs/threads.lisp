@@ -92,3 +92,16 @@ its answer."
     (unless (and spare (hand-over spare job function))
       (run-in-new-thread job function))
     (keep-spare)))
+
+;;; Who else runs
+
+(defun alone-p ()
+  "True when no other job than this thread's runs."
+  (sb-ext:with-locked-hash-table (**jobs**)
+    (loop for job being the hash-values of **jobs**
+          always (or (eq job *job*) (job-answered job)))))
+
+(defun job-written (id)
+  "Return what the job ID has written so far as a JSON object, or NIL."
+  (let ((job (gethash id **jobs**)))
+    (and job (captured (job-output job) :wait nil))))

@@ -135,7 +135,8 @@ apart, because replacing a definition is what a redefining form is for."
                  (compiler-error #'note-compiler-error))
     (let ((output *error-output*)
           (*error-output* (make-broadcast-stream)))
-      (with-compilation-unit ()
+      ;; A held error can be within another unit, whose end is far.
+      (with-compilation-unit (:override t :policy (and *debug-level* `(optimize (debug ,*debug-level*))))
         (let ((*error-output* output))
           (funcall function))))))
 

@@ -6,7 +6,7 @@
            "SAME-CELLS-P"
            "CODE-PRINTERS"
            "INTROSPECT" "*FORM-NUMBERS*"
-           "LISTEN-FOR-CODE"))
+           "LISTEN-FOR-CODE" "PLACE-DATA" "FUNCTION-SOURCES"))
 
 (in-package "LIVE-LISP.LOOK")
 

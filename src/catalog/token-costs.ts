@@ -32,4 +32,6 @@ export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; rea
   who_calls: { min: 230, max: 2880 },
   who_references: { min: 270, max: 1100 },
   write_file: { min: 150, max: 150 },
+  debug: { min: 470, max: 500 },
+  inspect: { min: 300, max: 420 },
 };

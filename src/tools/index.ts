@@ -8,6 +8,9 @@ import type { AuditLog } from '../records/audit-log.ts';
 import type { ReplHistory } from '../records/repl-history.ts';
 import type { PendingEdits } from './buffer/buffers.ts';
 import { bufferTools } from './buffer/index.ts';
+import { debug } from './debug/debug.ts';
+import type { Holds } from './debug/hold.ts';
+import { inspect } from './debug/inspect.ts';
 import { editDefinitions } from './definitions/edit-definitions.ts';
 import { readDefinition } from './definitions/read-definition.ts';
 import { diffTools } from './diff/index.ts';
@@ -30,6 +33,8 @@ export interface Grounds {
   replaceable: Replaceable | undefined;
   workspace: Workspace;
   places: Places;
+  /** The calls whose errors are held. */
+  holds: Holds;
   log: AuditLog;
   history: ReplHistory;
   /** What is being done to several files at once. */
@@ -41,10 +46,18 @@ export interface Grounds {
 }
 
 /** Returns the eighteen tools of the contract (C5), over GROUNDS. */
-export function agentQTools({ image, workspace, places, history, pendingEdits, matchMs }: Grounds): Tool[] {
+export function agentQTools({
+  image,
+  workspace,
+  places,
+  holds,
+  history,
+  pendingEdits,
+  matchMs,
+}: Grounds): Tool[] {
   return [
     ...introspectionTools(image, places),
-    ...executionTools(image, history, places),
+    ...executionTools(image, history, { places, holds }),
     ...bufferTools(workspace, pendingEdits, matchMs),
     ...diffTools(workspace),
   ];
@@ -52,16 +65,18 @@ export function agentQTools({ image, workspace, places, history, pendingEdits, m
 
 /** Returns the built-in tools beside the eighteen, over GROUNDS. */
 export function furtherTools(grounds: Grounds): Tool[] {
-  const { image, replaceable, workspace, places, log, history, intents } = grounds;
+  const { image, replaceable, workspace, places, holds, log, history, intents } = grounds;
   const origins = { image, places, workspace, history };
   return [
-    loadSystem(image, places),
-    loadFile(image, places, workspace.root),
+    loadSystem(image, { places, holds }),
+    loadFile(image, { places, holds }, workspace.root),
     compareImage(image, places, workspace.root),
     readDefinition(origins),
     editDefinitions(origins, intents),
     renameSymbol({ image, places, workspace, intents }),
     impactOfChange(image, places),
+    debug(image, holds, places),
+    inspect(image),
     imageStatus(image, replaceable),
     interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),

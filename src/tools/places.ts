@@ -118,6 +118,22 @@ export class Places {
     return this.#site(place.file, now, start, changed && CHANGED);
   }
 
+  /** Returns the lines around PLACE, COUNT before and after, with the one of PLACE marked; undefined when it is not found.
+   *  FEATURES are the image's. */
+  around(place: Place, features: Features, count: number): string | undefined {
+    const versions = this.#versions(place);
+    if (versions === undefined) return undefined;
+    const { start, now } = whereNow(versions, place, features, { name: '' });
+    if (start === undefined) return undefined;
+    const { line } = now.text.positionAt(start);
+    const lines = now.text.text.split('\n');
+    const first = Math.max(1, line - count);
+    const shown = lines.slice(first - 1, line + count);
+    return shown
+      .map((text, index) => `${first + index === line ? '>' : ' '} ${first + index}  ${text}`)
+      .join('\n');
+  }
+
   /** Returns the index of PLACE in the text of its file as it is now; undefined when its form is not the same any more. */
   indexOf(place: Place, features: Features): number | undefined {
     const versions = this.#versions(place);

@@ -134,6 +134,7 @@ describe('what needs no image', () => {
       '--sandbox',
       '--sandbox-net',
       '--eval-timeout',
+      '--hold',
       '--init',
       '--quicklisp',
       '--tool-names',

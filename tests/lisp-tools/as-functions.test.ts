@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { within } from '../load.ts';
 import { BUILT_IN } from '../names.ts';
+import { CALLS } from './calls.ts';
 
 const PAGE = readFileSync(join(PROJECT, 'docs', 'calling-tools.md'), 'utf8');
 const root = temporaryFolder();
@@ -226,39 +227,6 @@ test.each([
 });
 
 describe('C7', () => {
-  const CALLS: Record<string, string> = {
-    describe_symbol: ':symbol "print-object"',
-    apropos_search: ':pattern "car"',
-    function_arglist: ':symbol "print-object" :methods t',
-    who_calls: ':name "find-symbol" :sites t',
-    who_references: ':name "*print-base*" :sites t',
-    list_package_symbols: ':package "sb-kernel"',
-    class_slots: ':class "type-error"',
-    class_hierarchy: ':class "condition"',
-    macroexpand_form: ':form "(when a b)"',
-    eval_form: ':form "(princ 1)"',
-    compile_form: ':form "(defun f () (g))"',
-    get_last_error: '',
-    get_repl_history: '',
-    read_file: ':path "notes.txt"',
-    read_buffer: ':buffer "notes.txt"',
-    search_in_buffer: ':pattern "two"',
-    write_file: ':path "a.txt" :content "x"',
-    propose_file_edit: ':path "notes.txt" :original "two" :modified "2"',
-    load_system: ':system "sb-posix"',
-    load_file: ':path "code.lisp"',
-    compare_image: ':package "CL-USER"',
-    get_audit_log: ':limit 1',
-    search_tools: ':query "callers"',
-    read_definition: ':name "print-object"',
-    rename_symbol: ':name "cl-user::*from-file*" :to "*in-file*"',
-    edit_definitions: ':edits (list (object "definition" "*from-file*" "path" "code.lisp" "text" "1"))',
-    impact_of_change: ':name "print-object" :lambda-list "(x)" :limit 3',
-    image_status: '',
-    interrupt: ':all t',
-    restart_image: '',
-  };
-
   test('C7 the mark is on exactly the tools that code can call, and their data is as the page says', async () => {
     const marked = JSON.parse(await session.text('search_tools', { cemcpOnly: true, limit: 0 }));
     const names = marked.tools.map(({ name }: { name: string }) => name);

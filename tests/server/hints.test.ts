@@ -34,6 +34,7 @@ test('every tool but these only looks', async () => {
     'load_system',
     'load_file',
     'rename_symbol',
+    'debug',
     'interrupt',
     'restart_image',
   ]);
@@ -47,12 +48,13 @@ test('what expands, compiles or interrupts destroys nothing', async () => {
     'load_system',
     'load_file',
     'rename_symbol',
+    'debug',
     'restart_image',
   ]);
 });
 
 test('what runs any code can reach beyond the image', async () => {
-  expect(await told('openWorldHint')).toEqual(['eval_form', 'load_system', 'load_file']);
+  expect(await told('openWorldHint')).toEqual(['eval_form', 'load_system', 'load_file', 'debug']);
 });
 
 test('of those that change something, only writing a file again changes nothing more', async () => {

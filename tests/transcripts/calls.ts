@@ -1,5 +1,7 @@
 // Decides which calls of each tool are frozen: the usual, the empty, the over-long and the bad case.
 
+import { DEBUGGING } from './debugging.ts';
+
 export const CASES = ['usual', 'empty', 'over-long', 'bad'] as const;
 export type Calls = Record<(typeof CASES)[number], Record<string, unknown>[]>;
 
@@ -66,6 +68,7 @@ export const IMAGE_CALLS: Record<string, Calls> = {
       { name: 'shop:price', to: '(price)' },
     ],
   },
+  ...DEBUGGING,
   describe_symbol: {
     usual: [{ symbol: 'shop:price' }, { symbol: 'total', package: 'SHOP' }, { symbol: 'shop:*currency*' }],
     empty: [{ symbol: 'shop::cents' }],

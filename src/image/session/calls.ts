@@ -45,7 +45,9 @@ const PLACES = 8;
 const LOOKING_PLACES = 32;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
-  'evaluate macroexpand load-file load-files load-source load-system run-tool'.split(' '),
+  'evaluate macroexpand load-file load-files load-source load-system run-tool debug-eval debug-fix debug-go'.split(
+    ' ',
+  ),
 );
 
 export class Calls {
@@ -163,7 +165,8 @@ export class Calls {
     options: CallOptions,
   ): Promise<Reply<Name>> {
     const began = performance.now();
-    const answered = this.#host.watch(peer, name, args);
+    const { name: watched, args: given } = options.continues ?? { name, args };
+    const answered = this.#host.watch(peer, watched, given);
     const { id, answer } = peer.request(name, args);
     job.phase = { kind: 'running', peer, id };
     const stopWatching = this.#watch(peer, id, job, options.limitMs);
@@ -175,7 +178,8 @@ export class Calls {
     if (background) this.#host.notify({ kind: 'background', output: background });
     if (options.signal?.aborted && codeCaller() === undefined)
       this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
-    if (ending.kind !== 'lost') answered?.(id, told);
+    // What is held has not ended.
+    if (ending.kind !== 'lost' && !('held' in data)) answered?.(id, told);
     return { ending, ...(output && { output }), data };
   }
 

@@ -31,4 +31,6 @@ export interface CallOptions {
   limitMs?: number;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
+  /** The call that this one goes on with: what becomes of it is taken for its answer. */
+  continues?: { name: keyof Operations; args: object };
 }

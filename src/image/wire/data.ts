@@ -1,5 +1,7 @@
 // Decides what several operations give back in the same shape.
 
+import type { Holding } from './holding.ts';
+
 /** A package or symbol that is not there, with names NEAR it, or a symbol that names no class. */
 export type LookupFailure =
   | { failure: 'no-package'; package: string; near?: string[] }
@@ -62,7 +64,7 @@ export interface Warning {
 }
 
 /** What every operation that runs code of the user tells besides its value. */
-export interface Remarks {
+export interface Remarks extends Holding {
   warnings?: Warning[];
   warningCount?: number;
   /** How many of those are notes of the compiler. */
@@ -80,6 +82,8 @@ export interface PrintedValue {
   omitted?: number;
   cut?: boolean;
   length?: number;
+  /** By which inspect takes a value of which a part is hidden. */
+  id?: string;
 }
 
 /** Text that the reader could not read: why, which form, where that begins, and where the reader stopped. */

@@ -31,13 +31,15 @@ export interface Condition {
 }
 
 /** A call on the stack and where it stands, as far as that is known, or how many of the system are not told. The name of
- *  its DEFINITION is told when its file has changed. */
-export type Frame = ({ call: string; definition?: string } & Place) | { folded: number };
+ *  its DEFINITION is told when its file has changed. Of held errors it is told which are of the SYSTEM. */
+export type Frame = ({ call: string; definition?: string; system?: boolean } & Place) | { folded: number };
 
 /** A variable of a frame; without a value when the code did not keep it. */
 export interface Local {
   name: string;
   value?: string;
+  /** By which inspect takes it. */
+  id?: string;
 }
 
 /** A frame of a kept error, with its locals. */

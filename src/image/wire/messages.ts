@@ -158,8 +158,10 @@ function readPlace({
 /** Returns what FRAMES, a member of a message, tell of calls on a stack. */
 function framesOf(frames: unknown): Frame[] {
   return (Array.isArray(frames) ? frames : []).map((frame) => {
-    const { call, folded, ...place } = membersOf(frame);
-    return typeof folded === 'number' ? { folded } : { call: textOf(call), ...readPlace(place) };
+    const { call, folded, system, ...place } = membersOf(frame);
+    return typeof folded === 'number'
+      ? { folded }
+      : { call: textOf(call), ...readPlace(place), ...(system === true && { system }) };
   });
 }
 

@@ -2,7 +2,9 @@
 
 import type { ComparisonData } from './agreement.ts';
 import type { Caller, Doing, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
+import type { DebugOperations } from './debugging.ts';
 import type { LastErrorData, Output, Reason } from './endings.ts';
+import type { Hold } from './holding.ts';
 import type {
   ArglistData,
   ClassHierarchyData,
@@ -128,7 +130,7 @@ export interface RunToolData extends Remarks {
   value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
 }
 
-export interface Operations {
+export interface Operations extends DebugOperations {
   apropos: {
     args: {
       pattern: string;
@@ -167,12 +169,12 @@ export interface Operations {
     args: { name: string; package?: string; arguments: WrittenArgument[]; offset: number; limit: number };
     data: { value?: EffectiveMethodData | LookupFailure };
   };
-  evaluate: { args: { code: string; package?: string }; data: EvaluateData };
-  'compile-forms': { args: { code: string; file: string; package?: string }; data: CompileData };
+  evaluate: { args: { code: string; package?: string } & Hold; data: EvaluateData };
+  'compile-forms': { args: { code: string; file: string; package?: string } & Hold; data: CompileData };
   'check-text': { args: { text: string; starts: number[] }; data: { value?: CheckedText } };
   'last-error': { args: { index: number }; data: { value?: LastErrorData } };
   'load-file': {
-    args: { file: string; fasl: string; content?: string; forget?: boolean };
+    args: { file: string; fasl: string; content?: string; forget?: boolean } & Hold;
     data: LoadFileData;
   };
   'check-file': { args: { file: string; fasl: string }; data: LoadFileData };
@@ -191,7 +193,7 @@ export interface Operations {
     data: LoadFileData;
   };
   'load-source': { args: { file: string }; data: LoadFileData };
-  'load-system': { args: { name: string; force?: boolean }; data: LoadSystemData };
+  'load-system': { args: { name: string; force?: boolean } & Hold; data: LoadSystemData };
   'run-tool': {
     args: { name: string; registration: unknown; arguments: { readonly [name: string]: unknown } };
     data: RunToolData;

@@ -8,6 +8,15 @@ import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
+import {
+  DEBUG_LEVEL,
+  errorOptions,
+  type Holds,
+  heldOr,
+  holdingSection,
+  ON_ERROR,
+  RESTARTS,
+} from '../debug/hold.ts';
 import { outputSection, waitedSection } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
@@ -26,6 +35,9 @@ const COMPILE_FORM = {
       type: 'string',
       description: 'Package to read in (defaults to the current package, CL-USER at the start)',
     },
+    ON_ERROR,
+    RESTARTS,
+    DEBUG_LEVEL,
     TIMEOUT,
   ],
   required: ['form'],
@@ -48,18 +60,20 @@ const COMPILE_FORM = {
   ],
 } as const satisfies ToolDescription;
 
-export function compileForm(image: Image, places: Places) {
+export function compileForm(image: Image, { places, holds }: { places: Places; holds: Holds }) {
   return defineTool({
     ...COMPILE_FORM,
     handler: (args, context) =>
       withTemporaryFolder(async (folder) => {
         const file = join(folder, 'form.lisp');
-        const reply = await image.call(
-          'compile-forms',
-          { code: args.form, file, ...packageOf(args) },
-          { ...callOptions(context), ...limitOption(args) },
+        const asked = { code: args.form, file, ...packageOf(args), ...errorOptions(args, holds) };
+        const reply = await image.call('compile-forms', asked, {
+          ...callOptions(context),
+          ...limitOption(args),
+        });
+        return heldOr(reply, { name: 'compile-forms', args: asked, holds, places }, (ended) =>
+          compilationResult(ended, args.form, places),
         );
-        return compilationResult(reply, args.form, places);
       }),
   });
 }
@@ -73,6 +87,7 @@ function compilationResult(
   const failure = failureText(ending, data, { code, places, done: 'compiled' });
   const text = joinSections([
     failure ?? headline(data),
+    holdingSection(data),
     outputSection(output),
     warningsAndNotes(data),
     readtableSection(data),

@@ -9,6 +9,15 @@ import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import type { ReplHistory } from '../../records/repl-history.ts';
 import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts';
+import {
+  DEBUG_LEVEL,
+  errorOptions,
+  type Holds,
+  heldOr,
+  holdingSection,
+  ON_ERROR,
+  RESTARTS,
+} from '../debug/hold.ts';
 import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
@@ -24,6 +33,9 @@ const PARAMETERS = [
     type: 'string',
     description: 'Package to evaluate in (defaults to the current package, CL-USER at the start)',
   },
+  ON_ERROR,
+  RESTARTS,
+  DEBUG_LEVEL,
   TIMEOUT,
 ] as const;
 
@@ -53,24 +65,27 @@ const EVAL_FORM = {
 } as const satisfies ToolDescription;
 
 /** Returns the tool that evaluates in IMAGE and keeps what it evaluated in HISTORY. PLACES tell where frames are. */
-export function evalForm(image: Image, history: ReplHistory, places: Places) {
+export function evalForm(
+  image: Image,
+  history: ReplHistory,
+  { places, holds }: { places: Places; holds: Holds },
+) {
   return defineTool({
     ...EVAL_FORM,
     handler: async (args, context) => {
       const code = args.form;
       const began = performance.now();
-      const reply = await image.call(
-        'evaluate',
-        { code, ...packageOf(args) },
-        { ...callOptions(context), ...limitOption(args) },
-      );
+      const asked = { code, ...packageOf(args), ...errorOptions(args, holds) };
+      const reply = await image.call('evaluate', asked, { ...callOptions(context), ...limitOption(args) });
       if (reply.data.value !== undefined) return { ...lookupResult(reply.data.value), failed: true };
       const milliseconds = performance.now() - began;
-      return evaluationResult(reply, { code, places }, (seen) => {
-        history.add(evaluationOf({ form: code, ...packageOf(args), ...seen }, reply, milliseconds));
-        const [note] = history.takeNotes();
-        return note;
-      });
+      return heldOr(reply, { name: 'evaluate', args: asked, holds, places }, (ended) =>
+        evaluationResult(ended, { code, places }, (seen) => {
+          history.add(evaluationOf({ form: code, ...packageOf(args), ...seen }, ended, milliseconds));
+          const [note] = history.takeNotes();
+          return note;
+        }),
+      );
     },
   });
 }
@@ -86,6 +101,7 @@ function evaluationResult(
   const values = valuesText(data, failed);
   const text = joinSections([
     error,
+    holdingSection(data),
     values,
     outputSection(output),
     warningSection(data),
@@ -123,17 +139,25 @@ export function failureText(
   return conditionText(ending.condition, places, formNumber > 1 ? `form ${formNumber}` : undefined);
 }
 
-function valueText({ text = '', cut, length, omitted }: PrintedValue): string {
+function valueText({ text = '', cut, length, omitted, id }: PrintedValue): string {
   if (omitted !== undefined) return `[... ${omitted} more ${omitted === 1 ? 'value' : 'values'} ...]`;
-  if (cut) return `${text}\n[... cut here ...]`;
+  const more = id === undefined ? '' : ` inspect takes it as ${id}.`;
+  if (cut) return `${text}\n[... cut here ...]${more}`;
   return length === undefined
     ? text
-    : `${text}\n[... it has ${length} elements; *print-length* limits what is shown ...]`;
+    : `${text}\n[... it has ${length} elements; *print-length* limits what is shown ...]${more}`;
 }
 
 function doneBefore(number: number, done: string): string {
   if (number === 1) return `Nothing was ${done}.`;
   return number === 2 ? `Form 1 was ${done}.` : `Forms 1 to ${number - 1} were ${done}.`;
+}
+
+/** Returns the values of each form in VALUES as text. */
+export function formValuesText(values: PrintedValue[][]): string {
+  return values
+    .map((list) => (list.length === 0 ? '; No values' : list.map(valueText).join('\n')))
+    .join('\n');
 }
 
 /** One form: its values, one a line, so that `(+ 1 2)` gives `3`. Several: the values of each behind its number. */

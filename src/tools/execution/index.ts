@@ -3,6 +3,7 @@
 import type { Image } from '../../image/image.ts';
 import type { Tool } from '../../kernel/tool.ts';
 import type { ReplHistory } from '../../records/repl-history.ts';
+import type { Holds } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
 import { compileForm } from './compilation.ts';
 import { evalForm } from './evaluation.ts';
@@ -11,10 +12,14 @@ import { getLastError } from './last-error.ts';
 
 /** Returns the tools of the category execution that are among the eighteen (C5), over IMAGE and HISTORY. PLACES tell
  *  where frames are. */
-export function executionTools(image: Image, history: ReplHistory, places: Places): Tool[] {
+export function executionTools(
+  image: Image,
+  history: ReplHistory,
+  { places, holds }: { places: Places; holds: Holds },
+): Tool[] {
   return [
-    evalForm(image, history, places),
-    compileForm(image, places),
+    evalForm(image, history, { places, holds }),
+    compileForm(image, { places, holds }),
     getLastError(image, places),
     getReplHistory(history),
   ];

@@ -10,6 +10,8 @@ import { foundValue } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import type { Places } from '../places.ts';
 import { callText, stackLines } from '../stack.ts';
+import { ageText, timeText } from '../times.ts';
+import { watchedResult } from './watched-errors.ts';
 
 /** Characters of a local, and locals of a frame, that are shown beside those of other frames. */
 const SHORT = { value: 120, locals: 8 };
@@ -32,6 +34,11 @@ const GET_LAST_ERROR = {
       description: 'Show only this frame, with all that was kept of its locals',
       minimum: 0,
     },
+    {
+      name: 'watched',
+      type: 'boolean',
+      description: 'Show errors that the watch of debug recorded instead, handled ones too',
+    },
   ],
   categories: ['execution'],
   shortDescription: 'Show the last error with its frames and the values of local variables',
@@ -52,7 +59,11 @@ export function getLastError(image: Image, places: Places) {
   return defineTool({
     ...GET_LAST_ERROR,
     handler: async (args, context) => {
-      const { index = 0, frame } = args;
+      const { index = 0, frame, watched } = args;
+      if (watched) {
+        const recorded = await image.call('debug-watched', { index }, callOptions(context));
+        return watchedResult(foundValue(recorded), index, places);
+      }
       const data = foundValue(await image.call('last-error', { index }, callOptions(context)));
       return errorResult(data, index, frame, places);
     },
@@ -79,10 +90,6 @@ function keptText(total: number): string {
   return total === 1 ? 'one is kept, with index 0' : `${total} are kept, with the indices 0 to ${total - 1}`;
 }
 
-function timeText(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
-}
-
 /** What the operations of the image are called where tools are. */
 const OPERATIONS: Record<string, string> = {
   evaluate: 'an evaluation',
@@ -102,7 +109,7 @@ function errorText(data: LastErrorData, error: KeptError, index: number, places:
   const frames = stackLines(stackOf(error), places, (each, number) => localLines(each, number, SHORT));
   return joinSections([
     `Error: ${condition?.text ?? '(what it reports was not printed to the end)'}\nType: ${error.type}${near ? `\n${near}` : ''}`,
-    `Signalled ${timeText(error.time)} by ${signaller(error)}, in package ${error.package}` +
+    `Signalled ${timeText(error.time)}, ${ageText(Date.now() / 1000 - error.time)} ago, by ${signaller(error)}, in package ${error.package}` +
       (file === undefined || form !== undefined ? '' : `, in ${file}`),
     form !== undefined && `Form${formNumber > 1 ? ` ${formNumber}` : ''}:\n${indent(form, 2)}`,
     restarts.length > 0 &&

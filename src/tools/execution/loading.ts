@@ -26,11 +26,26 @@ import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { visibleName } from '../../visible.ts';
 import { agreementSection } from '../agreement.ts';
 import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts';
+import {
+  DEBUG_LEVEL,
+  errorOptions,
+  type Holds,
+  heldOr,
+  holdingSection,
+  ON_ERROR,
+  RESTARTS,
+} from '../debug/hold.ts';
 import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
 import { imbalanceText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
 import { sourceFile } from '../source-file.ts';
+
+/** How answers about files are told, and which errors are held. */
+interface Showing {
+  places: Places;
+  holds: Holds;
+}
 
 const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (600 when absent)` } as const;
 
@@ -51,6 +66,9 @@ const LOAD_FILE = {
       type: 'boolean',
       description: 'Only compile it, for errors and warnings: nothing of it is loaded',
     },
+    ON_ERROR,
+    RESTARTS,
+    DEBUG_LEVEL,
     LOAD_TIMEOUT,
   ],
   required: ['path'],
@@ -71,7 +89,7 @@ const LOAD_FILE = {
   ],
 } as const satisfies ToolDescription;
 
-export function loadFile(image: Image, places: Places, root: string) {
+export function loadFile(image: Image, { places, holds }: Showing, root: string) {
   return defineTool({
     ...LOAD_FILE,
     preview: async (args) => {
@@ -88,13 +106,17 @@ export function loadFile(image: Image, places: Places, root: string) {
       return withTemporaryFolder(async (folder) => {
         if (args.check)
           return checkFile(image, places, file, folder, { ...callOptions(context), ...limitOption(args) });
-        const reply = await image.call(
-          'load-file',
-          { file, fasl: join(folder, 'loaded.fasl'), ...(args.forget && { forget: true }) },
-          { ...callOptions(context), ...limitOption(args) },
-        );
+        const asked = {
+          file,
+          fasl: join(folder, 'loaded.fasl'),
+          ...(args.forget && { forget: true }),
+          ...errorOptions(args, holds),
+        };
+        const reply = await image.call('load-file', asked, { ...callOptions(context), ...limitOption(args) });
         places.keepLoaded([file]);
-        return loadResult(reply, fileHeadline(reply, places.fileName(file)), places);
+        return heldOr(reply, { name: 'load-file', args: asked, holds, places }, (ended) =>
+          loadResult(ended, fileHeadline(ended, places.fileName(file)), places),
+        );
       });
     },
   });
@@ -161,6 +183,8 @@ const LOAD_SYSTEM = {
   parameters: [
     { name: 'system', type: 'string', description: 'System name, for example alexandria or my-app/tests' },
     { name: 'force', type: 'boolean', description: 'Compile and load the system itself again' },
+    ON_ERROR,
+    RESTARTS,
     LOAD_TIMEOUT,
   ],
   required: ['system'],
@@ -181,42 +205,42 @@ const LOAD_SYSTEM = {
   ],
 } as const satisfies ToolDescription;
 
-export function loadSystem(image: Image, places: Places) {
+export function loadSystem(image: Image, showing: Showing) {
   return defineTool({
     ...LOAD_SYSTEM,
-    handler: async (args, context) => loadNamedSystem(image, places, args, context),
+    handler: async (args, context) => loadNamedSystem(image, showing, args, context),
   });
 }
 
 async function loadNamedSystem(
   image: Image,
-  places: Places,
+  { places, holds }: Showing,
   args: ArgumentsFor<typeof LOAD_SYSTEM>,
   context: CallContext,
 ): Promise<Result> {
   const { system, force = false } = args;
-  const reply = await image.call(
-    'load-system',
-    { name: system, force },
-    { ...callOptions(context), ...limitOption(args) },
-  );
-  const { value } = reply.data;
-  if (value?.missing !== undefined) {
-    const similar = nearest(value.missing, value.known ?? []);
-    const hint =
-      similar.length > 0 ? `Similar names: ${similar.join(', ')}.` : 'No system has a similar name.';
-    return {
-      data: value,
-      text: `System ${value.missing} not found by ASDF. ${hint} It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`,
-      failed: true,
-    };
-  }
+  const asked = { name: system, force, ...errorOptions(args, holds) };
+  const reply = await image.call('load-system', asked, { ...callOptions(context), ...limitOption(args) });
   if (reply.ending.kind === 'done') {
-    const names = [system.toLowerCase(), ...(value?.loaded ?? [])];
+    const names = [system.toLowerCase(), ...(reply.data.value?.loaded ?? [])];
     const files = await image.call('system-files', { names }, callOptions(context));
     places.keepLoaded(files.data.value ?? []);
   }
-  return loadResult(reply, systemHeadline(reply, system), places);
+  return heldOr(reply, { name: 'load-system', args: asked, holds, places }, (ended) =>
+    systemResult(ended, system, places),
+  );
+}
+
+function systemResult(reply: Reply<'load-system'>, system: string, places: Places): Result {
+  const { value } = reply.data;
+  if (value?.missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
+  const similar = nearest(value.missing, value.known ?? []);
+  const hint = similar.length > 0 ? `Similar names: ${similar.join(', ')}.` : 'No system has a similar name.';
+  return {
+    data: value,
+    text: `System ${value.missing} not found by ASDF. ${hint} It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`,
+    failed: true,
+  };
 }
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {
@@ -252,6 +276,7 @@ function loadResult(
     headline,
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
     timeoutAdvice(ending),
+    holdingSection(data),
     groupedWarnings(data, places),
     parenthesesSection(data, places),
     redefinedSection(data),

@@ -1,0 +1,203 @@
+;;;; How a request reaches the thread of a held error, and how that goes on.
+
+(in-package "LIVE-LISP.DEBUG")
+
+(defun claim-held (held)
+  "Return true when HELD waits, and make it wait for the caller alone. One that has just been answered waits in a moment."
+  (loop repeat 500
+        while (or (eq (held-command held) :starting)
+                  (and (held-command held) (held-user held) (job-answered (held-user held))))
+        do (sleep 0.001))
+  (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
+
+(defun command-held (held command)
+  "Have HELD, which was claimed, do COMMAND, a function."
+  (setf (held-command held) command)
+  (sb-thread:signal-semaphore (held-gate held)))
+
+(defun why-not-there (number)
+  "Return a JSON object that says why no error is held as NUMBER, or cannot be used at this moment."
+  (let ((held (held-numbered number)))
+    (object (if held "busy" "gone") t
+            "why" (cond (held nil)
+                        ((cdr (assoc number **ended**)))
+                        (t "there was none of that number"))
+            "held" (newest-numbers))))
+
+(defun begin-for-held (id name arguments begin)
+  "Begin the request ID for the operation NAME with BEGIN, a function of the error that it is about, which was claimed. When
+it is not held, or used by another request, answer so."
+  (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
+    (if (and held (claim-held held))
+        (funcall begin held)
+        (start-job id name (lambda () (list "value" (why-not-there number)))))))
+
+(defun look-in-thread (id name function arguments)
+  "Begin the request ID for the operation NAME, which calls FUNCTION in the thread of the error that ARGUMENTS name."
+  (begin-for-held id name arguments
+                  (lambda (held)
+                    (let ((job (make-job id name)))
+                      (setf (job-thread job) (held-thread held)
+                            (gethash id **jobs**) job
+                            (held-guest held) job
+                            (held-user held) job)
+                      (command-held held (lambda ()
+                                           (call-without-handlers (lambda () (run-job job function)))))))))
+
+;;; Going on
+
+(defun take-over-job (held id)
+  "Have the job of HELD, which was answered, be what runs for the request ID."
+  (let ((job (held-job held)))
+    (captured (job-output job) :reset t)
+    (remhash (job-id job) **jobs**)
+    (setf (capture-successor (job-output job)) nil
+          (job-throws job) 0 (job-frames job) nil (job-unheld job) nil (job-answered job) nil
+          (job-id job) id
+          (gethash id **jobs**) job)
+    job))
+
+(defun make-follower (held id name)
+  "Return a job for the request ID for NAME that only tells how the thread of HELD, one of the program, goes on."
+  (let ((job (make-job id name)))
+    (setf (job-thread job) (held-thread held)
+          (job-follows job) t
+          (gethash id **jobs**) job
+          (held-guest held) job)
+    job))
+
+(defun refuse (held job &rest members)
+  "Answer JOB, which uses HELD, with the object of MEMBERS, which says why its error does not go on as was asked."
+  (answer job (list "value" (make-json-object members)))
+  (if (job-follows job) (end-job job) (park held job)))
+
+(defun go-on-in-thread (id name function arguments)
+  "Begin the request ID for the operation NAME, with which the thread of a held error goes on. FUNCTION is not called."
+  (declare (ignore function))
+  (begin-for-held id name arguments
+                  (lambda (held)
+                    (let ((job (if (held-job held) (take-over-job held id) (make-follower held id name))))
+                      (setf (held-user held) job)
+                      (command-held held (lambda () (go-on held job arguments)))))))
+
+(defun follow-no-more (job)
+  "Answer JOB, when it only follows a thread of the program, that the thread goes on."
+  (when (job-follows job)
+    (answer job (list "value" (object "goesOn" t)))
+    (end-job job)))
+
+(defun end-held (held job)
+  "End HELD for JOB: the call that it stopped, or in a thread of the program that the thread waits."
+  (setf (held-end held) "it was ended")
+  (cond ((or (job-follows job) (held-signalled held))
+         (follow-no-more job)
+         (throw held nil))
+        (t (throw job (list "aborted" t)))))
+
+;;; By a restart
+
+(defun named-restart (held name)
+  "Return the element of the restarts of HELD that NAME, its number or its name, means, or NIL."
+  (let ((number (ignore-errors (parse-integer name))))
+    (if number
+        (and (<= 0 number) (nth number (held-restarts held)))
+        (find name (held-restarts held) :key #'second :test #'string-equal))))
+
+(defun invoke-held-restart (held job name)
+  "Go on from HELD for JOB by the restart NAME, with the values that were evaluated for it."
+  (destructuring-bind (&optional restart found report) (named-restart held name)
+    (declare (ignore report))
+    (let ((values (mapcar #'first (shiftf (held-values held) '()))))
+      (cond ((null restart) (refuse held job "noRestart" name))
+            ((< (length values) (restart-required-count restart))
+             (refuse held job "restart" found "takes" (restart-parameters restart)))
+            (t
+             (setf (held-end held) (format nil "it went on by its restart ~A" found))
+             (follow-no-more job)
+             (apply #'invoke-restart restart values)
+             ;; It did not leave, as one may.
+             (unless (job-follows job) (refuse held job "returned" found)))))))
+
+;;; By a frame
+
+(defun not-kept-p (value)
+  "True when VALUE stands for an argument that is not kept."
+  (typep value 'unprintable))
+
+(defun frame-call-again (frame)
+  "Return a function that calls again what FRAME is a call of, or NIL and why there is none."
+  (let* ((name (frame-name frame)) (method (method-name-p name))
+         (named (if method (second name) name))
+         (arguments (ignore-errors (frame-arguments frame)))
+         (arguments (if method (cddr arguments) arguments)))
+    (cond ((not (frame-tag frame)) (values nil "its code does not keep what that needs"))
+          ((not (and (or (symbolp named) (and (consp named) (eq (first named) 'setf)))
+                     (fboundp named)
+                     (not (and (symbolp named) (macro-function named)))))
+           (values nil "what it calls has no global name"))
+          ((some #'not-kept-p arguments) (values nil "its code does not keep all of its arguments"))
+          (t (lambda () (apply (fdefinition named) arguments))))))
+
+(defun frame-numbered (held number)
+  "Return the frame of HELD that is told as NUMBER, or NIL."
+  (and (integerp number) (<= 0 number) (nth number (held-frames held))))
+
+(defun default-frame (held)
+  "Return the newest frame of HELD that is the program's, else the newest."
+  (or (find-if-not #'system-frame-p (held-frames held)) (first (held-frames held))))
+
+(defun nearest-frame (held number)
+  "Return the number of the first frame of HELD from NUMBER on that can be run again, or NIL."
+  (loop for frame in (nthcdr number (held-frames held))
+        for index from number
+        when (frame-call-again frame) return index))
+
+(defun following (job function)
+  "Return a function that does what FUNCTION does, and tells JOB, when that follows a thread, what it returned."
+  (if (job-follows job)
+      (lambda ()
+        (let ((values '()) (*follower* job))
+          (unwind-protect (progn (setf values (multiple-value-list (funcall function)))
+                                 (let ((*value-budget* 10000))
+                                   (answer job (list "values" (list (printed-values values))))))
+            (follow-no-more job))
+          (values-list values)))
+      function))
+
+(defun leave-held-frame (held job number function how)
+  "Leave to the frame NUMBER of HELD for JOB, and have it return what FUNCTION does. HOW says that, for the past."
+  (setf (held-end held) (format nil "its frame ~D ~A" number how))
+  (leave-frame (frame-numbered held number) (following job function)))
+
+(defun retry-held (held job number)
+  "Run the frame NUMBER of HELD again for JOB, or without one the form that was evaluated."
+  (let ((frame (frame-numbered held number)))
+    (cond ((and (null number) (string= (job-operation job) "evaluate") (not (job-follows job)))
+           (setf (held-end held) "its form was evaluated again")
+           (evaluate-again))
+          ((null number) (refuse held job "noForm" t "nearest" (nearest-frame held 0)))
+          ((null frame) (refuse held job "noFrame" number "frames" (length (held-frames held))))
+          (t (multiple-value-bind (function why) (frame-call-again frame)
+               (if function
+                   (leave-held-frame held job number function "was run again")
+                   (refuse held job "frame" number "why" why "nearest" (nearest-frame held (1+ number)))))))))
+
+(defun return-from-held (held job number)
+  "Have the frame NUMBER of HELD return, for JOB, the values that were evaluated for it."
+  (let* ((number (or number (position (default-frame held) (held-frames held))))
+         (frame (frame-numbered held number))
+         (values (first (shiftf (held-values held) '()))))
+    (cond ((null frame) (refuse held job "noFrame" number "frames" (length (held-frames held))))
+          ((not (frame-tag frame))
+           (refuse held job "frame" number "why" "its code does not keep what that needs"
+                       "nearest" (position-if #'frame-tag (held-frames held) :start (1+ number))))
+          (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
+
+(defun go-on (held job arguments)
+  "Go on from HELD for JOB as ARGUMENTS, of a message, say. Return only when that cannot be; then JOB is answered why."
+  (let ((*hold* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* nil)
+        (number (gethash "frame" arguments)))
+    (cond ((gethash "end" arguments) (end-held held job))
+          ((gethash "restart" arguments) (invoke-held-restart held job (gethash "restart" arguments)))
+          ((gethash "retry" arguments) (retry-held held job number))
+          (t (return-from-held held job number)))))

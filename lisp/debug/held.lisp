@@ -1,0 +1,207 @@
+;;;; The errors that are held. The thread of one waits, with all its frames, for what is to be done. It runs the requests
+;;;; about it. One that only looks is a job of its own, within; one that goes on is what the held job answers.
+
+(in-package "LIVE-LISP.DEBUG")
+
+(defparameter *held-limit* 10 "How many errors are held at once.")
+(defparameter *ended-limit* 50 "Of how many errors that were held it is known what became of them.")
+
+(defstruct (held (:constructor make-held (number condition seconds job)))
+  "The error NUMBER: CONDITION, held in THREAD for SECONDS after each use. JOB is what it stopped, or NIL in a thread of
+the program. SHOWN are its frames as SHOWN-FRAMES has them, with MORE. RESTARTS are those that are told, and LOCKS the names
+of locks that the thread has. VALUES are lists of values that were evaluated to go on with. COMMAND is what the thread
+is to do once its GATE is open, NIL while it waits, :STARTING before, and :OVER after that. GUEST is the job that COMMAND is
+about, until that begins; USER is the one that uses it, or did last."
+  number condition seconds job (guest nil) (user nil)
+  (thread sb-thread:*current-thread*)
+  (gate (sb-thread:make-semaphore :name "live-lisp held"))
+  (command :starting)
+  (signalled nil)
+  (shown '()) (more nil) (restarts '()) (locks '()) (values '()) (end nil))
+
+(sb-ext:defglobal **held** '() "The errors that are held, the newest first.")
+(sb-ext:defglobal **held-count** 0 "The number of the error that was held last.")
+(sb-ext:defglobal **ended** '() "The numbers of the last errors that were held, each with what became of it, as text.")
+(sb-ext:defglobal **held-lock** (sb-thread:make-mutex :name "live-lisp held errors")
+  "Held while these change.")
+
+(defvar *held* nil "The held error that this thread deals with.")
+
+(defun held-numbered (number)
+  "Return the error that is held as NUMBER, or NIL."
+  (find number **held** :key #'held-number))
+
+(defun newest-numbers ()
+  "Return the numbers of the errors that are held, in order."
+  (sort (mapcar #'held-number **held**) #'<))
+
+(defun note-held (condition seconds job)
+  "Return CONDITION as an error that is held for SECONDS, or NIL when there are too many. JOB is as in HELD."
+  (sb-thread:with-mutex (**held-lock**)
+    (when (< (length **held**) *held-limit*)
+      (let ((held (make-held (incf **held-count**) condition seconds job)))
+        (push held **held**)
+        held))))
+
+(defun forget-held (held)
+  "Note that HELD is not held any more."
+  (setf (held-command held) :over)
+  (when (held-guest held) (end-job (held-guest held)))
+  (sb-thread:with-mutex (**held-lock**)
+    (setf **held** (remove held **held**)
+          **ended** (page (acons (held-number held) (or (held-end held) "its thread was ended") **ended**) 0 *ended-limit*))))
+
+;;; What is told of one
+
+(defun slots-data (condition)
+  "Return the slots of CONDITION as JSON objects. Those of conditions of the system are in what these report."
+  (unless (sb-ext:package-locked-p (or (symbol-package (type-of condition)) *package*))
+    (loop for (name . value) in (ignore-errors (inner-slots condition))
+          repeat 10
+          collect (object "name" (symbol-name name) "value" (local-text value) "id" (object-id value)))))
+
+(defun restart-parameters (restart)
+  "Return the lambda list of what RESTART calls as text, or NIL when it takes nothing or that is not known."
+  (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
+    (and (listp parameters)
+         (remove '&optional parameters)
+         (printing-plainly
+           (string-downcase (format nil "~{~A~^ ~}" (loop for parameter in parameters
+                                                          collect (if (consp parameter) (first parameter) parameter))))))))
+
+(defun held-data (held)
+  "Return what is told of HELD besides its condition as a JSON object."
+  (object "error" (held-number held)
+          "seconds" (held-seconds held)
+          "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
+          "signalled" (held-signalled held)
+          "slots" (slots-data (held-condition held))
+          "takes" (loop for (restart) in (held-restarts held)
+                        collect (or (restart-parameters restart) ""))
+          "locks" (held-locks held)))
+
+(defun offered-restarts (held)
+  "Return the restarts for HELD, without those of the break by which it was seen when it was signalled."
+  (let* ((restarts (active-restarts (held-condition held)))
+         (last (and (held-signalled held)
+                    (position-if (lambda (restart) (member (string (restart-name restart)) '("RESET" "REASSIGN") :test #'string=))
+                                 restarts :end (min 4 (length restarts)) :from-end t))))
+    (if last (nthcdr (1+ last) restarts) restarts)))
+
+(defun note-stack (held)
+  "Note in HELD what is on this thread's stack: frames, restarts, and locks."
+  (multiple-value-bind (shown more) (shown-frames)
+    (setf (held-shown held) shown
+          (held-more held) more
+          (held-restarts held) (told-restarts (offered-restarts held))
+          (held-locks held) (own-locks))))
+
+(defun held-frames (held)
+  "Return the frames of HELD that are told, the newest first."
+  (remove-if #'folded-p (held-shown held)))
+
+(defun printed-values (values)
+  "Return VALUES, a list, as an answer has those of one form."
+  (let ((data (printing-values (values-data values))))
+    (if (eq data :empty) #() data)))
+
+;;; Waiting, and what is done meanwhile
+
+(defun call-without-handlers (function)
+  "Call FUNCTION without the handlers that the program has established: an error in it is none of theirs."
+  (if +handlers+
+      (progv (list +handlers+) (list first-handlers)
+        (funcall function))
+      (funcall function)))
+
+(defun next-command (held)
+  "Wait until HELD is used and return what is to be done, or NIL when its time is over."
+  (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))
+      (held-command held)
+      (unless (null (sb-ext:compare-and-swap (held-command held) nil :over))
+        ;; It is being used at this moment.
+        (sb-thread:wait-on-semaphore (held-gate held))
+        (held-command held))))
+
+(defun serve (held)
+  "Do what is asked for HELD, in its thread, until its time is over. What makes it go on leaves from here."
+  (let ((*held* held) (*hold* nil))
+    (loop
+      (setf (held-command held) nil)
+      (let ((command (next-command held)))
+        (when (null command) (return))
+        (setf (held-guest held) nil)
+        (funcall command)))))
+
+(defun why-not-held (condition)
+  "Return why CONDITION cannot be held here, or NIL."
+  (cond ((or (typep condition 'storage-condition) (not (room-on-stack-p)))
+         "there is no room to hold it")
+        ((or (not sb-sys:*interrupts-enabled*) collection-inhibited)
+         "it was signalled where its thread cannot be interrupted")))
+
+(defun too-many-text ()
+  "Return that no more errors can be held, as part of a sentence."
+  (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
+
+(defun held-calls (held)
+  "Return the frames of HELD as FRAME-CALLS does, with a mark at those of the system."
+  (loop for frame in (held-shown held)
+        for call in (frame-calls (held-shown held))
+        collect (if (or (folded-p frame) (not (system-frame-p frame)))
+                    call
+                    (cons (car call) (list "system" t)))))
+
+(defun held-members (held keeper)
+  "Return the members that tell of HELD, which KEEPER keeps, as *ERROR-KEEPER* does."
+  (list "condition" (let ((*offered* (mapcar #'first (held-restarts held))))
+                      (described (held-condition held) keeper t (held-calls held) (held-more held)))
+        "held" (held-data held)))
+
+(defun park (held job)
+  "Keep JOB, which HELD stopped and which was answered, among those that run, under an id that no request has."
+  (remhash (job-id job) **jobs**)
+  (setf (job-id job) (- (held-number held))
+        (gethash (job-id job) **jobs**) job))
+
+(defvar *follower* nil "The job that is told what comes of a frame that this thread, one of the program, has run again.")
+
+(defun serve-for-thread (held)
+  "Do what is asked for HELD in its thread, which is the program's. Return when it is let go, or its time is over."
+  (format **background-stream** "~&Error ~D is held in the thread ~A: ~A~%"
+          (held-number held) (current-thread-name) (class-text (class-of (held-condition held))))
+  (setf (held-end held) "its time was over, so its thread went on without us")
+  (when (and *follower* (not (job-answered *follower*)))
+    (answer *follower* (held-members held nil)))
+  (catch held (serve held)))
+
+(defun serve-for-job (held job)
+  "Answer JOB that it is stopped by HELD, and do what is asked for that. Return when it is let go; the call ends when its time
+is over."
+  (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
+    (answer job (looking (job)
+                  (append (held-members held (and (not (held-signalled held)) *error-keeper*))
+                          (loop for function in *so-far* append (funcall function)))))
+    (park held job)
+    (catch held
+      (serve held)
+      (setf (held-end held) "its time was over, so its call was ended")
+      (throw job (list "aborted" t)))))
+
+(defun hold-condition (condition seconds job &optional signalled)
+  "Hold CONDITION for SECONDS, in a thread that runs JOB, or in one of the program when that is NIL. SIGNALLED says that
+handlers of the program come after it. Return NIL when it was let go, and why it was not held when it cannot be."
+  (or (why-not-held condition)
+      (let ((held (note-held condition seconds job)))
+        (if (null held)
+            (too-many-text)
+            (unwind-protect
+                 (progn (setf (held-signalled held) signalled)
+                        (note-stack held)
+                        (if job
+                            (serve-for-job held job)
+                            (serve-for-thread held))
+                        nil)
+              (forget-held held))))))
+
+(setf **holder** (lambda (condition job) (hold-condition condition *hold* job)))

@@ -1,0 +1,80 @@
+;;;; Looking into objects: by what names them, or by an id that an answer told.
+
+(in-package "LIVE-LISP.DEBUG")
+
+(defun id-in (text)
+  "Return the number in TEXT when it is an id, such as @12, else NIL."
+  (and (> (length text) 1)
+       (char= (char text 0) #\@)
+       (ignore-errors (parse-integer text :start 1))))
+
+(defun object-named (text package)
+  "Return what TEXT names in PACKAGE, and as what: the value of a variable, a function, a class, or the symbol itself."
+  (let ((symbol (named-symbol text package)))
+    (cond ((eql 0 (search "#'" text)) (if (fboundp symbol) (values (fdefinition symbol) "function") (values symbol "symbol")))
+          ((char= (char text 0) #\') (values symbol "symbol"))
+          ((boundp symbol) (values (symbol-value symbol) "variable"))
+          ((fboundp symbol) (values (or (macro-function symbol) (fdefinition symbol)) "function"))
+          ((find-class symbol nil) (values (find-class symbol) "class"))
+          (t (values symbol "symbol")))))
+
+(defun package-meant (text)
+  "Return the package that TEXT, such as \"APP\" or APP:, names, or NIL."
+  (let ((name (string-trim "\": " text)))
+    (and (find (char text (1- (length text))) "\":")
+         (or (find-package name) (find-package (string-upcase name))))))
+
+(defun meant-object (text package)
+  "Return the object that TEXT means in PACKAGE. Leaves the operation with what is wrong."
+  (let* ((text (string-trim " " text)) (id (id-in text)))
+    (cond ((string= text "") (fail-lookup "noValue" t))
+          (id (multiple-value-bind (object there) (object-of-id id)
+                (if there object (fail-lookup "goneId" text))))
+          ((and (char= (char text 0) #\() (not (eql 0 (search "(setf " text :test #'char-equal))))
+           (fail-lookup "isForm" t))
+          ((package-meant text))
+          (t (values (object-named text package))))))
+
+(defun part-named (name parts)
+  "Return the one of PARTS that NAME means, in any case, or NIL."
+  (or (find name parts :key #'part-name :test #'string=)
+      (find name parts :key #'part-name :test #'string-equal)))
+
+(defun object-at (object path)
+  "Return the object at PATH, names of parts, in OBJECT. Leaves the operation when a part is not there."
+  (loop for name in path
+        for parts = (object-parts object)
+        for part = (part-named name parts)
+        do (cond ((null part)
+                  (fail-lookup "noPart" name "in" (printed object)
+                               "parts" (mapcar #'part-name (page parts 0 20)) "total" (length parts)))
+                 ((part-why part) (fail-lookup "noPart" name "in" (printed object) "why" (part-why part)))
+                 (t (setf object (part-value part))))
+        finally (return object)))
+
+(defun part-data (part)
+  "Return PART as a JSON object."
+  (let ((value (part-value part)))
+    (object "name" (part-name part)
+            "value" (and (null (part-why part)) (printed value))
+            "why" (part-why part)
+            "id" (and (null (part-why part)) (object-id value)))))
+
+(defun inspection (object offset limit)
+  "Return what OBJECT is, and LIMIT of its parts from OFFSET on, as a JSON object."
+  (let ((parts (object-parts object)))
+    (object "value" (if (stringp object)
+                        (printing-plainly (print-safely 10000 object))
+                        (printed object))
+            "type" (let ((type (type-of object)))
+                     (if (symbolp type) (symbol-text type) (printed type)))
+            "id" (object-id object)
+            "total" (length parts)
+            "parts" (mapcar #'part-data (page parts offset limit)))))
+
+(define-operation "inspect" (value package path offset limit)
+  "Look into the object that the text VALUE means in PACKAGE, or that is at PATH, names of parts, in it. Tell LIMIT parts from
+OFFSET on."
+  (call-in-session (and package (named-package package))
+                   (lambda ()
+                     (inspection (object-at (meant-object value package) path) offset limit))))

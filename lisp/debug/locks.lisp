@@ -1,0 +1,36 @@
+;;;; Which locks a thread has, and which one it waits for.
+
+(in-package "LIVE-LISP.DEBUG")
+
+(defun lock-name (lock)
+  "Return the name of LOCK, a mutex, as text."
+  (print-safely 60 (or (sb-thread:mutex-name lock) "without a name") "~A"))
+
+(defun stack-words (function)
+  "Call FUNCTION with each word on this thread's stack, from where it is now to its end."
+  (when (and this-slot stack-end-slot)
+    (let ((thread (thread-slot this-slot)) (here (stack-pointer)))
+      (when (plusp (sb-sys:sap-int thread))
+        (loop with end = (- (sb-sys:sap-ref-word thread (* word-octets stack-end-slot)) (sb-sys:sap-int here))
+              for offset from 0 below (min end 4000000) by word-octets
+              do (funcall function (sb-sys:sap-ref-word here offset)))))))
+
+(defun own-locks ()
+  "Return the names of the locks that this thread has. Whoever has one keeps it on the stack, to release it."
+  (let ((locks '()))
+    (stack-words (lambda (word)
+                   (when (= instance-tag (logand word 15))
+                     (multiple-value-bind (object valid) (word-object word nil)
+                       (when (and valid
+                                  (typep object 'sb-thread:mutex)
+                                  (eq (sb-thread:mutex-owner object) sb-thread:*current-thread*))
+                         (pushnew object locks))))))
+    (mapcar #'lock-name locks)))
+
+(defun awaited-lock (thread)
+  "Return the lock that THREAD waits for as a JSON object with its name and the thread that has it, or NIL."
+  (let* ((lock (ignore-errors (waited-for thread)))
+         (owner (and (typep lock 'sb-thread:mutex) (sb-thread:mutex-owner lock))))
+    (when (typep lock 'sb-thread:mutex)
+      (object "name" (lock-name lock)
+              "owner" (and (typep owner 'sb-thread:thread) (short-thread-name owner))))))

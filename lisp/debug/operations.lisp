@@ -1,0 +1,159 @@
+;;;; What the server can ask of held errors.
+
+(in-package "LIVE-LISP.DEBUG")
+
+(define-operation "debug-list" ()
+  "List the errors that are held."
+  (object "held" (loop for held in (reverse **held**)
+                       collect (object "error" (held-number held)
+                                       "seconds" (held-seconds held)
+                                       "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
+                                       "type" (class-text (class-of (held-condition held)))))))
+
+(defun no-frame (number)
+  "Return the members that say that the error of this thread has no frame NUMBER."
+  (list "value" (object "noFrame" number "frames" (length (held-frames *held*)))))
+
+(defun asked-frame (number)
+  "Return the frame NUMBER of the error of this thread, or without a number the one that forms are about."
+  (if number (frame-numbered *held* number) (default-frame *held*)))
+
+(defun frame-package (frame)
+  "Return the package that forms about FRAME are read in: that of what it calls, unless that is one of the system."
+  (let* ((root (and frame (root-name (frame-name frame))))
+         (package (and root (symbol-package root))))
+    (if (and package (not (sb-ext:package-locked-p package)))
+        package
+        (usable-package *package*))))
+
+(defun frame-parameters (frame)
+  "Return the parameters of FRAME that are no variables there and whose arguments are kept, as pairs with those."
+  (ignore-errors
+   (let* ((method (method-name-p (frame-name frame)))
+          (function (function-of-frame (frame-function frame)))
+          (arguments (if method (cddr (frame-arguments frame)) (frame-arguments frame)))
+          (parameters (plain-lambda-list function))
+          (kept (loop for variable in (frame-variables frame)
+                      when (eq :valid (variable-validity variable (frame-place frame)))
+                        collect (variable-symbol variable))))
+     (loop for parameter in (if method (cddr parameters) parameters)
+           for argument in arguments
+           until (member parameter '(&key &rest &aux &body))
+           when (and (symbolp parameter)
+                     (not (member parameter lambda-list-keywords))
+                     (not (member parameter kept))
+                     (not (not-kept-p argument)))
+             collect (cons parameter argument)))))
+
+(defun locals-data (frame)
+  "Return the locals of FRAME, and its parameters of which only the arguments are kept, as JSON objects."
+  (let ((parameters (frame-parameters frame)) (*tells-ids* t))
+    (append (loop for (name . value) in parameters
+                  collect (object "name" (symbol-name name) "value" (local-text value) "id" (object-id value)))
+            (remove-if (lambda (local)
+                         (let ((name (second (member "name" (json-object-members local) :test #'equal))))
+                           (find name parameters :key (lambda (pair) (symbol-name (car pair))) :test #'equal)))
+                       (frame-locals frame)))))
+
+(defun frame-data (frame number)
+  "Return what is told of FRAME, of the error of this thread, with its locals, as a JSON object."
+  (multiple-value-bind (again why) (frame-call-again frame)
+    (object "frame" number
+            "call" (frame-object (frame-text (frame-call frame)) (call-place frame))
+            "locals" (locals-data frame)
+            "package" (package-name (frame-package frame))
+            "again" (and again t)
+            "why" why
+            "features" (feature-names))))
+
+(define-operation ("debug-look" :members t :starter #'look-in-thread) (frame)
+  "Tell of the error of this thread, or of its frame number FRAME with locals."
+  (let ((found (frame-numbered *held* frame)))
+    (cond ((null frame) (held-members *held* nil))
+          (found (list "value" (frame-data found frame)))
+          (t (no-frame frame)))))
+
+(defun read-forms (text)
+  "Return the forms of TEXT."
+  (with-input-from-string (in text)
+    (loop for form = (read in nil in)
+          until (eq form in) collect form)))
+
+(defun evaluate-within (form frame)
+  "Return the values of FORM with the variables and the parameters of FRAME, as a list."
+  (let ((parameters (frame-parameters frame)))
+    (multiple-value-list
+     (evaluate-in-frame frame
+                        (if parameters
+                            `(let ,(loop for (name . value) in parameters collect `(,name ',value))
+                               (declare (ignorable ,@(mapcar #'car parameters)))
+                               ,form)
+                            form)))))
+
+(defun evaluate-here (text frame)
+  "Return the values of the last form of TEXT, with the variables of FRAME unless it is NIL."
+  (let ((values '()))
+    (dolist (form (call-reading (lambda () (read-forms text))) values)
+      (setf values (if frame (evaluate-within form frame) (multiple-value-list (eval form)))))))
+
+(define-operation ("debug-eval" :members t :starter #'look-in-thread) (frame codes package keep)
+  "Evaluate the texts CODES with the variables of the frame number FRAME of the error of this thread, or of the newest
+of the program. They are read in PACKAGE, or in that of what the frame calls. With KEEP the error goes on with their values."
+  (let ((found (asked-frame frame)) (*remarks* (make-remarks)) (*value-budget* 10000))
+    (if (and frame (null found))
+        (no-frame frame)
+        (let* ((*package* (if package (named-package package) (frame-package found)))
+               (values (call-collecting-warnings
+                        (lambda ()
+                          (loop for code in codes
+                                collect (call-user-code (lambda () (evaluate-here code found))))))))
+          (when keep (setf (held-values *held*) values))
+          (append (list "values" (mapcar #'printed-values values))
+                  (warning-members))))))
+
+;;; New definitions
+
+(defun specializer-of (parameter)
+  "Return the specializer that PARAMETER of a method names, or NIL."
+  (let ((name (if (consp parameter) (second parameter) t)))
+    (cond ((symbolp name) (find-class name nil))
+          ((and (eq (first name) 'eql) (constantp (second name)))
+           (sb-mop:intern-eql-specializer (eval (second name)))))))
+
+(defun defined-method (form)
+  "Return the method that FORM, a DEFMETHOD, would replace, or NIL."
+  (let* ((rest (member-if #'listp (cddr form)))
+         (required (ldiff (first rest)
+                          (member-if (lambda (parameter) (member parameter lambda-list-keywords)) (first rest)))))
+    (find-method (fdefinition (second form)) (ldiff (cddr form) rest) (mapcar #'specializer-of required) nil)))
+
+(defun replaced-sources (form)
+  "Return the places in files of what FORM, a definition, would replace, as JSON objects."
+  (when (and (consp form) (consp (rest form)))
+    (if (eq (first form) 'defmethod)
+        (let ((source (introspect "FIND-DEFINITION-SOURCE" (defined-method form))))
+          (list (and source (place-data source))))
+        (function-sources (second form)))))
+
+(defun replaced-data (code package)
+  "Return what in files the definitions of the text CODE would replace, when they are read in PACKAGE."
+  (ignore-errors
+   (let ((*package* package))
+     (loop for form in (read-forms code)
+           for sources = (remove nil (ignore-errors (replaced-sources form)))
+           when sources
+             collect (object "name" (printing-plainly (print-safely 100 (second form)))
+                             "method" (and (eq (first form) 'defmethod) t)
+                             "place" (first sources))))))
+
+(define-operation ("debug-fix" :members t :starter #'look-in-thread) (frame code package)
+  "Evaluate the forms of the text CODE as EVALUATE does, in PACKAGE, or in that of what the frame number FRAME calls. Tell
+what of files they replace."
+  (let* ((package (if package (named-package package) (frame-package (asked-frame frame))))
+         (replaced (replaced-data code package)))
+    (append (list "replaced" replaced "features" (and replaced (feature-names)))
+            (evaluate-code code package))))
+
+(define-operation ("debug-go" :members t :starter #'go-on-in-thread) ()
+  "Have the thread of an error go on, which does not come here."
+  '())

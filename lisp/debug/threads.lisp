@@ -1,0 +1,48 @@
+;;;; What any thread does at this moment.
+
+(in-package "LIVE-LISP.DEBUG")
+
+(defparameter *look-seconds* 1 "For how long it is waited until a thread has told its frames.")
+
+(defun look-here (done)
+  "Runs in a thread that was interrupted: return its frames as data, and signal DONE. No code of the user runs."
+  (let ((frames '()))
+    (unwind-protect
+         (setf frames (ignore-errors
+                       (loop for call in (calls-on-stack)
+                             collect (if (folded-p call)
+                                         (object "folded" (folded-count call))
+                                         (frame-object (frame-text (car call)) (cdr call))))))
+      (funcall done frames))))
+
+(defun frames-of (thread)
+  "Return the frames of THREAD as data, and whether it told them in time."
+  (let ((told (sb-thread:make-semaphore :name "live-lisp look")) (frames '()))
+    (flet ((done (found)
+             (setf frames found)
+             (sb-thread:signal-semaphore told)))
+      (ignore-errors
+       (sb-thread:interrupt-thread thread (lambda () (when (room-on-stack-p) (look-here #'done)))))
+      (let ((in-time (sb-thread:wait-on-semaphore told :timeout *look-seconds*)))
+        (values frames in-time)))))
+
+(defun threads-named (name)
+  "Return the threads that NAME, of any case, or a part of it, means."
+  (let ((threads (remove-if #'spare-thread-p (sb-thread:list-all-threads))))
+    (flet ((matching (test)
+             (remove-if-not (lambda (thread) (funcall test name (short-thread-name thread))) threads)))
+      (or (matching #'string-equal)
+          (matching (lambda (asked whole) (search asked whole :test #'char-equal)))))))
+
+(define-operation "debug-thread" (name)
+  "Tell the frames of the thread NAME as they are now, and the lock that it waits for. Else list the threads."
+  (let* ((found (threads-named name)) (thread (first found)))
+    (if (or (null thread) (rest found))
+        (object "threads" (mapcar #'short-thread-name (page (or found (sb-thread:list-all-threads)) 0 20))
+                "found" (length found))
+        (multiple-value-bind (frames told) (frames-of thread)
+          (object "thread" (short-thread-name thread)
+                  "frames" frames
+                  "silent" (not told)
+                  "waitsFor" (awaited-lock thread)
+                  "features" (feature-names))))))

@@ -1,0 +1,47 @@
+;;;; What a call says of its errors before they happen: which restarts are taken, and whether the others are held. What
+;;;; holds them comes later.
+
+(in-package "LIVE-LISP.JOBS")
+
+(defvar *hold* nil "For how many seconds an error of this call is held before it ends that, or NIL when none is.")
+
+(sb-ext:defglobal **holder** (constantly nil)
+  "What holds a condition in its thread, for a job: a function of both. It returns why it does not hold it.")
+
+(sb-ext:defglobal **on-break** nil
+  "What is called with each condition that comes to the debugger, before all else, or NIL.")
+
+(defvar *so-far* '() "Functions that return members of the answer of this call, for one that is given before its end.")
+
+(defvar *debug-level* nil "The DEBUG quality by which this call compiles, or NIL for that of the session.")
+
+;;; Restarts that were chosen in advance
+
+(defvar *chosen-restarts* '() "The names of the restarts that this call takes when they are offered, the best first.")
+
+(defvar *taken* '() "What restarts were taken for: lists of the name, and of the type and the text of the condition.")
+
+(defun restart-required-count (restart)
+  "Return how many arguments what RESTART calls must have, as far as that is known."
+  (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
+    (if (listp parameters)
+        (length (ldiff parameters (member-if (lambda (parameter) (member parameter lambda-list-keywords)) parameters)))
+        0)))
+
+(defun take-chosen-restart (condition)
+  "Go on from CONDITION by the first restart that was chosen and is offered. It is taken once for conditions that are
+alike, since one that only tries again could do so for ever."
+  (loop for name in *chosen-restarts*
+        for restart = (find name (active-restarts condition)
+                            :key (lambda (each) (string (restart-name each))) :test #'string-equal)
+        for key = (and restart (list (string (restart-name restart)) (class-text (class-of condition)) (report-text 200 condition)))
+        do (when (and restart
+                      (zerop (restart-required-count restart))
+                      (not (member key *taken* :test #'equal)))
+             (push key *taken*)
+             (invoke-restart restart))))
+
+(defun taken-members ()
+  "Return the members that tell which restarts were taken."
+  (list "taken" (loop for (name nil text) in (reverse *taken*)
+                      collect (object "restart" name "text" text))))

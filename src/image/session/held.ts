@@ -1,0 +1,54 @@
+// Decides what is known of the calls whose error is held: how what becomes of one is told, once it goes on.
+
+import type { Reply } from '../wire/call.ts';
+import type { HeldError } from '../wire/holding.ts';
+import type { Operations } from '../wire/operations.ts';
+
+/** How many calls are known; the oldest are forgotten, whose errors are held no more. */
+const LIMIT = 100;
+
+/** A call that an error stopped: which operation it was, and what makes of its reply what it would have given. */
+export interface HeldCall<Told> {
+  name: keyof Operations;
+  args: object;
+  finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Told;
+}
+
+export class HeldCalls<Told> {
+  /** Seconds for which an error is held after each use. */
+  readonly seconds: number;
+  readonly #calls = new Map<number, HeldCall<Told>>();
+
+  constructor(seconds: number) {
+    this.seconds = seconds;
+  }
+
+  /** Keeps that the error HELD stopped a call of the operation NAME with ARGS, whose reply FINISH would have told. */
+  keep<Name extends keyof Operations>(
+    held: HeldError,
+    name: Name,
+    args: Operations[Name]['args'],
+    finish: (reply: Reply<Name>) => Told,
+  ): void {
+    // What comes back then is what this operation gives.
+    this.#calls.set(held.error, { name, args, finish: (reply) => finish(reply as Reply<Name>) });
+    const [oldest] = this.#calls.keys();
+    if (this.#calls.size > LIMIT && oldest !== undefined) this.#calls.delete(oldest);
+  }
+
+  /** Keeps that the error HELD has stopped anew the call that the error NUMBER had. */
+  keepAgain(held: HeldError, number: number): void {
+    const call = this.#calls.get(number);
+    if (call !== undefined) this.#calls.set(held.error, call);
+  }
+
+  /** Forgets all calls: their image is lost. */
+  clear(): void {
+    this.#calls.clear();
+  }
+
+  /** Returns the call that the error NUMBER stopped; undefined for one in a thread of the program. */
+  call(number: number): HeldCall<Told> | undefined {
+    return this.#calls.get(number);
+  }
+}

@@ -1,0 +1,142 @@
+// Decides the tool that looks into errors that are held, and goes on from them.
+
+import { CallError } from '../../errors.ts';
+import type { Image } from '../../image/image.ts';
+import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import { TIMEOUT } from '../calling.ts';
+import type { Places } from '../places.ts';
+import { end, goOn, retry, returnFrom } from './going-on.ts';
+import type { Grounds, Held } from './held.ts';
+import type { Holds } from './hold.ts';
+import { listHeld, showThread, unwatch, watch } from './listing.ts';
+import { evaluate, fix, look } from './looking.ts';
+
+const DEBUG = {
+  name: 'debug',
+  title: 'Debug a held error',
+  description:
+    'Look into an error that on_error: hold kept, and go on from it. With error alone: condition, frames, restarts. With frame: its variables and source. Then give one of eval, restart, return, retry and end. retry runs the frame again, or without frame the whole form; fix evaluates new definitions before that. Without arguments it lists held errors.',
+  parameters: [
+    { name: 'error', type: 'integer', description: 'Number of the held error', minimum: 1 },
+    { name: 'frame', type: 'integer', description: 'Number of a frame of it, 0 the newest', minimum: 0 },
+    {
+      name: 'eval',
+      type: 'string',
+      description: 'Form to evaluate with the variables of the frame (default: newest of the program)',
+    },
+    { name: 'restart', type: 'string', description: 'Name or number of a restart to go on by' },
+    {
+      name: 'values',
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Forms whose values the restart takes',
+    },
+    { name: 'return', type: 'string', description: 'Form whose values the frame returns' },
+    { name: 'fix', type: 'string', description: 'Definitions to evaluate in place of those that are wrong' },
+    { name: 'retry', type: 'boolean', description: 'Run the frame again with its arguments' },
+    { name: 'end', type: 'boolean', description: 'End the call, or let the thread go on without us' },
+    {
+      name: 'package',
+      type: 'string',
+      description: "Package to read forms in (defaults to that of the frame's function)",
+    },
+    {
+      name: 'thread',
+      type: 'string',
+      description: 'Show what this thread does now, and the lock it waits for',
+    },
+    {
+      name: 'watch',
+      type: 'string',
+      description:
+        'Record errors when they are signalled, before handlers: all, or the name of a thread or package',
+    },
+    { name: 'type', type: 'string', description: 'Type of the errors to watch (default ERROR)' },
+    { name: 'hold', type: 'boolean', description: 'Hold each watched error in its thread' },
+    { name: 'unwatch', type: 'boolean', description: 'Stop watching' },
+    { name: 'all', type: 'boolean', description: 'Show frames of libraries too' },
+    TIMEOUT,
+  ],
+  limitMs: Number.POSITIVE_INFINITY,
+  safetyLevel: 'cautious',
+  categories: ['execution'],
+  shortDescription: 'Look into a held error, evaluate in its frames, fix the code and run the frame again',
+  complexity: 'complex',
+  keywords: [
+    'debugger',
+    'invoke a restart',
+    'evaluate in a frame',
+    'restart a frame',
+    'variables of a frame',
+    'fix and continue',
+    'continue after an error',
+  ],
+} as const satisfies ToolDescription;
+
+type Arguments = ArgumentsFor<typeof DEBUG>;
+
+/** Returns the tool that debugs errors of IMAGE, of which HOLDS knows the calls. PLACES tell where frames are. */
+export function debug(image: Image, holds: Holds, places: Places) {
+  return defineTool({
+    ...DEBUG,
+    handler: async (args, context) => perform({ image, holds, places, context }, args),
+  });
+}
+
+/** What only one of can be asked for. */
+const ACTIONS = ['eval', 'restart', 'return', 'retry', 'end'] as const;
+/** What is about no held error. */
+const OTHERS = ['watch', 'unwatch', 'thread'] as const;
+
+async function perform(grounds: Grounds, args: Arguments): Promise<Result> {
+  const { error } = args;
+  const action = chosenAction(args);
+  if (args.watch !== undefined) return watch(grounds, args.watch, args);
+  if (args.unwatch) return unwatch(grounds);
+  if (args.thread !== undefined) return showThread(grounds, args.thread);
+  if (error === undefined) return listHeld(grounds);
+  const held: Held = { ...grounds, error, args };
+  if (args.fix === undefined) return performAction(held, args, action);
+  const fixed = await fix(held, args.fix);
+  if (action !== 'retry' || fixed.failed) return fixed;
+  const after = await retry(held);
+  return { ...after, text: [fixed.text, after.text].join('\n\n') };
+}
+
+async function performAction(held: Held, args: Arguments, action: (typeof ACTIONS)[number] | undefined) {
+  switch (action) {
+    case 'eval':
+      return evaluate(held, args.eval ?? '');
+    case 'restart':
+      return goOn(held, args.restart ?? '');
+    case 'return':
+      return returnFrom(held, args.return ?? '');
+    case 'retry':
+      return retry(held);
+    case 'end':
+      return end(held);
+    default:
+      return look(held);
+  }
+}
+
+/** Returns what ARGS ask for besides a look. Throws a CallError when they ask for what does not go together. */
+function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
+  const given = (name: keyof Arguments) => args[name] !== undefined && args[name] !== false;
+  const chosen = [...ACTIONS, ...OTHERS].filter(given);
+  const action = ACTIONS.find(given);
+  if (chosen.length > 1) throw new CallError(`Give one of ${chosen.join(' and ')}; nothing was done.`);
+  if (args.fix !== undefined && chosen.length > 0 && action !== 'retry') {
+    throw new CallError(`fix goes with retry, not with ${chosen[0]}; nothing was done.`);
+  }
+  if (args.values !== undefined && action !== 'restart') {
+    throw new CallError('values are what a restart takes; give restart too. Nothing was done.');
+  }
+  if ((given('type') || given('hold')) && args.watch === undefined) {
+    throw new CallError('type and hold say what watch does; give watch too. Nothing was done.');
+  }
+  if (args.error === undefined && (action ?? args.fix ?? args.frame) !== undefined) {
+    throw new CallError('Give error, the number of a held error; debug without arguments lists them.');
+  }
+  return action;
+}

@@ -1,0 +1,163 @@
+// Decides how a call asks for its errors to be held, and how a held error reads.
+
+import type { HeldCalls } from '../../image/session/held.ts';
+import type { Reply } from '../../image/wire/call.ts';
+import type { Condition, Frame, Output } from '../../image/wire/endings.ts';
+import type { HeldError, Hold, Holding } from '../../image/wire/holding.ts';
+import type { Operations } from '../../image/wire/operations.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { outputSection } from '../endings.ts';
+import { didYouMean } from '../natures.ts';
+import type { Places } from '../places.ts';
+import { callText } from '../stack.ts';
+
+export type Holds = HeldCalls<Result>;
+
+export const ON_ERROR = {
+  name: 'on_error',
+  type: 'string',
+  description: 'hold: keep an error with its frames and restarts, for debug to look at and go on from',
+  enum: ['end', 'hold'],
+} as const;
+
+export const RESTARTS = {
+  name: 'restarts',
+  type: 'array',
+  items: { type: 'string' },
+  description: 'Names of restarts to take where an error offers them, such as CONTINUE',
+} as const;
+
+export const DEBUG_LEVEL = {
+  name: 'debug_level',
+  type: 'integer',
+  description: 'DEBUG quality for this code only; 3 keeps all variables',
+  minimum: 0,
+  maximum: 3,
+} as const;
+
+/** Returns what the arguments above say of the errors of a call, as the image takes it. */
+export function errorOptions(
+  args: {
+    readonly on_error?: 'end' | 'hold';
+    readonly restarts?: readonly string[];
+    readonly debug_level?: number;
+  },
+  holds: Holds,
+): Hold {
+  const { on_error, restarts, debug_level } = args;
+  return {
+    ...(on_error === 'hold' && { hold: holds.seconds }),
+    ...(restarts !== undefined && { restarts }),
+    ...(debug_level !== undefined && { debugLevel: debug_level }),
+  };
+}
+
+/** Returns what is told of restarts that were taken, and of an error that could not be held. */
+export function holdingSection({ taken = [], notHeld }: Holding): string {
+  const took = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
+  return [
+    ...took,
+    ...(notHeld === undefined ? [] : [`Note: the error was not held, because ${notHeld}.`]),
+  ].join('\n');
+}
+
+/** Returns what is told of REPLY to the operation NAME with ARGS: the error that it holds, or what FINISH makes of it. */
+export function heldOr<Name extends keyof Operations>(
+  reply: Reply<Name>,
+  { name, args, holds, places }: { name: Name; args: Operations[Name]['args']; holds: Holds; places: Places },
+  finish: (reply: Reply<Name>) => Result,
+): Result {
+  const { held } = reply.data as { held?: HeldError };
+  if (held === undefined) return finish(reply);
+  holds.keep(held, name, args, finish);
+  return heldResult(reply, held, places);
+}
+
+/** Returns what is told of the error HELD, with which a call was answered. */
+export function heldResult(
+  { ending, output, data }: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object },
+  held: HeldError,
+  places: Places,
+  all = false,
+): Result {
+  const condition = ending.kind === 'condition' ? ending.condition : { type: 'unknown', text: 'unknown' };
+  return {
+    data: { held, condition, ...(output && { output }) },
+    text: heldText(condition, held, places, { output, all, holding: data }),
+    failed: true,
+  };
+}
+
+function heldText(
+  condition: Condition,
+  held: HeldError,
+  places: Places,
+  { output, all, holding }: { output: Output | undefined; all: boolean; holding: Holding },
+): string {
+  const near = didYouMean(condition.near);
+  return joinSections([
+    `Error: ${condition.text}\nType: ${condition.type}${near ? `\n${near}` : ''}${slotsText(held)}\n${whereText(held)}`,
+    framesText(condition, places, all),
+    restartsText(condition, held),
+    outputSection(output),
+    holdingSection(holding),
+  ]);
+}
+
+function slotsText({ slots = [] }: HeldError): string {
+  return slots.map(({ name, value, id }) => `\n  ${name} = ${value}${id ? `  ${id}` : ''}`).join('');
+}
+
+function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
+  const where = thread === undefined ? '' : ` in the thread ${thread}`;
+  const named = locks.map((name) => `"${name}"`).join(', ');
+  const waits =
+    locks.length === 0
+      ? ''
+      : ` Its thread has the ${locks.length === 1 ? 'lock' : 'locks'} ${named}: who wants it waits.`;
+  return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${waits}`;
+}
+
+/** Returns the frames of CONDITION, numbered as debug takes them. With ALL it shows those of libraries too, else where
+ *  they follow each other only how many they are. */
+function framesText({ frames = [], features = [] }: Condition, places: Places, all: boolean): string {
+  const known = new Set(features);
+  const folds = !all && frames.some((frame) => isOwn(frame, places));
+  const lines: string[] = [];
+  let number = 0;
+  let hidden = 0;
+  const showHidden = () => {
+    if (hidden > 0) lines.push(`  ... ${hidden} ${hidden === 1 ? 'frame' : 'frames'} of libraries`);
+    hidden = 0;
+  };
+  for (const [index, frame] of frames.entries()) {
+    if (folds && index > 0 && !isOwn(frame, places)) {
+      hidden += 'folded' in frame ? frame.folded : 1;
+    } else {
+      showHidden();
+      lines.push(
+        'folded' in frame
+          ? `  ... ${frame.folded} frames of SBCL and its libraries`
+          : `  ${number}: ${callText(frame, known, places)}`,
+      );
+    }
+    if ('call' in frame) number += 1;
+  }
+  showHidden();
+  return lines.length === 0 ? '' : `Frames:\n${lines.join('\n')}`;
+}
+
+/** Returns whether FRAME is of a file of the workspace, or of code that was evaluated. */
+function isOwn(frame: Frame, places: Places): boolean {
+  if ('folded' in frame || frame.system) return false;
+  return frame.file === undefined || places.fileName(frame.file) !== frame.file;
+}
+
+function restartsText({ restarts = [] }: Condition, { takes = [] }: HeldError): string | false {
+  const lines = restarts.map(({ name, report }, index) => {
+    const parameters = takes[index] ? ` (${takes[index]})` : '';
+    return `  ${index} ${name}${parameters}: ${report.replace(/\s+/g, ' ')}`;
+  });
+  return lines.length > 0 && `Restarts:\n${lines.join('\n')}`;
+}

@@ -1,0 +1,99 @@
+// Decides the tool that looks into objects of the image.
+
+import type { Image } from '../../image/image.ts';
+import type { InspectData } from '../../image/wire/debugging.ts';
+import { beyondNote, hasMore, joinSections, listText } from '../../kernel/reply.ts';
+import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
+import { LIMIT, OFFSET, pageOf } from '../paging.ts';
+
+const INSPECT = {
+  name: 'inspect',
+  title: 'Inspect an object',
+  description:
+    'Look into an object of the image, one line a part: slots, elements, entries of a hash table, closed-over values, and so on. Each part that has parts has an id (@12), which inspect takes as long as the object lives. path leads to a part at any depth in one call. Evaluates nothing.',
+  parameters: [
+    {
+      name: 'value',
+      type: 'string',
+      description:
+        'A variable such as *config* or *, the last value; #\'function, class, "PACKAGE", or an id',
+    },
+    {
+      name: 'path',
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Names of parts that lead to the one to show, such as ["acceptor", "port"]',
+    },
+    PACKAGE,
+    { ...LIMIT, description: 'How many parts to show at most (20 when absent)' },
+    OFFSET,
+  ],
+  required: ['value'],
+  categories: ['execution'],
+  shortDescription: 'Look into an object: slots, elements, hash table entries, closures, by id and path',
+  complexity: 'simple',
+  keywords: [
+    'inspect an object',
+    'slots of an instance',
+    'hash table contents',
+    'value of a variable',
+    'describe object',
+    'elements of a vector',
+    'closure values',
+    'data structure',
+  ],
+} as const satisfies ToolDescription;
+
+/** Returns the tool that looks into objects of IMAGE. */
+export function inspect(image: Image) {
+  return defineTool({
+    ...INSPECT,
+    handler: async (args, context) => {
+      const { offset, limit } = pageOf(args, context, 20);
+      const { value, path = [] } = args;
+      const reply = await image.call(
+        'inspect',
+        { value, path, ...packageOf(args), offset, limit },
+        callOptions(context),
+      );
+      const data = foundValue(reply);
+      return isLookupFailure(data) ? lookupResult(data) : inspectResult(data, value, offset);
+    },
+  });
+}
+
+function inspectResult(data: InspectData, asked: string, offset: number): Result {
+  const failure = failureText(data, asked);
+  if (failure !== undefined) return { data, text: failure, absent: true };
+  const { value = '', type, id, total = 0 } = data;
+  const parts = (data.parts ?? []).flatMap((part) => (typeof part === 'string' ? [] : [part]));
+  const rows = parts.map((part) => {
+    const shown = part.value ?? `(${part.why})`;
+    return `${part.name} = ${shown}${part.id === undefined ? '' : `  ${part.id}`}`;
+  });
+  const page = { offset, shown: rows.length, total };
+  const text = joinSections([
+    `${value}${id === undefined ? '' : `  ${id}`}\nType: ${type}${total > 0 ? `, ${total} ${total === 1 ? 'part' : 'parts'}` : ''}`,
+    rows.length > 0 && listText(rows, hasMore(page)),
+    beyondNote(page, 'parts'),
+  ]);
+  return { data, text };
+}
+
+/** Returns why nothing can be shown for what was ASKED, or undefined. */
+function failureText(data: InspectData, asked: string): string | undefined {
+  const { goneId, isForm, noValue, noPart, why, total = 0 } = data;
+  if (noValue) return 'value is empty; give a variable, an id such as @12, or * for the last value.';
+  if (isForm) return `inspect evaluates nothing: eval_form ${asked} first, then inspect *.`;
+  if (goneId !== undefined) {
+    return `${goneId} is no object any more: nobody else had it, or the image is another. Look again at where it was.`;
+  }
+  if (noPart === undefined) return undefined;
+  if (why !== undefined) return `The part ${noPart} of ${data.in} cannot be shown: ${why}.`;
+  const names = (data.parts ?? []).map(String);
+  const known =
+    names.length === 0 ? 'it has none' : `it has ${names.join(', ')}${total > names.length ? ', ...' : ''}`;
+  return `${data.in} has no part ${noPart}: ${known}.`;
+}

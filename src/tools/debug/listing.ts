@@ -1,0 +1,82 @@
+// Decides how lists of held errors, threads and what is watched read.
+
+import { CallError } from '../../errors.ts';
+import type { ThreadData } from '../../image/wire/debugging.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
+import { foundValue } from '../lookup.ts';
+import type { Places } from '../places.ts';
+import { stackLines } from '../stack.ts';
+import type { Grounds } from './held.ts';
+
+/** Returns the list of the errors that the image of GROUNDS holds. */
+export async function listHeld({ image, context }: Grounds): Promise<Result> {
+  const { held = [] } = foundValue(await image.call('debug-list', {}, callOptions(context)));
+  if (held.length === 0) {
+    return { data: { held }, text: 'No error is held. Calls with on_error: "hold" hold theirs.' };
+  }
+  const rows = held.map(
+    ({ error, type, thread, seconds }) =>
+      `  ${error}: ${type}${thread === undefined ? '' : ` in the thread ${thread}`}, held for ${seconds} s after each use`,
+  );
+  return { data: { held }, text: `Held errors (${held.length}):\n${rows.join('\n')}` };
+}
+
+/** Returns what the thread NAME does now. */
+export async function showThread({ image, context, places }: Grounds, name: string): Promise<Result> {
+  const data = foundValue(await image.call('debug-thread', { name }, callOptions(context)));
+  if (data.thread === undefined) {
+    const { threads = [], found = 0 } = data;
+    const what = found === 0 ? `There is no thread ${name}` : `${name} means ${found} threads`;
+    return {
+      data,
+      text: `${what}. Threads:\n${threads.map((each) => `  ${each}`).join('\n')}`,
+      absent: true,
+    };
+  }
+  return { data, text: threadText(data, places) };
+}
+
+function threadText(data: ThreadData, places: Places): string {
+  const { thread, silent, waitsFor } = data;
+  const lines = stackLines(data, places);
+  return joinSections([
+    `Thread ${thread}${lockText(waitsFor)}`,
+    silent && 'It did not tell its frames within 1 s: it runs without interrupts, or in foreign code.',
+    lines.length > 0 ? lines.join('\n') : !silent && 'It runs no code of the program.',
+  ]);
+}
+
+function lockText(waitsFor: ThreadData['waitsFor']): string {
+  if (waitsFor === undefined) return '';
+  const { name, owner } = waitsFor;
+  return ` waits for the lock "${name}"${owner === undefined ? '' : `, which the thread ${owner} has`}`;
+}
+
+/** Begins to record errors as WATCH, TYPE and HOLD say. */
+export async function watch(
+  { image, context, holds }: Grounds,
+  where: string,
+  { type, hold }: { type?: string; hold?: boolean },
+): Promise<Result> {
+  const asked = { where, ...(type && { type }), ...(hold && { holdSeconds: holds.seconds }) };
+  const data = foundValue(await image.call('debug-watch', asked, callOptions(context)));
+  if (data.noType !== undefined) {
+    throw new CallError(
+      `${data.noType} is no type of conditions; write it with its package, such as app:shop-error. Nothing was done.`,
+    );
+  }
+  const held = hold
+    ? ` Each stops its thread for ${holds.seconds} s after each use of debug; debug without arguments lists them.`
+    : '';
+  const text = `Errors ${where === 'all' ? 'in all threads' : `in ${where}`} are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them.${held}`;
+  return { data, text };
+}
+
+/** Ends the recording of errors. */
+export async function unwatch({ image, context }: Grounds): Promise<Result> {
+  const data = foundValue(await image.call('debug-watch', { off: true }, callOptions(context)));
+  const { watched = 0 } = data;
+  return { data, text: `Errors are not recorded any more. ${watched} were seen; what is held stays so.` };
+}

@@ -1,0 +1,106 @@
+// Decides what is told of a held error, of its frames, and of what is evaluated in them.
+
+import type { DebugData, DebugValue } from '../../image/wire/debugging.ts';
+import type { Frame, Local } from '../../image/wire/endings.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { outputSection } from '../endings.ts';
+import { failureText, formValuesText } from '../execution/evaluation.ts';
+import { packageOf } from '../lookup.ts';
+import type { Places } from '../places.ts';
+import { warningSection } from '../remarks.ts';
+import { callText } from '../stack.ts';
+import { frameOf, type Held, optionsOf } from './held.ts';
+import { heldResult } from './hold.ts';
+import { refusal, stillHeld } from './refusals.ts';
+
+/** Returns what is told of HELD, or of its frame. */
+export async function look(held: Held): Promise<Result> {
+  const { image, error, places, args } = held;
+  const reply = await image.call('debug-look', { error, ...frameOf(held) }, optionsOf(held));
+  const refused = refusal(held, reply);
+  if (refused !== undefined) return refused;
+  const { data } = reply;
+  if (data.held !== undefined) return { ...heldResult(reply, data.held, places, args.all), failed: false };
+  const value = data.value as DebugValue | undefined;
+  if (value?.call === undefined) return stillHeld(held, reply);
+  return { data: value, text: frameText(value, value.call, places) };
+}
+
+function frameText(value: DebugValue, call: Frame, places: Places): string {
+  const { frame, locals = [], features = [], again, why } = value;
+  if (!('call' in call)) return '';
+  const known = new Set(features);
+  const source = places.around(call, known, AROUND);
+  return joinSections([
+    `${frame}: ${callText(call, known, places)}`,
+    localsText(locals),
+    source,
+    !again && `Note: it cannot be run again: ${why}.`,
+  ]);
+}
+
+/** Lines of source before and after the call. */
+const AROUND = 3;
+
+function localsText(locals: Local[]): string {
+  if (locals.length === 0) return 'No locals are kept.';
+  const lines = locals.map(
+    ({ name, value, id }) => `  ${name} = ${value ?? '#<not kept>'}${id ? `  ${id}` : ''}`,
+  );
+  const hidden = locals.some(({ value }) => value === undefined);
+  return `Locals:\n${lines.join('\n')}${hidden ? '\n(debug_level: 3 of eval_form or load_file keeps all.)' : ''}`;
+}
+
+/** Evaluates CODE with the variables of the frame of HELD. */
+export async function evaluate(held: Held, code: string): Promise<Result> {
+  const { image, error, args } = held;
+  const reply = await image.call(
+    'debug-eval',
+    { error, ...frameOf(held), codes: [code], ...packageOf(args) },
+    optionsOf(held),
+  );
+  const refused = refusal(held, reply);
+  if (refused !== undefined) return refused;
+  const { ending, output, data } = reply;
+  if (ending.kind !== 'done') return stillHeld(held, reply, code);
+  const values = data.values ?? [];
+  const text = joinSections([formValuesText(values), outputSection(output), warningSection(data)]);
+  return { data: { values, output }, text };
+}
+
+/** Returns which files still have the old text of what was replaced. */
+function oldTexts({ replaced = [], features = [] }: DebugData, places: Places): string {
+  const known = new Set(features);
+  return replaced
+    .map(({ name, method, place }) => {
+      const at = places.locate(place, known, { name });
+      return `${at} still has the old text of ${method ? `the method of ${name}` : name}.`;
+    })
+    .join('\n');
+}
+
+/** Evaluates CODE, new definitions, for HELD. What they replace in files stays as it is there, which is told. */
+export async function fix(held: Held, code: string): Promise<Result> {
+  const { image, error, places, args } = held;
+  const reply = await image.call(
+    'debug-fix',
+    { error, ...frameOf(held), code, ...packageOf(args) },
+    optionsOf(held),
+  );
+  const refused = refusal(held, reply);
+  if (refused !== undefined) return refused;
+  const { ending, output, data } = reply;
+  const failed = failureText(ending, data, { code, places });
+  const broken = (data.warnings ?? []).some(({ severity }) => severity === 'error');
+  if (failed !== undefined) return stillHeld(held, reply, code);
+  const text = joinSections([
+    broken
+      ? `The fix was evaluated, but has errors that signal when it runs. Error ${error} is still held.`
+      : `Fixed: ${formValuesText(data.values ?? [])}`,
+    oldTexts(data, places),
+    outputSection(output),
+    warningSection(data),
+  ]);
+  return { data: { values: data.values, output }, text, failed: broken };
+}

@@ -1,0 +1,78 @@
+// Decides how it reads that a held error does not do what was asked, and what to do instead.
+
+import type { DebugData, DebugValue } from '../../image/wire/debugging.ts';
+import type { Ending, Output, Reason } from '../../image/wire/endings.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { outputSection } from '../endings.ts';
+import { failureText } from '../execution/evaluation.ts';
+import { isLookupFailure, lookupResult } from '../lookup.ts';
+import type { Held } from './held.ts';
+
+/** What the image said to something that was asked of an error. */
+interface Said {
+  ending: Ending;
+  output?: Output;
+  data: DebugData;
+}
+
+/** Returns what is told when DATA says that what was asked of HELD was not done; else undefined. */
+export function refusal(held: Held, { data: { value } }: Said): Result | undefined {
+  if (value === undefined) return undefined;
+  if (isLookupFailure(value)) return { ...lookupResult(value), failed: true };
+  const text = refusalText(held, value);
+  return text === undefined ? undefined : { data: value, text, failed: true };
+}
+
+function refusalText({ error }: Held, value: DebugValue): string | undefined {
+  const { noFrame, frames = 0, noRestart, frame, why, restart, takes } = value;
+  const waits = `Nothing was done; error ${error} is still held.`;
+  if (value.gone || value.busy) return goneText(error, value);
+  if (noFrame !== undefined) {
+    const has = frames === 0 ? 'it has none that is told' : `it has the frames 0 to ${frames - 1}`;
+    return `There is no frame ${noFrame} of error ${error}: ${has}. ${waits}`;
+  }
+  if (noRestart !== undefined) {
+    return `Error ${error} has no restart ${noRestart}; debug with error alone shows them. ${waits}`;
+  }
+  if (restart !== undefined)
+    return `The restart ${restart} takes values: (${takes}). Give them as values. ${waits}`;
+  if (value.noForm) {
+    return `No form was evaluated that could be evaluated again. ${nearestText(value)} ${waits}`;
+  }
+  if (value.returned !== undefined) {
+    return `The restart ${value.returned} came back without going on. Error ${error} is still held.`;
+  }
+  if (frame !== undefined && why !== undefined && value.call === undefined) {
+    return `Frame ${frame} cannot be left for that: ${why}. ${nearestText(value)} ${waits}`;
+  }
+  return undefined;
+}
+
+function nearestText({ nearest }: DebugValue): string {
+  return nearest === undefined
+    ? 'No frame that is told can; take a restart, or end.'
+    : `The nearest frame that can is ${nearest}.`;
+}
+
+function goneText(error: number, { busy, why, held = [] }: DebugValue): string {
+  if (busy) {
+    return `Error ${error} is used by another call at this moment, or waits for a newer error of its thread. Held: ${held.join(', ')}.`;
+  }
+  const others = held.length === 0 ? 'No error is held.' : `Held: ${held.join(', ')}.`;
+  return `Error ${error} is not held: ${why}. ${others}`;
+}
+
+/** Why a call was ended whose thread is gone. */
+const OVER: readonly Reason[] = ['ended', 'terminated', 'ending'];
+
+/** Returns what is told when evaluating CODE for HELD failed, which is held all the same. */
+export function stillHeld({ error, places }: Held, { ending, output, data }: Said, code = ''): Result {
+  const ended = ending.kind === 'lost' || (ending.kind === 'interrupted' && OVER.includes(ending.reason));
+  const text = joinSections([
+    failureText(ending, data, { code, places }),
+    ended ? `Error ${error} is not held any more.` : `Error ${error} is still held.`,
+    outputSection(output),
+  ]);
+  return { data: { ending, output }, text, failed: true };
+}

@@ -1,0 +1,45 @@
+// Decides how errors read that were recorded when they were signalled.
+
+import type { WatchedData, WatchedError } from '../../image/wire/debugging.ts';
+import { joinSections, listText } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import type { Places } from '../places.ts';
+import { stackLines } from '../stack.ts';
+import { ageText } from '../times.ts';
+
+/** Returns what is told of the recorded error number INDEX in DATA. PLACES tell where its frames are. */
+export function watchedResult(data: WatchedData, index: number, places: Places): Result {
+  const { error, others = [], now } = data;
+  if (error === undefined) return { data, text: noneText(data, index) };
+  const rows = others
+    .map(({ time, type, thread }, at) => ({
+      at,
+      text: `${at}: ${ageText(now - time)} ago, ${type} in ${thread}`,
+    }))
+    .filter(({ at }) => at !== index)
+    .slice(0, 10)
+    .map(({ text }) => text);
+  const text = joinSections([
+    recordedText(error, now, places),
+    rows.length > 0 &&
+      `Other recorded errors (index shows them):\n${listText(rows, others.length > rows.length + 1)}`,
+  ]);
+  return { data, text };
+}
+
+function recordedText(error: WatchedError, now: number, places: Places): string {
+  const { text, type, time, thread } = error;
+  const frames = stackLines(error, places);
+  return joinSections([
+    `Signalled ${ageText(now - time)} ago in the thread ${thread}: ${text}\nType: ${type}`,
+    frames.length > 0 && `Frames:\n${frames.join('\n')}`,
+  ]);
+}
+
+function noneText({ watching, others = [], seen }: WatchedData, index: number): string {
+  if (others.length > 0)
+    return `There is no recorded error ${index}: ${others.length} are kept, the newest is 0.`;
+  return watching === undefined
+    ? 'No error is recorded: nothing watches. debug with watch: "all" records errors from then on.'
+    : `No error was signalled since the watch of ${watching} began; ${seen} were seen.`;
+}

@@ -1,0 +1,275 @@
+// debug: an error that is held, what is seen of it, and how it goes on.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+
+const SHOP = `(defpackage :app (:use :cl))
+(in-package :app)
+(defparameter *prices* (list (cons "a" 3) (cons "b" nil)))
+(defun price (name)
+  (+ 0 (cdr (assoc name *prices* :test #'string=))))
+(defun total (names)
+  (let ((sum 0))
+    (dolist (name names)
+      (incf sum (price name)))
+    (list :total sum)))
+(define-condition no-stock (error) ((item :initarg :item)))
+(defun fetch (n)
+  (restart-case (error 'no-stock :item n)
+    (use-value (value) :report "Use another." value)))
+`;
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  writeFileSync(join(root.path, 'shop.lisp'), SHOP);
+  session = await startSession({ args: ['--root', root.path], cwd: root.path });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+// Each test has the file's own definitions.
+beforeEach(() => session.call('load_file', { path: 'shop.lisp' }));
+
+const debug = (args: Record<string, unknown> = {}) => session.text('debug', args);
+
+/** Holds the error of FORM and returns its number. */
+async function hold(form: string, more: Record<string, unknown> = {}): Promise<number> {
+  const text = await session.eval(form, { on_error: 'hold', ...more });
+  const [, number] = /^Held as error (\d+)/m.exec(text) ?? [];
+  if (number === undefined) throw new Error(`Nothing was held: ${text}`);
+  return Number(number);
+}
+
+describe('a held error', () => {
+  test('is told with its frames and places, and the image goes on meanwhile', async () => {
+    const text = await session.eval(`(app::total '("a" "b"))`, { on_error: 'hold' });
+    const [, number] = /error (\d+)/.exec(text) ?? [];
+    expect(text).toBe(
+      `Error: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\nHeld as error ${number}, for 60 s after each use of debug.\n\n` +
+        'Frames:\n  0: (SB-KERNEL:TWO-ARG-+ NIL 0)\n  1: (APP::PRICE "b")  shop.lisp:5:3\n  2: (APP::TOTAL ("a" "b"))  shop.lisp:9:17',
+    );
+    expect(await session.eval('(+ 1 1)')).toBe('2');
+    expect(await debug()).toBe(
+      `Held errors (1):\n  ${number}: COMMON-LISP::TYPE-ERROR, held for 60 s after each use`,
+    );
+    expect(await debug({ error: Number(number) })).toBe(text);
+    expect(await debug({ error: Number(number), end: true })).toBe(
+      `Error ${number} was ended, and the call that it stopped.`,
+    );
+    expect(await debug()).toBe('No error is held. Calls with on_error: "hold" hold theirs.');
+    expect(await debug({ error: Number(number) })).toBe(
+      `Error ${number} is not held: it was ended. No error is held.`,
+    );
+  });
+
+  test('tells its slots and what restarts take', async () => {
+    const error = await hold('(list (app::fetch 5))');
+    expect(await debug({ error })).toMatch(
+      /\nType: APP::NO-STOCK\n {2}ITEM = 5\nHeld [\s\S]*\n\nRestarts:\n {2}0 USE-VALUE \(temp\): Use another\.$/,
+    );
+    await debug({ error, end: true });
+  });
+
+  test('shows the variables of a frame with its source, and evaluates with them', async () => {
+    const error = await hold(`(app::total '("a" "b"))`);
+    expect(await debug({ error, frame: 2 })).toMatch(
+      /^2: \(APP::TOTAL \("a" "b"\)\) {2}shop\.lisp:9:17\n\nLocals:\n {2}NAMES = \("a" "b"\) {2}@\d+\n {2}SUM = 3\n\n {2}6 {2}\(defun total[\s\S]*\n> 9 {8}\(incf sum \(price name\)\)\)\n/,
+    );
+    expect(await debug({ error, frame: 2, eval: '(list sum names)' })).toBe('(3 ("a" "b"))');
+    expect(await debug({ error, frame: 1, eval: 'name' })).toBe('"b"');
+    expect(await debug({ error, frame: 9, eval: 'name' })).toBe(
+      `There is no frame 9 of error ${error}: it has the frames 0 to 2. Nothing was done; error ${error} is still held.`,
+    );
+    await debug({ error, end: true });
+  });
+
+  test('has the output of what goes on, and of that alone', async () => {
+    const error = await hold('(progn (princ "before") (list (app::fetch 1) (princ "after")))');
+    expect(await debug({ error, restart: 'USE-VALUE', values: ['7'] })).toBe('(7 "after")\n\nOutput:\nafter');
+  });
+
+  test('tells the locks that its thread has', async () => {
+    const error = await hold('(sb-thread:with-mutex ((sb-thread:make-mutex :name "till")) (error "No."))');
+    expect(await debug({ error })).toContain('Its thread has the lock "till": who wants it waits.');
+    await debug({ error, end: true });
+  });
+});
+
+describe('going on', () => {
+  test('by a restart, which is told what it takes', async () => {
+    const error = await hold('(list (app::fetch 5) 6)');
+    expect(await debug({ error, restart: 'skip' })).toBe(
+      `Error ${error} has no restart skip; debug with error alone shows them. Nothing was done; error ${error} is still held.`,
+    );
+    expect(await debug({ error, restart: 'use-value' })).toBe(
+      `The restart USE-VALUE takes values: (temp). Give them as values. Nothing was done; error ${error} is still held.`,
+    );
+    expect(await debug({ error, restart: '0', values: ['(+ n 1)'] })).toBe('(6 6)');
+  });
+
+  test('by a value that a frame returns', async () => {
+    const error = await hold(`(app::total '("a" "b"))`);
+    expect(await debug({ error, frame: 1, return: '(length name)' })).toBe('(:TOTAL 4)');
+  });
+
+  test('by a frame that is run again with a fixed function; the file with the old text is told', async () => {
+    const error = await hold(`(app::total '("a" "b"))`);
+    const fix = "(defun price (name) (or (cdr (assoc name *prices* :test #'string=)) 7))";
+    expect(await debug({ error, frame: 1, fix, retry: true })).toBe(
+      'Fixed: PRICE\n\nshop.lisp:4:1 still has the old text of APP::PRICE.\n\n(:TOTAL 10)',
+    );
+    expect(await session.eval(`(app::price "b")`)).toBe('7');
+  });
+
+  test('by the form that is evaluated again', async () => {
+    const error = await hold(`(list 1 (app::total '("b")))`);
+    expect(await debug({ error, fix: '(defun price (name) (length name))', retry: true })).toMatch(
+      /\n\n\(1 \(:TOTAL 1\)\)$/,
+    );
+  });
+
+  test('meets the next error, which is held too', async () => {
+    const error = await hold(`(app::total '("b" "c"))`);
+    const next = await debug({ error, frame: 1, return: '1' });
+    expect(next).toMatch(new RegExp(`Held as error ${error + 1}, [\\s\\S]*\\(APP::PRICE "c"\\)`));
+    expect(await debug({ error: error + 1, frame: 1, return: '2' })).toBe('(:TOTAL 3)');
+  });
+
+  test('from a load, whose file is loaded to its end', async () => {
+    writeFileSync(
+      join(root.path, 'start.lisp'),
+      '(defvar app::*one* (app::fetch 1))\n(defvar app::*two* 2)\n',
+    );
+    const text = await session.text('load_file', { path: 'start.lisp', on_error: 'hold' });
+    const error = Number(/Held as error (\d+)/.exec(text)?.[1]);
+    expect(text).toContain('(#<top-level form>)  start.lisp:1:20');
+    expect(await debug({ error, restart: 'use-value', values: ['11'] })).toMatch(/^Loaded start\.lisp/);
+    expect(await session.eval('(list app::*one* app::*two*)')).toBe('(11 2)');
+  });
+
+  test('from BREAK and INVOKE-DEBUGGER', async () => {
+    const error = await hold('(progn (break "Here.") 5)');
+    expect(await debug({ error, restart: 'continue' })).toBe('5');
+    const other = await hold(
+      '(with-simple-restart (go-on "Go on.") (invoke-debugger (make-condition \'app::no-stock)))',
+    );
+    expect(await debug({ error: other, restart: 'go-on' })).toBe('NIL\nT');
+  });
+
+  test('is refused where a frame keeps too little, with the nearest that does not', async () => {
+    const error = await hold(`(app::total '("b"))`);
+    expect(await debug({ error, frame: 0, retry: true })).toBe(
+      `Frame 0 cannot be left for that: its code does not keep what that needs. The nearest frame that can is 1. Nothing was done; error ${error} is still held.`,
+    );
+    await debug({ error, end: true });
+  });
+
+  test('counts for the journal: what was fixed is built again', async () => {
+    const error = await hold(`(app::total '("b"))`);
+    await debug({ error, frame: 1, fix: '(defun price (name) (declare (ignore name)) 8)', retry: true });
+    await session.eval('(sb-ext:exit :abort t)');
+    expect(await session.eval('(app::price "b")')).toBe('8');
+  });
+});
+
+describe('what does not go together is refused', () => {
+  test.each([
+    [{ error: 1, eval: 'x', retry: true }, 'Give one of eval and retry; nothing was done.'],
+    [{ error: 1, fix: 'x', end: true }, 'fix goes with retry, not with end; nothing was done.'],
+    [{ error: 1, values: ['1'] }, 'values are what a restart takes; give restart too. Nothing was done.'],
+    [{ hold: true }, 'type and hold say what watch does; give watch too. Nothing was done.'],
+    [{ frame: 1 }, 'Give error, the number of a held error; debug without arguments lists them.'],
+    [{ error: 99 }, 'Error 99 is not held: there was none of that number. No error is held.'],
+    [
+      { watch: 'all', type: 'nope' },
+      'nope is no type of conditions; write it with its package, such as app:shop-error. Nothing was done.',
+    ],
+  ])('%j', async (args, text) => {
+    const answer = await session.call('debug', args);
+    expect([answer.text.replace(/^Tool error: /, ''), answer.isError]).toEqual([text, true]);
+  });
+});
+
+describe('restarts that are chosen before', () => {
+  test('are taken where they are offered, once for errors that are alike', async () => {
+    expect(
+      await session.eval('(progn (cerror "Go on." "One.") 1)', { restarts: ['RETRY', 'continue'] }),
+    ).toBe('Took the restart CONTINUE: One.\n\n1');
+    expect(await session.eval('(loop (cerror "Go on." "Again."))', { restarts: ['continue'] })).toMatch(
+      /^Error: Again\.[\s\S]*\n\nTook the restart CONTINUE: Again\.$/,
+    );
+  });
+});
+
+test('debug_level keeps the variables of one form, and of no other', async () => {
+  const form = (name: string) =>
+    `(defun ${name} (x) (let ((y (* x x))) (setf y (list y)) (when (consp y) (cerror "Go." "No.")) x)) (${name} 3)`;
+  const error = await hold(form('app::kept'), { debug_level: 3 });
+  expect(await debug({ error, frame: 0 })).toContain('  Y = (9)');
+  await debug({ error, end: true });
+  const other = await hold(form('app::lost'));
+  expect(await debug({ error: other, frame: 0 })).toContain('  Y = #<not kept>');
+  await debug({ error: other, end: true });
+});
+
+describe('a watch', () => {
+  const start = (name: string) =>
+    session.eval(
+      `(progn (defvar cl-user::*got* nil) (setf cl-user::*got* nil) (sb-thread:make-thread (lambda () (setf cl-user::*got* (handler-case (app::total '("b")) (error () :handled)))) :name "${name}") 1)`,
+    );
+  const heldIn = (thread: string) =>
+    until('an error in the thread', 10_000, async () => {
+      const [, number] = new RegExp(`(\\d+): \\S+ in the thread ${thread}`).exec(await debug()) ?? [];
+      return number !== undefined && Number(number);
+    });
+
+  test('holds an error before the handlers of its thread; let go, those run', async () => {
+    expect(await debug({ watch: 'worker', hold: true })).toBe(
+      'Errors in worker are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them. Each stops its thread for 60 s after each use of debug; debug without arguments lists them.',
+    );
+    await start('worker one');
+    const error = await heldIn('worker one');
+    expect(await debug({ thread: 'worker one' })).toContain('(APP::PRICE "b")  shop.lisp:5:3');
+    expect(await debug({ error, end: true })).toBe(`The thread of error ${error} goes on.`);
+    await until('the handler', 10_000, async () => (await session.eval('cl-user::*got*')) === ':HANDLED');
+  });
+
+  test('runs a frame of the thread again', async () => {
+    await start('worker two');
+    const error = await heldIn('worker two');
+    const answer = await debug({ error, frame: 1, fix: '(defun price (n) (length n))', retry: true });
+    expect(answer).toMatch(/\n\nThe frame returned:\n1$/);
+    await until('the value', 10_000, async () => (await session.eval('cl-user::*got*')) === '(:TOTAL 1)');
+  });
+
+  test('records what is handled, and ends', async () => {
+    expect(await session.text('get_last_error', { watched: true })).toMatch(
+      /^Signalled \d+ s ago in the thread worker two: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\n\nFrames:/,
+    );
+    expect(await debug({ unwatch: true })).toBe(
+      'Errors are not recorded any more. 2 were seen; what is held stays so.',
+    );
+    expect(await session.eval('*break-on-signals*')).toBe('NIL');
+  });
+});
+
+test('a thread that waits for a lock says whose', async () => {
+  await session.eval(
+    '(defvar cl-user::*lock* (sb-thread:make-mutex :name "till")) (sb-thread:make-thread (lambda () (sb-thread:with-mutex (cl-user::*lock*) (sleep 60))) :name "owner") (sleep 0.1) (sb-thread:make-thread (lambda () (sb-thread:with-mutex (cl-user::*lock*) 1)) :name "waiter")',
+  );
+  await until('the wait', 10_000, async () =>
+    (await debug({ thread: 'waiter' })).startsWith(
+      'Thread waiter waits for the lock "till", which the thread owner has',
+    ),
+  );
+  expect(await debug({ thread: 'nobody' })).toMatch(/^There is no thread nobody\. Threads:\n {2}main thread/);
+  await session.eval(
+    '(dolist (thread (sb-thread:list-all-threads)) (when (member (sb-thread:thread-name thread) (list "owner" "waiter") :test (function equal)) (sb-thread:terminate-thread thread)))',
+  );
+});

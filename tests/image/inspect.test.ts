@@ -1,0 +1,112 @@
+// inspect: the parts of any object, by name, id and path.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession } from '../harness.ts';
+
+let session: Session;
+beforeAll(async () => {
+  session = await startSession();
+  await session.eval(
+    `(defclass acceptor () ((port :initarg :port) (name :initform "n") other))
+     (defstruct point x (y 2))
+     (defvar *server* (make-instance 'acceptor :port (make-point :x (list 1 (vector 2 3)))))
+     (defvar *table* (make-hash-table))
+     (setf (gethash 10 *table*) :ten (gethash 9 *table*) :nine)`,
+  );
+});
+afterAll(() => session.close());
+
+const inspect = async (value: string, more: Record<string, unknown> = {}) =>
+  (await session.text('inspect', { value, ...more })).replace(/@\d+/g, '@N').replace(/\{[0-9A-F]+\}/g, '{A}');
+
+test('an instance tells its slots, and which is not bound', async () => {
+  expect(await inspect('*server*')).toBe(
+    '#<COMMON-LISP-USER::ACCEPTOR {A}>  @N\nType: COMMON-LISP-USER::ACCEPTOR, 3 parts\n\n' +
+      '  PORT = #S(COMMON-LISP-USER::POINT :X (1 #(2 3)) :Y 2)  @N\n  NAME = "n"\n  OTHER = (unbound)',
+  );
+});
+
+test('a path leads to a part of any depth, and an id to the same', async () => {
+  expect(await inspect('*server*', { path: ['port', 'x', '1'] })).toBe(
+    '#(2 3)  @N\nType: (SIMPLE-VECTOR 2), 2 parts\n\n  0 = 2\n  1 = 3',
+  );
+  const [, id = ''] = /PORT = .* (@\d+)/.exec(await session.text('inspect', { value: '*server*' })) ?? [];
+  expect(await inspect(id, { path: ['Y'] })).toBe('2\nType: (INTEGER 0 4611686018427387903)');
+});
+
+describe('what it looks into', () => {
+  test.each([
+    ['*table*', '  9 = :NINE\n  10 = :TEN'],
+    ['acceptor', '  slots = (COMMON-LISP-USER::PORT'],
+    ['make-point', '  parameters = (&KEY '],
+    ['"COMMON-LISP-USER"', '  nicknames = ("CL-USER")'],
+    ["'*server*", '  value = #<COMMON-LISP-USER::ACCEPTOR'],
+    ['*standard-output*', 'Type: '],
+  ])('%s', async (value, text) => {
+    expect(await inspect(value)).toContain(text);
+  });
+
+  test.each([
+    ['(let ((n 5)) (lambda () (incf n)))', '  closed 0 = '],
+    ['(let ((l (list 1 2))) (setf (cddr l) l) l)', '  1 = 2\n  circular = '],
+    ["'(1 . 2)", '  0 = 1\n  tail = 2'],
+    ["(make-array '(2 2) :initial-element 0)", '  1 1 = 0'],
+    ["(make-condition 'type-error :datum 5)", '  DATUM = 5'],
+    ['sb-thread:*current-thread*', '  alive = '],
+  ])('the value of %s', async (form, text) => {
+    await session.eval(form);
+    expect(await inspect('*')).toContain(text);
+  });
+});
+
+test('long lists are told in parts', async () => {
+  await session.eval('(loop for n below 3000 collect n)');
+  expect(await inspect('*', { offset: 2998 })).toMatch(/3000 parts\n\n {2}2998 = 2998\n {2}2999 = 2999$/);
+  expect(await inspect('*', { limit: 1 })).toMatch(/\n {2}0 = 0\n {2}\.\.\.$/);
+});
+
+test('a value that was cut has an id', async () => {
+  const [, id = ''] =
+    /inspect takes it as (@\d+)\./.exec(await session.eval('(loop for n below 3000 collect n)')) ?? [];
+  expect(await inspect(id)).toContain('3000 parts');
+});
+
+test('an id keeps nothing alive', async () => {
+  const [, id = ''] =
+    /value that (@\d+)|(@\d+)/.exec(
+      await session.text('inspect', { value: '*server*', path: ['port', 'x'] }),
+    ) ?? [];
+  const there =
+    (await session.text('inspect', { value: '*server*', path: ['port'] })).match(/@\d+/)?.[0] ?? id;
+  await session.eval(
+    '(setf (slot-value *server* (quote port)) nil) (sb-sys:scrub-control-stack) (gc :full t) 1',
+  );
+  await session.eval('(list 1) (list 2) (list 3) (gc :full t) 1');
+  expect(await session.text('inspect', { value: there })).toBe(
+    `${there} is no object any more: nobody else had it, or the image is another. Look again at where it was.`,
+  );
+});
+
+describe('what cannot be shown is told', () => {
+  test.each([
+    [{ value: '' }, 'value is empty; give a variable, an id such as @12, or * for the last value.'],
+    [{ value: '(list 1)' }, 'inspect evaluates nothing: eval_form (list 1) first, then inspect *.'],
+    [{ value: 'nonexistent' }, 'Symbol NONEXISTENT not found in package CL-USER (status: NIL)'],
+    [
+      { value: '*table*', path: ['11'] },
+      /^#<HASH-TABLE :TEST EQL :COUNT 2 \{[0-9A-F]+\}> has no part 11: it has 9, 10\.$/,
+    ],
+    [{ value: '*server*', path: ['other'] }, /^The part other of #<.*> cannot be shown: unbound\.$/],
+  ])('%j', async (args, text) => {
+    const said = await session.text('inspect', args);
+    if (typeof text === 'string') expect(said).toBe(text);
+    else expect(said).toMatch(text);
+  });
+});
+
+test('a printer that fails is told in its place', async () => {
+  await session.eval(
+    '(defclass bad () (a)) (defmethod print-object ((b bad) s) (error "No.")) (list (make-instance (quote bad)))',
+  );
+  expect(await inspect('*')).toContain('0 = #<BAD: printing it signalled SIMPLE-ERROR>');
+});

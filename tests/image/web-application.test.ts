@@ -1,0 +1,62 @@
+// A web application fails in a request's thread; the agent sees that, fixes the function, and the request gets its answer.
+
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  cpSync(join(PROJECT, 'examples', 'prices.lisp'), join(root.path, 'prices.lisp'));
+  session = await startSession({ args: ['--root', root.path], cwd: root.path });
+  await session.text('load_system', { system: 'hunchentoot', timeout: 100 });
+  await session.text('load_file', { path: 'prices.lisp' });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+const debug = (args: Record<string, unknown> = {}) => session.text('debug', args);
+
+test('a request that waits gets its answer from the function that was fixed meanwhile', async () => {
+  const port = await session.eval('(values (prices:serve))');
+  await debug({ watch: 'PRICES', hold: true });
+  const request = fetch(`http://127.0.0.1:${port}/basket?a=lamp&b=desk`);
+  const error = await until('the held error', 20_000, async () => {
+    const [, number] =
+      /(\d+): COMMON-LISP::TYPE-ERROR in the thread hunchentoot-worker/.exec(await debug()) ?? [];
+    return number !== undefined && Number(number);
+  });
+  const look = await debug({ error });
+  expect(look).toContain('1: (PRICES::TOTAL ("lamp" "desk"))  prices.lisp:18:3');
+  expect(look).toMatch(/\n {2}\.\.\. \d+ frames of libraries\n\nRestarts:/);
+  expect(await debug({ error, eval: '(list names (price "lamp"))' })).toBe('(("lamp" "desk") 30)');
+  expect(await debug({ error, eval: '(nowhere names)' })).toMatch(
+    /^Error: The function PRICES::NOWHERE is undefined\.[\s\S]*\n\nError \d+ is still held\.$/,
+  );
+  const fix = "(defun price (name) (or (cdr (assoc name *prices* :test #'string=)) 0))";
+  expect(await debug({ error, frame: 1, fix, retry: true })).toBe(
+    'Fixed: PRICE\n\nprices.lisp:12:1 still has the old text of PRICES::PRICE.\n\nThe frame returned:\n30',
+  );
+  const answer = await request;
+  expect([answer.status, await answer.text()]).toEqual([200, 'Total: 30']);
+});
+
+test('one that is let go gets the error page that it would have had', async () => {
+  const port = await session.eval('(values (prices:serve))');
+  const request = fetch(`http://127.0.0.1:${port}/basket?a=5&b=desk&a=lamp`);
+  const text = await (await request).text();
+  expect(text).toBe('Total: 0');
+  await session.eval('(defun prices::price (name) (error "No price of ~A." name))');
+  const failing = fetch(`http://127.0.0.1:${port}/basket?a=lamp&b=desk`);
+  const error = await until('the held error', 20_000, async () => {
+    const [, number] = /(\d+): COMMON-LISP::SIMPLE-ERROR in the thread/.exec(await debug()) ?? [];
+    return number !== undefined && Number(number);
+  });
+  expect(await debug({ error, end: true })).toBe(`The thread of error ${error} goes on.`);
+  expect((await failing).status).toBe(500);
+  await debug({ unwatch: true });
+});
