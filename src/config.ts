@@ -81,6 +81,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   checkFlags(command, [...all.keys()]);
   const roots = readDirectories('root', all);
   const current = process.cwd();
+  const auditNamed = flags.has('audit');
   return Object.freeze({
     command: flags.has('help') ? 'help' : flags.has('version') ? 'version' : command,
     operands: rest,
@@ -107,11 +108,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     replay: readReplay(flags, environment) === 'on',
     cache: cacheFolder(environment),
     cacheNamed: isAbsolute(environment['XDG_CACHE_HOME'] ?? ''),
-    auditNamed: flags.has('audit'),
-    ...inState(stateFolder(environment), {
-      auditNamed: flags.has('audit'),
-      audit: resolve(flags.get('audit') ?? ''),
-    }),
+    auditNamed,
+    ...inState(stateFolder(environment), { auditNamed, audit: resolve(flags.get('audit') ?? '') }),
   });
 }
 

@@ -9,6 +9,7 @@ import {
   readTopLevel,
   resolve,
 } from './form.ts';
+import { type Kept, KeptForms, type Numbered, type TopLevelForm } from './kept-forms.ts';
 import { bare } from './lexer.ts';
 import type { SourcePosition, SourceText } from './text.ts';
 import { isUse, packageEntered, type Used, useIn, usesIn } from './uses.ts';
@@ -24,46 +25,6 @@ export interface Spot {
 export interface NumberedName {
   name: string;
   number: number;
-}
-
-/** A top-level form: its text is from START to END. */
-export interface TopLevelForm {
-  form: Form;
-  start: number;
-  end: number;
-}
-
-/** A form that was read, for as long as it is kept, and the conses in it that have numbers. */
-interface Kept {
-  found: TopLevelForm | undefined;
-  conses?: readonly Numbered[];
-  forget: () => void;
-}
-
-/** Characters of the forms that are kept; what is read of one takes about thirty times as much. */
-const KEPT = 256 * 1024;
-
-/** Keeps the forms of several texts that were asked for last. */
-export class KeptForms {
-  readonly #forms = new Set<Kept>();
-  #size = 0;
-
-  /** Keeps KEPT, for which there is room when those are forgotten that nobody asked for longest. */
-  use(kept: Kept): void {
-    if (this.#forms.delete(kept)) this.#size -= sizeOf(kept);
-    this.#forms.add(kept);
-    this.#size += sizeOf(kept);
-    for (const each of this.#forms) {
-      if (this.#size <= KEPT || each === kept) return;
-      each.forget();
-      this.#forms.delete(each);
-      this.#size -= sizeOf(each);
-    }
-  }
-}
-
-function sizeOf({ found }: Kept): number {
-  return found ? found.end - found.start : 0;
 }
 
 /** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. */
@@ -217,16 +178,6 @@ export class TopLevelForms {
     for (let n = 0, at = this.start(0); at !== undefined && at < start; at = this.start(n)) n++;
     return this.#entered.findLast((each) => each.start < start)?.name;
   }
-}
-
-/** A cons that has a number: the LIST it begins, where that is, its operator, and how often `#.` made something before. */
-interface Numbered {
-  list: Form;
-  start: number;
-  operator: string;
-  made: number;
-  /** Whether `#.` has computed something in it, rather than taken the value of a variable. */
-  computed: boolean;
 }
 
 /** Returns the cons with NUMBER, or undefined when the text does not tell. A cons behind one that `#.` MADE must be

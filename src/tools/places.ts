@@ -2,7 +2,7 @@
 
 import { relative } from 'node:path';
 import type { Place } from '../image/wire/data.ts';
-import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
+import type { Definition } from '../source/again.ts';
 import { type Defined, definedAt, definitionsIn, definitionsNamed } from '../source/definitions.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import type { Names } from '../source/names.ts';
@@ -13,6 +13,7 @@ import type { TopLevelForm } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
 import { type DefinitionText, excerpt, linesOf } from './definition-text.ts';
 import { type Source, Sources } from './sources.ts';
+import { startIn, type Versions, whereNow } from './where-now.ts';
 
 const CHANGED = '(the file changed since it was loaded)';
 
@@ -256,12 +257,6 @@ export class Places {
   }
 }
 
-/** A file as it is, and as it was loaded when that is known; they are one when it has not changed. */
-interface Versions {
-  now: Source;
-  loaded: Source | undefined;
-}
-
 function noSource(name: string): Site {
   return { at: `no source (${name})`, text: '' };
 }
@@ -277,34 +272,4 @@ function toldIn(uses: readonly Place[]): NumberedName[] {
 
 function spotAmong(starts: readonly number[], uses: number): Spot {
   return { starts, sure: starts.length <= uses };
-}
-
-/** Returns where PLACE, in DEFINITION, is NOW; START is undefined when that is not certain. CHANGED says whether the file
- *  is another since it was loaded, and SAME whether the form of PLACE is not. */
-function whereNow({ now, loaded }: Versions, place: Place, features: Features, definition: Definition) {
-  if (loaded === now) return { now, start: startIn(now, place, features), changed: false, same: true };
-  const forms = now.forms(features);
-  if (loaded === undefined) {
-    const there = place.undated ? startIn(now, { ...place, number: 0 }, features) : undefined;
-    if (there !== undefined && isNamed(there, definition, forms))
-      return { now, start: there, changed: false, same: true };
-    return { now, start: formDefining(definition, forms), changed: true, same: false };
-  }
-  const before = loaded.forms(features);
-  const old = startIn(loaded, { ...place, number: 0 }, features);
-  const start = old === undefined ? undefined : formAgain(old, before, forms);
-  const same = start !== undefined && old !== undefined && forms.textAt(start) === before.textAt(old);
-  const changed = !(now.agreed && same);
-  return { now, start: same ? forms.formStart(start, place.number ?? 0) : start, changed, same };
-}
-
-/** Returns where the form of PLACE begins in SOURCE; undefined when it is not in the text. */
-function startIn(
-  source: Source,
-  { offset, form = -1, number = 0 }: Place,
-  features: Features,
-): number | undefined {
-  const forms = source.forms(features);
-  const index = offset === undefined ? forms.start(form) : source.text.indexOfOctet(offset);
-  return index === undefined ? undefined : forms.formStart(index, number);
 }

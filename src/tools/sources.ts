@@ -2,8 +2,9 @@
 
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { decode } from '../files/text.ts';
+import { KeptForms } from '../source/kept-forms.ts';
 import { Names } from '../source/names.ts';
-import { KeptForms, TopLevelForms } from '../source/position.ts';
+import { TopLevelForms } from '../source/position.ts';
 import { SourceText } from '../source/text.ts';
 import { type TopLevelForm, topLevelForms } from '../source/top-level.ts';
 

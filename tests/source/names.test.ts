@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { KeptForms } from '../../src/source/kept-forms.ts';
 import { Names } from '../../src/source/names.ts';
-import { KeptForms, TopLevelForms } from '../../src/source/position.ts';
+import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { topLevelForms } from '../../src/source/top-level.ts';
 

@@ -1,0 +1,53 @@
+// Decides how many of the forms that were read are kept.
+
+import type { Form } from './form.ts';
+
+/** A top-level form: its text is from START to END. */
+export interface TopLevelForm {
+  form: Form;
+  start: number;
+  end: number;
+}
+
+/** A cons that has a number: the LIST it begins, where that is, its operator, and how often `#.` made something before. */
+export interface Numbered {
+  list: Form;
+  start: number;
+  operator: string;
+  made: number;
+  /** Whether `#.` has computed something in it, rather than taken the value of a variable. */
+  computed: boolean;
+}
+
+/** A form that was read, for as long as it is kept, and the conses in it that have numbers. */
+export interface Kept {
+  found: TopLevelForm | undefined;
+  conses?: readonly Numbered[];
+  forget: () => void;
+}
+
+/** Characters of the forms that are kept; what is read of one takes about thirty times as much. */
+const KEPT = 256 * 1024;
+
+/** Keeps the forms of several texts that were asked for last. */
+export class KeptForms {
+  readonly #forms = new Set<Kept>();
+  #size = 0;
+
+  /** Keeps KEPT, for which there is room when those are forgotten that nobody asked for longest. */
+  use(kept: Kept): void {
+    if (this.#forms.delete(kept)) this.#size -= sizeOf(kept);
+    this.#forms.add(kept);
+    this.#size += sizeOf(kept);
+    for (const each of this.#forms) {
+      if (this.#size <= KEPT || each === kept) return;
+      each.forget();
+      this.#forms.delete(each);
+      this.#size -= sizeOf(each);
+    }
+  }
+}
+
+function sizeOf({ found }: Kept): number {
+  return found ? found.end - found.start : 0;
+}

@@ -1,0 +1,48 @@
+// Decides where a place is in a file that can have changed since it was loaded.
+
+import type { Place } from '../image/wire/data.ts';
+import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
+import type { Source } from './sources.ts';
+
+type Features = ReadonlySet<string>;
+
+/** A file as it is, and as it was loaded when that is known; they are one when it has not changed. */
+export interface Versions {
+  now: Source;
+  loaded: Source | undefined;
+}
+
+/** Returns where PLACE, in DEFINITION, is NOW; START is undefined when that is not certain. CHANGED says whether the file
+ *  is another since it was loaded, and SAME whether the form of PLACE is not. */
+export function whereNow(
+  { now, loaded }: Versions,
+  place: Place,
+  features: Features,
+  definition: Definition,
+) {
+  if (loaded === now) return { now, start: startIn(now, place, features), changed: false, same: true };
+  const forms = now.forms(features);
+  if (loaded === undefined) {
+    const there = place.undated ? startIn(now, { ...place, number: 0 }, features) : undefined;
+    if (there !== undefined && isNamed(there, definition, forms))
+      return { now, start: there, changed: false, same: true };
+    return { now, start: formDefining(definition, forms), changed: true, same: false };
+  }
+  const before = loaded.forms(features);
+  const old = startIn(loaded, { ...place, number: 0 }, features);
+  const start = old === undefined ? undefined : formAgain(old, before, forms);
+  const same = start !== undefined && old !== undefined && forms.textAt(start) === before.textAt(old);
+  const changed = !(now.agreed && same);
+  return { now, start: same ? forms.formStart(start, place.number ?? 0) : start, changed, same };
+}
+
+/** Returns where the form of PLACE begins in SOURCE; undefined when it is not in the text. */
+export function startIn(
+  source: Source,
+  { offset, form = -1, number = 0 }: Place,
+  features: Features,
+): number | undefined {
+  const forms = source.forms(features);
+  const index = offset === undefined ? forms.start(form) : source.text.indexOfOctet(offset);
+  return index === undefined ? undefined : forms.formStart(index, number);
+}
