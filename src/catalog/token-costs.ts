@@ -22,7 +22,7 @@ export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; rea
   list_package_symbols: { min: 330, max: 3540 },
   load_file: { min: 320, max: 3260 },
   load_system: { min: 260, max: 290 },
-  macroexpand_form: { min: 280, max: 1210 },
+  macroexpand_form: { min: 280, max: 1190 },
   propose_file_edit: { min: 220, max: 250 },
   read_buffer: { min: 220, max: 1050 },
   read_definition: { min: 370, max: 820 },

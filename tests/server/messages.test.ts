@@ -230,11 +230,15 @@ describe('arguments', () => {
     ['load_system', { system: 'x', force: 1 }, "Parameter 'force' must be a boolean, not the number 1."],
     ['load_file', { path: [] }, "Parameter 'path' must be a string, not an array."],
     ['load_file', {}, "Required parameter 'path' missing"],
-    ['eval_form', { form: '1', fom: 1 }, "Unknown parameter 'fom'; eval_form takes form, package, timeout."],
+    [
+      'eval_form',
+      { form: '1', fom: 1 },
+      "Unknown parameter 'fom'; eval_form takes form, package, on_error, restarts, debug_level, timeout.",
+    ],
     [
       'load_file',
       { path: 'x', file: 'y' },
-      "Unknown parameter 'file'; load_file takes path, forget, timeout.",
+      "Unknown parameter 'file'; load_file takes path, forget, check, on_error, restarts, debug_level, timeout.",
     ],
   ])('%s of %j says what is wrong', async (name, args, text) => {
     expect(await call(name, args)).toEqual(error(text));
@@ -242,7 +246,9 @@ describe('arguments', () => {
 
   test('an unknown parameter is shown short and without control characters', async () => {
     const { text } = await call('load_file', { path: 'x', [`a\n\0${'b'.repeat(1000)}`]: 1 });
-    expect(text).toBe(`Unknown parameter 'a  ${'b'.repeat(77)}...'; load_file takes path, forget, timeout.`);
+    expect(text).toBe(
+      `Unknown parameter 'a  ${'b'.repeat(77)}...'; load_file takes path, forget, check, on_error, restarts, debug_level, timeout.`,
+    );
   });
 });
 

@@ -70,6 +70,7 @@ const DEBUG = {
     'variables of a frame',
     'fix and continue',
     'continue after an error',
+    'hold an error',
   ],
 } as const satisfies ToolDescription;
 
