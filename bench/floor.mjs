@@ -5,10 +5,10 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
 const ECHO = {
   name: 'echo',
-  description: 'Return the text.',
+  description: 'Return the text, as often as asked.',
   inputSchema: {
     type: /** @type {const} */ ('object'),
-    properties: { text: { type: 'string' } },
+    properties: { text: { type: 'string' }, times: { type: 'integer' } },
     required: ['text'],
   },
 };
@@ -17,7 +17,9 @@ function createServer() {
   const server = new Server({ name: 'floor', version: '1.0.0' }, { capabilities: { tools: {} } });
   server.setRequestHandler('tools/list', async () => ({ tools: [ECHO] }));
   server.setRequestHandler('tools/call', async ({ params }) => ({
-    content: [{ type: 'text', text: String(params.arguments?.text) }],
+    content: [
+      { type: 'text', text: String(params.arguments?.text).repeat(Number(params.arguments?.times ?? 1)) },
+    ],
   }));
   return server;
 }
