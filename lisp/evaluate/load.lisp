@@ -41,6 +41,16 @@ then. With FORGET take out of the image what FILE no longer defines."
     (let ((forgotten (and forget (forget-old path))))
       (make-json-object (append forgotten (agreement))))))
 
+(defun loaded-members (made failed source file forget)
+  "Load what compiling SOURCE, FILE or a copy of it, has MADE, if anything, and return the members of the answer. FAILED
+says that it had errors; with FORGET take out of the image what FILE no longer defines."
+  (setf *phase* "load")
+  (let ((agreement (and made (load-noting made source file forget))))
+    (list "value" (object "file" (sb-ext:native-namestring (truename source))
+                          "failed" (and made failed t)
+                          "notLoaded" (null made)
+                          "agreement" agreement))))
+
 (defun compile-and-load (source fasl file forget)
   "Compile the file SOURCE, FILE or a copy of it, into FASL, load that, and return the members of the answer. With
 FORGET take out of the image what FILE no longer defines."
@@ -49,12 +59,7 @@ FORGET take out of the image what FILE no longer defines."
       (let ((*readtable* (readtable-for source)))
         (call-user-code (lambda () (compile-file source :output-file fasl))))
     (declare (ignore warnings))
-    (setf *phase* "load")
-    (let ((agreement (and made (load-noting made source file forget))))
-      (list "value" (object "file" (sb-ext:native-namestring (truename source))
-                            "failed" (and made failed t)
-                            "notLoaded" (null made)
-                            "agreement" agreement)))))
+    (loaded-members made failed source file forget)))
 
 (defun copy-beside (fasl source content)
   "Write CONTENT, a string with a character for each octet, to a file beside FASL that is named like
@@ -134,12 +139,7 @@ the members of the answer."
         (let ((*readtable* (readtable-for copy)))
           (call-user-code (lambda () (compile-file copy :output-file fasl)))))
     (declare (ignore warnings))
-    (setf *phase* "load")
-    (let ((agreement (and made (load-noting made file file nil))))
-      (list "value" (object "file" (sb-ext:native-namestring (truename file))
-                            "failed" (and made failed t)
-                            "notLoaded" (null made)
-                            "agreement" agreement)))))
+    (loaded-members made failed file file nil)))
 
 (define-operation ("load-forms" :members t) (file fasl content numbers)
   "Compile into FASL and load some forms of FILE, both native names. CONTENT has a character for each octet of FILE: those
