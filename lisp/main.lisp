@@ -26,9 +26,12 @@ often it was, or NIL."
 exits by itself this thread is only unwound, so that the exit code stays."
   (own-thread)
   (handler-case
-      (loop with *reading* = t
-            for message = (receive)
-            while message do (perform message))
+      ;; What this thread prints, code of the user must have no part in.
+      (call-in-fresh-session
+       (lambda ()
+         (loop with *reading* = t
+               for message = (receive)
+               while message do (perform message))))
     (error (failure)
       (send (object "fault" (print-safely 500 failure "~A")))))
   (leave 0))
@@ -117,10 +120,29 @@ with 3 when it never can, and with 1 when that failed."
   (sb-ext:save-lisp-and-die (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_CORE")))
   (sb-ext:exit :code 1 :abort t))
 
+(defun end-with-server (channel)
+  "Have the system end this process as soon as the server has ended, where it can. Ends it when that has already, as the
+file descriptor CHANNEL shows."
+  #+linux
+  (progn
+    ;; PR_SET_PDEATHSIG, SIGKILL.
+    (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9)
+    (let ((octet (make-array 1 :element-type '(unsigned-byte 8))))
+      (sb-sys:with-pinned-objects (octet)
+        ;; MSG_PEEK and MSG_DONTWAIT.
+        (when (zerop (sb-alien:alien-funcall
+                      (sb-alien:extern-alien "recv" (function sb-alien:long sb-alien:int sb-sys:system-area-pointer
+                                                              sb-alien:unsigned-long sb-alien:int))
+                      channel (sb-sys:vector-sap octet) 1 #x42))
+          (end-image 3)))))
+  #-linux channel)
+
 (defun main ()
   "Run the agent on file descriptor 3. Returns never. An exit that the program asked for
 ends the reader first and this thread last, so this one waits for its turn."
+  (end-with-server 3)
   (open-channel 3)
+  (open-begun 4)
   (when **origin** (return-to-origin))
   (take-over)
   (unless **origin** (prepare))

@@ -22,6 +22,8 @@
   (throws 0)
   (waiting nil)
   (terminating nil)
+  (begun nil)
+  (ender nil)
   (crowded nil)
   (answered nil))
 
@@ -93,6 +95,8 @@ whether its cleanup forms were cut short. When those ran because of an exit, tha
   (if (exiting-p)
       (list "exiting" t)
       (list "interrupted" (object "reason" reason
+                                  "endedBy" (job-ender job)
+                                  "notBegun" (json-boolean (not (job-begun job)))
                                   "cutShort" (> (job-throws job) 1)
                                   "collectedMilliseconds" (job-collected job)
                                   "frames" (job-frames job)
@@ -123,6 +127,10 @@ A job that has not come so far yet is left as soon as it has."
          (incf (job-throws job))
          (throw job (interruption job reason)))
         (t (setf (job-waiting job) reason))))
+
+(defun current-thread-name ()
+  "Return the name of this thread, as text."
+  (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 (defun end-if-dead (job)
   "End JOB when its thread ended without doing so: it can be ended before it has begun."
@@ -180,10 +188,6 @@ exhausted there is no room here to describe anything, so that is done after the 
            (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
                  (*sparing* (typep condition 'heap-exhausted)))
              (looking (job) (condition-members condition)))))))
-
-(defun current-thread-name ()
-  "Return the name of this thread, as text."
-  (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 (defvar *thread-end* nil "A tag to throw to in order to end this thread, or NIL.")
 
@@ -251,7 +255,9 @@ that tell why it was left."
           (catch job
             (unwind-protect
                  (progn
-                   (setf (job-interruptible job) t)
+                   (setf (job-begun job) t
+                         (job-interruptible job) t)
+                   (note-begun (job-id job))
                    (when (job-waiting job) (throw job (interruption job (job-waiting job))))
                    (restart-case (let ((*end-call* (find-restart 'abort)))
                                    (funcall function))
@@ -289,8 +295,3 @@ What is done before a job, such as collecting garbage, can take long."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           always (or (eq job *job*) (job-answered job)))))
-
-(defun job-written (id)
-  "Return what the job ID has written so far as a JSON object, or NIL."
-  (let ((job (gethash id **jobs**)))
-    (and job (captured (job-output job) :wait nil))))

@@ -98,6 +98,7 @@ export class Executor {
     }
     const preview = await previewOf(call);
     if (verdict === undefined) {
+      if (preview.free) return this.#perform(withFingerprint(call, preview), 'nothing at stake');
       return standing?.covers(approvedAs(tool), preview.place)
         ? this.#perform(withFingerprint(call, preview), 'standing')
         : this.#asked(call, shown(preview));

@@ -55,6 +55,8 @@ export interface Preview {
   lines?: readonly string[];
   /** Where it would do it: a file as people name it. Standing approvals name such places. */
   place?: string;
+  /** There is nothing to ask about: what the call would cost is lost already. */
+  free?: boolean;
   /** Is another one whenever what was shown is no longer what would happen: a digest of the file, say. */
   fingerprint: string;
 }

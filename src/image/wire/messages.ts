@@ -179,6 +179,8 @@ function readInterrupted({
   features,
   cutShort,
   collectedMilliseconds,
+  notBegun,
+  endedBy,
 }: Message): Interrupted {
   return {
     kind: 'interrupted',
@@ -186,6 +188,8 @@ function readInterrupted({
     frames: framesOf(frames),
     ...(Array.isArray(features) && { features: textsOf(features) }),
     ...(cutShort === true && { cutShort }),
+    ...(notBegun === true && { notBegun }),
+    ...(typeof endedBy === 'string' && { endedBy: endedBy.slice(0, 100) }),
     ...(typeof collectedMilliseconds === 'number' && { collectedMilliseconds }),
   };
 }
