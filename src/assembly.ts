@@ -146,8 +146,8 @@ export function assembleParts(
     ),
   });
   const workspace = workspaceOf(config, image);
-  const log = new AuditLog(config.audit, config.root);
-  const history = new ReplHistory(historyFile(config.histories, config.root));
+  const log = new AuditLog(config.audit, config.root, config.auditTexts);
+  const history = new ReplHistory(config.history ? historyFile(config.histories, config.root) : undefined);
   const executor = new Executor(registry, {
     ask: config.ask,
     standing: standingApprovals(config, workspace),

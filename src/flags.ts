@@ -2,7 +2,7 @@
 
 import { UsageError } from './errors.ts';
 
-export const COMMANDS = ['serve', 'call', 'tools', 'doctor', 'install', 'uninstall'] as const;
+export const COMMANDS = ['serve', 'call', 'tools', 'doctor', 'install', 'uninstall', 'forget'] as const;
 export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
 
 interface Flag {
@@ -63,6 +63,17 @@ export const FLAGS: readonly Flag[] = [
     value: 'WHEN',
     about: 'on (default): build a lost image again from a journal; off: keep none; also LIVE_LISP_REPLAY',
   },
+  {
+    name: 'history',
+    value: 'WHEN',
+    about: 'on (default): keep evaluations for get_repl_history on the disk; off: only in memory',
+  },
+  {
+    name: 'audit-texts',
+    value: 'WHEN',
+    about: 'on (default): keep arguments in the audit log; off: their digests',
+  },
+  { name: 'keep-days', value: 'DAYS', about: 'how long records are kept at most (default 90)' },
   {
     name: 'client',
     value: 'NAME',

@@ -71,6 +71,8 @@ export interface Result {
   result?: string;
   /** TEXT says what is not there: an answer for a model (C8), a failure for code that reads the data. */
   absent?: boolean;
+  /** What a model should know of the call itself, apart from TEXT. */
+  note?: string;
   /** TEXT is the JSON of DATA, which is an object; a client gets both, and some show their model only that. */
   structured?: boolean;
 }

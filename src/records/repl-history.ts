@@ -15,6 +15,8 @@ const FILES = { limit: 2_000_000, kept: 2 };
 const TEXT_LIMIT = 4000;
 /** Characters that wait to be written at most: a burst of long evaluations must not fill the memory. */
 const WAITING_LIMIT = 64 * 1024;
+/** Evaluations that are kept in memory where nothing is kept on the disk. */
+const MEMORY_LIMIT = 200;
 /** Files in the folder of all histories; those that were not written for longest go. */
 const FOLDER_LIMIT = 200;
 
@@ -49,7 +51,9 @@ export function historyFile(folder: string, root: string): string {
 }
 
 export class ReplHistory {
-  readonly #lines: LineFile;
+  readonly #lines: LineFile | undefined;
+  /** The newest evaluations where there is no file, as lines. */
+  #memory: string[] = [];
   #waiting: { at: number; evaluation: Omit<Evaluation, 'time'> }[] = [];
   #waitingLength = 0;
   readonly #later = new Later(() => this.#write());
@@ -58,13 +62,14 @@ export class ReplHistory {
   #failed = false;
   readonly #notes: string[] = [];
 
-  constructor(path: string) {
-    this.#lines = new LineFile(path, FILES);
+  /** Keeps evaluations in the file PATH; without one, the newest of them in memory. */
+  constructor(path: string | undefined) {
+    this.#lines = path === undefined ? undefined : new LineFile(path, FILES);
   }
 
-  /** The file that grows. */
-  get path(): string {
-    return this.#lines.path;
+  /** The file that grows, if there is one. */
+  get path(): string | undefined {
+    return this.#lines?.path;
   }
 
   /** Keeps EVALUATION, which ends now. */
@@ -94,9 +99,14 @@ export class ReplHistory {
     this.#waiting = [];
     this.#waitingLength = 0;
     this.#tried = true;
+    const lines = waiting.map(lineOf);
+    if (this.#lines === undefined) {
+      this.#memory = [...this.#memory, ...lines].slice(-MEMORY_LIMIT);
+      return;
+    }
     try {
-      if (!existsSync(this.path)) removeOldest(dirname(this.path));
-      this.#lines.append(waiting.map(lineOf));
+      if (!existsSync(this.#lines.path)) removeOldest(dirname(this.#lines.path));
+      this.#lines.append(lines);
     } catch (error) {
       if (this.#failed) return;
       this.#failed = true;
@@ -109,7 +119,7 @@ export class ReplHistory {
   /** Returns the evaluations that are kept, the newest first. READING tells how much was read for that. */
   *newestFirst(reading?: Reading): Generator<Evaluation> {
     this.flush();
-    for (const text of this.#lines.newestFirst(reading)) {
+    for (const text of this.#lines?.newestFirst(reading) ?? [...this.#memory].reverse()) {
       const line = parseLine<Evaluation>(text, SHAPE);
       if (line !== undefined) yield line;
     }

@@ -121,11 +121,11 @@ export function secondsText(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** Returns the section that tells that a call waited, when a reader could have noticed. */
-export function waitedSection(
+/** Returns the part of a result that tells that a call waited, when a reader could have noticed. */
+export function waitedNote(
   waitedMs = 0,
   reason = 'as many evaluations ran as may run side by side',
-): string | undefined {
-  if (waitedMs < 100) return undefined;
-  return `Note: it waited ${secondsText(waitedMs)}, because ${reason}.`;
+): { note?: string } {
+  if (waitedMs < 100) return {};
+  return { note: `Note: it waited ${secondsText(waitedMs)}, because ${reason}.` };
 }

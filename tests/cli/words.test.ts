@@ -29,7 +29,10 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
     `--eval-timeout must be a number of seconds from 0.1 to 86400, not ${value}.`;
 
   test.each([
-    [['bogus'], 'Unknown command bogus; the commands are serve, call, tools, doctor, install, uninstall.'],
+    [
+      ['bogus'],
+      'Unknown command bogus; the commands are serve, call, tools, doctor, install, uninstall, forget.',
+    ],
     [['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
     [['--bogus=5'], 'Unknown flag --bogus; see live-lisp --help.'],
     [['-x'], 'Unknown flag -x; see live-lisp --help.'],

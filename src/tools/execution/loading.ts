@@ -26,7 +26,7 @@ import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { visibleName } from '../../visible.ts';
 import { agreementSection } from '../agreement.ts';
 import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts';
-import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
+import { conditionText, endingText, outputSection, waitedNote } from '../endings.ts';
 import { imbalanceText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
@@ -223,7 +223,6 @@ function loadResult(
     agreementSection(data.value?.agreement, places),
     readtableSection(data),
     outputSection(output),
-    waitedSection(waitedMs),
   ]);
-  return { data: { ...data.value, ending }, text, failed };
+  return { data: { ...data.value, ending }, text, failed, ...waitedNote(waitedMs) };
 }
