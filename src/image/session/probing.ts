@@ -3,13 +3,12 @@
 
 import type { Reply } from '../wire/call.ts';
 import { type Endable, watch } from '../wire/ending-steps.ts';
-import type { Frame } from '../wire/endings.ts';
 import type { Operations, Spent } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { CallNotice } from './notices.ts';
 
-/** Calls in a row that failed in any way, after which the image is looked at. */
+/** Calls in a row that did not come to their end, after which a thread that keeps all others from compiling costs the image. */
 const IN_A_ROW = 3;
 /** Looks at an image in which a call is ended, for each at one that is probed. */
 const EVERY_LOOKS = 4;
@@ -32,7 +31,8 @@ export interface Probe {
 export class Probing {
   readonly #remedies: Remedies;
   readonly #times: Times;
-  #failures = 0;
+  /** Calls in a row that did not come to their end. */
+  #stuck = 0;
   #looking: Promise<void> | undefined;
   #last: Probe | undefined;
   #broken = false;
@@ -59,15 +59,17 @@ export class Probing {
 
   /** Takes that a call has ended in PEER with REPLY. */
   ended(peer: Peer, reply: Reply<keyof Operations>): void {
-    const { ending } = reply;
-    if (ending.kind === 'done' && !('unreadable' in reply.data)) {
-      this.#failures = 0;
+    const { ending, data } = reply;
+    // A reader that finds no form can be broken too.
+    const read = !('unreadable' in data) && !('formNumber' in data && data.formNumber === 0);
+    if (ending.kind === 'done' && read) {
+      this.#stuck = 0;
       this.#broken = false;
       return;
     }
     if (ending.kind === 'lost') return;
-    this.#failures++;
-    if (this.#failures < IN_A_ROW && !isSuspicious(reply)) return;
+    if (ending.kind === 'interrupted' && ending.notBegun && ending.reason !== 'ended') return;
+    this.#stuck = ending.kind === 'interrupted' ? this.#stuck + 1 : 0;
     this.#looking ??= this.#look(peer).finally(() => {
       this.#looking = undefined;
     });
@@ -77,10 +79,10 @@ export class Probing {
     const { works, holder, gone } = await this.#ask(peer, {});
     if (gone) return;
     this.#last = { works, at: performance.now() };
-    const waits = holder !== undefined && this.#failures >= IN_A_ROW;
+    const waits = holder !== undefined && this.#stuck >= IN_A_ROW;
     if (!works || waits) {
       this.#broken = true;
-      this.#failures = 0;
+      this.#stuck = 0;
       const how = works ? `its thread ${JSON.stringify(holder)} kept all others from compiling` : BROKEN;
       return this.#remedies.replace(peer, how);
     }
@@ -111,18 +113,6 @@ export class Probing {
       ...(typeof data.holder === 'string' && { holder: data.holder }),
     };
   }
-}
-
-/** Returns whether REPLY can be the fault of the image. Nothing of the user's was running when it failed, or it did not
- *  come to an end. */
-function isSuspicious({ ending, data }: Reply<keyof Operations>): boolean {
-  if ('unreadable' in data && data.unreadable) return true;
-  if (ending.kind === 'interrupted') return !(ending.notBegun && ending.reason === 'cancelled');
-  return ending.kind === 'condition' && !(ending.condition.frames ?? []).some(isOfUser);
-}
-
-function isOfUser(frame: Frame): boolean {
-  return 'call' in frame;
 }
 
 /** Returns what resolves once the request ID of PEER has had the time of a look, by TIMES, and what stops that. It has
