@@ -90,4 +90,6 @@ the session's package. After one that leaves the image broken no more are evalua
                                  (when members (push (make-json-object members) failed))
                                  (when (member "broken" members :test #'equal) (loop-finish))))
                       (list "value" t)))))))))
+    ;; What was set in the image before, is known.
+    (style-members)
     (list* "failed" (reverse failed) members)))
