@@ -8,12 +8,12 @@
 
 (defparameter *rooms*
   '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-system" "sbcl-uses" "own" "json" "capture" "stack" "printing" "wire")
-    ("jobs" "package" "readtables" "session" "places" "frames" "near" "conditions" "hold" "jobs" "threads" "operations" "asdf" "warnings" "ids" "locals" "status")
+    ("jobs" "package" "begun" "readtables" "session" "places" "frames" "near" "conditions" "hold" "jobs" "threads" "operations" "spent" "styles" "asdf" "warnings" "ids" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "users" "loads" "uses" "index" "sites" "rows" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "impact")
     ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "changes" "loads" "forget" "compare" "disk" "renaming")
     ("journal" "package" "context" "effects" "assignments" "journal" "replay")
-    ("evaluate" "package" "evaluate" "systems" "load" "undo" "compile" "expand" "check")
+    ("evaluate" "package" "evaluate" "systems" "load" "undo" "compile" "expand" "check" "probe")
     ("debug" "package" "locks" "held" "actions" "operations" "threads" "watch" "parts" "inspect")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
   "The rooms of the agent, each with its files. A file uses only what stands before it.")

@@ -26,9 +26,12 @@ often it was, or NIL."
 exits by itself this thread is only unwound, so that the exit code stays."
   (own-thread)
   (handler-case
-      (loop with *reading* = t and *break-on-signals* = nil
-            for message = (receive)
-            while message do (perform message))
+      ;; What this thread prints, code of the user must have no part in.
+      (call-in-fresh-session
+       (lambda ()
+         (loop with *reading* = t and *break-on-signals* = nil
+               for message = (receive)
+               while message do (perform message))))
     (error (failure)
       (send (object "fault" (print-safely 500 failure "~A")))))
   (leave 0))
@@ -117,10 +120,31 @@ with 3 when it never can, and with 1 when that failed."
   (sb-ext:save-lisp-and-die (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_CORE")))
   (sb-ext:exit :code 1 :abort t))
 
+(defun end-with-server (signal)
+  "Have the system send SIGNAL to this process when the server ends, where it can; 0 is none."
+  #+linux
+  (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long))
+                          ;; PR_SET_PDEATHSIG
+                          1 signal)
+  #-linux signal)
+
+(defun server-gone-p (channel)
+  "True when the server has closed the file descriptor CHANNEL."
+  (let ((octet (make-array 1 :element-type '(unsigned-byte 8))))
+    (sb-sys:with-pinned-objects (octet)
+      (zerop (sb-alien:alien-funcall
+              (sb-alien:extern-alien "recv" (function sb-alien:long sb-alien:int sb-sys:system-area-pointer
+                                                      sb-alien:unsigned-long sb-alien:int))
+              ;; MSG_PEEK and MSG_DONTWAIT
+              channel (sb-sys:vector-sap octet) 1 #x42)))))
+
 (defun main ()
   "Run the agent on file descriptor 3. Returns never. An exit that the program asked for
 ends the reader first and this thread last, so this one waits for its turn."
+  (end-with-server 9)
+  #+linux (when (server-gone-p 3) (end-image 3))
   (open-channel 3)
+  (open-begun 4)
   (when **origin** (return-to-origin))
   (take-over)
   (unless **origin** (prepare))
@@ -129,6 +153,8 @@ ends the reader first and this thread last, so this one waits for its turn."
   (own-thread)
   (unless **origin** (steadily (guard-own-threads)))
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
+    ;; The reader notices it now, and ends what the image started too.
+    (end-with-server 0)
     (unless **origin** (steadily (guard)))
     (steadily (give-back-zeros))
     (loop

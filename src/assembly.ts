@@ -189,11 +189,12 @@ export function assembleParts(
 }
 
 /** Returns what the servers of CONFIG keep on the disk: calls, evaluations, and what is being done to several files. */
-function recordsOf({ audit, histories, edits, root }: Config): Pick<Grounds, 'log' | 'history' | 'intents'> {
+function recordsOf(config: Config): Pick<Grounds, 'log' | 'history' | 'intents'> {
+  const { root, histories } = config;
   return {
-    log: new AuditLog(audit, root),
-    history: new ReplHistory(workspaceFile(histories, root)),
-    intents: new Intents(edits),
+    log: new AuditLog(config.audit, root, config.auditTexts),
+    history: new ReplHistory(config.history ? workspaceFile(histories, root) : undefined),
+    intents: new Intents(config.edits),
   };
 }
 

@@ -52,6 +52,11 @@ export interface Config {
   dryRun: boolean;
   /** Whether a lost image is built again. */
   replay: boolean;
+  /** Whether evaluations are kept on the disk, and arguments in the audit log. */
+  history: boolean;
+  auditTexts: boolean;
+  /** Days after which records go. */
+  keepDays: number;
   /** The folder of the journals of what built images, of all workspaces. */
   journals: string;
   /** The folder of the previews that a person is asked to approve. */
@@ -68,7 +73,7 @@ export interface Config {
 const NAME_STYLES = ['snake', 'contract'] as const;
 const ASKS = ['dangerous', 'cautious'] as const;
 const SANDBOXES = ['off', 'on', 'with network'] as const;
-const REPLAYS = ['on', 'off'] as const;
+const WHENS = ['on', 'off'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
 /** Returns the configuration that ARGV (without node and script) and ENVIRONMENT mean. Throws a
@@ -106,6 +111,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     memory: !flags.has('no-memory'),
     catalog: flags.get('catalog'),
     replay: readReplay(flags, environment) === 'on',
+    ...readRecords(flags),
     cache: cacheFolder(environment),
     cacheNamed: isAbsolute(environment['XDG_CACHE_HOME'] ?? ''),
     auditNamed,
@@ -177,6 +183,24 @@ function readHeap(value: string): number {
   return megabytes;
 }
 
+function readRecords(
+  flags: ReadonlyMap<string, string>,
+): Pick<Config, 'history' | 'auditTexts' | 'keepDays'> {
+  return {
+    history: readChoice('history', WHENS, flags) === 'on',
+    auditTexts: readChoice('audit-texts', WHENS, flags) === 'on',
+    keepDays: readDays(flags.get('keep-days') ?? '90'),
+  };
+}
+
+function readDays(value: string): number {
+  const days = /^\d+$/.test(value) ? Number(value) : 0;
+  if (days < 1 || days > 36_500) {
+    throw new UsageError(`--keep-days must be a whole number from 1 to 36500, not ${value}.`);
+  }
+  return days;
+}
+
 /** Returns the seconds that the flag NAME says, or that INITIAL says when it is absent. */
 function readSeconds(name: string, initial: string, flags: ReadonlyMap<string, string>): number {
   const value = flags.get(name) ?? initial;
@@ -198,7 +222,7 @@ function readInit(value: string | undefined): string | undefined {
 
 function readReplay(flags: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv): string {
   const given = flags.get('replay') ?? (environment['LIVE_LISP_REPLAY'] || undefined);
-  return readChoice('replay', REPLAYS, new Map(given === undefined ? [] : [['replay', given]]));
+  return readChoice('replay', WHENS, new Map(given === undefined ? [] : [['replay', given]]));
 }
 
 /** Returns the value of the flag NAME, one of CHOICES; the first when it is absent. */

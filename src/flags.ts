@@ -2,7 +2,16 @@
 
 import { UsageError } from './errors.ts';
 
-export const COMMANDS = ['serve', 'call', 'tools', 'search', 'doctor', 'install', 'uninstall'] as const;
+export const COMMANDS = [
+  'serve',
+  'call',
+  'tools',
+  'search',
+  'doctor',
+  'install',
+  'uninstall',
+  'forget',
+] as const;
 export type Command = (typeof COMMANDS)[number] | 'help' | 'version';
 
 interface Flag {
@@ -70,6 +79,17 @@ export const FLAGS: readonly Flag[] = [
     value: 'FILE',
     about: 'with search: tools of others, one in JSON a line, in place of our own',
   },
+  {
+    name: 'history',
+    value: 'WHEN',
+    about: 'on (default): keep evaluations for get_repl_history on the disk; off: only in memory',
+  },
+  {
+    name: 'audit-texts',
+    value: 'WHEN',
+    about: 'on (default): keep arguments in the audit log; off: their digests',
+  },
+  { name: 'keep-days', value: 'DAYS', about: 'how long records are kept at most (default 90)' },
   {
     name: 'client',
     value: 'NAME',

@@ -14,6 +14,7 @@ import { SCRIPT_NAME } from './install/entry.ts';
 import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
 import { homeFolder } from './paths.ts';
+import { removeTemporaryFolders } from './temporary-folder.ts';
 
 /** Returns what package.json says of us. */
 function ownPackage(): { version: string; homepage?: string } {
@@ -41,6 +42,7 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'tools') return print(toolList(assemble(config).registry));
   if (config.command === 'search') return print(searchText(config.operands, searched(config)));
   if (config.command === 'install' || config.command === 'uninstall') return setUp(config.command, config);
+  if (config.command === 'forget') return forget(withUsableFolders(config).config);
   if (config.command === 'doctor' && config.client !== undefined) return lookAt(config.client);
   return work(withUsableFolders(config), options);
 }
@@ -75,6 +77,21 @@ async function lookAt(client: ClientName): Promise<number> {
   const findings = await clientFindings(client, place(), launch());
   for (const { ok, text } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${text}`);
   return findings.every(({ ok }) => ok) ? 0 : 1;
+}
+
+/** Removes what is kept of the workspace of CONFIG. */
+async function forget(config: Config): Promise<number> {
+  const { forgetWorkspace } = await import('./records/expiry.ts');
+  const removed = forgetWorkspace(config, config.root);
+  const what = removed.length === 0 ? 'Nothing was kept' : `Removed ${removed.join(', ')}`;
+  return print(`${what} of ${config.root}.`);
+}
+
+/** Removes what is older than it is kept, and what servers that were killed have left. */
+async function tidy(config: Config): Promise<void> {
+  const { expireRecords } = await import('./records/expiry.ts');
+  expireRecords(config, config.keepDays);
+  removeTemporaryFolders();
 }
 
 /** Returns where clients are looked for. */
@@ -147,6 +164,7 @@ async function serveImage(
     onReady: () => {
       warmed = onWarm;
       setTimeout(onWarm, WARM_MS).unref();
+      setTimeout(() => void tidy(config), WARM_MS).unref();
     },
     onEnd: () => {
       questions.endAll();

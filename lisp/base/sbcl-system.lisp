@@ -106,6 +106,10 @@
 
 (define-internal system-thread-p (thread)
   "True when THREAD is one of SBCL's own." ("SB-THREAD" "THREAD-EPHEMERAL-P"))
+(define-internal thread-number (thread)
+  "Return the number that the system has for THREAD; 0 before it runs." ("SB-THREAD" "THREAD-OS-TID") 0)
+(define-internal-variable compiler-lock
+  "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
   "True in a thread that ends because of an exit." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
 (define-internal allow-signals ()

@@ -41,7 +41,7 @@ readtable, they do to a copy."
          (packages (packages-to-watch text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
          (unreadable
-           (catch 'unreadable
+           (catching-unreadable
              (loop for start = (skip-to-form stream)
                    while start
                    do (incf *form-number*)

@@ -80,6 +80,13 @@ is the text that interned them and then could not be read. Other threads intern 
                        (not (search (symbol-name symbol) form :test #'char-equal)))
              (unintern symbol package))))
 
+(defvar *unreadable* nil "A tag to throw to what tells that a form cannot be read. It is new each time: code finds no other.")
+
+(defmacro catching-unreadable (&body body)
+  "Evaluate BODY, and return its value or what it throws to *UNREADABLE*."
+  `(let ((*unreadable* (list nil)))
+     (catch *unreadable* ,@body)))
+
 (defun read-form (stream text start packages)
   "Read the next form of STREAM, which begins at START in TEXT, of which PACKAGES are to watch. A form that cannot be read
 ends the call with a text that says what is wrong and where (S2.16). The symbols that it interned are taken out again."
@@ -93,7 +100,7 @@ ends the call with a text that says what is wrong and where (S2.16). The symbols
                  (multiple-value-bind (at-line at-column) (line-and-column text end)
                    (unintern-new (if packages (new-symbols before) (interned-symbols *interned*))
                                  (subseq text start end))
-                   (throw 'unreadable
+                   (throw *unreadable*
                      (object "text" (reader-text condition)
                              "near" (near-condition condition)
                              "number" *form-number* "line" line "column" column
@@ -186,7 +193,7 @@ Return the members of the answer that only tell what could not be read."
   (let ((stream (make-string-input-stream text))
         (packages (packages-to-watch text)))
     (list "unreadable"
-          (catch 'unreadable
+          (catching-unreadable
             (loop for start = (skip-to-form stream)
                   while start
                   do (incf *form-number*)
@@ -210,7 +217,7 @@ that tell why it was left, and the warnings."
                      (lambda ()
                        (setf members (job-result *job* (lambda () (call-collecting-warnings function)))
                              members (list* "package" (package-name (usable-package *package*)) members))))
-    (append members (warning-members) (taken-members) (and *fresh-readtable* (list "freshReadtable" t)))))
+    (append members (warning-members) (taken-members) (and *fresh-readtable* (list "freshReadtable" t)) (style-members))))
 
 (defun done-members ()
   "Return the members that tell which forms were evaluated, and their values."

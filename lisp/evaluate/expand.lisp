@@ -42,16 +42,16 @@ does. Marks on every symbol that a macro made are hard to read."
                                (natures operator))))))
 
 (defun only-form (text)
-  "Return the form of TEXT, or throw to UNREADABLE what is wrong with it."
+  "Return the form of TEXT, or throw to *UNREADABLE* what is wrong with it."
   (let* ((stream (make-string-input-stream text))
          (packages (packages-to-watch text))
          (start (skip-to-form stream))
          (form (if start (read-form stream text start packages) stream)))
     (when (eq form stream)
-      (throw 'unreadable (object "forms" 0)))
+      (throw *unreadable* (object "forms" 0)))
     ;; Suppressed, reading interns nothing and still passes over comments of either kind.
     (unless (eq stream (let ((*read-suppress* t)) (ignore-errors (read stream nil stream))))
-      (throw 'unreadable (object "forms" 2)))
+      (throw *unreadable* (object "forms" 2)))
     (setf *form-text* text)
     form))
 
@@ -59,7 +59,7 @@ does. Marks on every symbol that a macro made are hard to read."
   "Read the form of TEXT and expand it as MODE says. Return the members of the answer."
   (let* ((data '())
          (unreadable
-           (catch 'unreadable
+           (catching-unreadable
              (let ((form (only-form text)))
                (multiple-value-bind (expansion expanded) (call-user-code (lambda () (expand-form form mode)))
                  (setf data (list "expansion" (call-user-code (lambda () (expansion-data expansion)))

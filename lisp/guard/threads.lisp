@@ -43,6 +43,8 @@ threads is a common thing to do. An exit ends those too."
 (defun guard-own-threads ()
   "Keep user code from ending or interrupting the threads that the agent cannot do without."
   (dolist (name '(sb-thread:terminate-thread sb-thread:interrupt-thread))
-    (encapsulate name 'live-lisp
-                 (lambda (function thread &rest arguments)
-                   (refusing-for-own function thread arguments)))))
+    (let ((ends (eq name 'sb-thread:terminate-thread)))
+      (encapsulate name 'live-lisp
+                   (lambda (function thread &rest arguments)
+                     (when ends (note-ender thread))
+                     (refusing-for-own function thread arguments))))))

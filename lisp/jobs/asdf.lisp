@@ -28,10 +28,10 @@
 
 (defun call-reading (function)
   "Call FUNCTION, which reads, and return its values. When what it reads names ASDF, load that and call FUNCTION again."
-  (catch 'without-asdf
+  (block without-asdf
     (return-from call-reading
       (handler-bind ((package-error (lambda (condition)
-                                      (when (asdf-missing-p condition) (throw 'without-asdf nil)))))
+                                      (when (asdf-missing-p condition) (return-from without-asdf nil)))))
         (funcall function))))
   (load-asdf)
   (funcall function))

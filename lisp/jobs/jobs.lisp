@@ -22,6 +22,8 @@
   (throws 0)
   (waiting nil)
   (terminating nil)
+  (begun nil)
+  (ender nil)
   (crowded nil)
   (unheld nil)
   (follows nil)
@@ -95,6 +97,8 @@ whether its cleanup forms were cut short. When those ran because of an exit, tha
   (if (exiting-p)
       (list "exiting" t)
       (list "interrupted" (object "reason" reason
+                                  "endedBy" (job-ender job)
+                                  "notBegun" (json-boolean (not (job-begun job)))
                                   "cutShort" (> (job-throws job) 1)
                                   "collectedMilliseconds" (job-collected job)
                                   "frames" (job-frames job)
@@ -125,6 +129,10 @@ A job that has not come so far yet is left as soon as it has."
          (incf (job-throws job))
          (throw job (interruption job reason)))
         (t (setf (job-waiting job) reason))))
+
+(defun current-thread-name ()
+  "Return the name of this thread, as text."
+  (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 (defun end-if-dead (job)
   "End JOB when its thread ended without doing so: it can be ended before it has begun."
@@ -172,10 +180,6 @@ exhausted there is no room here to describe anything, so that is done after the 
            (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
                  (*sparing* (typep condition 'heap-exhausted)))
              (looking (job) (condition-members condition)))))))
-
-(defun current-thread-name ()
-  "Return the name of this thread, as text."
-  (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 (defvar *thread-end* nil "A tag to throw to in order to end this thread, or NIL.")
 
@@ -248,7 +252,9 @@ that tell why it was left."
           (catch job
             (unwind-protect
                  (progn
-                   (setf (job-interruptible job) t)
+                   (setf (job-begun job) t
+                         (job-interruptible job) t)
+                   (note-begun (job-id job))
                    (when (job-waiting job) (throw job (interruption job (job-waiting job))))
                    (restart-case (let ((*end-call* (find-restart 'abort)))
                                    (funcall function))

@@ -88,7 +88,8 @@ start is its answer."
       (loop for element in (nthcdr offset list) repeat limit collect element))))
 
 (define-operation ("ping" :inline t) ()
-  "Tell that the reader lives."
+  "Tell that the reader lives, and end the jobs whose threads do not."
+  (end-dead-jobs)
   t)
 
 (define-operation ("interrupt" :inline t) (job reason)
@@ -100,6 +101,11 @@ start is its answer."
   "End the thread of JOB."
   (terminate-job job)
   t)
+
+(defun job-written (id)
+  "Return what the job ID has written so far as a JSON object, or NIL."
+  (let ((job (gethash id **jobs**)))
+    (and job (captured (job-output job) :wait nil))))
 
 (define-operation ("written" :inline t) (job)
   "Return what JOB has written so far; null when it has ended, wrote nothing, or is writing."

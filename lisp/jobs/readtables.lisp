@@ -10,7 +10,7 @@
 (defun readable-p (readtable)
   "True when forms can be read with READTABLE, so that a wrong one can be set right by evaluation. No
 code of the user runs here: no character of the test has another macro than in a fresh readtable."
-  (and (loop for char across "()"
+  (and (loop for char across "() "
              always (eq (get-macro-character char readtable) (get-macro-character char nil)))
        (loop for code from (char-code #\A) to (char-code #\Z)
              never (or (get-macro-character (code-char code) readtable)

@@ -27,12 +27,15 @@ asks for each variable whether it may be bound."
 
 (sb-ext:defglobal **session** nil "The values of *SESSION-VARIABLES*, in that order.")
 
+(sb-ext:defglobal **first-session** '() "What **SESSION** was at the start.")
+
 (defun start-session ()
   "Set the session to the values that a fresh SBCL has."
   (setf **session**
         (progv '(*package*) (list (find-package "COMMON-LISP-USER"))
           (progv '(* ** *** + ++ +++ / // /// -) '(nil nil nil nil nil nil nil nil nil nil)
-            (mapcar #'symbol-value *session-variables*)))))
+            (mapcar #'symbol-value *session-variables*)))
+        **first-session** (copy-list **session**)))
 
 (defun session-value (symbol)
   "Return the value that SYMBOL has in the session."
@@ -51,12 +54,17 @@ asks for each variable whether it may be bound."
 
 (defun usable-readtable (readtable)
   "Return READTABLE, or a fresh one when no form could be read with it. That takes its place everywhere."
-  (cond ((still-readable-p readtable) readtable)
+  (cond ((and (readtablep readtable) (still-readable-p readtable)) readtable)
         (t (let ((fresh (copy-readtable nil)))
              (when (eq readtable (sb-ext:symbol-global-value '*readtable*))
                (setf (sb-ext:symbol-global-value '*readtable*) fresh))
              (setf *fresh-readtable* t)
              fresh))))
+
+(defun call-rebinding (function)
+  "Call FUNCTION with the session's variables bound to the values that they have, as the next evaluation does."
+  (with-session-variables (mapcar #'symbol-value *session-variables*)
+    (funcall function)))
 
 (defun session-package ()
   "Return the current package of the session."

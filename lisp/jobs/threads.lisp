@@ -105,3 +105,41 @@ its answer."
   "Return what the job ID has written so far as a JSON object, or NIL."
   (let ((job (gethash id **jobs**)))
     (and job (captured (job-output job) :wait nil))))
+
+;;; Threads that others end, or that have ended without a word
+
+(defun note-ender (thread)
+  "Note that this thread ends THREAD, when that is the one of another job."
+  (unless (eq thread sb-thread:*current-thread*)
+    (sb-ext:with-locked-hash-table (**jobs**)
+      (loop for job being the hash-values of **jobs**
+            when (and (eq thread (job-thread job)) (not (job-terminating job)))
+              do (setf (job-ender job) (current-thread-name))))))
+
+(defun thread-folder (thread)
+  "Return the folder in which Linux tells of THREAD."
+  (let ((*print-pretty* nil) (*print-base* 10) (*print-radix* nil))
+    (format nil "/proc/self/task/~D/" (thread-number thread))))
+
+(defun there-p (path)
+  "True when there is a file PATH. No descriptor is needed for that."
+  (zerop (sb-alien:alien-funcall
+          (sb-alien:extern-alien "access" (function sb-alien:int sb-alien:c-string sb-alien:int)) path 0)))
+
+(defun gone-p (thread)
+  "True when THREAD is none of the process any more though it was not unwound. Lisp still takes it for one."
+  (and (plusp (thread-number thread))
+       (not (there-p (thread-folder thread)))
+       ;; Where that is there, threads are told.
+       (there-p "/proc/self/task")))
+
+(defun end-dead-jobs ()
+  "End the jobs whose threads have ended without doing so. One that was not even unwound keeps the collector from ever
+stopping all threads, so that is a failure of the image."
+  (sb-ext:with-locked-hash-table (**jobs**)
+    (loop for job being the hash-values of **jobs**
+          for thread = (job-thread job)
+          do (when (and thread (not (job-answered job)))
+               (if (sb-thread:thread-alive-p thread)
+                   (when (gone-p thread) (error "The thread of a call was ended past Lisp, as by pthread_exit."))
+                   (end-if-dead job))))))

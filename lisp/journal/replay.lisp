@@ -5,11 +5,12 @@
 
 (defun failure-of (function)
   "Call FUNCTION and return NIL, or the text of the condition that nobody handled."
-  (let ((condition
-          (catch 'failed
+  (let* ((tag (list nil))
+         (condition
+          (catch tag
             (flet ((fail (condition &optional hook)
                      (declare (ignore hook))
-                     (throw 'failed condition)))
+                     (throw tag condition)))
               (let ((*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'fail))
                 (restart-case (progn (funcall function) nil)
                   (abort () "Its ABORT restart was invoked.")))))))
@@ -39,8 +40,10 @@ does. Return NIL, or why it could not be evaluated."
 (defun works-p ()
   "True when a form can be read, evaluated and printed with the session's variables. User code can run here."
   (flet ((works (text)
-           (null (failure-of (lambda ()
-                               (prin1-to-string (list (eval (read-from-string text)) "a" 1.5 #\b)))))))
+           (null (failure-of
+                  (lambda ()
+                    (call-rebinding
+                     (lambda () (prin1-to-string (list (eval (read-from-string text)) "a" 12 1/3 1.5 #\b)))))))))
     ;; A readtable need not have this, but with odd features it never ends.
     (works "#+CL:NIL 1 CL:T")
     (or (works "(CL:QUOTE CL:T)") (works "(cl:quote cl:t)"))))
@@ -87,4 +90,6 @@ the session's package. After one that leaves the image broken no more are evalua
                                  (when members (push (make-json-object members) failed))
                                  (when (member "broken" members :test #'equal) (loop-finish))))
                       (list "value" t)))))))))
+    ;; What was set in the image before, is known.
+    (style-members)
     (list* "failed" (reverse failed) members)))

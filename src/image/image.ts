@@ -58,6 +58,8 @@ export interface Replaceable {
   /** Ends the image, with all calls that run, and starts another, built again from REBUILD. Returns what is told of
    *  that. Throws a CallError when there is nothing to build from. */
   restart(rebuild: RebuildFrom): Promise<LossReport | undefined>;
+  /** Resolves with whether the image did not work when that was looked at last, and no call has ended well since. */
+  isBroken(): Promise<boolean>;
   /** What would be at stake if the image were ended now. */
   readonly stake: Stake;
   /** What the last loss took, and what was built again; undefined before the first. */

@@ -3,10 +3,11 @@
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** What let a call run or not: its level, an approval given in advance, or a human who was asked. They may have changed its
- *  arguments. Else nobody did: they denied it, gave no answer, or none in time, or could not be asked (C29). */
+/** What let a call run or not: its level, an approval given in advance, or a human who was asked.
+ *  They may have changed its arguments. Or nothing was at stake any more. Else nobody did: they denied it, gave no answer, or none in time, or could not be asked (C29). */
 export const AUTHORITIES = [
   'level',
+  'nothing at stake',
   'standing',
   'human',
   'human, with changes',

@@ -76,8 +76,9 @@ export class Executor {
     // Nobody reads the answer of a call that was cancelled.
     const told = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
+    const notes = outcome.note === undefined ? [] : [outcome.note];
     const notices = told ? (this.#options.takeNotices?.() ?? []).map(boundText) : [];
-    return { ...outcome, notices: [...changes, ...notices] };
+    return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
   /** Calls the tool NAME as execute does, for code that a call runs: notices wait for an answer that a
@@ -113,6 +114,7 @@ export class Executor {
     }
     const preview = await previewOf(call);
     if (verdict === undefined) {
+      if (preview.free) return this.#perform(withFingerprint(call, preview), 'nothing at stake');
       return standing?.covers(approvedAs(tool), ...placesOf(preview))
         ? this.#perform(withFingerprint(call, preview), 'standing')
         : this.#asked(call, shown(preview));
@@ -206,14 +208,20 @@ export class Executor {
 }
 
 async function run({ tool, args, context }: Call): Promise<Settled> {
-  const { text, data, failed, result, absent, structured } = toResult(
+  const { text, data, failed, result, absent, structured, note } = toResult(
     await withinLimit(tool, context, (limited) => tool.handler(withDefaults(tool, args), limited)),
   );
   const bounded = boundText(text);
   if (failed || (absent && context.forData)) {
-    return { success: false, error: bounded, data, ...(result !== undefined && { result }) };
+    return {
+      success: false,
+      error: bounded,
+      data,
+      ...(result !== undefined && { result }),
+      ...(note && { note }),
+    };
   }
-  return { success: true, text: bounded, data, ...(structured && { structured }) };
+  return { success: true, text: bounded, data, ...(structured && { structured }), ...(note && { note }) };
 }
 
 async function previewOf({ tool, args, context }: Call): Promise<Preview> {

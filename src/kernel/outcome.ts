@@ -6,8 +6,8 @@ import type { Result } from './tool.ts';
 
 /** How a call was settled. A failure with a QUESTION needs an approval first: who can ask a human calls again with the
  *  verdict. RESULT is what it returned all the same, STRUCTURED is that of the result. CHANGED names the arguments that a
- *  human changed. HINT is for who asked through a client that can answer by itself. */
-export type Settled = { changed?: string[]; hint?: string } & (
+ *  human changed. HINT is for who asked through a client that can answer by itself. NOTE is that of the result. */
+export type Settled = { changed?: string[]; hint?: string; note?: string } & (
   | { success: true; text: string; data: unknown; structured?: boolean }
   | { success: false; error: string; data?: unknown; result?: string; question?: OpenQuestion }
 );

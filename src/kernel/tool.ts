@@ -57,6 +57,8 @@ export interface Preview {
   place?: string;
   /** Further such files. */
   otherPlaces?: readonly string[];
+  /** There is nothing to ask about: what the call would cost is lost already. */
+  free?: boolean;
   /** Is another one whenever what was shown is no longer what would happen: a digest of the file, say. */
   fingerprint: string;
 }
@@ -71,6 +73,8 @@ export interface Result {
   result?: string;
   /** TEXT says what is not there: an answer for a model (C8), a failure for code that reads the data. */
   absent?: boolean;
+  /** What a model should know of the call itself, apart from TEXT. */
+  note?: string;
   /** TEXT is the JSON of DATA, which is an object; a client gets both, and some show their model only that. */
   structured?: boolean;
 }

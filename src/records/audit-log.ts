@@ -14,7 +14,7 @@ import { SAFETY_LEVELS } from '../kernel/tool.ts';
 import type { Reading } from './backwards.ts';
 import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
-import { cut, parseLine, shapeOf, timeText } from './shorten.ts';
+import { cut, digestText, parseLine, shapeOf, timeText } from './shorten.ts';
 
 /** Bytes of one file, and how many full ones are kept. */
 const FILES = { limit: 5_000_000, kept: 4 };
@@ -67,6 +67,7 @@ export class AuditLog implements AuditTrail {
 
   readonly #root: string;
   readonly #rootText: string;
+  readonly #texts: boolean;
   /** Tells the calls apart: those of other logs by the first, those of this by the second. */
   readonly #series = randomUUID();
   #count = 0;
@@ -74,8 +75,9 @@ export class AuditLog implements AuditTrail {
   #ends: { id: string; at: number; end: AuditedEnd }[] = [];
   readonly #later = new Later(() => this.#write());
 
-  /** The log at PATH, to which a server over the workspace ROOT adds. */
-  constructor(path: string, root: string) {
+  /** The log at PATH, to which a server over the workspace ROOT adds. Without TEXTS it has their digests. */
+  constructor(path: string, root: string, texts = true) {
+    this.#texts = texts;
     this.#lines = new LineFile(path, FILES);
     this.#root = root;
     this.#rootText = JSON.stringify(root);
@@ -92,7 +94,7 @@ export class AuditLog implements AuditTrail {
     const id = `${this.#series}-${this.#count}`;
     const when = `{"id":"${id}","time":"${timeText(Date.now())}","root":${this.#rootText},"event":"begin"`;
     const what = `"tool":${JSON.stringify(tool)},"level":"${level}","caller":"${caller}"`;
-    const line = `${when},${what},"authority":"${authority}","arguments":${recorded(args)}}`;
+    const line = `${when},${what},"authority":"${authority}","arguments":${recorded(args, this.#texts)}}`;
     // A line that was written survives the end of the process; that of a lasting change, of the machine too.
     if (level === 'dangerous') this.#lines.append(line, true);
     else this.#lines.add(line);
@@ -115,7 +117,7 @@ export class AuditLog implements AuditTrail {
     this.#ends = [];
     try {
       this.#lines.prove();
-      if (ends.length > 0) this.#lines.append(ends.map(endLine));
+      if (ends.length > 0) this.#lines.append(ends.map((end) => endLine(end, this.#texts)));
     } catch {
       // The calls are done and were answered; their records stay without an end.
     }
@@ -140,24 +142,24 @@ export class AuditLog implements AuditTrail {
   }
 }
 
-function endLine({ id, at, end }: { id: string; at: number; end: AuditedEnd }): string {
+function endLine({ id, at, end }: { id: string; at: number; end: AuditedEnd }, texts: boolean): string {
   const { error } = end;
-  const kept = { ...end, ...(error !== undefined && { error: cut(error, STRING_LIMIT) }) };
+  const kept = { ...end, ...(error !== undefined && { error: shortened(error, texts) }) };
   return JSON.stringify({ id, time: timeText(at), event: 'end', ...kept });
 }
 
-/** Returns ARGS as JSON that the log keeps; what a program passes may be nothing that JSON can say. */
-function recorded(args: Arguments): string {
+/** Returns ARGS as JSON that the log keeps, with TEXTS or their digests; what a program passes may be nothing that JSON can say. */
+function recorded(args: Arguments, texts: boolean): string {
   try {
-    return JSON.stringify(shortened(args)) ?? 'null';
+    return JSON.stringify(shortened(args, texts)) ?? 'null';
   } catch (error) {
     return JSON.stringify(`They cannot be written as JSON (${messageOf(error)}).`);
   }
 }
 
-function shortened(value: unknown): unknown {
-  if (typeof value === 'string') return cut(value, STRING_LIMIT);
-  if (Array.isArray(value)) return value.map(shortened);
+function shortened(value: unknown, texts: boolean): unknown {
+  if (typeof value === 'string') return texts ? cut(value, STRING_LIMIT) : digestText(value);
+  if (Array.isArray(value)) return value.map((each) => shortened(each, texts));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shortened(each)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shortened(each, texts)]));
 }

@@ -1,18 +1,11 @@
 // Decides how the journal of what built an image is kept on the disk: a folder a server, of which the last few stay.
 
 import { createHash } from 'node:crypto';
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Entry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
+import { workspaceDigest } from './folder.ts';
 import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
 import { parseLine, shapeOf } from './shorten.ts';
@@ -47,8 +40,7 @@ export class JournalFiles implements JournalStore {
 
   /** Keeps its journal in a folder of its own in FOLDER, below that of the workspace ROOT. */
   constructor(folder: string, root: string) {
-    const workspace = createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 24);
-    this.#workspace = join(folder, workspace);
+    this.#workspace = join(folder, workspaceDigest(root));
     const stamp = new Date().toISOString().replace(/\D/g, '');
     this.#folder = join(this.#workspace, `${stamp}-${process.pid}`);
     this.#lines = new LineFile(join(this.#folder, 'journal.jsonl'), {

@@ -1,11 +1,10 @@
 // Decides what is kept of evaluations in one workspace, for this server, those beside it and those after it.
 
-import { createHash } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import type { Reading } from './backwards.ts';
-import { removeOldest } from './folder.ts';
+import { removeOldest, workspaceDigest } from './folder.ts';
 import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
 import { cut, parseLine, shapeOf, timeText } from './shorten.ts';
@@ -16,6 +15,8 @@ const FILES = { limit: 2_000_000, kept: 2 };
 const TEXT_LIMIT = 4000;
 /** Characters that wait to be written at most: a burst of long evaluations must not fill the memory. */
 const WAITING_LIMIT = 64 * 1024;
+/** Evaluations that are kept in memory where nothing is kept on the disk. */
+const MEMORY_LIMIT = 200;
 
 /** One evaluation. */
 export interface Evaluation {
@@ -44,11 +45,13 @@ const SHAPE = shapeOf({
 
 /** Returns the file in FOLDER that is of the workspace ROOT, by whichever name. */
 export function workspaceFile(folder: string, root: string): string {
-  return join(folder, `${createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 24)}.jsonl`);
+  return join(folder, `${workspaceDigest(root)}.jsonl`);
 }
 
 export class ReplHistory {
-  readonly #lines: LineFile;
+  readonly #lines: LineFile | undefined;
+  /** The newest evaluations where there is no file, as lines. */
+  #memory: string[] = [];
   #waiting: { at: number; evaluation: Omit<Evaluation, 'time'> }[] = [];
   #waitingLength = 0;
   readonly #later = new Later(() => this.#write());
@@ -57,13 +60,14 @@ export class ReplHistory {
   #failed = false;
   readonly #notes: string[] = [];
 
-  constructor(path: string) {
-    this.#lines = new LineFile(path, FILES);
+  /** Keeps evaluations in the file PATH; without one, the newest of them in memory. */
+  constructor(path: string | undefined) {
+    this.#lines = path === undefined ? undefined : new LineFile(path, FILES);
   }
 
-  /** The file that grows. */
-  get path(): string {
-    return this.#lines.path;
+  /** The file that grows, if there is one. */
+  get path(): string | undefined {
+    return this.#lines?.path;
   }
 
   /** Keeps EVALUATION, which ends now. */
@@ -93,9 +97,14 @@ export class ReplHistory {
     this.#waiting = [];
     this.#waitingLength = 0;
     this.#tried = true;
+    const lines = waiting.map(lineOf);
+    if (this.#lines === undefined) {
+      this.#memory = [...this.#memory, ...lines].slice(-MEMORY_LIMIT);
+      return;
+    }
     try {
-      if (!existsSync(this.path)) removeOldest(dirname(this.path));
-      this.#lines.append(waiting.map(lineOf));
+      if (!existsSync(this.#lines.path)) removeOldest(dirname(this.#lines.path));
+      this.#lines.append(lines);
     } catch (error) {
       if (this.#failed) return;
       this.#failed = true;
@@ -108,7 +117,7 @@ export class ReplHistory {
   /** Returns the evaluations that are kept, the newest first. READING tells how much was read for that. */
   *newestFirst(reading?: Reading): Generator<Evaluation> {
     this.flush();
-    for (const text of this.#lines.newestFirst(reading)) {
+    for (const text of this.#lines?.newestFirst(reading) ?? [...this.#memory].reverse()) {
       const line = parseLine<Evaluation>(text, SHAPE);
       if (line !== undefined) yield line;
     }

@@ -45,6 +45,12 @@ export function parseLine<Line extends object>(text: string, ...shapes: Shape[])
   }
 }
 
+/** Returns how long TEXT is and its digest, which tells whether another is the same. */
+export function digestText(text: string): string {
+  const digest = createHash('sha256').update(text).digest('hex');
+  return `[${text.length} characters, SHA-256 ${digest}]`;
+}
+
 /** Returns TEXT; a long one by its first LIMIT characters and its digest, which tells whether another is the same. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;

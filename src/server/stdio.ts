@@ -31,6 +31,7 @@ export function serve(life: StdioLife): void {
     stdout: process.stdout,
     complain,
     onFirstAnswer: life.onReady,
+    onLate: life.onEnd,
   });
   serveStdio(() => createServer(life), {
     transport,

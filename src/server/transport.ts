@@ -21,6 +21,8 @@ const HELD_LIMIT = 128 * 1024 * 1024;
 const UNASKED_LIMIT = 1024 * 1024;
 /** How long calls may still be answered after stdin ended. */
 const LAST_ANSWERS_MS = 600;
+/** How long the answers of those that were ended then may take to be written. */
+const WRITTEN_MS = 100;
 
 export interface StdioOptions {
   stdin: Readable;
@@ -29,6 +31,8 @@ export interface StdioOptions {
   complain: (line: string) => void;
   /** Called once, after the first answer was written. */
   onFirstAnswer: () => void;
+  /** Called when stdin has ended and calls go on: it ends them, so that they are answered. */
+  onLate: () => Promise<void>;
 }
 
 export class StdioTransport implements Transport {
@@ -92,7 +96,14 @@ export class StdioTransport implements Transport {
     if (this.#ended) return;
     this.#ended = true;
     if (this.#unanswered.size === 0) void this.close();
-    else setTimeout(() => void this.close(), LAST_ANSWERS_MS);
+    else setTimeout(() => void this.#endLate(), LAST_ANSWERS_MS);
+  }
+
+  async #endLate(): Promise<void> {
+    if (this.#closed) return;
+    await this.#options.onLate();
+    await this.answers(WRITTEN_MS);
+    await this.close();
   }
 
   #receive(chunk: Buffer): void {
@@ -142,7 +153,10 @@ export class StdioTransport implements Transport {
       return;
     }
     if ('method' in message && 'id' in message) {
-      this.#settle(message.id);
+      if (this.#unanswered.has(message.id)) {
+        this.#refuseAgain(message.id);
+        return;
+      }
       this.#unanswered.set(message.id, line.length);
       this.#unansweredOctets += line.length;
     } else if ('method' in message && message.method === 'notifications/cancelled') {
@@ -150,6 +164,13 @@ export class StdioTransport implements Transport {
     }
     if ('method' in message && message.params?.['arguments'] === null) delete message.params['arguments'];
     this.onmessage?.(message);
+  }
+
+  /** Refuses a request of the number ID, under which another one waits: an answer could be that of either. */
+  #refuseAgain(id: string | number): void {
+    const message = `Invalid request: the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
+    const error = { code: ProtocolErrorCode.InvalidRequest, message };
+    if (!this.#closed) this.#options.stdout.write(serializeMessage({ jsonrpc: '2.0', id, error }));
   }
 
   /** Answers the request that LINE was meant to be, when it says which: its sender waits. */

@@ -35,10 +35,14 @@ export function endingText(ending: Ending, places?: Places): string {
 const WHY_NOT_BEGUN: Partial<Record<Interruption['reason'], string>> = {
   interrupt: 'by the tool interrupt',
   ending: 'because the server is ending',
+  timeout: 'at its limit',
+  heap: 'because the heap was nearly full',
+  ended: 'by other code in the image',
+  terminated: 'at its limit',
 };
 
 function interruptionText(interruption: Interruption): string {
-  const { reason, afterMs, notBegun } = interruption;
+  const { reason, afterMs, notBegun, endedBy } = interruption;
   const after = secondsText(afterMs);
   if (notBegun) {
     const why = WHY_NOT_BEGUN[reason] ?? 'because the client cancelled it';
@@ -56,7 +60,7 @@ function interruptionText(interruption: Interruption): string {
     case 'heap':
       return `Interrupted after ${after} because it was about to exhaust the heap; the image is kept. Make less at once, or ask the user for a larger --heap.`;
     case 'ended':
-      return 'Its thread was ended by the code that ran in it, so the call has no value; the image is kept.';
+      return `Its thread was ended by ${endedBy === undefined ? 'the code that ran in it' : `another thread (${endedBy})`}, so the call has no value; the image is kept.`;
     case 'terminated':
       return `Its thread was ended after ${after} because it did not react to being interrupted; the image is kept.`;
   }
@@ -117,11 +121,11 @@ export function secondsText(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** Returns the section that tells that a call waited, when a reader could have noticed. */
-export function waitedSection(
+/** Returns the part of a result that tells that a call waited, when a reader could have noticed. */
+export function waitedNote(
   waitedMs = 0,
   reason = 'as many evaluations ran as may run side by side',
-): string | undefined {
-  if (waitedMs < 100) return undefined;
-  return `Note: it waited ${secondsText(waitedMs)}, because ${reason}.`;
+): { note?: string } {
+  if (waitedMs < 100) return {};
+  return { note: `Note: it waited ${secondsText(waitedMs)}, because ${reason}.` };
 }

@@ -18,6 +18,10 @@ export function noticeText(notice: Notice): string {
       return cancelledText(notice.ending, notice.afterMs, notice.output);
     case 'start file':
       return startFileText(notice.file, notice.ending, notice.output);
+    case 'session renewed':
+      return 'Note: with the settings of the session no form could be read, evaluated and printed any more. The readtable and the variables of reader and printer are fresh ones now; the image and its definitions are kept.';
+    case 'compiler held':
+      return `Note: the thread ${JSON.stringify(notice.thread)} holds the lock of SBCL's compiler and does not run, so what must be compiled waits for it. sb-thread:terminate-thread ends it. When calls go on failing, the image is replaced.`;
     case 'forgotten':
       return `${notice.count} earlier notices were left out: no answer could tell them.`;
     case 'loss':

@@ -69,8 +69,15 @@ export function redefinedSection({ redefined = [] }: Remarks): string | undefine
   return `Redefined: ${redefined.map((text) => text.replace(/^redefining /i, '').replace(/\s+/g, ' ')).join('; ')}`;
 }
 
-/** Returns the section that tells that the session has another readtable, or undefined. */
-export function readtableSection({ freshReadtable }: Remarks): string | undefined {
-  if (!freshReadtable) return undefined;
-  return 'Note: no form could be read with the readtable of the session any more, so a fresh one has taken its place.';
+/** Returns the section that tells that the session has a fresh readtable, or reads and prints otherwise than a fresh SBCL.
+ *  Returns undefined when there is nothing to tell. */
+export function readtableSection({ freshReadtable, styles = [] }: Remarks): string | undefined {
+  if (freshReadtable) {
+    return 'Note: no form could be read with the readtable of the session any more, so a fresh one has taken its place.';
+  }
+  if (styles.length === 0) return undefined;
+  const each = styles.map(({ name, value }) =>
+    name === '*READTABLE*' ? `the readtable to another (${value})` : `${name} to ${value}`,
+  );
+  return `Note: this session now reads or prints otherwise than a fresh SBCL, since a form set ${each.join(', ')}.`;
 }

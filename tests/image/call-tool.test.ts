@@ -182,7 +182,7 @@ describe('what nobody waits for', () => {
   test('a call that reaches its own limit is a failure', async () => {
     const limited = caught(`(call "(loop)" :timeout 0.3)`);
     expect(await session.eval(limited)).toMatch(
-      /^"Tool eval_form failed: Error: Interrupted after 0\.\d s, the limit of this call; the image and what was done so far are kept\.\n/,
+      /^"Tool eval_form failed: Error: Interrupted after \d+\.\d s, the limit of this call; the image and what was done so far are kept\.\n/,
     );
   });
 
@@ -191,7 +191,7 @@ describe('what nobody waits for', () => {
       form: `(call "(call \\"${COUNT}\\")")`,
       timeout: 0.5,
     });
-    expect(text).toMatch(/^Error: Interrupted after 0\.\d s, the limit of this call/);
+    expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, the limit of this call/);
     expect(text).toContain('\n\nIt was at:\n  0: (LIVE-LISP:CALL-TOOL "eval_form" ');
     await countingEnds();
     expect(notices).toEqual([]);

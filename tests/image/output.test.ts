@@ -65,7 +65,7 @@ describe('output', () => {
 
   test('that never ends does not fill the memory', async () => {
     const { text } = await session.call('eval_form', { form: '(loop (print 1))', timeout: 0.5 });
-    expect(text).toMatch(/^Error: Interrupted after 0\.\d s/);
+    expect(text).toMatch(/^Error: Interrupted after \d+\.\d s/);
     expect(text).toMatch(/characters left out/);
     expect(text.length).toBeLessThan(20_000);
   });

@@ -125,7 +125,7 @@ describe('nothing is interned', () => {
 test('a reader that never ends is interrupted', async () => {
   const { text, isError } = await session.call('eval_form', { form: '#.(loop)', timeout: 0.3 });
   expect(isError).toBe(true);
-  expect(text).toMatch(/^Error: Interrupted after 0\.\d s, the limit of this call/);
+  expect(text).toMatch(/^Error: Interrupted after \d+\.\d s, the limit of this call/);
 });
 
 test('*read-eval* nil is respected', async () => {

@@ -21,7 +21,19 @@ const DOCUMENTED = [
 const WHOLE = ['lisp/attached.lisp', 'lisp/boot.lisp', 'lisp/main.lisp'];
 
 /** Functions of the C library, which are no internals of SBCL. `,name` stands for getrlimit and setrlimit. */
-const C_LIBRARY = ['"memmem"', '"utime"', '"getpagesize"', '"madvise"', '"nice"', '"umask"', ',name'];
+const C_LIBRARY = [
+  '"memmem"',
+  '"getpagesize"',
+  '"madvise"',
+  '"nice"',
+  '"umask"',
+  '"mmap"',
+  '"access"',
+  '"utime"',
+  '"prctl"',
+  '"recv"',
+  ',name',
+];
 
 /** Returns the rows below the heading `Rooms of the agent`: what each room may use. */
 function readTable(): Map<string, string[]> {

@@ -51,7 +51,7 @@ describe('as without the sandbox', () => {
     expect(await session.eval('(let ((l nil)) (loop (push (list 1) l)))')).toContain(
       'about to exhaust the heap',
     );
-    expect(await session.eval('(loop)', { timeout: 0.3 })).toMatch(/^Error: Interrupted after 0\.\d s/);
+    expect(await session.eval('(loop)', { timeout: 0.3 })).toMatch(/^Error: Interrupted after \d+\.\d s/);
     expect(await session.eval('*kept*')).toBe(':KEPT');
   });
 

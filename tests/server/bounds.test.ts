@@ -71,7 +71,13 @@ describe('a transport whose client does not read', () => {
         release = done;
       },
     });
-    const transport = new StdioTransport({ stdin, stdout, complain: () => {}, onFirstAnswer: () => {} });
+    const transport = new StdioTransport({
+      stdin,
+      stdout,
+      complain: () => {},
+      onFirstAnswer: () => {},
+      onLate: async () => {},
+    });
     const received: JSONRPCMessage[] = [];
     transport.onmessage = (message) => received.push(message);
     await transport.start();

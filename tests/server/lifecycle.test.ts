@@ -114,6 +114,15 @@ describe('stdin ends', () => {
     expect((await server.exited).code).toBe(0);
   });
 
+  test('a call that goes on is ended, and answered with that', async () => {
+    const server = start();
+    const call = server.callLine('eval_form', { form: '(sleep 1000)', timeout: 2000 });
+    server.write(server.greeting().line + call.line);
+    server.end();
+    expect(textOf(await server.answer(call.id))).toMatch(/because the server is ending/);
+    expect((await server.exited).code).toBe(0);
+  });
+
   test('several calls piped with it are all answered', async () => {
     const server = start();
     const calls = [1, 2, 3].map((n) => server.callLine('eval_form', { form: `(* ${n} ${n})` }));

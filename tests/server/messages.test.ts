@@ -39,6 +39,23 @@ function error(text: string) {
   return { text, isError: true };
 }
 
+test('a second request under the id of one that waits is refused; the first goes on, and can be cancelled', async () => {
+  const first = server.callLine('eval_form', { form: '(sleep 60)', timeout: 100 });
+  server.write(first.line + first.line);
+  const { error: refused } = await server.answer(first.id);
+  expect(refused).toEqual({
+    code: -32600,
+    message: `Invalid request: the request ${first.id} is not answered yet, so nothing was done. Send it under an id of its own.`,
+  });
+  server.write(
+    `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: first.id } })}\n`,
+  );
+  await until('the end of the first', 10_000, async () => {
+    const { text } = await call('image_status', {});
+    return !text.includes('(sleep 60)');
+  });
+});
+
 describe('lines', () => {
   test.each([
     'hello',

@@ -55,7 +55,7 @@ export class AttachedImage implements Image {
         for (const how of this.#losses.splice(0)) this.#notices.add({ kind: 'connected again', how });
       },
       watch: () => undefined,
-      worked: () => {},
+      ended: () => {},
       notify: (notice) => this.#notices.add(notice),
     };
     this.#calls = new Calls(host, this.#times);

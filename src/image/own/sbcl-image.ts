@@ -11,9 +11,11 @@ import type { LossReport } from '../recovery/report.ts';
 import { Calls, type Host } from '../session/calls.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
+import { Probing } from '../session/probing.ts';
 import { Queue } from '../session/queue.ts';
 import { type ImageStatus, imageStatus } from '../session/status.ts';
 import type { Hello } from '../wire/messages.ts';
+import type { Peer } from '../wire/peer.ts';
 import { type Times, timesFor } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
@@ -45,6 +47,7 @@ export class SbclImage implements Image, Replaceable {
   /** The process that loads the start files, which are a person's own. */
   #startsFrom: Child | undefined;
   readonly #lifetime: Lifetime;
+  readonly #probing: Probing;
 
   constructor(options: SbclOptions) {
     const times = timesFor(options.heapMb, options.times);
@@ -64,10 +67,24 @@ export class SbclImage implements Image, Replaceable {
       },
     };
     this.#lifetime = new Lifetime(options, turns, times);
-    const host: Host = {
-      limitMs: options.limitMs,
-      current: () => this.#lifetime.current,
-      ready: () => this.#lifetime.ready(),
+    this.#probing = new Probing(
+      { replace: (peer, how) => this.#replace(peer, how), notify: (notice) => this.#notices.add(notice) },
+      times,
+    );
+    this.#calls = new Calls(this.#host(), times);
+    this.call = this.#calls.call.bind(this.#calls);
+  }
+
+  /** Returns what calls need of this image. */
+  #host(): Host {
+    return {
+      limitMs: this.#options.limitMs,
+      // Whether the next call gets another image is not known before that.
+      current: () => (this.#probing.looking ? undefined : this.#lifetime.current),
+      ready: async () => {
+        await this.#probing.looking;
+        return this.#lifetime.ready();
+      },
       building: () => this.#recovery.progress,
       compiling: () => this.#lifetime.compiling,
       begins: (peer) => {
@@ -79,11 +96,12 @@ export class SbclImage implements Image, Replaceable {
       // What is done before calls use an image is done to every new one.
       watch: (peer, name, args) =>
         this.#lifetime.isPrepared(peer) ? this.#recovery.watch(peer, name, args) : undefined,
-      worked: () => this.#recovery.worked(),
+      ended: (peer, reply) => {
+        this.#recovery.worked();
+        this.#probing.ended(peer, reply);
+      },
       notify: (notice) => this.#notices.add(notice),
     };
-    this.#calls = new Calls(host, times);
-    this.call = this.#calls.call.bind(this.#calls);
   }
 
   get jobs(): Jobs {
@@ -115,11 +133,17 @@ export class SbclImage implements Image, Replaceable {
   }
 
   status(): Promise<ImageStatus> {
-    return imageStatus(this.#lifetime, this.#recovery, this.jobs, this.#times.status);
+    const { last } = this.#probing;
+    return imageStatus(this.#lifetime, this.#recovery, this.jobs, this.#times.status, last);
   }
 
   get lastLoss(): LossReport | undefined {
     return this.#recovery.lastLoss;
+  }
+
+  async isBroken(): Promise<boolean> {
+    await this.#probing.looking;
+    return this.#probing.broken;
   }
 
   get stake(): Stake {
@@ -161,6 +185,13 @@ export class SbclImage implements Image, Replaceable {
     if (raw !== '') this.#notices.add({ kind: 'raw', text: raw });
     for (const note of this.#recovery.journal.takeNotes()) this.#notices.add(note);
     return this.#notices.take();
+  }
+
+  async #replace(peer: Peer, how: string): Promise<void> {
+    const { child } = this.#lifetime;
+    if (child === undefined || child !== peer) return;
+    child.kill(how);
+    await child.ended;
   }
 
   async #prepare(child: Child): Promise<boolean> {

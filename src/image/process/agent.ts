@@ -53,6 +53,10 @@ const LOAD_CACHED =
   '(load (sb-ext:parse-native-namestring (concatenate (quote string) (sb-ext:posix-getenv "LIVE_LISP_FASL") ' +
   '"-" (lisp-implementation-version) ".fasl")))';
 const LOAD_SOURCE = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
+/** Has the system end this process with the server, before it loads anything. The agent does so first in a core, and
+ *  notices that end by itself later. */
+const END_WITH_SERVER =
+  '(progn #+linux (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))';
 const RUN = '(funcall (find-symbol "MAIN" "LIVE-LISP.AGENT"))';
 const SAVE = '(funcall (find-symbol "SAVE" "LIVE-LISP.AGENT"))';
 
@@ -115,7 +119,7 @@ function command(
       '--no-sysinit',
       '--no-userinit',
       '--disable-debugger',
-      ...forms.flatMap((form) => ['--eval', form]),
+      ...[...(core === undefined ? [END_WITH_SERVER] : []), ...forms].flatMap((form) => ['--eval', form]),
     ],
     env: {
       ...process.env,

@@ -11,6 +11,7 @@ import type { AgentOperations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
+import { Begun } from './begun.ts';
 import { collectorOf } from './collecting.ts';
 import type { Command } from './command.ts';
 import { endDescendants, innermost, MARK } from './descendants.ts';
@@ -21,6 +22,7 @@ export class Child implements Peer {
   readonly #process: ChildProcess;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
+  readonly #begun = new Begun();
   #collector: Hello['collector'];
   /** Whether the memory of SBCL can be read. */
   #readable = false;
@@ -48,13 +50,14 @@ export class Child implements Peer {
     this.#process = spawn(program, args, {
       cwd,
       env: { ...env, [MARK]: this.#mark },
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', this.#begun.descriptor ?? 'ignore'],
       detached: true,
     });
     this.#channel = new Channel(this.#process.stdio[3] as Duplex, this, upcalls(this), {
       hello: (hello) => this.#greeted(hello),
       exiting: () => setTimeout(() => this.kill('it was told to exit'), times.exit).unref(),
       broken: (how) => this.kill(how),
+      begun: (id) => this.#begun.has(id),
     });
     this.#lisp = this.#process.pid;
     this.#wraps = tellsSignals === true;
@@ -143,6 +146,11 @@ export class Child implements Peer {
     this.#endDescendants();
   }
 
+  /** What SBCL said when it warned that its memory may be corrupted; undefined when it did not. */
+  get corrupted(): string | undefined {
+    return this.#raw.corrupted;
+  }
+
   /** Returns, once, what the process wrote past the agent. */
   takeRaw(): string {
     return this.#raw.take();
@@ -188,6 +196,7 @@ export class Child implements Peer {
 
   #end(how: string): string {
     this.#channel.close(how);
+    this.#begun.close();
     // A process that was not found could hold their other ends open for ever.
     for (const stream of this.#process.stdio) stream?.destroy();
     return how;

@@ -76,6 +76,11 @@ export class Lifetime {
     return this.#failure;
   }
 
+  /** What SBCL said when it warned that its memory may be corrupted. */
+  get corrupted(): string | undefined {
+    return this.#child?.corrupted;
+  }
+
   /** Milliseconds after which an image that does not react is replaced while calls wait. */
   get frozenMs(): number {
     return frozenAfter(this.#options.heapMb, this.#times);

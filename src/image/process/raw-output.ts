@@ -63,6 +63,11 @@ export class RawOutput {
     return this.#fatal && inShort(this.#fatal.reason);
   }
 
+  /** What the runtime said last when it warned that its memory may be corrupted; undefined when it did not. */
+  get corrupted(): string | undefined {
+    return this.#suspected && inShort(this.#suspected.reason);
+  }
+
   #hear(text: string): void {
     const lines = (this.#unheard + text).split('\n');
     this.#unheard = lines.pop()?.slice(-LIMIT) ?? '';

@@ -115,6 +115,7 @@ export class Sandbox implements Cell {
     const mounts = [
       ...hidden.map((folder) => ['--size', EMPTY_SIZE, '--tmpfs', folder]),
       ['--dir', realPath(tmpdir())],
+      ['--size', EMPTY_SIZE, '--tmpfs', '/dev/shm'],
       ...needed.map((path) => ['--ro-bind', realPath(path), path]),
       ...empty.map((folder) => ['--tmpfs', folder]),
       ...writable.map((folder) => ['--bind', folder, folder]),

@@ -34,8 +34,8 @@ export interface Host {
     name: keyof Operations,
     args: object,
   ): ((job: number, answer: Answer) => void) | undefined;
-  /** Takes that a call from outside has ended in the image, which lives. */
-  worked(): void;
+  /** Takes that a call from outside has ended in the image of PEER, which lives, with REPLY. */
+  ended(peer: Peer, reply: Reply<keyof Operations>): void;
   /** Keeps NOTICE for the next answer. */
   notify(notice: CallNotice): void;
 }
@@ -120,15 +120,32 @@ export class Calls {
       // Not how long it took to get here: a busy server is no queue.
       const waited = job.phase.kind === 'queued' && queue !== this.#lookers;
       const waitedMs = waited ? job.milliseconds : undefined;
-      const peer = caller ?? this.#host.current() ?? (await unlessAborted(this.#started(job), job.signal));
-      if (peer === undefined || job.signal.aborted) return notBegun(job);
-      if (caller === undefined) this.#host.begins(peer);
-      const reply = await this.#perform(peer, job, name, args, options);
-      if (caller === undefined && reply.ending.kind !== 'lost') this.#host.worked();
+      const reply =
+        caller === undefined
+          ? await this.#fromOutside(job, name, args, options)
+          : await this.#perform(caller, job, name, args, options);
       return waitedMs === undefined ? reply : { ...reply, waitedMs };
     } finally {
       queue?.leave();
     }
+  }
+
+  /** Performs a call that no code in the image makes. One of which nothing ran because of the image is sent again, once. */
+  async #fromOutside<Name extends keyof Operations>(
+    job: Job,
+    name: Name,
+    args: Operations[Name]['args'],
+    options: CallOptions,
+    again = false,
+  ): Promise<Reply<Name>> {
+    const peer = this.#host.current() ?? (await unlessAborted(this.#started(job), job.signal));
+    if (peer === undefined || job.signal.aborted) return notBegun(job);
+    this.#host.begins(peer);
+    const reply = await this.#perform(peer, job, name, args, options);
+    if (reply.ending.kind !== 'lost') this.#host.ended(peer, reply);
+    return !again && isUntouched(reply) && !job.signal.aborted
+      ? this.#fromOutside(job, name, args, options, true)
+      : reply;
   }
 
   /** Takes a place in QUEUE for JOB, and returns whether it has one. */
@@ -192,6 +209,12 @@ export class Calls {
     };
     return watch({ ...endable, interrupt }, limit, job.signal, this.#times);
   }
+}
+
+/** Returns whether nothing of a call that ended with REPLY ran, for reasons that it has no part in. */
+function isUntouched({ ending }: Reply<keyof Operations>): boolean {
+  if (ending.kind === 'lost') return ending.notBegun === true;
+  return ending.kind === 'interrupted' && ending.notBegun === true && ending.reason === 'ended';
 }
 
 /** Returns the reply to the call of JOB, which was ended before it reached the image. */

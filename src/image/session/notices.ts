@@ -12,6 +12,10 @@ export type CallNotice =
   | { kind: 'cancelled'; ending: Ending; afterMs: number; output: Output | undefined }
   /** The start FILE was left before its end. */
   | { kind: 'start file'; file: string; ending: Ending; output: Output | undefined }
+  /** Nothing worked any more with the settings of the session, so fresh ones have taken their place. */
+  | { kind: 'session renewed' }
+  /** The thread of that name holds the compiler's lock and does not run. */
+  | { kind: 'compiler held'; thread: string }
   /** COUNT earlier ones were left out. */
   | { kind: 'forgotten'; count: number };
 

@@ -6,6 +6,7 @@ import type { AgentJob, AgentStatus } from '../wire/operations.ts';
 import type { Pulse, Said } from '../wire/pulse.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job, Jobs } from './jobs.ts';
+import type { Probe } from './probing.ts';
 
 /** How a call is that is under way; what only the agent knows is absent when it did not say so in time. */
 export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
@@ -48,6 +49,10 @@ export interface ImageStatus {
   why?: string;
   /** How far the lost image is built again. */
   building?: string;
+  /** Whether it worked when that was looked at last, and how long ago that was. */
+  probe?: { works: boolean; msAgo: number };
+  /** What SBCL said when it warned that its memory may be corrupted. */
+  corrupted?: string;
 }
 
 /** What is known of the life of an image, at any moment. */
@@ -63,6 +68,8 @@ export interface Life {
   readonly frozenMs?: number;
   /** Why the last start failed, when it did. */
   readonly failure: string | undefined;
+  /** What SBCL said when it warned that its memory may be corrupted. */
+  readonly corrupted?: string | undefined;
 }
 
 /** What is known of lost images. */
@@ -73,15 +80,17 @@ export interface Losses {
   readonly progress?: string | undefined;
 }
 
-/** Returns how the image of LIFE is, whose calls are JOBS. The agent has ANSWER_MS milliseconds to say so. */
+/** Returns how the image of LIFE is, whose calls are JOBS, and what a PROBE found. The agent has ANSWER_MS milliseconds
+ *  to say so. */
 export async function imageStatus(
   life: Life,
   losses: Losses,
   jobs: Jobs,
   answerMs: number = TIMES.status,
+  probe?: Probe,
 ): Promise<ImageStatus> {
   const { said, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
-  const { running, outside, frozenMs } = life;
+  const { running, outside, frozenMs, corrupted } = life;
   const { untold, progress } = losses;
   const state = stateOf(life, losses, jobs, silentMs);
   const why = untold.length > 0 ? untold.join('; then ') : life.failure;
@@ -93,6 +102,8 @@ export async function imageStatus(
     ...(state === 'not reacting' && { silentMs, ...(frozenMs !== undefined && { frozenMs }) }),
     ...(running && said && { said: said.status, saidMsAgo: performance.now() - said.at }),
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
+    ...(probe && { probe: { works: probe.works, msAgo: performance.now() - probe.at } }),
+    ...(running && corrupted !== undefined && { corrupted }),
     ...(state === 'rebuilding' && progress !== undefined && { building: progress }),
   };
 }

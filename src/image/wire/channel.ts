@@ -17,6 +17,8 @@ export interface Turns {
   exiting(): void;
   /** The agent cannot be talked to any more: HOW is part of a sentence, after "the image was lost". */
   broken(how: string): void;
+  /** Returns whether the request ID had begun to run in an image that has ended; undefined when that is not known. */
+  begun?(id: number): boolean | undefined;
 }
 
 export class Channel {
@@ -63,7 +65,7 @@ export class Channel {
       // What comes back under this id has the data of this operation.
       const answered = (told: Answer) => resolve(told as Answer<Name>);
       if (this.#lost === undefined) this.#pending.set(id, answered);
-      else answered(lostAnswer(this.#lost));
+      else answered(lostAnswer(this.#lost, false));
     });
     if (this.#lost === undefined) {
       this.#codeCalls.jobBegan(id, name);
@@ -88,7 +90,10 @@ export class Channel {
   /** Answers all that wait with a loss; HOW is part of a sentence. */
   close(how: string): void {
     this.#lost ??= how;
-    for (const [id, resolve] of this.#pending) resolve(lostAnswer(this.#lost, this.#written.get(id)));
+    for (const [id, resolve] of this.#pending) {
+      const begun = this.#turns.begun?.(id) !== false;
+      resolve(lostAnswer(this.#lost, begun, this.#written.get(id)));
+    }
     this.#pending.clear();
     this.#written.clear();
     this.#codeCalls.endAll();
@@ -148,7 +153,11 @@ export class Channel {
   }
 }
 
-/** Returns the answer of a request whose peer went, as HOW says, after it had written OUTPUT. */
-function lostAnswer(how: string, output?: Output): Answer {
-  return { ending: { kind: 'lost', how }, ...(output && { output }), data: {} };
+/** Returns the answer of a request whose peer went, as HOW says, after it had BEGUN and written OUTPUT. */
+function lostAnswer(how: string, begun: boolean, output?: Output): Answer {
+  return {
+    ending: { kind: 'lost', how, ...(!begun && { notBegun: true }) },
+    ...(output && { output }),
+    data: {},
+  };
 }

@@ -73,6 +73,8 @@ export interface Remarks extends Holding {
   package?: string;
   /** Whether the readtable of the session was replaced because it read no form any more. */
   freshReadtable?: boolean;
+  /** Variables by which the session reads and prints otherwise than a fresh SBCL, when that is new. */
+  styles?: { name: string; value: string }[];
 }
 
 /** A value as ~S prints it; CUT when that was too long, LENGTH when *PRINT-LENGTH* hid a part. Or how many

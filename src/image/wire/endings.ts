@@ -89,12 +89,15 @@ export interface Interrupted {
   cutShort?: boolean;
   /** For how long garbage was collected meanwhile. */
   collectedMilliseconds?: number;
+  /** The thread that ended its own. */
+  endedBy?: string;
+  /** Whether it ended before anything of it ran. */
+  notBegun?: boolean;
 }
 
-/** That a call was interrupted, AFTER_MS milliseconds after it began to run, or to wait when it was NOT_BEGUN. */
+/** That a call was interrupted, AFTER_MS milliseconds after it began to run, or to wait when it had not begun. */
 export interface Interruption extends Interrupted {
   afterMs: number;
-  notBegun?: boolean;
 }
 
 /** The ends of a call that need no clock to be told. */
@@ -102,7 +105,8 @@ type Plain =
   | { kind: 'done' }
   | { kind: 'condition'; condition: Condition }
   | { kind: 'aborted' }
-  | { kind: 'lost'; how: string };
+  /** NOT_BEGUN: the image went before anything of the call ran. */
+  | { kind: 'lost'; how: string; notBegun?: true };
 
 /** How a call ended, as the agent or the end of its image tells it. */
 export type ToldEnding = Plain | Interrupted;

@@ -181,6 +181,8 @@ function readInterrupted({
   features,
   cutShort,
   collectedMilliseconds,
+  notBegun,
+  endedBy,
 }: Message): Interrupted {
   return {
     kind: 'interrupted',
@@ -188,6 +190,8 @@ function readInterrupted({
     frames: framesOf(frames),
     ...(Array.isArray(features) && { features: textsOf(features) }),
     ...(cutShort === true && { cutShort }),
+    ...(notBegun === true && { notBegun }),
+    ...(typeof endedBy === 'string' && { endedBy: endedBy.slice(0, 100) }),
     ...(typeof collectedMilliseconds === 'number' && { collectedMilliseconds }),
   };
 }

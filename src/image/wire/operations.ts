@@ -273,6 +273,13 @@ export interface ReplayRemark {
   broken?: boolean;
 }
 
+/** What the thread of a job has done with its time, in milliseconds; READY when it runs or waits for a CPU now. */
+export interface Spent {
+  ran: number;
+  waited: number;
+  ready: boolean;
+}
+
 /** What the server asks besides, for itself: how the image does, how a job does, and that one is to end. */
 export interface AgentOperations extends Operations {
   ping: { args: object; data: { value?: boolean } };
@@ -281,6 +288,10 @@ export interface AgentOperations extends Operations {
   written: { args: { job: number }; data: { value?: Output | null } };
   interrupt: { args: { job: number; reason: Reason }; data: object };
   terminate: { args: { job: number }; data: object };
+  /** WORKS is absent when the look did not come to its end. HOLDER is a thread that keeps all from compiling. */
+  probe: { args: { session?: boolean }; data: { works?: boolean; holder?: string } };
+  spent: { args: { job: number }; data: { value?: Spent | null } };
+  'renew-session': { args: object; data: object };
   'offer-tools': { args: { tools: object[] }; data: object };
   called: { args: { call: number } & ToolAnswer; data: object };
 }

@@ -45,6 +45,8 @@ export interface Times {
   rebuiltForm: number;
   /** For a look whether the image still works after such a form. */
   probe: number;
+  /** For an image to show that it works, when calls fail in a way that can be its own fault. */
+  alive: number;
   /** For one file or system of it. */
   rebuiltLoad: number;
   /** After which an image that was built again is not lost because of that. */
@@ -75,6 +77,7 @@ export const TIMES: Readonly<Times> = {
   rebuild: 60_000,
   rebuiltForm: 10_000,
   probe: 5000,
+  alive: 1500,
   rebuiltLoad: 60_000,
   soon: 10_000,
 };

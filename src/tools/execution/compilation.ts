@@ -17,7 +17,7 @@ import {
   ON_ERROR,
   RESTARTS,
 } from '../debug/hold.ts';
-import { outputSection, waitedSection } from '../endings.ts';
+import { outputSection, waitedNote } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { readtableSection, warningsAndNotes } from '../remarks.ts';
@@ -91,7 +91,6 @@ function compilationResult(
     outputSection(output),
     warningsAndNotes(data),
     readtableSection(data),
-    waitedSection(waitedMs, 'forms are compiled one call at a time'),
   ]);
   // Those are of the file that stood for the forms.
   const warnings = (data.warnings ?? []).map(({ file, offset, ...warning }) => warning);
@@ -99,6 +98,7 @@ function compilationResult(
     data: { forms: data.forms ?? 0, warnings, warningCount: data.warningCount ?? 0, ending, output },
     text,
     failed: failure !== undefined,
+    ...waitedNote(waitedMs, 'forms are compiled one call at a time'),
   };
 }
 

@@ -18,7 +18,7 @@ import {
   ON_ERROR,
   RESTARTS,
 } from '../debug/hold.ts';
-import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
+import { conditionText, endingText, outputSection, waitedNote } from '../endings.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import { indentationText } from '../parentheses.ts';
@@ -107,10 +107,9 @@ function evaluationResult(
     warningSection(data),
     redefinedSection(data),
     readtableSection(data),
-    waitedSection(waitedMs),
     keep({ ...(values !== undefined && { values }), ...(error !== undefined && { error }) }),
   ]);
-  return { data: { values: data.values ?? [], ending, output }, text, failed };
+  return { data: { values: data.values ?? [], ending, output }, text, failed, ...waitedNote(waitedMs) };
 }
 
 /** Returns the text for an evaluation of CODE that did not end well, or undefined for one that did. DONE is what became
@@ -120,7 +119,7 @@ export function failureText(
   { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,
   { code, places, done = 'evaluated' }: { code: string; places: Places; done?: 'evaluated' | 'compiled' },
 ): string | undefined {
-  if (unreadable) {
+  if (typeof unreadable?.text === 'string') {
     const { text, number, line, column, atLine, atColumn } = unreadable;
     const near = didYouMean(unreadable.near);
     const place = `It begins at line ${line}, column ${column}; reading stopped at line ${atLine}, column ${atColumn}.`;

@@ -65,6 +65,8 @@ function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefin
     stopped: outside?.stopped,
     why,
     building,
+    corrupted: status.corrupted,
+    probe: status.probe && { works: status.probe.works, ago: seconds(status.probe.msAgo) },
     lastLoss,
     uptime: outside && seconds(outside.uptimeMs),
     silent: silentMs && seconds(silentMs),
@@ -108,7 +110,16 @@ function jobData(job: JobStatus): object {
 function statusText(status: ImageStatus, lastLoss: string | undefined): string {
   const { jobs } = status;
   return joinSections([
-    [headline(status), imageLine(status), memoryLine(status), threadsLine(status)].filter(Boolean).join('\n'),
+    [
+      headline(status),
+      imageLine(status),
+      memoryLine(status),
+      threadsLine(status),
+      probeLine(status),
+      corruptedLine(status),
+    ]
+      .filter(Boolean)
+      .join('\n'),
     jobs.length > 0 && `Calls:\n${callsText(jobs)}`,
     jobs.length > 0 && 'interrupt ends a call, by its number, and keeps the image.',
     lastLoss !== undefined && `Last loss: ${lastLoss}`,
@@ -135,6 +146,17 @@ function headline(status: ImageStatus): string {
         ? `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. It is let go on within 2 s.`
         : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running.${frozenMs === undefined ? '' : ` When it stands still for 6 s, or does not react for ${secondsText(frozenMs)}, it is replaced.`}`;
   }
+}
+
+function probeLine({ probe }: ImageStatus): string | false {
+  if (probe === undefined) return false;
+  const found = probe.works ? 'it worked' : 'it did not work, and was replaced';
+  return `Probed ${secondsText(probe.msAgo)} ago, because calls had failed: ${found}.`;
+}
+
+function corruptedLine({ corrupted }: ImageStatus): string | false {
+  if (corrupted === undefined) return false;
+  return `SBCL warned that its memory may be corrupted (${corrupted}); restart_image gives a new image.`;
 }
 
 function countsText(jobs: JobStatus[]): string {

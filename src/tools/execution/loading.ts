@@ -35,7 +35,7 @@ import {
   ON_ERROR,
   RESTARTS,
 } from '../debug/hold.ts';
-import { conditionText, endingText, outputSection, waitedSection } from '../endings.ts';
+import { conditionText, endingText, outputSection, waitedNote } from '../endings.ts';
 import { imbalanceText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
@@ -283,7 +283,6 @@ function loadResult(
     agreementSection(data.value?.agreement, places),
     readtableSection(data),
     outputSection(output),
-    waitedSection(waitedMs),
   ]);
-  return { data: { ...data.value, ending }, text, failed };
+  return { data: { ...data.value, ending }, text, failed, ...waitedNote(waitedMs) };
 }

@@ -44,7 +44,9 @@ export function restartImage(image: Replaceable) {
     ...RESTART_IMAGE,
     preview: async ({ rebuild = 'session' }) => {
       const lines = whatElse(image, rebuild);
-      return { summary: LOST, lines, text: [`${LOST}.`, ...lines].join('\n'), fingerprint: '' };
+      // What another server had is more than was there.
+      const free = rebuild !== 'previous' && (await image.isBroken());
+      return { summary: LOST, lines, text: [`${LOST}.`, ...lines].join('\n'), fingerprint: '', free };
     },
     handler: async ({ rebuild = 'session' }) => {
       const report = await image.restart(rebuild);

@@ -6,7 +6,7 @@ import type { MacroexpandData } from '../../image/wire/introspection.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
-import { outputSection, waitedSection } from '../endings.ts';
+import { outputSection, waitedNote } from '../endings.ts';
 import { failureText } from '../execution/evaluation.ts';
 import { lookupResult, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
@@ -80,13 +80,13 @@ function expansionResult(
     warningSection(data),
     redefinedSection(data),
     readtableSection(data),
-    waitedSection(waitedMs),
   ]);
   const { expansion, expanded } = data;
   return {
     data: { expansion: expansion?.text, expanded, ending, output },
     text,
     failed: failure !== undefined,
+    ...waitedNote(waitedMs),
   };
 }
 

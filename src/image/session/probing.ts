@@ -1,0 +1,151 @@
+// Decides when an image is looked at whether it still works, and what is done when it does not. A call that ends well
+// costs nothing of this.
+
+import type { Reply } from '../wire/call.ts';
+import { type Endable, watch } from '../wire/ending-steps.ts';
+import type { Operations, Spent } from '../wire/operations.ts';
+import type { Peer } from '../wire/peer.ts';
+import { TIMES, type Times } from '../wire/times.ts';
+import type { CallNotice } from './notices.ts';
+
+/** Calls in a row that did not come to their end, after which a thread that keeps all others from compiling costs the image. */
+const IN_A_ROW = 3;
+/** Looks at an image in which a call is ended, for each at one that is probed. */
+const EVERY_LOOKS = 4;
+/** How an image is lost that does not work. */
+const BROKEN = 'it was broken: it could not read, evaluate and print a constant form any more';
+
+/** What is done about an image that does not work. */
+export interface Remedies {
+  /** Ends PEER, because of HOW, and resolves when it has gone. */
+  replace(peer: Peer, how: string): Promise<void>;
+  notify(notice: CallNotice): void;
+}
+
+/** What the last look found, and when. */
+export interface Probe {
+  works: boolean;
+  at: number;
+}
+
+export class Probing {
+  readonly #remedies: Remedies;
+  readonly #times: Times;
+  /** Calls in a row that did not come to their end. */
+  #stuck = 0;
+  #looking: Promise<void> | undefined;
+  #last: Probe | undefined;
+  #broken = false;
+
+  constructor(remedies: Remedies, times: Times = TIMES) {
+    this.#remedies = remedies;
+    this.#times = times;
+  }
+
+  /** Resolves when the image has been looked at; undefined while nobody looks. */
+  get looking(): Promise<void> | undefined {
+    return this.#looking;
+  }
+
+  /** What the last look found; undefined before the first. */
+  get last(): Probe | undefined {
+    return this.#last;
+  }
+
+  /** Whether an image did not work, and no call has ended well since. */
+  get broken(): boolean {
+    return this.#broken;
+  }
+
+  /** Takes that a call has ended in PEER with REPLY. */
+  ended(peer: Peer, reply: Reply<keyof Operations>): void {
+    const { ending, data } = reply;
+    // A reader that finds no form can be broken too.
+    const read = !('unreadable' in data) && !('formNumber' in data && data.formNumber === 0);
+    if (ending.kind === 'done' && read) {
+      this.#stuck = 0;
+      this.#broken = false;
+      return;
+    }
+    if (ending.kind === 'lost') return;
+    if (ending.kind === 'interrupted' && ending.notBegun && ending.reason !== 'ended') return;
+    this.#stuck = ending.kind === 'interrupted' ? this.#stuck + 1 : 0;
+    this.#looking ??= this.#look(peer).finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
+  async #look(peer: Peer): Promise<void> {
+    const { works, holder, gone } = await this.#ask(peer, {});
+    if (gone) return;
+    this.#last = { works, at: performance.now() };
+    const waits = holder !== undefined && this.#stuck >= IN_A_ROW;
+    if (!works || waits) {
+      this.#broken = true;
+      this.#stuck = 0;
+      const how = works ? `its thread ${JSON.stringify(holder)} kept all others from compiling` : BROKEN;
+      return this.#remedies.replace(peer, how);
+    }
+    if (holder !== undefined) this.#remedies.notify({ kind: 'compiler held', thread: holder });
+    const session = await this.#ask(peer, { session: true });
+    if (session.works || session.gone) return;
+    peer.tell('renew-session', {});
+    this.#remedies.notify({ kind: 'session renewed' });
+  }
+
+  /** Returns what PEER finds out about itself in time. */
+  async #ask(
+    peer: Peer,
+    args: { session?: boolean },
+  ): Promise<{ works: boolean; holder?: string; gone: boolean }> {
+    const { id, answer } = peer.request('probe', args);
+    const late = lateness(peer, id, this.#times);
+    let told = await Promise.race([answer, late.over]);
+    late.stop();
+    // An image that does not work is ended as it is.
+    if (told === undefined && !args.session) return { works: false, gone: false };
+    told ??= await endedNow(peer.job(id), answer, this.#times);
+    const { ending, data } = told;
+    const works = ending.kind === 'done' && data.works === true;
+    return {
+      works,
+      gone: ending.kind === 'lost',
+      ...(typeof data.holder === 'string' && { holder: data.holder }),
+    };
+  }
+}
+
+/** Returns what resolves once the request ID of PEER has had the time of a look, by TIMES, and what stops that. It has
+ *  had it when it has run, or has done nothing, for so long. Collections, and the time when it was denied the CPU, count
+ *  for neither. */
+function lateness(peer: Peer, id: number, times: Times): { over: Promise<undefined>; stop: () => void } {
+  const collecting = peer.job(id).collecting;
+  let before: Spent & { at: number } = { ran: 0, waited: 0, ready: true, at: performance.now() };
+  let idle = 0;
+  let timer: NodeJS.Timeout | undefined;
+  collecting();
+  const over = new Promise<undefined>((resolve) => {
+    const look = async () => {
+      const { data } = await peer.request('spent', { job: id }).answer;
+      if (timer === undefined) return;
+      const now = { ...(data.value ?? { ...before, ready: false }), at: performance.now() };
+      const doing = now.ran - before.ran + now.waited - before.waited;
+      if (collecting() !== true && !now.ready) idle += Math.max(0, now.at - before.at - doing);
+      before = now;
+      if (now.ran >= times.alive || idle >= times.alive) resolve(undefined);
+      else timer = setTimeout(look, EVERY_LOOKS * times.look);
+    };
+    timer = setTimeout(look, EVERY_LOOKS * times.look);
+  });
+  const stop = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  return { over, stop };
+}
+
+/** Ends JOB, and returns its ANSWER. */
+async function endedNow<Value>(job: Endable, answer: Promise<Value>, times: Times): Promise<Value> {
+  const stop = watch(job, 0, undefined, times);
+  return answer.finally(stop);
+}

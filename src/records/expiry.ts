@@ -1,0 +1,142 @@
+// Decides when records go: those that are older than a person keeps them, and those of a workspace that is forgotten.
+
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, parse } from 'node:path';
+import { workspaceDigest } from './folder.ts';
+
+/** Where records are. */
+export interface RecordPlaces {
+  /** The file of the audit log, and the folders of all histories, searches and journals. */
+  audit: string;
+  histories: string;
+  searches: string;
+  journals: string;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Removes the records at PLACES that are older than DAYS days. Never throws: what cannot go now goes at the next start. */
+export function expireRecords(places: RecordPlaces, days: number): void {
+  const before = Date.now() - days * DAY_MS;
+  const oldest = new Date(before).toISOString();
+  const young = (line: string) => timeOf(line) >= oldest;
+  for (const file of [
+    ...auditFiles(places.audit),
+    ...filesIn(places.histories),
+    ...filesIn(places.searches),
+  ]) {
+    attempt(() => (isOlder(file, before) ? rmSync(file, { force: true }) : keepLines(file, young)));
+  }
+  // The name of a journal begins with when its server did.
+  const stamp = oldest.replace(/\D/g, '');
+  for (const folder of journalFolders(places.journals)) {
+    for (const name of namesIn(folder)) {
+      const old = /^\d{17}-\d+$/.test(name) && name < stamp && isOlder(join(folder, name), before);
+      if (old) attempt(() => rmSync(join(folder, name), { recursive: true, force: true }));
+    }
+  }
+}
+
+/** Removes what is kept at PLACES of the workspace ROOT, and returns what that was, a phrase each. Throws when something
+ *  cannot be removed. */
+export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
+  const workspace = workspaceDigest(root);
+  const own = (file: string) => basename(file).startsWith(`${workspace}.`);
+  const histories = filesIn(places.histories).filter(own);
+  const searches = filesIn(places.searches).filter(own);
+  const journals = journalFolders(places.journals).filter((folder) => basename(folder) === workspace);
+  for (const path of [...histories, ...searches, ...journals]) rmSync(path, { recursive: true, force: true });
+  const files = auditFiles(places.audit);
+  const ids = new Set(
+    files.flatMap((file) =>
+      linesOf(file)
+        .filter((line) => member(line, 'root') === root)
+        .map(idOf),
+    ),
+  );
+  const records = files.reduce((sum, file) => sum + keepLines(file, (line) => !ids.has(idOf(line))), 0);
+  return [
+    ...(histories.length > 0 ? ['the history of evaluations'] : []),
+    ...(searches.length > 0 ? ['what searches led to'] : []),
+    ...(journals.length > 0 ? ['the journals of what built images'] : []),
+    ...(records > 0 ? [`${ids.size} ${ids.size === 1 ? 'call' : 'calls'} of the audit log`] : []),
+  ];
+}
+
+/** Keeps those lines of FILE that KEEP is true for, and returns how many went. A line that another server adds meanwhile
+ *  is written again by that, as it looks whether its lines are there. */
+function keepLines(file: string, keep: (line: string) => boolean): number {
+  const lines = linesOf(file);
+  const kept = lines.filter(keep);
+  if (kept.length === lines.length) return 0;
+  const part = `${file}.${process.pid}.tmp`;
+  writeFileSync(part, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  renameSync(part, file);
+  return lines.length - kept.length;
+}
+
+function linesOf(file: string): string[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+}
+
+function timeOf(line: string): string {
+  return String(member(line, 'time') ?? '');
+}
+
+function idOf(line: string): string {
+  return String(member(line, 'id') ?? '');
+}
+
+function member(line: string, name: string): unknown {
+  try {
+    return (Object(JSON.parse(line)) as { [member: string]: unknown })[name];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the file AUDIT, and those that became full. */
+function auditFiles(audit: string): string[] {
+  const { name, ext } = parse(audit);
+  const own = (file: string) =>
+    file === basename(audit) || (file.startsWith(`${name}.`) && file.endsWith(ext));
+  return filesIn(dirname(audit)).filter((file) => own(basename(file)));
+}
+
+/** Returns the folders of workspaces in JOURNALS, those of servers with a sandbox too. */
+function journalFolders(journals: string): string[] {
+  const places = [journals, join(journals, 'sandboxed', 'off-line'), join(journals, 'sandboxed', 'on-line')];
+  return places.flatMap((place) =>
+    namesIn(place)
+      .filter((name) => name !== 'sandboxed')
+      .map((name) => join(place, name)),
+  );
+}
+
+function filesIn(folder: string): string[] {
+  return namesIn(folder)
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function isOlder(path: string, before: number): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? before) < before;
+}
+
+function attempt(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // Another server was faster, or it stays until the next start.
+  }
+}

@@ -1,0 +1,184 @@
+// An image that lives but is of no use is found out and replaced, a session likewise; one that works is left alone.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { imageOf, killChild, until } from '../server/processes.ts';
+
+const workspace = temporaryFolder();
+const state = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({
+    args: ['--root', workspace.path, '--eval-timeout', '0.5'],
+    env: { XDG_STATE_HOME: state.path },
+    waits: { image: { alive: 500 } },
+  });
+});
+afterAll(async () => {
+  await session.close();
+  workspace.remove();
+  state.remove();
+});
+beforeEach(async () => {
+  await session.eval('(defun keep () 7)', { timeout: 60 });
+});
+
+const NEW_IMAGE = 'This is a new Lisp image; the one before was lost: ';
+const BROKEN = `${NEW_IMAGE}it was broken: it could not read, evaluate and print a constant form any more.`;
+const RENEWED =
+  'Note: with the settings of the session no form could be read, evaluated and printed any more. The readtable and the variables of reader and printer are fresh ones now; the image and its definitions are kept.';
+
+/** Evaluates FORM with time enough, and returns what the answer says with its notices. */
+async function evaluated(form: string, timeout = 60): Promise<{ text: string; notices: string[] }> {
+  const { text, notices } = await session.call('eval_form', { form, timeout });
+  return { text, notices };
+}
+
+describe('an image that cannot evaluate any more', () => {
+  test.each([
+    ['loops', '(loop)', 1],
+    ['fails', '(error "no")', 1],
+  ])('is replaced when what EVAL needs %s, and restart_image asks nobody', async (_, does, failures) => {
+    await session.eval(
+      `(sb-ext:without-package-locks (setf (fdefinition 'cl:macroexpand-1) (lambda (&rest all) (declare (ignore all)) ${does})))`,
+      { timeout: 60 },
+    );
+    for (let call = 0; call < failures; call++) {
+      expect((await session.call('eval_form', { form: '(keep)' })).isError).toBe(true);
+    }
+    const restarted = await session.call('restart_image');
+    expect(restarted.isError).toBe(false);
+    expect([restarted.text, ...restarted.notices].join('\n')).toContain('Built again');
+    expect((await evaluated('(keep)')).text).toBe('7');
+    const again = await session.call('restart_image');
+    expect(again.text).toMatch(/approval/i);
+  });
+
+  test('is replaced before the next call, which is told', async () => {
+    await session.eval(
+      "(sb-ext:without-package-locks (setf (fdefinition 'cl:macroexpand-1) (lambda (&rest all) (declare (ignore all)) (loop))))",
+      { timeout: 60 },
+    );
+    await session.eval('(keep)');
+    const { text, notices } = await evaluated('(keep)');
+    expect(text).toBe('7');
+    expect(notices[0]).toContain(BROKEN);
+    expect(await session.text('image_status')).toMatch(
+      /\nProbed \d+\.\d s ago, because calls had failed: it did not work, and was replaced\./,
+    );
+  });
+});
+
+describe('a session that cannot read or print any more', () => {
+  test.each([
+    ['nothing can be printed', "(set-pprint-dispatch 't (lambda (s o) (declare (ignore s o)) (loop)) 10)"],
+    ['a print variable has no value of its type', '(sb-kernel:%set-symbol-value (quote *print-base*) :none)'],
+  ])('is renewed when %s; the image is kept', async (_, damage) => {
+    const before = [await evaluated(`(progn ${damage} nil)`, 0.5), await evaluated('(keep)')];
+    const { text, notices: last } = await evaluated('(list (keep))');
+    const notices = [...before.flatMap((answer) => answer.notices), ...last];
+    expect(text).toMatch(/^\(7\)/);
+    expect(notices.join('\n')).not.toContain(NEW_IMAGE);
+    expect(notices).toContain(RENEWED);
+  });
+
+  test.each(['42', 'nil', '(make-hash-table)'])('gets a readtable when its own is %s', async (value) => {
+    await session.eval(`(sb-kernel:%set-symbol-value '*readtable* ${value})`);
+    const { text, notices } = await evaluated('(keep)');
+    // Some values cannot even be printed with it.
+    expect([text, ...notices].join('\n\n')).toMatch(
+      /^7\n\nNote: (?:no form could be read with the readtable|with the settings) of the session /,
+    );
+  });
+
+  test('gets a readtable when a blank never ends', async () => {
+    await session.eval('(set-macro-character #\\space (lambda (s c) (declare (ignore s c)) (loop)))');
+    expect((await evaluated('(list (keep) 1)')).text).toMatch(/^\(7 1\)\n\nNote: /);
+  });
+});
+
+describe('an image that works is left alone', () => {
+  test.each([
+    ['an endless loop', '(loop)', false],
+    ['three of them', '(loop)', true],
+    ['what cannot be read', '(+ 1', true],
+    ['conditions', '(car 1)', true],
+  ])('after %s', async (_, form, thrice) => {
+    for (const _ of thrice ? [1, 2, 3] : [1]) await session.call('eval_form', { form });
+    const { text, notices } = await evaluated('(keep)');
+    expect(text).toBe('7');
+    expect(notices).toEqual([]);
+    expect(await session.text('image_status')).toMatch(
+      /\nProbed \d+\.\d s ago, because calls had failed: it worked\./,
+    );
+  });
+});
+
+test('how the session reads and prints is told once when it is not the standard', async () => {
+  const note = 'Note: this session now reads or prints otherwise than a fresh SBCL, since a form set ';
+  expect(await session.eval('(setf *read-base* 26)', { timeout: 60 })).toBe(
+    `26\n\n${note}*READ-BASE* to 26.`,
+  );
+  for (const form of ['(keep)', '(progn (setf *read-base* 10) nil)', '(progn (setf *read-base* 10.) nil)']) {
+    expect(await session.eval(form, { timeout: 60 })).not.toContain('Note');
+  }
+});
+
+test('SBCL says that memory is corrupted, and so does image_status', async () => {
+  await session.eval(
+    '(sb-alien:alien-funcall (sb-alien:extern-alien "corruption_warning_and_maybe_lose" (function sb-alien:void sb-alien:c-string)) "made up")',
+    { timeout: 60 },
+  );
+  expect(await session.text('image_status')).toContain(
+    '\nSBCL warned that its memory may be corrupted (made up); restart_image gives a new image.',
+  );
+});
+
+test('a thread that ends the call of another is named', async () => {
+  await session.eval(
+    '(sb-thread:make-thread (lambda () (sleep 0.2) (mapc (function sb-thread:terminate-thread) (remove sb-thread:*current-thread* (sb-thread:list-all-threads)))) :name "reaper")',
+    { timeout: 60 },
+  );
+  expect(await session.eval('(sleep 20)', { timeout: 60 })).toBe(
+    'Error: Its thread was ended by another thread (reaper), so the call has no value; the image is kept.',
+  );
+});
+
+test('a thread that is ended past Lisp is noticed soon', async () => {
+  const ended = session.eval(
+    '(sb-alien:alien-funcall (sb-alien:extern-alien "pthread_exit" (function sb-alien:void sb-alien:long)) 0)',
+    { timeout: 600 },
+  );
+  expect(await ended).toContain('The thread of a call was ended past Lisp, as by pthread_exit');
+  expect((await evaluated('(keep)')).text).toBe('7');
+});
+
+describe('a request that had not begun is sent again, once', () => {
+  test.each([
+    [
+      'no thread can be made for it',
+      '(sb-ext:without-package-locks (setf (fdefinition (quote sb-thread::run)) (lambda (&rest all) (declare (ignore all)) (error "x"))))',
+    ],
+    ['the list of threads is gone', '(setf sb-thread::*all-threads* nil)'],
+  ])('when %s', async (_, damage) => {
+    await session.eval(damage, { timeout: 60 });
+    const answers = [
+      await session.call('eval_form', { form: '(keep)' }),
+      await session.call('eval_form', { form: '(keep)' }),
+    ];
+    expect(answers.map(({ text }) => text)).toEqual(['7', '7']);
+    expect(answers.flatMap(({ notices }) => notices).join('\n')).toContain(NEW_IMAGE);
+  });
+
+  test('but not one that had', async () => {
+    const runs = session.call('eval_form', { form: '(progn (princ "begun") (sleep 60))', timeout: 60 });
+    const pid = await imageOf(session.pid);
+    await until('the beginning', 20_000, async () =>
+      (await session.text('image_status')).includes('5 characters'),
+    );
+    await killChild(pid);
+    expect((await runs).text).toMatch(
+      /^Error: The Lisp image was lost during this call: it was ended by SIGKILL\./,
+    );
+  });
+});

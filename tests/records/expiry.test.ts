@@ -1,0 +1,130 @@
+// Records go when they are older than they are kept, and when their workspace is forgotten.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AuditLog } from '../../src/records/audit-log.ts';
+import { expireRecords } from '../../src/records/expiry.ts';
+import { run } from '../cli/run.ts';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const NOW = Date.now();
+const daysAgo = (days: number) => new Date(NOW - days * DAY_MS);
+
+describe('what is older than it is kept', () => {
+  const places = {
+    audit: join(folder.path, 'audit.jsonl'),
+    histories: join(folder.path, 'repl-history'),
+    searches: join(folder.path, 'searches'),
+    journals: join(folder.path, 'journals'),
+  };
+  const line = (days: number) => JSON.stringify({ time: daysAgo(days).toISOString(), form: `${days}` });
+  const write = (path: string, lines: string[], days: number) => {
+    writeFileSync(path, lines.map((each) => `${each}\n`).join(''));
+    utimesSync(path, daysAgo(days), daysAgo(days));
+  };
+  const journal = (days: number, pid: string) =>
+    join(places.journals, 'a'.repeat(24), `${daysAgo(days).toISOString().replace(/\D/g, '')}-${pid}`);
+
+  beforeAll(() => {
+    for (const path of [places.histories, places.searches, journal(91, '1'), journal(89, '2')])
+      mkdirSync(path, { recursive: true });
+    write(places.audit, [line(91), line(89)], 89);
+    write(join(places.histories, 'x.jsonl'), [line(91), line(89), line(0)], 0);
+    write(join(places.histories, 'y.jsonl'), [line(91)], 91);
+    write(join(places.searches, 'x.jsonl'), [line(91), line(89)], 0);
+    for (const [days, pid] of [
+      [91, '1'],
+      [89, '2'],
+    ] as const)
+      utimesSync(journal(days, pid), daysAgo(days), daysAgo(days));
+    expireRecords(places, 90);
+  });
+
+  test('goes, and what is just young enough stays', () => {
+    const forms = (path: string) =>
+      readFileSync(path, 'utf8')
+        .trim()
+        .split('\n')
+        .map((each) => (JSON.parse(each) as { form: string }).form);
+    expect(forms(places.audit)).toEqual(['89']);
+    expect(forms(join(places.histories, 'x.jsonl'))).toEqual(['89', '0']);
+    expect(forms(join(places.searches, 'x.jsonl'))).toEqual(['89']);
+    expect(existsSync(join(places.histories, 'y.jsonl'))).toBe(false);
+    expect([existsSync(journal(91, '1')), existsSync(journal(89, '2'))]).toEqual([false, true]);
+  });
+
+  test('is nothing where nothing is kept', () => {
+    expireRecords({ audit: '/no/audit.jsonl', histories: '/no', searches: '/no', journals: '/no' }, 90);
+  });
+});
+
+test('the audit log keeps digests where texts are not kept', () => {
+  const path = join(folder.path, 'digests.jsonl');
+  const log = new AuditLog(path, '/root', false);
+  const end = log.begin(
+    { tool: 'eval_form', level: 'cautious', caller: 'client', args: { form: 'sk-SECRET', n: 1 } },
+    'level',
+  );
+  end({ success: false, error: 'Error: sk-SECRET', milliseconds: 1 });
+  log.flush();
+  const text = readFileSync(path, 'utf8');
+  expect(text).not.toContain('SECRET');
+  expect(text).toMatch(/"arguments":\{"form":"\[9 characters, SHA-256 [0-9a-f]{64}\]","n":1\}/);
+});
+
+describe('a key that is evaluated', () => {
+  const state = join(folder.path, 'state');
+  const workspace = join(folder.path, 'workspace');
+  mkdirSync(workspace);
+  const env = { XDG_STATE_HOME: state };
+  const withKey = () =>
+    readdirSync(state, { recursive: true, encoding: 'utf8' }).filter((name) => {
+      const path = join(state, name);
+      return name.endsWith('.jsonl') && readFileSync(path, 'utf8').includes('sk-SECRET');
+    });
+
+  async function evaluateKey(args: string[]): Promise<Session> {
+    const session = await startSession({ args: ['--root', workspace, ...args], env });
+    await session.eval('(defvar *key* "sk-SECRET")');
+    return session;
+  }
+
+  test('is kept nowhere with --replay off, --history off and --audit-texts off', async () => {
+    const session = await evaluateKey(['--replay', 'off', '--history', 'off', '--audit-texts', 'off']);
+    expect(await session.text('get_repl_history')).toContain('sk-SECRET');
+    await session.close();
+    expect(withKey()).toEqual([]);
+    expect(readdirSync(join(state, 'live-lisp'))).toEqual(['audit.jsonl']);
+  });
+
+  test('is in three files, which forget removes or cleans', async () => {
+    const session = await evaluateKey([]);
+    await until('the records', 10_000, () => withKey().length === 3);
+    await session.close();
+    const { code, stdout } = await run(['forget', '--root', workspace], env);
+    expect([code, stdout]).toEqual([
+      0,
+      `Removed the history of evaluations, the journals of what built images, 2 calls of the audit log of ${workspace}.\n`,
+    ]);
+    expect(withKey()).toEqual([]);
+    const again = await run(['forget', '--root', workspace], env);
+    expect(again.stdout).toBe(`Nothing was kept of ${workspace}.\n`);
+  });
+
+  test('--keep-days says in one sentence what it takes', async () => {
+    for (const value of ['0', '1.5', '36501', 'x']) {
+      const { code, stderr } = await run(['tools', '--keep-days', value]);
+      expect([code, stderr]).toEqual([
+        2,
+        `live-lisp: --keep-days must be a whole number from 1 to 36500, not ${value}.\n`,
+      ]);
+    }
+    expect((await run(['tools', '--keep-days', '36500'])).code).toBe(0);
+  });
+});
