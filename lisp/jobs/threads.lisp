@@ -101,11 +101,6 @@ its answer."
     (loop for job being the hash-values of **jobs**
           always (or (eq job *job*) (job-answered job)))))
 
-(defun job-written (id)
-  "Return what the job ID has written so far as a JSON object, or NIL."
-  (let ((job (gethash id **jobs**)))
-    (and job (captured (job-output job) :wait nil))))
-
 ;;; Threads that others end, or that have ended without a word
 
 (defun note-ender (thread)
