@@ -25,13 +25,25 @@
              (eql before (first (spent holder)))
              holder)))))
 
-(define-operation ("probe" :members t) (session)
+(defun fresh-session-works-p ()
+  "True when the form can be read, evaluated and printed in a fresh session."
+  (equal (call-in-fresh-session (lambda () (evaluated-text *probe*))) "(1 \"a\" #\\b 1.5 :C)"))
+
+(defun exercised-p ()
+  "True when the image works, here and in a new thread, also after a collection. A hook can end it meanwhile."
+  (sb-ext:gc)
+  (and (fresh-session-works-p)
+       (sb-thread:join-thread (sb-thread:make-thread #'fresh-session-works-p :name "live-lisp probe"))))
+
+(define-operation ("probe" :members t) (session exercise)
   "Tell whether a form can be read, evaluated and printed in a fresh session, or with the variables of the SESSION. Nothing
-of that lasts. Tell also whose thread holds the compiler's lock without running, if one does."
+of that lasts. Tell also whose thread holds the compiler's lock without running, if one does. To EXERCISE collects garbage
+and starts a thread as well, and tells how many threads and timers of the program there are."
   (let ((holder (and (not session) (idle-compiler))))
     (list "holder" (and holder (short-thread-name holder))
+          "running" (and exercise (+ (length (program-threads (sb-thread:list-all-threads)))
+                                     (length (sb-ext:list-all-timers))))
           "works" (json-boolean
-                   (if session
-                       (call-in-session-copy #'works-p)
-                       (equal (call-in-fresh-session (lambda () (evaluated-text *probe*)))
-                              "(1 \"a\" #\\b 1.5 :C)"))))))
+                   (cond (session (call-in-session-copy #'works-p))
+                         (exercise (exercised-p))
+                         (t (fresh-session-works-p)))))))

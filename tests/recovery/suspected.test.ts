@@ -17,7 +17,7 @@ const ALIVE = {
   dead: false,
   request: () => ({
     id: 1,
-    answer: Promise.resolve({ ending: { kind: 'done' }, data: { value: true, failed: [] } }),
+    answer: Promise.resolve({ ending: { kind: 'done' }, data: { value: true, failed: [], works: true } }),
   }),
   job: () => ({
     interrupt: () => {},

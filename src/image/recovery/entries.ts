@@ -110,3 +110,22 @@ function definedFunction({ text, package: home, readtable }: FormEntry): string 
   const [, name] = /^\(defun\s+([^\s()"';|\\]+)\s/i.exec(text) ?? [];
   return name === undefined ? undefined : JSON.stringify([name.toUpperCase(), home, readtable]);
 }
+
+/** Forms that are sent at once, and about how many characters. */
+const BATCH = 500;
+const BATCH_CHARACTERS = 1_000_000;
+
+export type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
+
+/** Returns the forms and changes of the package from START on, up to END, that are sent at once. */
+export function nextBatch(entries: readonly Entry[], start: number, end: number): Batch {
+  const batch: Batch = [];
+  let characters = 0;
+  for (const entry of entries.slice(start, Math.min(end, start + BATCH))) {
+    if (entry.kind !== 'form' && entry.kind !== 'package') break;
+    characters += (entry as Partial<FormEntry>).text?.length ?? 0;
+    if (batch.length > 0 && characters > BATCH_CHARACTERS) break;
+    batch.push(entry);
+  }
+  return batch;
+}

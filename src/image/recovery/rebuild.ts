@@ -6,19 +6,22 @@ import { messageOf } from '../../errors.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { watch } from '../wire/ending-steps.ts';
 import { type Ending, endingAfter } from '../wire/endings.ts';
-import type { Operations, ReplayRemark } from '../wire/operations.ts';
+import type { AgentOperations, ReplayRemark } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { changedSince, digestOf, readBounded } from './digests.ts';
-import { type Entry, type FormEntry, labelOf } from './entries.ts';
+import { type Batch, type Entry, labelOf, nextBatch } from './entries.ts';
 import type { Journal } from './journal.ts';
-import { addName, type Cause, nothingBuilt, type Rebuilt, type Remark } from './report.ts';
-
-/** Forms that are sent at once, and about how many characters. */
-const BATCH = 500;
-const BATCH_CHARACTERS = 1_000_000;
-
-type Batch = Extract<Entry, { kind: 'form' | 'package' }>[];
+import type { Narrowing } from './narrowing.ts';
+import {
+  addName,
+  type Cause,
+  causeOf,
+  nothingBuilt,
+  type Rebuilt,
+  type Remark,
+  remarksOf,
+} from './report.ts';
 
 export class Rebuild {
   readonly #journal: Journal;
@@ -31,10 +34,13 @@ export class Rebuild {
   #result: Rebuilt = nothingBuilt();
   /** What hung or ended the image, in each attempt. */
   readonly #dropped: Remark[] = [];
+  readonly #narrowing: Narrowing | undefined;
 
-  constructor(journal: Journal, times: Times = TIMES) {
+  /** With NARROWING the image is tried between entries. */
+  constructor(journal: Journal, times: Times = TIMES, narrowing?: Narrowing) {
     this.#journal = journal;
     this.#times = times;
+    this.#narrowing = narrowing;
   }
 
   /** What became of it so far. */
@@ -68,28 +74,46 @@ export class Rebuild {
     this.#abandoned = true;
   }
 
-  /** Builds PEER. Returns whether it can be used; what ended or broke it is dropped from the journal. */
-  async run(peer: Peer): Promise<boolean> {
+  /** Builds PEER. Returns whether it can be used, or is broken: what did that is dropped from the journal, or looked for
+   *  more closely in the next. */
+  async run(peer: Peer): Promise<'built' | 'broken' | 'narrowed'> {
     this.#result = nothingBuilt();
     this.#done = 0;
     const entries = [...this.#journal.entries];
     this.#total = entries.length;
-    while (this.#done < entries.length && this.#left() > 0) {
-      if (!(await this.#next(peer, entries))) return false;
+    for (const place of this.#narrowing?.places(entries) ?? [entries.length]) {
+      while (this.#done < place && this.#left() > 0) {
+        if (!(await this.#next(peer, entries, place))) return 'broken';
+      }
+      if (this.#narrowing === undefined || this.#left() <= 0) continue;
+      const verdict = await this.#try(peer, this.#narrowing, place);
+      if (verdict !== 'works') return verdict;
     }
     this.#result.unreached = entries.length - this.#done;
-    return true;
+    return 'built';
   }
 
-  /** Builds what comes next of ENTRIES. Returns whether the image can be used. */
-  async #next(peer: Peer, entries: readonly Entry[]): Promise<boolean> {
+  /** Looks for NARROWING whether PEER works after PLACE entries, also when it collects and starts threads. */
+  async #try(peer: Peer, narrowing: Narrowing, place: number): Promise<'works' | 'broken' | 'narrowed'> {
+    const { data, ending } = await this.#job(peer, 'probe', { exercise: true }, this.#times.probe);
+    const cause = narrowing.tried(place, ending, data.works === true, data.running ?? 0);
+    if (cause === undefined) return 'works';
+    if (this.#abandoned) return 'broken';
+    const culprit = narrowing.culprit(place);
+    if (culprit === undefined) return 'narrowed';
+    this.#drop(culprit, cause);
+    return 'broken';
+  }
+
+  /** Builds what comes next of ENTRIES, up to END. Returns whether the image can be used. */
+  async #next(peer: Peer, entries: readonly Entry[], end: number): Promise<boolean> {
     const entry = entries[this.#done];
     if (entry === undefined) return true;
     try {
       if (entry.kind === 'file') return await this.#loadFile(peer, entry);
       if (entry.kind === 'forms') return await this.#loadForms(peer, entry);
       if (entry.kind === 'system') return await this.#loadSystem(peer, entry);
-      return await this.#replay(peer, nextBatch(entries, this.#done));
+      return await this.#replay(peer, nextBatch(entries, this.#done, end));
     } catch (error) {
       // There is no room for a file, or what is to be sent is too long.
       this.#fail(labelOf(entry), { kind: 'told', text: messageOf(error) });
@@ -214,13 +238,13 @@ export class Rebuild {
 
   /** Performs the operation NAME with ARGS in a job that is interrupted after LIMIT_MS. They begin anew whenever REACHED
    *  is told of a further form, or of the look whether the image still works after it. */
-  async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system'>(
+  async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system' | 'probe'>(
     peer: Peer,
     name: Name,
-    args: Operations[Name]['args'],
+    args: AgentOperations[Name]['args'],
     limitMs: number,
     reached: (index: number, probing: boolean) => void = () => {},
-  ): Promise<{ data: Operations[Name]['data']; ending: Ending }> {
+  ): Promise<{ data: AgentOperations[Name]['data']; ending: Ending }> {
     let began = performance.now();
     const { id, answer } = peer.request(name, args);
     const begin = (ms: number) =>
@@ -250,9 +274,13 @@ export class Rebuild {
     if (entry === undefined) return usable;
     const cause: Cause =
       broken && ending.kind !== 'lost' ? { kind: 'image broken' } : causeOf(ending, 'not ended');
+    this.#drop(entry, cause);
+    return usable;
+  }
+
+  #drop(entry: Entry, cause: Cause): void {
     this.#dropped.push({ what: labelOf(entry), cause, leftOut: true });
     this.#journal.drop(entry);
-    return usable;
   }
 
   #fail(what: string, cause: Cause): void {
@@ -262,37 +290,4 @@ export class Rebuild {
   #change(what: string, cause: Cause): void {
     this.#result.changed.push({ what, cause });
   }
-}
-
-/** Returns the remarks in FAILED, which can be anything. */
-function remarksOf(failed: unknown): ReplayRemark[] {
-  return (Array.isArray(failed) ? failed : []).map((each: unknown) => {
-    const { index, why, missing, broken } = { ...Object(each) } as { [member: string]: unknown };
-    return {
-      index: Number.isInteger(index) ? Number(index) : -1,
-      ...(typeof why === 'string' && { why }),
-      ...(Array.isArray(missing) && { missing: missing.map(String) }),
-      ...(broken === true && { broken }),
-    };
-  });
-}
-
-/** Returns why ENDING is not what it should be: by itself, or because of OTHERWISE. */
-function causeOf(ending: Ending, otherwise: 'not ended' | 'not compiled' | 'no such system'): Cause {
-  return ending.kind === 'done' || ending.kind === 'aborted'
-    ? { kind: otherwise }
-    : { kind: 'ended', ending };
-}
-
-/** Returns the forms and changes of the package from START on that are sent at once. */
-function nextBatch(entries: readonly Entry[], start: number): Batch {
-  const batch: Batch = [];
-  let characters = 0;
-  for (const entry of entries.slice(start, start + BATCH)) {
-    if (entry.kind !== 'form' && entry.kind !== 'package') break;
-    characters += (entry as Partial<FormEntry>).text?.length ?? 0;
-    if (batch.length > 0 && characters > BATCH_CHARACTERS) break;
-    batch.push(entry);
-  }
-  return batch;
 }

@@ -7,6 +7,7 @@ import { TIMES, type Times } from '../wire/times.ts';
 import { digestsOf } from './digests.ts';
 import type { JournalStore, SystemEntry } from './entries.ts';
 import { Journal } from './journal.ts';
+import { Narrowing } from './narrowing.ts';
 import { Rebuild } from './rebuild.ts';
 import { addHeld, type LossReport, nothingHeld } from './report.ts';
 
@@ -131,16 +132,24 @@ export class Recovery {
       this.#barren = 0;
       return false;
     }
-    this.#rebuild ??= new Rebuild(this.journal, this.#times);
+    this.#rebuild ??= new Rebuild(this.journal, this.#times, this.#suspected());
     if (this.#attempts++ >= ATTEMPTS || this.#unused > ATTEMPTS) {
       this.#rebuild.giveUp();
       this.#unused = 0;
       this.#barren = 0;
       return false;
     }
-    this.#built = await this.#rebuild.run(peer);
+    const outcome = await this.#rebuild.run(peer);
+    // To look more closely is no attempt that failed.
+    if (outcome === 'narrowed') this.#attempts--;
+    this.#built = outcome === 'built';
     this.#builtAt = performance.now();
     return !this.#built;
+  }
+
+  /** Returns how it is found out what ends the images that are built again, when something seems to. */
+  #suspected(): Narrowing | undefined {
+    return this.#barren < SUSPICIOUS ? undefined : new Narrowing(this.#barren > SUSPICIOUS);
   }
 
   /** Takes that the server ends, and the image with it. */

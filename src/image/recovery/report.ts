@@ -1,6 +1,7 @@
 // Decides what is known of a loss: what the lost image held, what was built again, and what was not.
 
 import type { Ending } from '../wire/endings.ts';
+import type { ReplayRemark } from '../wire/operations.ts';
 
 /** The beginnings of the first few forms, and how many there were. */
 export interface Beginnings {
@@ -32,7 +33,7 @@ export type Cause =
   | { kind: 'told'; text: string }
   /** It ended so, and not well. */
   | { kind: 'ended'; ending: Ending }
-  | { kind: 'not ended' | 'not compiled' | 'no such system' | 'image broken' | 'file gone' }
+  | { kind: 'not ended' | 'not compiled' | 'no such system' | 'image broken' | 'runs on' | 'file gone' }
   /** The file is not what was loaded then; AGAIN says what was loaded instead. */
   | { kind: 'file changed'; gone: boolean; again: 'kept' | 'as it is now' }
   /** COUNT files of the system are not what was loaded then. */
@@ -147,4 +148,24 @@ export function addForm(forms: Beginnings, text: string): void {
 /** Adds NAME to NAMES, when it is not there and there is room. */
 export function addName(names: string[], name: string): void {
   if (names.length < NAMES && !names.includes(name)) names.push(name);
+}
+
+/** Returns the remarks in FAILED, which can be anything. */
+export function remarksOf(failed: unknown): ReplayRemark[] {
+  return (Array.isArray(failed) ? failed : []).map((each: unknown) => {
+    const { index, why, missing, broken } = { ...Object(each) } as { [member: string]: unknown };
+    return {
+      index: Number.isInteger(index) ? Number(index) : -1,
+      ...(typeof why === 'string' && { why }),
+      ...(Array.isArray(missing) && { missing: missing.map(String) }),
+      ...(broken === true && { broken }),
+    };
+  });
+}
+
+/** Returns why ENDING is not what it should be: by itself, or because of OTHERWISE. */
+export function causeOf(ending: Ending, otherwise: 'not ended' | 'not compiled' | 'no such system'): Cause {
+  return ending.kind === 'done' || ending.kind === 'aborted'
+    ? { kind: otherwise }
+    : { kind: 'ended', ending };
 }

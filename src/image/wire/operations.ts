@@ -289,7 +289,10 @@ export interface AgentOperations extends Operations {
   interrupt: { args: { job: number; reason: Reason }; data: object };
   terminate: { args: { job: number }; data: object };
   /** WORKS is absent when the look did not come to its end. HOLDER is a thread that keeps all from compiling. */
-  probe: { args: { session?: boolean }; data: { works?: boolean; holder?: string } };
+  probe: {
+    args: { session?: boolean; exercise?: boolean };
+    data: { works?: boolean; holder?: string; running?: number };
+  };
   spent: { args: { job: number }; data: { value?: Spent | null } };
   'renew-session': { args: object; data: object };
   'offer-tools': { args: { tools: object[] }; data: object };
