@@ -82,6 +82,22 @@ function groupSection({ title, rows }) {
   return `### ${title}\n\n${table(head, cells)}`;
 }
 
+/** Returns how it was told that the image was replaced or mended, without how it was built again. */
+function toldText(told) {
+  const first = told.find((text) => text !== '');
+  return first === undefined ? '' : cell(first.split(/ Built again| Variables have/)[0]);
+}
+
+function sequenceTable(passages) {
+  const rows = passages.map(({ name, calls, seconds: took, told, breaches }) => [
+    cell(name),
+    String(calls),
+    `${took.toFixed(2)} s`,
+    breaches.length === 0 ? toldText(told) : `**not as it must be**: ${cell(breaches.join('; '))}`,
+  ]);
+  return table(['damage', 'calls until one works', 'after', 'told first'], rows);
+}
+
 function page(result) {
   const rows = result.groups.flatMap((group) => group.rows);
   const replaced = rows.filter((row) => row.replaced).length;
@@ -119,6 +135,18 @@ read. Garbage is collected before each look. 1,000 calls of the second half add 
 memory (${serverHeapSlope.toFixed(1)} kB to its heap). They add ${imageSlope.toFixed(1)} kB to that of the image (${imageHeapSlope.toFixed(1)} kB to its heap).
 
 ${holdingsTable(result.flatness)}
+
+## Damaged, but alive
+
+In ${result.sequences.length} sequences an image is damaged so that it lives and is of little use: what reading, evaluating and printing need is
+taken away. Then an ordinary call is made until it has its value, which the second must have. The image is killed, and
+work goes on in the next one, where what was defined before the damage is there. All is told.
+
+${sequenceTable(result.sequences)}
+
+The same beside 16 processes that want both CPUs; time while nobody gets the CPU does not count:
+
+${sequenceTable(result.underLoad)}
 
 ## All cases
 

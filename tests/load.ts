@@ -1,5 +1,6 @@
 // Decides what counts as time in a test: not that in which this machine had no CPU for it.
 
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 
@@ -33,4 +34,13 @@ export async function within<T>(ms: number, action: () => T | Promise<T>): Promi
   const result = await action();
   expect(freeMs() - began).toBeLessThan(ms);
   return result;
+}
+
+/** Starts COUNT processes that want all CPUs, and returns what ends them. Each leads a session, and so gets as large a
+ *  share of the CPUs as an image does. */
+export function startBusy(count: number): () => void {
+  const busy = Array.from({ length: count }, () =>
+    spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore', detached: true }),
+  );
+  return () => busy.forEach((child) => void child.kill('SIGKILL'));
 }

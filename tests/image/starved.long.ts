@@ -1,19 +1,14 @@
 // Whether fresh images on a machine that is far too busy are kept.
 
-import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
+import { startBusy } from '../load.ts';
 
-const LOOP = 'while :; do :; done';
 let session: Session;
 let end = () => {};
 beforeAll(async () => {
   session = await startSession({ args: ['--allow', 'restart_image', '--replay', 'off'] });
-  // Each leads a session, and so gets as large a share of the CPUs as an image does.
-  const busy = Array.from({ length: 16 }, () =>
-    spawn('sh', ['-c', LOOP], { stdio: 'ignore', detached: true }),
-  );
-  end = () => busy.forEach((child) => void child.kill('SIGKILL'));
+  end = startBusy(16);
 });
 afterAll(async () => {
   end();
