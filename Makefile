@@ -32,7 +32,7 @@ check-long: long-machine $(INSTALLED)
 	node scripts/robustness.mjs
 	node scripts/clients.mjs
 	node scripts/callers.mjs
-	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 tests/fuzz tests/files/escapes.test.ts tests/recovery/random.test.ts tests/recovery/journal.test.ts tests/contracts/describe-random.test.ts tests/image/fallbacks.test.ts
+	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 tests/fuzz tests/files/escapes.test.ts tests/recovery/random.test.ts tests/recovery/journal.test.ts tests/contracts/describe-random.test.ts tests/image/fallbacks.test.ts tests/image/kept-core.test.ts tests/image/memory.test.ts tests/image/start.test.ts
 
 check: test-machine $(INSTALLED)
 	node scripts/check.mjs

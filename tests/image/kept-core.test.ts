@@ -4,9 +4,7 @@ import {
   chmodSync,
   copyFileSync,
   cpSync,
-  existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -23,55 +21,28 @@ import {
   PROJECT,
   type Session,
   type StartOptions,
-  startSession,
   temporaryFolder,
   untilCoreKept,
   warmCache,
 } from '../harness.ts';
+import { LONG } from '../long.ts';
 import { childrenOf, gone, until } from '../server/processes.ts';
+import { cacheIn, coresIn, fromCore, keptCoreIn, NONE, withCache } from './cores.ts';
 
 const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
 
 const RESTARTABLE: StartOptions = { args: ['--allow', 'restart_image'] };
-/** What stands in place of a core where there can be none. */
-const NONE = 'none\n';
-
 /** A folder with a fasl and a core, as a first start leaves it. */
 const full = temporaryFolder();
 let folder: ReturnType<typeof temporaryFolder>;
 
-const cacheIn = (place: string) => join(place, 'live-lisp');
-/** Returns the files of cores, also of unfinished ones, in the cache at PLACE. */
-function cores(place = folder.path): string[] {
-  const names = existsSync(cacheIn(place)) ? readdirSync(cacheIn(place)) : [];
-  return names.filter((name) => name.startsWith('image-')).map((name) => join(cacheIn(place), name));
-}
-
-/** Returns the file of the one core at PLACE; it can be the note that there can be none. */
-function keptCore(place = folder.path): string {
-  const [core = '', ...others] = cores(place);
-  expect(others).toEqual([]);
-  expect(core).toMatch(/image-[0-9a-f]{16}\.core$/);
-  return core;
-}
-
-/** Starts a server with OPTIONS whose cache is at PLACE, and calls USE. */
-async function withSession<T>(
+const cores = () => coresIn(folder.path);
+const keptCore = () => keptCoreIn(folder.path);
+const withSession = <T>(
   use: (session: Session) => Promise<T>,
   options: StartOptions = {},
   place = folder.path,
-): Promise<T> {
-  const session = await startSession({ ...options, env: { ...options.env, XDG_CACHE_HOME: place } });
-  try {
-    return await use(session);
-  } finally {
-    await session.close();
-  }
-}
-
-const FROM_CORE = '(not (null (search "--core" (with-open-file (in "/proc/self/cmdline") (read-line in)))))';
-/** Tells whether the image of SESSION was started from the core. */
-const fromCore = (session: Session) => session.eval(FROM_CORE);
+) => withCache(use, options, place);
 
 /** Returns the process of SESSION's server that saves a core, as soon as there is one. */
 const saver = ({ pid }: Session) =>
@@ -129,46 +100,36 @@ test('an SBCL that the program starts has no agent in it', async () => {
   });
 });
 
-test('the first image starts without one, and calls are answered while it is made', async () => {
-  rmSync(copied());
-  await withSession(async (session) => {
-    expect(await fromCore(session)).toBe('NIL');
-    const maker = await saver(session);
-    process.kill(maker, 'SIGSTOP');
-    expect(await session.eval('(+ 1 2)')).toBe('3');
-    await session.call('restart_image', {});
-    expect(await fromCore(session)).toBe('NIL');
-    expect(childrenOf(session.pid)).toHaveLength(2);
-    process.kill(maker, 'SIGCONT');
-    const core = await untilCoreKept(folder.path);
-    expect(cores()).toEqual([core]);
-    await gone(maker, 1000);
-    await session.call('restart_image', {});
-    expect(await fromCore(session)).toBe('T');
-  }, RESTARTABLE);
-});
-
-test('what makes it leaves the CPU to others, and only the user can write to it', async () => {
+test('the first image starts without one; what makes it leaves the CPU to calls, and only the user can write to it', async () => {
   rmSync(copied());
   const umask = join(folder.path, 'node');
   writeFileSync(umask, `#!/bin/sh\numask 002\nexec ${process.execPath} "$@"\n`, { mode: 0o755 });
   await withSession(
     async (session) => {
-      await session.eval('1');
+      expect(await fromCore(session)).toBe('NIL');
       const maker = await saver(session);
       await until('its low priority', 60_000, () => getPriority(maker) === 5);
-      expect(statSync(await untilCoreKept(folder.path)).mode & 0o777).toBe(0o600);
+      process.kill(maker, 'SIGSTOP');
+      expect(await session.eval('(+ 1 2)')).toBe('3');
+      await session.call('restart_image', {});
+      expect(await fromCore(session)).toBe('NIL');
+      expect(childrenOf(session.pid)).toHaveLength(2);
+      process.kill(maker, 'SIGCONT');
+      const core = await untilCoreKept(folder.path);
+      expect(cores()).toEqual([core]);
+      expect(statSync(core).mode & 0o777).toBe(0o600);
+      await gone(maker, 1000);
+      await session.call('restart_image', {});
+      expect(await fromCore(session)).toBe('T');
     },
-    { node: umask },
+    { ...RESTARTABLE, node: umask },
   );
 });
 
 describe('one that is damaged is no obstacle, and is made again', () => {
   // For one the new core is waited for; for the others, what makes it.
-  test.each<[string, (file: string) => void, 'wait'?]>([
+  const damages: [string, (file: string) => void, 'wait'?][] = [
     ['truncated', (file) => truncateSync(file, 5_000_000), 'wait'],
-    ['empty', (file) => truncateSync(file, 0)],
-    ['garbage', (file) => writeFileSync(file, 'garbage '.repeat(5000))],
     [
       'of another SBCL',
       (file) => {
@@ -177,8 +138,11 @@ describe('one that is damaged is no obstacle, and is made again', () => {
         writeFileSync(file, octets);
       },
     ],
+    ['empty', (file) => truncateSync(file, 0)],
+    ['garbage', (file) => writeFileSync(file, 'garbage '.repeat(5000))],
     ['not of an agent', (file) => copyFileSync('/usr/lib/sbcl/sbcl.core', file)],
-  ])('%s', async (_, damage, wait) => {
+  ];
+  test.each(LONG ? damages : damages.slice(0, 2))('%s', async (_, damage, wait) => {
     const core = copied();
     const { ino } = statSync(core);
     damage(core);
@@ -250,51 +214,4 @@ test('only those that were used last are kept', async () => {
     await until('the removal', 120_000, () => !cores().includes(older[0] ?? ''));
   });
   expect(cores().sort()).toEqual([...older.slice(2), none, core].sort());
-});
-
-describe('an SBCL of one’s own', () => {
-  /** Copies SBCL into the folder of the test and returns the program and its core. */
-  function ownSbcl() {
-    const program = join(folder.path, 'bin', 'sbcl');
-    const core = join(folder.path, 'lib', 'sbcl', 'sbcl.core');
-    for (const file of [program, core]) mkdirSync(dirname(file), { recursive: true });
-    copyFileSync(SBCL, program);
-    copyFileSync('/usr/lib/sbcl/sbcl.core', core);
-    return { program, core };
-  }
-
-  /** Evaluates in SESSION, and returns what is in the place of a core then: another program has another name for it. */
-  async function afterFirst(session: Session): Promise<string> {
-    await session.eval('(+ 1 2)');
-    await until('a core or none', 120_000, () => cores().some((name) => name.endsWith('.core')));
-    return keptCore();
-  }
-
-  test('whose core has changed is started from that, and a new core is kept', async () => {
-    const { program, core } = ownSbcl();
-    const options = { args: ['--sbcl', program], env: { SBCL_HOME: dirname(core) } };
-    const kept = await withSession((session) => afterFirst(session), options);
-    const { ino } = statSync(kept);
-    await withSession(async (session) => expect(await fromCore(session)).toBe('T'), options);
-    utimesSync(core, 1_700_000_000, 1_700_000_000);
-    await withSession(async (session) => {
-      expect(await fromCore(session)).toBe('NIL');
-      await until('a new core', 120_000, () => statSync(kept).ino !== ino);
-    }, options);
-    await withSession(async (session) => expect(await fromCore(session)).toBe('T'), options);
-  });
-
-  test('that another program starts gets none, and is not asked again', async () => {
-    const program = join(folder.path, 'sbcl');
-    writeFileSync(program, `#!/bin/sh\necho x >>"${folder.path}/starts"\nexec ${SBCL} "$@"\n`, {
-      mode: 0o755,
-    });
-    const options = { args: ['--sbcl', program] };
-    const starts = () => readFileSync(join(folder.path, 'starts'), 'utf8').length / 2;
-    const kept = await withSession((session) => afterFirst(session), options);
-    expect(readFileSync(kept, 'utf8')).toBe(NONE);
-    const before = starts();
-    await withSession(async (session) => expect(await fromCore(session)).toBe('NIL'), options);
-    expect(starts()).toBe(before + 1);
-  });
 });

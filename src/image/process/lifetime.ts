@@ -124,6 +124,8 @@ export class Lifetime {
       throw error;
     });
     const child = await this.#ready;
+    // It can have greeted before it was killed.
+    if (this.#closed) throw new SetupError('The server is ending.');
     if (!child.dying) return child;
     await child.ended;
     return this.ready();
