@@ -71,7 +71,7 @@ describe('a held error', () => {
   test('tells its slots and what restarts take', async () => {
     const error = await hold('(list (app::fetch 5))');
     expect(await debug({ error })).toMatch(
-      /\nType: APP::NO-STOCK\n {2}ITEM = 5\nHeld [\s\S]*\n\nRestarts:\n {2}0 USE-VALUE \(temp\): Use another\.$/,
+      /\nType: APP::NO-STOCK\n {2}ITEM = 5\nHeld [\s\S]*\n\nRestarts:\n {2}0 USE-VALUE \(value\): Use another\.$/,
     );
     await debug({ error, end: true });
   });
@@ -105,10 +105,10 @@ describe('going on', () => {
   test('by a restart, which is told what it takes', async () => {
     const error = await hold('(list (app::fetch 5) 6)');
     expect(await debug({ error, restart: 'skip' })).toBe(
-      `Error ${error} has no restart skip; debug with error alone shows them. Nothing was done; error ${error} is still held.`,
+      `Error ${error} has no restart skip: it has USE-VALUE. Nothing was done; error ${error} is still held.`,
     );
     expect(await debug({ error, restart: 'use-value' })).toBe(
-      `The restart USE-VALUE takes values: (temp). Give them as values. Nothing was done; error ${error} is still held.`,
+      `The restart USE-VALUE takes (value). Give a form for each in values. Nothing was done; error ${error} is still held.`,
     );
     expect(await debug({ error, restart: '0', values: ['(+ n 1)'] })).toBe('(6 6)');
   });

@@ -33,10 +33,12 @@ function refusalText({ error }: Held, value: DebugValue): string | undefined {
     return `There is no frame ${noFrame} of error ${error}: ${has}. ${waits}`;
   }
   if (noRestart !== undefined) {
-    return `Error ${error} has no restart ${noRestart}; debug with error alone shows them. ${waits}`;
+    const names = (value.restarts ?? []).join(', ');
+    const has = names === '' ? 'it has none' : `it has ${names}`;
+    return `Error ${error} has no restart ${noRestart}: ${has}. ${waits}`;
   }
   if (restart !== undefined)
-    return `The restart ${restart} takes values: (${takes}). Give them as values. ${waits}`;
+    return `The restart ${restart} takes (${takes}). Give a form for each in values. ${waits}`;
   if (value.noForm) {
     return `No form was evaluated that could be evaluated again. ${nearestText(value)} ${waits}`;
   }
@@ -49,10 +51,10 @@ function refusalText({ error }: Held, value: DebugValue): string | undefined {
   return undefined;
 }
 
-function nearestText({ nearest }: DebugValue): string {
-  return nearest === undefined
-    ? 'No frame that is told can; take a restart, or end.'
-    : `The nearest frame that can is ${nearest}.`;
+function nearestText({ nearest, form }: DebugValue): string {
+  if (nearest !== undefined) return `The nearest frame that can is ${nearest}.`;
+  const other = form ? 'take a restart, retry without frame' : 'take a restart';
+  return `No frame that is told can; ${other}, or end.`;
 }
 
 function goneText(error: number, { busy, why, held = [] }: DebugValue): string {
