@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
@@ -36,13 +37,21 @@ afterAll(async () => {
 // Each test has the file's own definitions.
 beforeEach(() => session.call('load_file', { path: 'shop.lisp' }));
 
-const debug = (args: Record<string, unknown> = {}) => session.text('debug', args);
+/** How many tokens the answers took that held an error, and those that showed a frame. */
+const taken = { held: [] as number[], frame: [] as number[] };
+
+async function debug(args: Record<string, unknown> = {}): Promise<string> {
+  const text = await session.text('debug', args);
+  if (text.includes('\nLocals:\n')) taken.frame.push(countTokens(text));
+  return text;
+}
 
 /** Holds the error of FORM and returns its number. */
 async function hold(form: string, more: Record<string, unknown> = {}): Promise<number> {
   const text = await session.eval(form, { on_error: 'hold', ...more });
   const [, number] = /^Held as error (\d+)/m.exec(text) ?? [];
   if (number === undefined) throw new Error(`Nothing was held: ${text}`);
+  taken.held.push(countTokens(text));
   return Number(number);
 }
 
@@ -272,4 +281,13 @@ test('a thread that waits for a lock says whose', async () => {
   await session.eval(
     '(dolist (thread (sb-thread:list-all-threads)) (when (member (sb-thread:thread-name thread) (list "owner" "waiter") :test (function equal)) (sb-thread:terminate-thread thread)))',
   );
+});
+
+test('answers are short: 150 tokens in the typical case, and 400 at most with variables and source', () => {
+  const held = taken.held.toSorted((one, other) => one - other);
+  const typical = held[Math.floor(held.length / 2)];
+  console.log(`held: ${held.join(' ')}, typical ${typical}; with variables: ${taken.frame.join(' ')}`);
+  expect(held.length).toBeGreaterThan(10);
+  expect(typical).toBeLessThanOrEqual(150);
+  expect(Math.max(...taken.frame)).toBeLessThanOrEqual(400);
 });
