@@ -39,7 +39,7 @@ about, until that begins; USER is the one that uses it, or did last."
   "Return CONDITION as an error that is held for SECONDS, or NIL when there are too many. JOB is as in HELD."
   (sb-thread:with-mutex (**held-lock**)
     (when (< (length **held**) *held-limit*)
-      (let ((held (make-held (incf **held-count**) condition seconds job)))
+      (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**))) condition seconds job)))
         (push held **held**)
         held))))
 

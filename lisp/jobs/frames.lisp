@@ -171,7 +171,9 @@ user code, without the machinery at both ends."
                       for role = (and frame (frame-role (frame-name frame)))
                       while (and frame (not (eq role :user-code)))
                       unless (eq role :between) collect frame)))
-    (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t))))
+    ;; What the agent has put between, as where it hears of new methods, tells a reader nothing.
+    (remove-if (lambda (frame) (ours-p (frame-name frame)))
+               (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t)))))
 
 (defun top-level-form-p (name)
   "True when NAME is how SBCL names the code of the top-level forms of a file, by the first of those that it put

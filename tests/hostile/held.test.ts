@@ -110,5 +110,6 @@ test('an image that is lost takes its errors with it', async () => {
   expect(await debug({ error, eval: '(sb-ext:exit :abort t :code 3)' })).toMatch(
     /^Error: The Lisp image was lost during this call[\s\S]*is not held any more\.$/,
   );
-  expect(await debug({ error })).toMatch(/is not held: there was none of that number/);
+  expect(await debug({ error })).toMatch(/is not held: it was lost with its image\. No error is held\.$/);
+  expect(await hold('(takes 1)')).toBe(error + 1);
 });

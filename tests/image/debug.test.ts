@@ -257,12 +257,48 @@ describe('a watch', () => {
     await until('the value', 10_000, async () => (await session.eval('cl-user::*got*')) === '(:TOTAL 1)');
   });
 
+  test('leaves a thread alone whose frame does not return within the limit', async () => {
+    await start('worker three');
+    const error = await heldIn('worker three');
+    const fix = '(defun price (n) (declare (ignore n)) (loop until cl-user::*got* do (sleep 0.01)) 5)';
+    expect(await debug({ error, frame: 1, fix, retry: true, timeout: 0.3 })).toMatch(
+      /\n\nThe frame has not returned yet; its thread goes on\. debug with thread shows where it is\.$/,
+    );
+    expect(await debug({ thread: 'worker three' })).toMatch(
+      /^Thread worker three\n[\s\S]*\(APP::PRICE #<not kept>\)\n {2}\d: \(APP::TOTAL /,
+    );
+    await session.eval('(setf cl-user::*got* t)');
+  });
+
+  test('says of an error whose thread left it that it did', async () => {
+    await session.call('load_file', { path: 'shop.lisp' });
+    await start('worker four');
+    const error = await heldIn('worker four');
+    await session.eval(
+      '(sb-thread:terminate-thread (find "worker four" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal)))',
+    );
+    await until('the end of the thread', 10_000, async () => (await debug()).startsWith('No error is held.'));
+    expect(await debug({ error })).toBe(
+      `Error ${error} is not held: its thread was ended, or left it. No error is held.`,
+    );
+  });
+
+  test('has a form that leaves the error answered that the thread goes on', async () => {
+    await session.call('load_file', { path: 'shop.lisp' });
+    await session.eval(
+      '(progn (setf cl-user::*got* nil) (sb-thread:make-thread (lambda () (setf cl-user::*got* (list :left (catch :out (app::total (list "b")))))) :name "worker five") 1)',
+    );
+    const error = await heldIn('worker five');
+    expect(await debug({ error, eval: '(throw :out 3)' })).toBe(`The thread of error ${error} goes on.`);
+    await until('the value', 10_000, async () => (await session.eval('cl-user::*got*')) === '(:LEFT 3)');
+  });
+
   test('records what is handled, and ends', async () => {
     expect(await session.text('get_last_error', { watched: true })).toMatch(
-      /^Signalled \d+ s ago in the thread worker two: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\n\nFrames:/,
+      /^Signalled \d+ s ago in the thread worker five: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\n\nFrames:/,
     );
     expect(await debug({ unwatch: true })).toBe(
-      'Errors are not recorded any more. 2 were seen; what is held stays so.',
+      'Errors are not recorded any more. 5 were seen; what is held stays so.',
     );
     expect(await session.eval('*break-on-signals*')).toBe('NIL');
   });

@@ -2,6 +2,7 @@
 
 import type { Reply } from '../../image/wire/call.ts';
 import type { DebugValue } from '../../image/wire/debugging.ts';
+import type { Ending } from '../../image/wire/endings.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { endingText, outputSection } from '../endings.ts';
@@ -38,10 +39,19 @@ export function outcome(held: Held, reply: Reply<DebugOperation>, how: { end?: b
   const text = joinSections([
     ending.kind === 'done'
       ? `The frame returned:\n${formValuesText(data.values ?? [])}`
-      : endingText(ending, places),
+      : stillRuns(ending) || endingText(ending, places),
     outputSection(output),
   ]);
   return { data: { values: data.values, ending, output }, text, failed: ending.kind !== 'done' };
+}
+
+/** Returns what is told when the limit of the call came before a thread of the program, which nobody ends, was done. */
+function stillRuns(ending: Ending): string | false {
+  return (
+    ending.kind === 'interrupted' &&
+    (ending.reason === 'timeout' || ending.reason === 'cancelled') &&
+    'The frame has not returned yet; its thread goes on. debug with thread shows where it is.'
+  );
 }
 
 function isThreadValue(value: object): value is DebugValue {

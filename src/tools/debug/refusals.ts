@@ -24,10 +24,13 @@ export function refusal(held: Held, { data: { value } }: Said): Result | undefin
   return text === undefined ? undefined : { data: value, text, failed: true };
 }
 
-function refusalText({ error }: Held, value: DebugValue): string | undefined {
+function refusalText({ error, holds }: Held, value: DebugValue): string | undefined {
   const { noFrame, frames = 0, noRestart, frame, why, restart, takes } = value;
   const waits = `Nothing was done; error ${error} is still held.`;
-  if (value.gone || value.busy) return goneText(error, value);
+  if (value.gone || value.busy) {
+    const lost = error <= holds.lost && 'it was lost with its image';
+    return goneText(error, lost ? { ...value, why: lost } : value);
+  }
   if (noFrame !== undefined) {
     const has = frames === 0 ? 'it has none that is told' : `it has the frames 0 to ${frames - 1}`;
     return `There is no frame ${noFrame} of error ${error}: ${has}. ${waits}`;
