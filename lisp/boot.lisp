@@ -14,7 +14,7 @@
     ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "changes" "loads" "forget" "compare" "disk" "renaming")
     ("journal" "package" "context" "effects" "assignments" "journal" "replay")
     ("evaluate" "package" "evaluate" "systems" "load" "undo" "compile" "expand" "check" "probe")
-    ("debug" "package" "locks" "held" "actions" "operations" "threads" "watch" "parts" "inspect")
+    ("debug" "package" "locks" "held" "leaving" "actions" "operations" "threads" "watch" "parts" "inspect")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
   "The rooms of the agent, each with its files. A file uses only what stands before it.")
 

@@ -1,5 +1,5 @@
-// Writes what the docs show of the running server: docs/tools.md, and the marked parts of README.md and
-// CONTRIBUTING.md. It writes the manifests too. With --check it writes nothing, and fails when one of them is stale.
+// Writes what the docs show of the running server: docs/tools.md, and the marked parts of README.md, CONTRIBUTING.md and
+// docs/debugging.md. It writes the manifests too. With --check it writes nothing, and fails when one of them is stale.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,9 @@ import { manifests } from './manifests.mjs';
 import { PROJECT, SERVER, withDemo } from './session.mjs';
 import { toolsPage } from './tools-page.mjs';
 import { shortTranscript } from './transcript.mjs';
+
+/** A session over a web application, which a test keeps. */
+const WEB = join(PROJECT, 'tests', 'transcripts', 'web-application.txt');
 
 /** Returns what `live-lisp` with WORD prints. */
 function output(word) {
@@ -55,10 +58,11 @@ async function freshPages() {
   const pages = new Map([...manifests(), ['docs/tools.md', await toolsPage(tools)]]);
   const parts = {
     transcript: fenced(await withDemo(shortTranscript)),
+    web: fenced(readFileSync(WEB, 'utf8').trimEnd()),
     help: fenced(output('--help')),
     levels: levelTable(tools),
   };
-  for (const file of ['README.md', 'CONTRIBUTING.md']) {
+  for (const file of ['README.md', 'CONTRIBUTING.md', 'docs/debugging.md']) {
     const page = readPage(file);
     if (page === undefined) continue;
     pages.set(

@@ -214,6 +214,7 @@ function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => Grounds
     registry.mirror,
     () => grounds().image,
     () => agentQTools(grounds()),
+    grounds,
   );
   return {
     offered: () => tools.offered(),

@@ -32,18 +32,6 @@ it is not held, or used by another request, answer so."
         (funcall begin held)
         (start-job id name (lambda () (list "value" (why-not-there number)))))))
 
-(defun look-in-thread (id name function arguments)
-  "Begin the request ID for the operation NAME, which calls FUNCTION in the thread of the error that ARGUMENTS name."
-  (begin-for-held id name arguments
-                  (lambda (held)
-                    (let ((job (make-job id name)))
-                      (setf (job-thread job) (held-thread held)
-                            (gethash id **jobs**) job
-                            (held-guest held) job
-                            (held-user held) job)
-                      (command-held held (lambda ()
-                                           (call-without-handlers (lambda () (run-job job function)))))))))
-
 ;;; Going on
 
 (defun take-over-job (held id)
@@ -52,10 +40,35 @@ it is not held, or used by another request, answer so."
     (captured (job-output job) :reset t)
     (remhash (job-id job) **jobs**)
     (setf (capture-successor (job-output job)) nil
-          (job-throws job) 0 (job-frames job) nil (job-unheld job) nil (job-answered job) nil
+          (job-throws job) 0 (job-frames job) nil (job-unheld job) nil (job-notes job) '() (job-answered job) nil
           (job-id job) id
           (gethash id **jobs**) job)
     job))
+
+(defun left-by (held)
+  "Return what a job calls when a form that it ran in the thread of HELD has left that for good, as by a restart. What the
+held job does from then on is the answer; a thread of the program just goes on."
+  (lambda (guest)
+    (setf (held-end held) "a form that was evaluated left it")
+    (if (null (held-job held))
+        (answer guest (list "value" (object "goesOn" t)))
+        (let ((id (job-id guest)))
+          (setf (job-answered guest) t
+                (capture-successor (job-output guest)) **background**
+                (job-notes (take-over-job held id)) (list "left" t))))))
+
+(defun look-in-thread (id name function arguments)
+  "Begin the request ID for the operation NAME, which calls FUNCTION in the thread of the error that ARGUMENTS name."
+  (begin-for-held id name arguments
+                  (lambda (held)
+                    (let ((job (make-job id name)))
+                      (setf (job-thread job) (held-thread held)
+                            (job-leaving job) (left-by held)
+                            (gethash id **jobs**) job
+                            (held-guest held) job
+                            (held-user held) job)
+                      (command-held held (lambda ()
+                                           (call-without-handlers (lambda () (run-job job function)))))))))
 
 (defun make-follower (held id name)
   "Return a job for the request ID for NAME that only tells how the thread of HELD, one of the program, goes on."
@@ -108,7 +121,8 @@ it is not held, or used by another request, answer so."
   (destructuring-bind (&optional restart found report) (named-restart held name)
     (declare (ignore report))
     (let ((values (mapcar #'first (shiftf (held-values held) '()))))
-      (cond ((null restart) (refuse held job "noRestart" name))
+      (cond ((null restart)
+             (refuse held job "noRestart" name "restarts" (mapcar #'second (held-restarts held))))
             ((< (length values) (restart-required-count restart))
              (refuse held job "restart" found "takes" (restart-parameters restart)))
             (t
@@ -116,27 +130,10 @@ it is not held, or used by another request, answer so."
              (follow-no-more job)
              (apply #'invoke-restart restart values)
              ;; It did not leave, as one may.
+             (setf (held-end held) nil)
              (unless (job-follows job) (refuse held job "returned" found)))))))
 
 ;;; By a frame
-
-(defun not-kept-p (value)
-  "True when VALUE stands for an argument that is not kept."
-  (typep value 'unprintable))
-
-(defun frame-call-again (frame)
-  "Return a function that calls again what FRAME is a call of, or NIL and why there is none."
-  (let* ((name (frame-name frame)) (method (method-name-p name))
-         (named (if method (second name) name))
-         (arguments (ignore-errors (frame-arguments frame)))
-         (arguments (if method (cddr arguments) arguments)))
-    (cond ((not (frame-tag frame)) (values nil "its code does not keep what that needs"))
-          ((not (and (or (symbolp named) (and (consp named) (eq (first named) 'setf)))
-                     (fboundp named)
-                     (not (and (symbolp named) (macro-function named)))))
-           (values nil "what it calls has no global name"))
-          ((some #'not-kept-p arguments) (values nil "its code does not keep all of its arguments"))
-          (t (lambda () (apply (fdefinition named) arguments))))))
 
 (defun frame-numbered (held number)
   "Return the frame of HELD that is told as NUMBER, or NIL."
@@ -169,10 +166,14 @@ it is not held, or used by another request, answer so."
   (setf (held-end held) (format nil "its frame ~D ~A" number how))
   (leave-frame (frame-numbered held number) (following job function)))
 
+(defun form-again-p (job)
+  "True when JOB evaluates forms, the last of which can be evaluated again."
+  (and (string= (job-operation job) "evaluate") (not (job-follows job))))
+
 (defun retry-held (held job number)
   "Run the frame NUMBER of HELD again for JOB, or without one the form that was evaluated."
   (let ((frame (frame-numbered held number)))
-    (cond ((and (null number) (string= (job-operation job) "evaluate") (not (job-follows job)))
+    (cond ((and (null number) (form-again-p job))
            (setf (held-end held) "its form was evaluated again")
            (evaluate-again))
           ((null number) (refuse held job "noForm" t "nearest" (nearest-frame held 0)))
@@ -180,7 +181,8 @@ it is not held, or used by another request, answer so."
           (t (multiple-value-bind (function why) (frame-call-again frame)
                (if function
                    (leave-held-frame held job number function "was run again")
-                   (refuse held job "frame" number "why" why "nearest" (nearest-frame held (1+ number)))))))))
+                   (refuse held job "frame" number "why" why "nearest" (nearest-frame held (1+ number))
+                           "form" (form-again-p job))))))))
 
 (defun return-from-held (held job number)
   "Have the frame NUMBER of HELD return, for JOB, the values that were evaluated for it."
@@ -188,9 +190,9 @@ it is not held, or used by another request, answer so."
          (frame (frame-numbered held number))
          (values (first (shiftf (held-values held) '()))))
     (cond ((null frame) (refuse held job "noFrame" number "frames" (length (held-frames held))))
-          ((not (frame-tag frame))
-           (refuse held job "frame" number "why" "its code does not keep what that needs"
-                       "nearest" (position-if #'frame-tag (held-frames held) :start (1+ number))))
+          ((why-not-left frame)
+           (refuse held job "frame" number "why" (why-not-left frame)
+                       "nearest" (position-if-not #'why-not-left (held-frames held) :start (1+ number))))
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun go-on (held job arguments)

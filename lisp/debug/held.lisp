@@ -39,7 +39,7 @@ about, until that begins; USER is the one that uses it, or did last."
   "Return CONDITION as an error that is held for SECONDS, or NIL when there are too many. JOB is as in HELD."
   (sb-thread:with-mutex (**held-lock**)
     (when (< (length **held**) *held-limit*)
-      (let ((held (make-held (incf **held-count**) condition seconds job)))
+      (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**))) condition seconds job)))
         (push held **held**)
         held))))
 
@@ -49,25 +49,31 @@ about, until that begins; USER is the one that uses it, or did last."
   (when (held-guest held) (end-job (held-guest held)))
   (sb-thread:with-mutex (**held-lock**)
     (setf **held** (remove held **held**)
-          **ended** (page (acons (held-number held) (or (held-end held) "its thread was ended") **ended**) 0 *ended-limit*))))
+          **ended** (page (acons (held-number held) (or (held-end held) "its thread was ended, or left it") **ended**) 0 *ended-limit*))))
 
 ;;; What is told of one
 
 (defun slots-data (condition)
   "Return the slots of CONDITION as JSON objects. Those of conditions of the system are in what these report."
-  (unless (sb-ext:package-locked-p (or (symbol-package (type-of condition)) *package*))
+  (unless (system-class-p condition)
     (loop for (name . value) in (ignore-errors (inner-slots condition))
           repeat 10
           collect (object "name" (symbol-name name) "value" (local-text value) "id" (object-id value)))))
+
+(defun parameter-text (parameter)
+  "Return PARAMETER of a lambda list as text. What RESTART-CASE has named there, which names nothing, is a value."
+  (let* ((symbol (if (consp parameter) (first parameter) parameter))
+         (package (and (symbolp symbol) (symbol-package symbol))))
+    (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
+          ((or (null package) (sb-ext:package-locked-p package)) "value")
+          (t (string-downcase (symbol-name symbol))))))
 
 (defun restart-parameters (restart)
   "Return the lambda list of what RESTART calls as text, or NIL when it takes nothing or that is not known."
   (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
     (and (listp parameters)
          (remove '&optional parameters)
-         (printing-plainly
-           (string-downcase (format nil "~{~A~^ ~}" (loop for parameter in parameters
-                                                          collect (if (consp parameter) (first parameter) parameter))))))))
+         (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
 
 (defun held-data (held)
   "Return what is told of HELD besides its condition as a JSON object."
@@ -95,6 +101,12 @@ about, until that begins; USER is the one that uses it, or did last."
           (held-more held) more
           (held-restarts held) (told-restarts (offered-restarts held))
           (held-locks held) (own-locks))))
+
+(defun why-not-noted (held)
+  "Note in HELD what is on this thread's stack, and return NIL, or why that failed. SBCL is in its debugger here: an error would
+have it ask a terminal."
+  (handler-case (progn (note-stack held) nil)
+    (error (failure) (format nil "its frames cannot be told: ~A" (report-text 200 failure)))))
 
 (defun held-frames (held)
   "Return the frames of HELD that are told, the newest first."
@@ -170,10 +182,11 @@ about, until that begins; USER is the one that uses it, or did last."
   "Do what is asked for HELD in its thread, which is the program's. Return when it is let go, or its time is over."
   (format **background-stream** "~&Error ~D is held in the thread ~A: ~A~%"
           (held-number held) (current-thread-name) (class-text (class-of (held-condition held))))
-  (setf (held-end held) "its time was over, so its thread went on without us")
   (when (and *follower* (not (job-answered *follower*)))
     (answer *follower* (held-members held nil)))
-  (catch held (serve held)))
+  (catch held
+    (serve held)
+    (setf (held-end held) "its time was over, so its thread went on without us")))
 
 (defun serve-for-job (held job)
   "Answer JOB that it is stopped by HELD, and do what is asked for that. Return when it is let go; the call ends when its time
@@ -197,11 +210,8 @@ handlers of the program come after it. Return NIL when it was let go, and why it
             (too-many-text)
             (unwind-protect
                  (progn (setf (held-signalled held) signalled)
-                        (note-stack held)
-                        (if job
-                            (serve-for-job held job)
-                            (serve-for-thread held))
-                        nil)
+                        (or (why-not-noted held)
+                            (progn (if job (serve-for-job held job) (serve-for-thread held)) nil)))
               (forget-held held))))))
 
 (setf **holder** (lambda (condition job) (hold-condition condition *hold* job)))

@@ -9,14 +9,19 @@
        (ignore-errors (parse-integer text :start 1))))
 
 (defun object-named (text package)
-  "Return what TEXT names in PACKAGE, and as what: the value of a variable, a function, a class, or the symbol itself."
-  (let ((symbol (named-symbol text package)))
-    (cond ((eql 0 (search "#'" text)) (if (fboundp symbol) (values (fdefinition symbol) "function") (values symbol "symbol")))
-          ((char= (char text 0) #\') (values symbol "symbol"))
-          ((boundp symbol) (values (symbol-value symbol) "variable"))
-          ((fboundp symbol) (values (or (macro-function symbol) (fdefinition symbol)) "function"))
-          ((find-class symbol nil) (values (find-class symbol) "class"))
-          (t (values symbol "symbol")))))
+  "Return what TEXT names in PACKAGE: the value of a variable, a function, a class, or the symbol itself."
+  (multiple-value-bind (symbol status setf) (named-symbol text package)
+    (declare (ignore status))
+    (let ((name (if setf (list 'setf symbol) symbol)))
+      (cond ((char= (char text 0) #\') symbol)
+            ((or setf (eql 0 (search "#'" text)))
+             (if (fboundp name)
+                 (or (and (symbolp name) (macro-function name)) (fdefinition name))
+                 (fail-lookup "noFunction" (printed name))))
+            ((boundp symbol) (symbol-value symbol))
+            ((fboundp symbol) (or (macro-function symbol) (fdefinition symbol)))
+            ((find-class symbol nil))
+            (t symbol)))))
 
 (defun package-meant (text)
   "Return the package that TEXT, such as \"APP\" or APP:, names, or NIL."
@@ -33,12 +38,17 @@
           ((and (char= (char text 0) #\() (not (eql 0 (search "(setf " text :test #'char-equal))))
            (fail-lookup "isForm" t))
           ((package-meant text))
-          (t (values (object-named text package))))))
+          (t (object-named text package)))))
 
 (defun part-named (name parts)
-  "Return the one of PARTS that NAME means, in any case, or NIL."
-  (or (find name parts :key #'part-name :test #'string=)
-      (find name parts :key #'part-name :test #'string-equal)))
+  "Return the one of PARTS that NAME means, in any case, or NIL. Quotes and the package of a key can be left out."
+  (flet ((bare (name)
+           (let ((name (string-trim "\"" name)))
+             (subseq name (1+ (or (position #\: name :from-end t) -1))))))
+    (or (find name parts :key #'part-name :test #'string=)
+        (find name parts :key #'part-name :test #'string-equal)
+        (find name parts :key (lambda (part) (bare (part-name part))) :test #'string=)
+        (find name parts :key (lambda (part) (bare (part-name part))) :test #'string-equal))))
 
 (defun object-at (object path)
   "Return the object at PATH, names of parts, in OBJECT. Leaves the operation when a part is not there."
@@ -58,7 +68,7 @@
     (object "name" (part-name part)
             "value" (and (null (part-why part)) (printed value))
             "why" (part-why part)
-            "id" (and (null (part-why part)) (object-id value)))))
+            "id" (and (null (part-why part)) (not (part-made part)) (object-id value)))))
 
 (defun inspection (object offset limit)
   "Return what OBJECT is, and LIMIT of its parts from OFFSET on, as a JSON object."

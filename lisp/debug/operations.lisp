@@ -29,15 +29,11 @@
 (defun frame-parameters (frame)
   "Return the parameters of FRAME that are no variables there and whose arguments are kept, as pairs with those."
   (ignore-errors
-   (let* ((method (method-name-p (frame-name frame)))
-          (function (function-of-frame (frame-function frame)))
-          (arguments (if method (cddr (frame-arguments frame)) (frame-arguments frame)))
-          (parameters (plain-lambda-list function))
-          (kept (loop for variable in (frame-variables frame)
+   (let* ((kept (loop for variable in (frame-variables frame)
                       when (eq :valid (variable-validity variable (frame-place frame)))
                         collect (variable-symbol variable))))
-     (loop for parameter in (if method (cddr parameters) parameters)
-           for argument in arguments
+     (loop for parameter in (frame-lambda-list frame)
+           for argument in (frame-arguments frame)
            until (member parameter '(&key &rest &aux &body))
            when (and (symbolp parameter)
                      (not (member parameter lambda-list-keywords))
@@ -73,12 +69,6 @@
           (found (list "value" (frame-data found frame)))
           (t (no-frame frame)))))
 
-(defun read-forms (text)
-  "Return the forms of TEXT."
-  (with-input-from-string (in text)
-    (loop for form = (read in nil in)
-          until (eq form in) collect form)))
-
 (defun evaluate-within (form frame)
   "Return the values of FORM with the variables and the parameters of FRAME, as a list."
   (let ((parameters (frame-parameters frame)))
@@ -90,11 +80,20 @@
                                ,form)
                             form)))))
 
-(defun evaluate-here (text frame)
-  "Return the values of the last form of TEXT, with the variables of FRAME unless it is NIL."
+(defun evaluate-here (forms frame)
+  "Return the values of the last of FORMS, with the variables of FRAME unless it is NIL."
   (let ((values '()))
-    (dolist (form (call-reading (lambda () (read-forms text))) values)
+    (dolist (form forms values)
       (setf values (if frame (evaluate-within form frame) (multiple-value-list (eval form)))))))
+
+(defun values-here (codes frame)
+  "Return lists of the values of the texts CODES, with the variables of FRAME. When one cannot be read none is evaluated, and
+the second value says why."
+  (let ((forms (loop for code in codes
+                     collect (multiple-value-bind (forms unreadable) (forms-in code)
+                               (when unreadable (return-from values-here (values '() unreadable)))
+                               forms))))
+    (loop for each in forms collect (call-user-code (lambda () (evaluate-here each frame))))))
 
 (define-operation ("debug-eval" :members t :starter #'look-in-thread) (frame codes package keep)
   "Evaluate the texts CODES with the variables of the frame number FRAME of the error of this thread, or of the newest
@@ -102,14 +101,12 @@ of the program. They are read in PACKAGE, or in that of what the frame calls. Wi
   (let ((found (asked-frame frame)) (*remarks* (make-remarks)) (*value-budget* 10000))
     (if (and frame (null found))
         (no-frame frame)
-        (let* ((*package* (if package (named-package package) (frame-package found)))
-               (values (call-collecting-warnings
-                        (lambda ()
-                          (loop for code in codes
-                                collect (call-user-code (lambda () (evaluate-here code found))))))))
-          (when keep (setf (held-values *held*) values))
-          (append (list "values" (mapcar #'printed-values values))
-                  (warning-members))))))
+        (let ((*package* (if package (named-package package) (frame-package found))))
+          (multiple-value-bind (values unreadable)
+              (call-collecting-warnings (lambda () (values-here codes found)))
+            (when keep (setf (held-values *held*) values))
+            (append (list "values" (mapcar #'printed-values values) "unreadable" unreadable)
+                    (warning-members)))))))
 
 ;;; New definitions
 
@@ -139,7 +136,7 @@ of the program. They are read in PACKAGE, or in that of what the frame calls. Wi
   "Return what in files the definitions of the text CODE would replace, when they are read in PACKAGE."
   (ignore-errors
    (let ((*package* package))
-     (loop for form in (read-forms code)
+     (loop for form in (forms-in code)
            for sources = (remove nil (ignore-errors (replaced-sources form)))
            when sources
              collect (object "name" (printing-plainly (print-safely 100 (second form)))

@@ -2,19 +2,26 @@
 
 (in-package "LIVE-LISP.DEBUG")
 
-(defstruct (part (:constructor make-part (name value &optional why)))
-  "A part of an object: its NAME as text, and its VALUE, or WHY that cannot be told."
-  name value why)
+(defstruct (part (:constructor make-part (name value &optional why made)))
+  "A part of an object: its NAME as text, and its VALUE, or WHY that cannot be told. MADE says that the value is a list which
+was made to tell it, so that an id would be gone at once."
+  name value why made)
 
 (defparameter *sorted-limit* 2000 "How many keys of a hash table are sorted at most.")
 
 (defun printed (object)
-  "Return OBJECT as one line of bounded text."
-  (on-one-line (printing-plainly (print-safely 200 object))))
+  "Return OBJECT as one line of bounded text. One whose printer fails is told by its slots."
+  (on-one-line
+   (printing-plainly
+     (handler-case (multiple-value-bind (text cut) (bounded-string 200 (lambda (stream) (prin1 object stream)))
+                     (if cut (concatenate 'string text "...") text))
+       (serious-condition ()
+         (protect-stack-again)
+         (format nil "~A (printing it fails)" (shortened 200 (local-text object))))))))
 
 (defun plain-parts (&rest names-and-values)
   "Return parts of NAMES-AND-VALUES, names and values in turn."
-  (loop for (name value) on names-and-values by #'cddr collect (make-part name value)))
+  (loop for (name value) on names-and-values by #'cddr collect (make-part name value nil (consp value))))
 
 (defun list-parts (list)
   "Return the elements of LIST as parts, to the first that was there before; of a dotted one, with what ends it."
@@ -78,7 +85,8 @@
           (when (closure-p function)
             (loop for value in (closed-over function)
                   for index from 0
-                  collect (make-part (format nil "closed ~D" index) value)))))
+                  collect (make-part (format nil "closed ~D" index)
+                                 (if (value-cell-p value) (cell-value value) value))))))
 
 (defun symbol-parts (symbol)
   "Return what SYMBOL names as parts."
@@ -88,7 +96,7 @@
                     (make-part "value" nil "unbound")))
           (when (fboundp symbol) (plain-parts "function" (or (macro-function symbol) (fdefinition symbol))))
           (when (find-class symbol nil) (plain-parts "class" (find-class symbol)))
-          (when (symbol-plist symbol) (plain-parts "plist" (symbol-plist symbol)))))
+          (when (symbol-plist symbol) (list (make-part "plist" (symbol-plist symbol))))))
 
 (defun package-parts (package)
   "Return what is to be known of PACKAGE as parts."

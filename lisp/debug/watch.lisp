@@ -40,7 +40,7 @@ seconds each is held, or NIL."
 
 (defun local-report (condition)
   "Return what CONDITION reports when that takes no code of the user, else it and its slots printed."
-  (if (sb-ext:package-locked-p (or (symbol-package (type-of condition)) *package*))
+  (if (system-class-p condition)
       (report-text 1000 condition)
       (local-text condition)))
 

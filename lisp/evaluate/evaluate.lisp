@@ -202,6 +202,18 @@ Return the members of the answer that only tell what could not be read."
                        (note-form text start stream)
                        (push (evaluate-to-its-end form (form-reader text start stream)) *done*)))))))
 
+(defun forms-in (text)
+  "Return the forms of TEXT. The second value says what could not be read as an answer does, or is NIL."
+  (let ((stream (make-string-input-stream text)) (packages (packages-to-watch text)) (*form-number* 0) (forms '()))
+    (let ((unreadable (catch 'unreadable
+                        (loop for start = (skip-to-form stream)
+                              while start
+                              do (incf *form-number*)
+                                 (let ((form (read-form stream text start packages)))
+                                   (when (eq form stream) (return))
+                                   (push form forms))))))
+      (values (reverse forms) unreadable))))
+
 (defun remarks-so-far ()
   "Return the members that tell of the package and of warnings until now. Those are not told again."
   (prog1 (list* "package" (package-name (usable-package *package*)) (warning-members))

@@ -8,16 +8,40 @@
   "Return the name of the function of FRAME."
   (debug-name (frame-function frame)))
 
-(defun kept-arguments (frame)
+(defun sbcl-arguments (frame)
   "Return the arguments of FRAME as SBCL has them."
   (cond ((null +frame-arguments+) '())
         ;; Newer ones want to know how many.
         ((rest (plain-lambda-list (fdefinition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
         (t (funcall +frame-arguments+ frame))))
 
+(defun method-name-p (name)
+  "True when NAME is how SBCL names the function of a method."
+  (and (consp name)
+       (symbolp (first name))
+       (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
+
+(defun methods-own (name arguments)
+  "Return those of ARGUMENTS, of a frame of the method NAME, that its callers gave. SBCL hands over others with them."
+  (cond ((string= (first name) "FAST-METHOD") (cddr arguments))
+        ((listp (first arguments)) (first arguments))))
+
+(defun kept-arguments (frame)
+  "Return the arguments of FRAME; each that is not kept stands there as one that says so."
+  (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
+    (loop for argument in (if (method-name-p name) (methods-own name arguments) arguments)
+          collect (if (typep argument 'unprintable) (make-unprintable "not kept") argument))))
+
+(defun frame-lambda-list (frame)
+  "Return the lambda list of what FRAME calls, or NIL when that is not known."
+  (let ((name (frame-name frame))
+        (parameters (ignore-errors (plain-lambda-list (function-of-frame (frame-function frame))))))
+    (and (listp parameters)
+         (if (method-name-p name) (methods-own name parameters) parameters))))
+
 (defun frame-keywords (frame)
   "Return the parameters behind &KEY of what FRAME calls, and how many stand before that. Return NIL when it has a &REST."
-  (let* ((parameters (ignore-errors (plain-lambda-list (function-of-frame (frame-function frame)))))
+  (let* ((parameters (frame-lambda-list frame))
          (keywords (and (listp parameters) (not (member '&rest parameters)) (member '&key parameters))))
     (when keywords
       (values (rest keywords)
@@ -92,7 +116,7 @@ tells a reader nothing about their program."
 
 (defparameter *entries*
   '("INVOKE-INTERRUPTION" "RUN-HANDLER" "INTERNAL-ERROR" "CONTROL-STACK-EXHAUSTED-ERROR"
-    "HEAP-EXHAUSTED-ERROR" "CALL-HOOKS")
+    "HEAP-EXHAUSTED-ERROR" "MEMORY-FAULT-ERROR" "CALL-HOOKS")
   "Functions through which a signal, a trap or the collector enters Lisp.")
 
 (defun entry-p (name)
@@ -112,7 +136,7 @@ form of a file."
         (named-p name '("LOAD" "COMPILE-FILE" "CALL-WITH-LOAD-BINDINGS" "LOAD-AS-SOURCE" "EVAL-TLF"
                             "SUB-COMPILE-FILE" "CALL-WITH-LOADER-PACKAGE-NAMES"))
         (every (lambda (symbol)
-                 (member (package-name (symbol-package symbol)) '("SB-C" "SB-FASL" "SB-THREAD" "SB-UNIX")
+                 (member (and (symbol-package symbol) (package-name (symbol-package symbol))) '("SB-C" "SB-FASL" "SB-THREAD" "SB-UNIX")
                          :test #'string=))
                symbols))))
 
@@ -147,7 +171,9 @@ user code, without the machinery at both ends."
                       for role = (and frame (frame-role (frame-name frame)))
                       while (and frame (not (eq role :user-code)))
                       unless (eq role :between) collect frame)))
-    (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t))))
+    ;; What the agent has put between, as where it hears of new methods, tells a reader nothing.
+    (remove-if (lambda (frame) (ours-p (frame-name frame)))
+               (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t)))))
 
 (defun top-level-form-p (name)
   "True when NAME is how SBCL names the code of the top-level forms of a file, by the first of those that it put
@@ -157,17 +183,13 @@ together."
 (defun frame-call (frame)
   "Return FRAME as a list: the function's name and its arguments."
   (let ((name (frame-name frame)))
-    (cons (if (top-level-form-p name) (make-unprintable "top-level form") name)
+    (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
+                ((method-name-p name) (list* :method (rest name)))
+                (t name))
           (handler-case (frame-arguments frame)
             (error () '())))))
 
 ;;; Those of the system
-
-(defun method-name-p (name)
-  "True when NAME is how SBCL names the function of a method."
-  (and (consp name)
-       (symbolp (first name))
-       (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
 
 (defun dispatch-p (name)
   "True when NAME is of what SBCL makes to find the methods of a generic function."
@@ -243,13 +265,16 @@ of SHOWN-FRAMES."
   "Return TEXT, a call, at PLACE as a JSON object."
   (make-json-object (list* "call" text place)))
 
+(defparameter *call-level* 4 "How deep calls are printed: one more than values, for names such as those of methods.")
+
 (defun frames-data (&optional (calls (calls-on-stack)))
   "Return CALLS, from CALLS-ON-STACK, as JSON objects."
   (printing-plainly
     (loop for call in calls
           collect (if (folded-p call)
                       (object "folded" (folded-count call))
-                      (frame-object (print-safely 240 (car call)) (cdr call))))))
+                      (let ((*print-level* *call-level*))
+                        (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
   "Return the same as FRAMES-DATA without the arguments, whose print methods can never end."

@@ -5,6 +5,8 @@
 
 (defvar *hold* nil "For how many seconds an error of this call is held before it ends that, or NIL when none is.")
 
+(sb-ext:defglobal **held-above** 0 "The number of the last error that an image before this one has held.")
+
 (sb-ext:defglobal **holder** (constantly nil)
   "What holds a condition in its thread, for a job: a function of both. It returns why it does not hold it.")
 

@@ -9,7 +9,8 @@
     (if (realp time) (floor (* 1000 time) internal-time-units-per-second) 0)))
 
 (defstruct (job (:constructor make-job (id operation)))
-  "One request that runs in a thread of its own."
+  "One request that runs in a thread of its own. LEAVING is called with it, when something throws past its end, in place of
+an answer. NOTES are members that its answer has besides."
   id
   operation
   thread
@@ -27,6 +28,8 @@
   (crowded nil)
   (unheld nil)
   (follows nil)
+  (leaving nil)
+  (notes '())
   (answered nil))
 
 (sb-ext:defglobal **exiting** nil
@@ -76,7 +79,7 @@ goes with the next answer."
     (let ((frame (answer-frame (job-id job)
                                (list* "output" (captured (job-output job))
                                       "background" (captured **background** :reset t)
-                                      members))))
+                                      (append (job-notes job) members)))))
       ;; Until here it can fail, or its thread can be ended; then something else is its answer.
       (sb-sys:without-interrupts
         (unless (shiftf (job-answered job) t) (send-frame frame))))
@@ -265,9 +268,11 @@ that tell why it was left."
 
 (defun end-job (job)
   "Runs when the thread of JOB ends, however: it is answered in any case."
-  (answer job (interruption job (if (job-terminating job) "terminated" "ended")))
+  (if (and (job-leaving job) (not (job-answered job)) (not (job-terminating job)) (not (exiting-p)))
+      (funcall (job-leaving job) job)
+      (answer job (interruption job (if (job-terminating job) "terminated" "ended"))))
   (when (exiting-p) (ignore-errors (wait-until-read)))
-  (remhash (job-id job) **jobs**))
+  (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
 (defun run-job (job function)
   "The life of the thread of JOB. It is answered also when its thread is ended before it has come to FUNCTION.

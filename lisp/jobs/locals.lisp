@@ -49,6 +49,11 @@ would be code of the user."
           ((eq (class-of (class-of object)) (find-class 'standard-class)) (standard-slots object))
           ((typep object 'structure-object) (structure-slots object)))))
 
+(defun system-class-p (object)
+  "True when the class of OBJECT is SBCL's, so that no code of the user prints or reports it."
+  (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
+    (and package (sb-ext:package-locked-p package) t)))
+
 (defun print-inside (stream object)
   "Print OBJECT on STREAM as its class and its slots."
   (pprint-logical-block (stream nil :prefix "#<" :suffix ">")
@@ -129,7 +134,7 @@ would be code of the user."
 
 (defun frame-text (call)
   "Return CALL, of a frame, printed on one line without code of the user."
-  (on-one-line (printing-locals (print-safely 240 call))))
+  (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
 (defun frames-with-locals (frames)
   "Return FRAMES, from SHOWN-FRAMES, as JSON objects with the call, the place and the locals of each. Those for which the

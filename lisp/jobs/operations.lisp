@@ -71,6 +71,7 @@ start is its answer."
                (send (make-json-object (list* "id" id (call-operation operation arguments)))))
               (t
                (let ((function (lambda ()
+                                 (setf **held-above** (max **held-above** (or (whole (gethash "heldAbove" arguments)) 0)))
                                  (let ((*hold* (whole (gethash "hold" arguments)))
                                        (*chosen-restarts* (gethash "restarts" arguments))
                                        (*debug-level* (gethash "debugLevel" arguments)))

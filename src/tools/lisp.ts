@@ -5,26 +5,42 @@ import { ImageError } from '../errors.ts';
 import type { Image, ImageTools } from '../image/image.ts';
 import type { Reply } from '../image/wire/call.ts';
 import type { Ending } from '../image/wire/endings.ts';
+import type { Hold } from '../image/wire/holding.ts';
 import { type Definition, definitionOf, readDefinition } from '../kernel/definition.ts';
 import type { Mirror } from '../kernel/mirror.ts';
 import { valueText } from '../kernel/outcome.ts';
 import { joinSections } from '../kernel/reply.ts';
 import { atLeastCautious, defineTool, type Result, type Tool } from '../kernel/tool.ts';
 import { callOptions } from './calling.ts';
+import { errorOptions, type Holds, heldOr, holdingSection } from './debug/hold.ts';
 import { endingText, outputSection } from './endings.ts';
+import type { Places } from './places.ts';
 import { warningSection } from './remarks.ts';
+
+/** What holds errors of tools, and tells where their frames are. */
+interface Debugging {
+  readonly holds: Holds;
+  readonly places: Places;
+}
 
 export class LispTools implements ImageTools {
   readonly #mirror: Mirror;
   readonly #image: () => Image;
   readonly #builtIns: () => readonly Tool[];
+  readonly #debugging: (() => Debugging) | undefined;
   #registrations = 0;
 
-  /** Keeps in MIRROR the tools of IMAGE, which gets proxies of BUILT_INS. */
-  constructor(mirror: Mirror, image: () => Image, builtIns: () => readonly Tool[]) {
+  /** Keeps in MIRROR the tools of IMAGE, which gets proxies of BUILT_INS. Without DEBUGGING none of their errors is held. */
+  constructor(
+    mirror: Mirror,
+    image: () => Image,
+    builtIns: () => readonly Tool[],
+    debugging?: () => Debugging,
+  ) {
     this.#mirror = mirror;
     this.#image = image;
     this.#builtIns = builtIns;
+    this.#debugging = debugging;
   }
 
   offered(): object[] {
@@ -33,7 +49,7 @@ export class LispTools implements ImageTools {
 
   register(definition: unknown, atStart: boolean, registration?: unknown): string {
     this.#registrations += 1;
-    const tool = lispTool(this.#image, readDefinition(definition), registration);
+    const tool = lispTool(this.#image, readDefinition(definition), registration, this.#debugging);
     const kept = atStart ? tool : distrusted(tool, this.#registrations);
     return this.#mirror.add(kept).name;
   }
@@ -53,7 +69,12 @@ function distrusted(tool: Tool, number: number): Tool {
 }
 
 /** Returns the tool of DEFINITION, whose handler is the one that IMAGE has for it since that REGISTRATION. */
-function lispTool(image: () => Image, definition: Definition, registration: unknown): Tool {
+function lispTool(
+  image: () => Image,
+  definition: Definition,
+  registration: unknown,
+  debugging: (() => Debugging) | undefined,
+): Tool {
   const { name, parameters } = definition;
   return defineTool({
     ...definition,
@@ -62,16 +83,36 @@ function lispTool(image: () => Image, definition: Definition, registration: unkn
     // The image has a limit for whatever runs in it.
     limitMs: Number.POSITIVE_INFINITY,
     handler: async (args, context) => {
-      const call = { name, registration, arguments: args };
-      return runResult(name, await image().call('run-tool', call, callOptions(context)));
+      const grounds = takesOnError(definition) ? debugging?.() : undefined;
+      const asked = grounds && errorArguments(args, grounds.holds);
+      const call = { name, registration, arguments: args, ...asked };
+      const reply = await image().call('run-tool', call, callOptions(context));
+      if (grounds === undefined) return runResult(name, reply);
+      return heldOr(reply, { name: 'run-tool', args: call, ...grounds }, (ended) => runResult(name, ended));
     },
   });
+}
+
+/** Returns whether the tool of DEFINITION takes on_error as eval_form does. */
+function takesOnError({ parameters }: Definition): boolean {
+  return parameters.some(
+    ({ name, enum: values }) => name === 'on_error' && values?.includes('hold') && values.includes('end'),
+  );
+}
+
+/** Returns what ARGS, of a tool that takes on_error, say of its errors. */
+function errorArguments({ on_error, restarts }: { readonly [name: string]: unknown }, holds: Holds): Hold {
+  const names = Array.isArray(restarts) ? restarts.filter((each) => typeof each === 'string') : [];
+  return errorOptions(
+    { ...(on_error === 'hold' && { on_error }), ...(names.length > 0 && { restarts: names }) },
+    holds,
+  );
 }
 
 /** Returns what came of the tool that the image calls NAME (S2.8, S2.9, C17). */
 function runResult(name: string, { ending, output, data: remarks }: Reply<'run-tool'>): Result {
   const { value } = remarks;
-  const wrote = joinSections([warningSection(remarks), outputSection(output)]);
+  const wrote = joinSections([holdingSection(remarks), warningSection(remarks), outputSection(output)]);
   if (ending.kind === 'condition') {
     const text = joinSections([`Tool error: ${ending.condition.text}`, wrote]);
     return { data: { ending, output }, text, failed: true };

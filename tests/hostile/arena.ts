@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { stopwatch } from '../load.ts';
 import { childrenOf, killChild, marked, until } from '../server/processes.ts';
-import { type HostileCase, INTERRUPTED, LIMIT_S } from './case.ts';
+import { argumentsOf, type HostileCase, INTERRUPTED, LIMIT_S } from './case.ts';
 
 /** What became of a case. */
 export interface Row {
@@ -77,6 +77,8 @@ export class Arena {
   /** Seconds after which a form is interrupted that must be. */
   readonly #spinS: number;
   #state = 0;
+  /** The number of the error that is held for a case. */
+  #held: number | undefined;
   #spoiled = false;
 
   private constructor(
@@ -224,7 +226,10 @@ export class Arena {
     return trial.seconds ?? (trial.tool === undefined && isInterrupted(trial) ? this.#spinS : LIMIT_S);
   }
 
-  async #prepare({ before }: HostileCase, expected: (met: boolean, what: string) => void): Promise<void> {
+  async #prepare(
+    { before, held }: HostileCase,
+    expected: (met: boolean, what: string) => void,
+  ): Promise<void> {
     if (this.#spoiled) await this.renew();
     this.#spoiled = false;
     this.#state++;
@@ -232,15 +237,16 @@ export class Arena {
       `(cl:in-package :cl-user) (setf (symbol-value '*state*) ${this.#state}) ${before ?? ''}`,
     );
     expected(!prepared.isError, `the preparation failed: ${prepared.text.slice(0, 300)}`);
+    this.#held = undefined;
+    if (held === undefined) return;
+    const { text } = await this.session.call('eval_form', { form: held, on_error: 'hold', timeout: 20 });
+    this.#held = Number(/^Held as error (\d+)/m.exec(text)?.[1]);
+    expected(!Number.isNaN(this.#held), `nothing is held: ${text.slice(0, 300)}`);
   }
 
   /** Makes the call, and calls beside it that must not wait for it. */
   async #attack({ form, tool, freezes }: HostileCase, seconds: number) {
-    const args = tool
-      ? Object.fromEntries(
-          Object.entries(tool.args).map(([key, value]) => [key, value === '$' ? form : value]),
-        )
-      : { form, timeout: seconds };
+    const args = tool ? argumentsOf(tool, form, this.#held) : { form, timeout: seconds };
     const time = stopwatch();
     let ended = false;
     const call = this.session.call(tool?.name ?? 'eval_form', args).finally(() => {
@@ -268,6 +274,8 @@ export class Arena {
   /** Looks at what is left: that evaluation works, and that what was kept is there. */
   async #aftermath(trial: HostileCase, expected: (met: boolean, what: string) => void) {
     const notices: string[] = [];
+    const end = { error: this.#held, end: true, timeout: 5 };
+    if (this.#held !== undefined) notices.push(...(await this.session.call('debug', end)).notices);
     const asks = async (form: string, wanted: RegExp) => {
       const answer = await this.eval(form, 5);
       notices.push(...answer.notices);

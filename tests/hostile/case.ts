@@ -7,6 +7,8 @@ export interface HostileCase {
   form: string;
   /** Another tool that is called with FORM in the place of `$`, instead of eval_form. */
   tool?: { name: string; args: Record<string, unknown> };
+  /** A form whose error is held before. Its number stands for `#` in the arguments of TOOL, and it is ended afterwards. */
+  held?: string;
   /** What is evaluated before, and must succeed. */
   before?: string;
   /** Seconds that the call may take; LIMIT_S when absent. */
@@ -34,6 +36,21 @@ export interface HostileCase {
 export interface Group {
   title: string;
   cases: HostileCase[];
+}
+
+/** Returns the arguments of TOOL, with FORM and the number HELD of an error in their places. */
+export function argumentsOf(
+  { args }: NonNullable<HostileCase['tool']>,
+  form: string,
+  held: number | undefined,
+): Record<string, unknown> {
+  const places = new Map<unknown, unknown>([
+    ['$', form],
+    ['#', held],
+  ]);
+  return Object.fromEntries(
+    Object.entries(args).map(([key, value]) => [key, places.has(value) ? places.get(value) : value]),
+  );
 }
 
 /** Seconds that the call of a case may take. */

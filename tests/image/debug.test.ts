@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
@@ -36,13 +37,21 @@ afterAll(async () => {
 // Each test has the file's own definitions.
 beforeEach(() => session.call('load_file', { path: 'shop.lisp' }));
 
-const debug = (args: Record<string, unknown> = {}) => session.text('debug', args);
+/** How many tokens the answers took that held an error, and those that showed a frame. */
+const taken = { held: [] as number[], frame: [] as number[] };
+
+async function debug(args: Record<string, unknown> = {}): Promise<string> {
+  const text = await session.text('debug', args);
+  if (text.includes('\nLocals:\n')) taken.frame.push(countTokens(text));
+  return text;
+}
 
 /** Holds the error of FORM and returns its number. */
 async function hold(form: string, more: Record<string, unknown> = {}): Promise<number> {
   const text = await session.eval(form, { on_error: 'hold', ...more });
   const [, number] = /^Held as error (\d+)/m.exec(text) ?? [];
   if (number === undefined) throw new Error(`Nothing was held: ${text}`);
+  taken.held.push(countTokens(text));
   return Number(number);
 }
 
@@ -71,7 +80,7 @@ describe('a held error', () => {
   test('tells its slots and what restarts take', async () => {
     const error = await hold('(list (app::fetch 5))');
     expect(await debug({ error })).toMatch(
-      /\nType: APP::NO-STOCK\n {2}ITEM = 5\nHeld [\s\S]*\n\nRestarts:\n {2}0 USE-VALUE \(temp\): Use another\.$/,
+      /\nType: APP::NO-STOCK\n {2}ITEM = 5\nHeld [\s\S]*\n\nRestarts:\n {2}0 USE-VALUE \(value\): Use another\.$/,
     );
     await debug({ error, end: true });
   });
@@ -105,10 +114,10 @@ describe('going on', () => {
   test('by a restart, which is told what it takes', async () => {
     const error = await hold('(list (app::fetch 5) 6)');
     expect(await debug({ error, restart: 'skip' })).toBe(
-      `Error ${error} has no restart skip; debug with error alone shows them. Nothing was done; error ${error} is still held.`,
+      `Error ${error} has no restart skip: it has USE-VALUE. Nothing was done; error ${error} is still held.`,
     );
     expect(await debug({ error, restart: 'use-value' })).toBe(
-      `The restart USE-VALUE takes values: (temp). Give them as values. Nothing was done; error ${error} is still held.`,
+      `The restart USE-VALUE takes (value). Give a form for each in values. Nothing was done; error ${error} is still held.`,
     );
     expect(await debug({ error, restart: '0', values: ['(+ n 1)'] })).toBe('(6 6)');
   });
@@ -248,12 +257,48 @@ describe('a watch', () => {
     await until('the value', 10_000, async () => (await session.eval('cl-user::*got*')) === '(:TOTAL 1)');
   });
 
+  test('leaves a thread alone whose frame does not return within the limit', async () => {
+    await start('worker three');
+    const error = await heldIn('worker three');
+    const fix = '(defun price (n) (declare (ignore n)) (loop until cl-user::*got* do (sleep 0.01)) 5)';
+    expect(await debug({ error, frame: 1, fix, retry: true, timeout: 0.3 })).toMatch(
+      /\n\nThe frame has not returned yet; its thread goes on\. debug with thread shows where it is\.$/,
+    );
+    expect(await debug({ thread: 'worker three' })).toMatch(
+      /^Thread worker three\n[\s\S]*\(APP::PRICE #<not kept>\)\n {2}\d: \(APP::TOTAL /,
+    );
+    await session.eval('(setf cl-user::*got* t)');
+  });
+
+  test('says of an error whose thread left it that it did', async () => {
+    await session.call('load_file', { path: 'shop.lisp' });
+    await start('worker four');
+    const error = await heldIn('worker four');
+    await session.eval(
+      '(sb-thread:terminate-thread (find "worker four" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal)))',
+    );
+    await until('the end of the thread', 10_000, async () => (await debug()).startsWith('No error is held.'));
+    expect(await debug({ error })).toBe(
+      `Error ${error} is not held: its thread was ended, or left it. No error is held.`,
+    );
+  });
+
+  test('has a form that leaves the error answered that the thread goes on', async () => {
+    await session.call('load_file', { path: 'shop.lisp' });
+    await session.eval(
+      '(progn (setf cl-user::*got* nil) (sb-thread:make-thread (lambda () (setf cl-user::*got* (list :left (catch :out (app::total (list "b")))))) :name "worker five") 1)',
+    );
+    const error = await heldIn('worker five');
+    expect(await debug({ error, eval: '(throw :out 3)' })).toBe(`The thread of error ${error} goes on.`);
+    await until('the value', 10_000, async () => (await session.eval('cl-user::*got*')) === '(:LEFT 3)');
+  });
+
   test('records what is handled, and ends', async () => {
     expect(await session.text('get_last_error', { watched: true })).toMatch(
-      /^Signalled \d+ s ago in the thread worker two: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\n\nFrames:/,
+      /^Signalled \d+ s ago in the thread worker five: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\n\nFrames:/,
     );
     expect(await debug({ unwatch: true })).toBe(
-      'Errors are not recorded any more. 2 were seen; what is held stays so.',
+      'Errors are not recorded any more. 5 were seen; what is held stays so.',
     );
     expect(await session.eval('*break-on-signals*')).toBe('NIL');
   });
@@ -272,4 +317,13 @@ test('a thread that waits for a lock says whose', async () => {
   await session.eval(
     '(dolist (thread (sb-thread:list-all-threads)) (when (member (sb-thread:thread-name thread) (list "owner" "waiter") :test (function equal)) (sb-thread:terminate-thread thread)))',
   );
+});
+
+test('answers are short: 150 tokens in the typical case, and 400 at most with variables and source', () => {
+  const held = taken.held.toSorted((one, other) => one - other);
+  const typical = held[Math.floor(held.length / 2)];
+  console.log(`held: ${held.join(' ')}, typical ${typical}; with variables: ${taken.frame.join(' ')}`);
+  expect(held.length).toBeGreaterThan(10);
+  expect(typical).toBeLessThanOrEqual(150);
+  expect(Math.max(...taken.frame)).toBeLessThanOrEqual(400);
 });

@@ -104,9 +104,32 @@ describe('what cannot be shown is told', () => {
   });
 });
 
+test("a function is meant by #' and by (SETF NAME), and tells the values of its variables", async () => {
+  await session.eval(
+    '(defun (setf whole) (new) new) (defparameter *counter* (let ((n 1) (l (list 2))) (lambda () (incf n) l)))',
+  );
+  expect(await inspect('(setf whole)')).toMatch(/^#<FUNCTION \(SETF COMMON-LISP-USER::WHOLE\)>/);
+  expect(await inspect("#'whole")).toBe('There is no function COMMON-LISP-USER::WHOLE.');
+  expect(await inspect('*counter*')).toMatch(/\n {2}closed 0 = 1\n {2}closed 1 = \(2\) {2}@/);
+});
+
+test('a key of a table can be given without its quotes or its package', async () => {
+  await session.eval(
+    '(defparameter *keys* (let ((h (make-hash-table :test (quote equal)))) (setf (gethash "a" h) 1 (gethash :b h) 2 (gethash (quote own) h) 3) h))',
+  );
+  for (const [key, value] of [
+    ['a', '1'],
+    ['b', '2'],
+    ['own', '3'],
+  ])
+    expect(await session.text('inspect', { value: '*keys*', path: [key] })).toMatch(
+      new RegExp(`^${value}\n`),
+    );
+});
+
 test('a printer that fails is told in its place', async () => {
   await session.eval(
     '(defclass bad () (a)) (defmethod print-object ((b bad) s) (error "No.")) (list (make-instance (quote bad)))',
   );
-  expect(await inspect('*')).toContain('0 = #<BAD: printing it signalled SIMPLE-ERROR>');
+  expect(await inspect('*')).toContain('0 = #<COMMON-LISP-USER::BAD> (printing it fails)');
 });

@@ -182,8 +182,9 @@ export class Calls {
     options: CallOptions,
   ): Promise<Reply<Name>> {
     const began = performance.now();
-    const { name: watched, args: given } = options.continues ?? { name, args };
-    const answered = this.#host.watch(peer, watched, given);
+    const { continues } = options;
+    const own = this.#host.watch(peer, name, args);
+    const continued = continues && this.#host.watch(peer, continues.name, continues.args);
     const { id, answer } = peer.request(name, args);
     job.phase = { kind: 'running', peer, id };
     const stopWatching = this.#watch(peer, id, job, options.limitMs);
@@ -195,6 +196,7 @@ export class Calls {
     if (background) this.#host.notify({ kind: 'background', output: background });
     if (options.signal?.aborted && codeCaller() === undefined)
       this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
+    const answered = continues === undefined || (continues.ifLeft && !('left' in data)) ? own : continued;
     // What is held has not ended.
     if (ending.kind !== 'lost' && !('held' in data)) answered?.(id, told);
     return { ending, ...(output && { output }), data };

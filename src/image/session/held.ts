@@ -18,6 +18,9 @@ export class HeldCalls<Told> {
   /** Seconds for which an error is held after each use. */
   readonly seconds: number;
   readonly #calls = new Map<number, HeldCall<Told>>();
+  /** The highest number of an error that was told, and of one that was lost with its image. */
+  #told = 0;
+  #lost = 0;
 
   constructor(seconds: number) {
     this.seconds = seconds;
@@ -30,6 +33,7 @@ export class HeldCalls<Told> {
     args: Operations[Name]['args'],
     finish: (reply: Reply<Name>) => Told,
   ): void {
+    this.seen(held.error);
     // What comes back then is what this operation gives.
     this.#calls.set(held.error, { name, args, finish: (reply) => finish(reply as Reply<Name>) });
     const [oldest] = this.#calls.keys();
@@ -38,13 +42,25 @@ export class HeldCalls<Told> {
 
   /** Keeps that the error HELD has stopped anew the call that the error NUMBER had. */
   keepAgain(held: HeldError, number: number): void {
+    this.seen(held.error);
     const call = this.#calls.get(number);
     if (call !== undefined) this.#calls.set(held.error, call);
+  }
+
+  /** Takes that there is an error NUMBER. */
+  seen(number: number): void {
+    this.#told = Math.max(this.#told, number);
   }
 
   /** Forgets all calls: their image is lost. */
   clear(): void {
     this.#calls.clear();
+    this.#lost = this.#told;
+  }
+
+  /** The number of the last error that was lost with its image; errors that are held from then on have higher ones. */
+  get lost(): number {
+    return this.#lost;
   }
 
   /** Returns the call that the error NUMBER stopped; undefined for one in a thread of the program. */

@@ -31,6 +31,7 @@ export interface CallOptions {
   limitMs?: number;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
-  /** The call that this one goes on with: what becomes of it is taken for its answer. */
-  continues?: { name: keyof Operations; args: object };
+  /** The call that this one goes on with: what becomes of it is taken for its answer. With IF_LEFT only when the answer
+   *  says that it left the error. */
+  continues?: { name: keyof Operations; args: object; ifLeft?: boolean };
 }

@@ -22,11 +22,15 @@ export interface DebugValue {
   noFrame?: number;
   frames?: number;
   noRestart?: string;
+  /** The names of the restarts that there are. */
+  restarts?: string[];
   noForm?: boolean;
   /** The number of a frame, and whether it can be run AGAIN: else WHY says why not. NEAREST is one that can be. */
   frame?: number;
   again?: boolean;
   nearest?: number;
+  /** The form that was evaluated can be evaluated again. */
+  form?: boolean;
   call?: Frame;
   locals?: Local[];
   package?: string;
@@ -41,6 +45,8 @@ export interface DebugValue {
 }
 
 export interface DebugData extends Remarks {
+  /** What was evaluated has left the error, so that its call went on: the rest is the answer of that. */
+  left?: boolean;
   value?: DebugValue | LookupFailure;
   /** The printed values of each form that was evaluated, and the number of the last. */
   values?: PrintedValue[][];
@@ -98,6 +104,8 @@ export interface InspectData {
   goneId?: string;
   /** It is a form, which is not evaluated. */
   isForm?: boolean;
+  /** The name of a function that there is not. */
+  noFunction?: string;
   /** A part that is not IN an object. */
   noPart?: string;
   in?: string;
@@ -113,7 +121,7 @@ export interface DebugOperations {
   };
   'debug-thread': { args: { name: string }; data: { value?: ThreadData } };
   'debug-watch': {
-    args: { where?: string; type?: string; holdSeconds?: number; off?: boolean };
+    args: { where?: string; type?: string; holdSeconds?: number; heldAbove?: number; off?: boolean };
     data: { value?: { where?: string; noType?: string; watched?: number } };
   };
   'debug-watched': { args: { index: number }; data: { value?: WatchedData } };

@@ -26,6 +26,8 @@ export interface Holding {
 /** What an operation that runs code is told of its errors. They are held for HOLD seconds; absent when they end it. */
 export interface Hold {
   hold?: number;
+  /** The number of the last error that an image before has held: the next has a higher one. */
+  heldAbove?: number;
   /** Names of restarts to take where they are offered. */
   restarts?: readonly string[];
   /** The DEBUG quality by which it compiles. */

@@ -195,7 +195,7 @@ export interface Operations extends DebugOperations {
   'load-source': { args: { file: string }; data: LoadFileData };
   'load-system': { args: { name: string; force?: boolean } & Hold; data: LoadSystemData };
   'run-tool': {
-    args: { name: string; registration: unknown; arguments: { readonly [name: string]: unknown } };
+    args: { name: string; registration: unknown; arguments: { readonly [name: string]: unknown } } & Hold;
     data: RunToolData;
   };
   'compare-files': {

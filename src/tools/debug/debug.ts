@@ -130,6 +130,10 @@ function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
   if (args.fix !== undefined && chosen.length > 0 && action !== 'retry') {
     throw new CallError(`fix goes with retry, not with ${chosen[0]}; nothing was done.`);
   }
+  const [empty] = (['eval', 'return', 'fix', 'values'] as const).filter((name) =>
+    [args[name]].flat().some((form) => form?.trim() === ''),
+  );
+  if (empty !== undefined) throw new CallError(`${empty} has an empty form; nothing was done.`);
   if (args.values !== undefined && action !== 'restart') {
     throw new CallError('values are what a restart takes; give restart too. Nothing was done.');
   }

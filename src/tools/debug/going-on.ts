@@ -1,14 +1,9 @@
-// Decides how a held error goes on, and what is told of what came of that.
+// Decides how a held error goes on.
 
-import type { Reply } from '../../image/wire/call.ts';
-import type { DebugValue } from '../../image/wire/debugging.ts';
-import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
-import { endingText, outputSection } from '../endings.ts';
-import { formValuesText } from '../execution/evaluation.ts';
 import { packageOf } from '../lookup.ts';
-import { frameOf, type Held, optionsOf } from './held.ts';
-import { heldResult } from './hold.ts';
+import { frameOf, type Held, lookOptions, optionsOf } from './held.ts';
+import { leftResult, outcome } from './outcomes.ts';
 import { refusal, stillHeld } from './refusals.ts';
 
 /** Evaluates CODES in the frame of HELD, whose error goes on with their values. Returns what went wrong, if anything. */
@@ -17,11 +12,12 @@ async function prepare(held: Held, codes: readonly string[]): Promise<Result | u
   const reply = await image.call(
     'debug-eval',
     { error, ...frameOf(held), codes, ...packageOf(args), keep: true },
-    optionsOf(held),
+    lookOptions(held),
   );
-  const refused = refusal(held, reply);
+  const refused = refusal(held, reply) ?? leftResult(held, reply);
   if (refused !== undefined) return refused;
-  return reply.ending.kind === 'done' ? undefined : stillHeld(held, reply);
+  const evaluated = reply.ending.kind === 'done' && reply.data.unreadable === undefined;
+  return evaluated ? undefined : stillHeld(held, reply, codes.join('\n'));
 }
 
 /** Goes on from HELD by the restart NAME. */
@@ -62,39 +58,4 @@ async function go(held: Held, how: How): Promise<Result> {
     { ...optionsOf(held), ...(call && { continues: call }) },
   );
   return refusal(held, reply) ?? outcome(held, reply, how);
-}
-
-/** Returns what is told of REPLY, with which the thread of HELD has gone on as HOW says. */
-function outcome(held: Held, reply: Reply<'debug-go'>, how: How): Result {
-  const { holds, error, places } = held;
-  const { ending, output, data } = reply;
-  const call = holds.call(error);
-  if (data.held !== undefined) {
-    holds.keepAgain(data.held, error);
-    return heldResult(reply, data.held, places);
-  }
-  if (how.end && ending.kind === 'aborted') {
-    const text = joinSections([
-      `Error ${error} was ended, and the call that it stopped.`,
-      outputSection(output),
-    ]);
-    return { data: { ending, output }, text };
-  }
-  if (data.value !== undefined && isThreadValue(data.value)) return threadResult(held);
-  if (call !== undefined) return call.finish(reply);
-  const text = joinSections([
-    ending.kind === 'done'
-      ? `The frame returned:\n${formValuesText(data.values ?? [])}`
-      : endingText(ending, places),
-    outputSection(output),
-  ]);
-  return { data: { values: data.values, ending, output }, text, failed: ending.kind !== 'done' };
-}
-
-function isThreadValue(value: object): value is DebugValue {
-  return 'goesOn' in value;
-}
-
-function threadResult({ error }: Held): Result {
-  return { data: { goesOn: true }, text: `The thread of error ${error} goes on.` };
 }

@@ -31,6 +31,12 @@ export function optionsOf({ args, context }: Held) {
   return { ...callOptions(context), ...limitOption(args) };
 }
 
+/** Returns the same for a call that evaluates where HELD is: what it evaluates can leave that. */
+export function lookOptions(held: Held) {
+  const call = held.holds.call(held.error);
+  return { ...optionsOf(held), ...(call && { continues: { ...call, ifLeft: true } }) };
+}
+
 /** Returns the frame that HELD is about, as the image takes it. */
 export function frameOf({ args: { frame } }: Held): { frame?: number } {
   return frame === undefined ? {} : { frame };

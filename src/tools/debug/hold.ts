@@ -47,10 +47,15 @@ export function errorOptions(
 ): Hold {
   const { on_error, restarts, debug_level } = args;
   return {
-    ...(on_error === 'hold' && { hold: holds.seconds }),
+    ...(on_error === 'hold' && { hold: holds.seconds, ...heldAbove(holds) }),
     ...(restarts !== undefined && { restarts }),
     ...(debug_level !== undefined && { debugLevel: debug_level }),
   };
+}
+
+/** Returns what the image is told of errors that were lost, so that no other gets the number of one. */
+export function heldAbove({ lost }: Holds): { heldAbove?: number } {
+  return lost > 0 ? { heldAbove: lost } : {};
 }
 
 /** Returns what is told of restarts that were taken, and of an error that could not be held. */

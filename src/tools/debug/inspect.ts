@@ -84,8 +84,9 @@ function inspectResult(data: InspectData, asked: string, offset: number): Result
 
 /** Returns why nothing can be shown for what was ASKED, or undefined. */
 function failureText(data: InspectData, asked: string): string | undefined {
-  const { goneId, isForm, noValue, noPart, why, total = 0 } = data;
+  const { goneId, noFunction, isForm, noValue, noPart, why, total = 0 } = data;
   if (noValue) return 'value is empty; give a variable, an id such as @12, or * for the last value.';
+  if (noFunction !== undefined) return `There is no function ${noFunction}.`;
   if (isForm) return `inspect evaluates nothing: eval_form ${asked} first, then inspect *.`;
   if (goneId !== undefined) {
     return `${goneId} is no object any more: nobody else had it, or the image is another. Look again at where it was.`;
@@ -94,6 +95,8 @@ function failureText(data: InspectData, asked: string): string | undefined {
   if (why !== undefined) return `The part ${noPart} of ${data.in} cannot be shown: ${why}.`;
   const names = (data.parts ?? []).map(String);
   const known =
-    names.length === 0 ? 'it has none' : `it has ${names.join(', ')}${total > names.length ? ', ...' : ''}`;
+    names.length === 0
+      ? 'it has none'
+      : `it has ${names.join(', ')}${total > names.length ? `, and ${total - names.length} more` : ''}`;
   return `${data.in} has no part ${noPart}: ${known}.`;
 }

@@ -9,10 +9,12 @@ import { foundValue } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { stackLines } from '../stack.ts';
 import type { Grounds } from './held.ts';
+import { heldAbove } from './hold.ts';
 
 /** Returns the list of the errors that the image of GROUNDS holds. */
-export async function listHeld({ image, context }: Grounds): Promise<Result> {
+export async function listHeld({ image, holds, context }: Grounds): Promise<Result> {
   const { held = [] } = foundValue(await image.call('debug-list', {}, callOptions(context)));
+  for (const { error } of held) holds.seen(error);
   if (held.length === 0) {
     return { data: { held }, text: 'No error is held. Calls with on_error: "hold" hold theirs.' };
   }
@@ -60,7 +62,11 @@ export async function watch(
   where: string,
   { type, hold }: { type?: string; hold?: boolean },
 ): Promise<Result> {
-  const asked = { where, ...(type && { type }), ...(hold && { holdSeconds: holds.seconds }) };
+  const asked = {
+    where,
+    ...(type && { type }),
+    ...(hold && { holdSeconds: holds.seconds, ...heldAbove(holds) }),
+  };
   const data = foundValue(await image.call('debug-watch', asked, callOptions(context)));
   if (data.noType !== undefined) {
     throw new CallError(

@@ -10,15 +10,16 @@ import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { warningSection } from '../remarks.ts';
 import { callText } from '../stack.ts';
-import { frameOf, type Held, optionsOf } from './held.ts';
+import { frameOf, type Held, lookOptions } from './held.ts';
 import { heldResult } from './hold.ts';
+import { leftResult } from './outcomes.ts';
 import { refusal, stillHeld } from './refusals.ts';
 
 /** Returns what is told of HELD, or of its frame. */
 export async function look(held: Held): Promise<Result> {
   const { image, error, places, args } = held;
-  const reply = await image.call('debug-look', { error, ...frameOf(held) }, optionsOf(held));
-  const refused = refusal(held, reply);
+  const reply = await image.call('debug-look', { error, ...frameOf(held) }, lookOptions(held));
+  const refused = refusal(held, reply) ?? leftResult(held, reply);
   if (refused !== undefined) return refused;
   const { data } = reply;
   if (data.held !== undefined) return { ...heldResult(reply, data.held, places, args.all), failed: false };
@@ -58,12 +59,12 @@ export async function evaluate(held: Held, code: string): Promise<Result> {
   const reply = await image.call(
     'debug-eval',
     { error, ...frameOf(held), codes: [code], ...packageOf(args) },
-    optionsOf(held),
+    lookOptions(held),
   );
-  const refused = refusal(held, reply);
+  const refused = refusal(held, reply) ?? leftResult(held, reply);
   if (refused !== undefined) return refused;
   const { ending, output, data } = reply;
-  if (ending.kind !== 'done') return stillHeld(held, reply, code);
+  if (ending.kind !== 'done' || data.unreadable !== undefined) return stillHeld(held, reply, code);
   const values = data.values ?? [];
   const text = joinSections([formValuesText(values), outputSection(output), warningSection(data)]);
   return { data: { values, output }, text };
@@ -86,9 +87,9 @@ export async function fix(held: Held, code: string): Promise<Result> {
   const reply = await image.call(
     'debug-fix',
     { error, ...frameOf(held), code, ...packageOf(args) },
-    optionsOf(held),
+    lookOptions(held),
   );
-  const refused = refusal(held, reply);
+  const refused = refusal(held, reply) ?? leftResult(held, reply);
   if (refused !== undefined) return refused;
   const { ending, output, data } = reply;
   const failed = failureText(ending, data, { code, places });

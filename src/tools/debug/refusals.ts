@@ -24,19 +24,24 @@ export function refusal(held: Held, { data: { value } }: Said): Result | undefin
   return text === undefined ? undefined : { data: value, text, failed: true };
 }
 
-function refusalText({ error }: Held, value: DebugValue): string | undefined {
+function refusalText({ error, holds }: Held, value: DebugValue): string | undefined {
   const { noFrame, frames = 0, noRestart, frame, why, restart, takes } = value;
   const waits = `Nothing was done; error ${error} is still held.`;
-  if (value.gone || value.busy) return goneText(error, value);
+  if (value.gone || value.busy) {
+    const lost = error <= holds.lost && 'it was lost with its image';
+    return goneText(error, lost ? { ...value, why: lost } : value);
+  }
   if (noFrame !== undefined) {
     const has = frames === 0 ? 'it has none that is told' : `it has the frames 0 to ${frames - 1}`;
     return `There is no frame ${noFrame} of error ${error}: ${has}. ${waits}`;
   }
   if (noRestart !== undefined) {
-    return `Error ${error} has no restart ${noRestart}; debug with error alone shows them. ${waits}`;
+    const names = (value.restarts ?? []).join(', ');
+    const has = names === '' ? 'it has none' : `it has ${names}`;
+    return `Error ${error} has no restart ${noRestart}: ${has}. ${waits}`;
   }
   if (restart !== undefined)
-    return `The restart ${restart} takes values: (${takes}). Give them as values. ${waits}`;
+    return `The restart ${restart} takes (${takes}). Give a form for each in values. ${waits}`;
   if (value.noForm) {
     return `No form was evaluated that could be evaluated again. ${nearestText(value)} ${waits}`;
   }
@@ -49,10 +54,10 @@ function refusalText({ error }: Held, value: DebugValue): string | undefined {
   return undefined;
 }
 
-function nearestText({ nearest }: DebugValue): string {
-  return nearest === undefined
-    ? 'No frame that is told can; take a restart, or end.'
-    : `The nearest frame that can is ${nearest}.`;
+function nearestText({ nearest, form }: DebugValue): string {
+  if (nearest !== undefined) return `The nearest frame that can is ${nearest}.`;
+  const other = form ? 'take a restart, retry without frame' : 'take a restart';
+  return `No frame that is told can; ${other}, or end.`;
 }
 
 function goneText(error: number, { busy, why, held = [] }: DebugValue): string {

@@ -4,6 +4,7 @@ import type { Group } from '../case.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 import { ENDS } from './ends.ts';
 import { FUNCTIONS } from './functions.ts';
+import { HELD } from './held.ts';
 import { LOOPS } from './loops.ts';
 import { MEMORY } from './memory.ts';
 import { OUTPUT } from './output.ts';
@@ -26,5 +27,6 @@ export const GROUPS: readonly Group[] = [
   FUNCTIONS,
   READING,
   THREADS,
+  HELD,
   PROCESSES,
 ];

@@ -125,7 +125,7 @@ export const THREADS: Group = {
     {
       name: "the agent's locks held by a thread that never ends",
       long: true,
-      form: `(progn (sb-thread:make-thread (lambda () ${GRAB.replace('%', 'live-lisp.jobs::**session-lock** live-lisp.evaluate::**load-lock** live-lisp.jobs::**errors-lock** live-lisp.base::**send-lock**')} (sleep 1000))) (sleep 0.1) :held)`,
+      form: `(progn (sb-thread:make-thread (lambda () ${GRAB.replace('%', 'live-lisp.jobs::**session-lock** live-lisp.jobs::**load-lock** live-lisp.jobs::**errors-lock** live-lisp.base::**send-lock**')} (sleep 1000))) (sleep 0.1) :held)`,
       says: /^Error: /,
       freezes: true,
       image: 'replaced',

@@ -1,0 +1,98 @@
+;;;; Which frames can be left, and what calls again what a frame is a call of. A frame that is left wrongly spoils memory.
+
+(in-package "LIVE-LISP.DEBUG")
+
+;;; Whether one can be left
+
+(defun local-name-p (name)
+  "True when NAME is how SBCL names a function that is defined within another, or one without a name."
+  (and (consp name) (member (first name) '(flet labels lambda)) t))
+
+(defun shares-code-p (frame)
+  "True when what called FRAME can be in the same piece of code, so that the compiler knew what it calls."
+  (let ((below (frame-below frame)))
+    (flet ((component (frame)
+             (ignore-errors (function-component (frame-function frame)))))
+      (or (null below)
+          (null (component frame))
+          (eq (component frame) (component below))))))
+
+(defun never-returns-p (name)
+  "True when the function NAME is declaimed to return nothing: callers have no code for what comes after it."
+  (let ((type (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
+                   (eq :declared (known :function :where-from name))
+                   (type-specifier (known :function :type name)))))
+    (and (consp type) (eq (first type) 'function) (null (third type)) (cddr type) t)))
+
+(defun why-not-left (frame)
+  "Return why FRAME cannot be left, or NIL when it can."
+  (let ((name (frame-name frame)))
+    (cond ((not (frame-tag frame)) "its code does not keep what that needs")
+          ((not (eq :standard (ignore-errors (returning-convention (compiled-debug (frame-function frame))))))
+           "only its callers know how it gives back values")
+          ((and (local-name-p name) (shares-code-p frame))
+           "it is a local function, and the compiler can know that it never returns")
+          ((ignore-errors (never-returns-p name)) "it is declaimed never to return"))))
+
+;;; Methods
+
+(defun method-name-parts (name)
+  "Return the generic function, the qualifiers and the specializers that NAME, of a method, has."
+  (let ((function (fdefinition (second name))) (rest (cddr name)))
+    (values function
+            (butlast rest)
+            (mapcar (lambda (specializer)
+                      (if (and (consp specializer) (eq (first specializer) 'eql))
+                          (sb-mop:intern-eql-specializer (second specializer))
+                          (find-class specializer)))
+                    (first (last rest))))))
+
+(defun calling-form (method form)
+  "Return the CALL-METHOD of METHOD in FORM, of an effective method, or NIL when there is none."
+  (cond ((atom form) nil)
+        ((eq (first form) 'call-method)
+         (let ((next (and (listp (third form)) (member method (third form)))))
+           (cond ((eq method (second form)) form)
+                 (next `(call-method ,method ,(rest next)))
+                 (t (some (lambda (each) (calling-form method each)) (rest form))))))
+        (t (some (lambda (each) (calling-form method each)) form))))
+
+(defun required-arguments (function arguments)
+  "Return those of ARGUMENTS by which the generic FUNCTION chooses its methods."
+  (subseq arguments 0 (length (sb-mop:generic-function-argument-precedence-order function))))
+
+(defun call-method-again (name arguments)
+  "Call the method that NAME is SBCL's name of with ARGUMENTS, and with the next methods that it has now. Those around it
+are not called."
+  (multiple-value-bind (function qualifiers specializers) (method-name-parts name)
+    (let* ((method (find-method function qualifiers specializers))
+           (form (calling-form method
+                               (sb-mop:compute-effective-method
+                                function
+                                (sb-mop:generic-function-method-combination function)
+                                (compute-applicable-methods function (required-arguments function arguments))))))
+      (unless form (error "~S is not applicable any more." method))
+      (call-effective (effective-function function form) arguments))))
+
+;;; What is called again
+
+(defun not-kept-p (value)
+  "True when VALUE stands for an argument that is not kept."
+  (typep value 'unprintable))
+
+(defun callable-name-p (name)
+  "True when NAME is of a global function that can be called."
+  (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
+       (fboundp name)
+       (not (and (symbolp name) (macro-function name)))))
+
+(defun frame-call-again (frame)
+  "Return a function that calls again what FRAME is a call of, or NIL and why there is none."
+  (let* ((name (frame-name frame)) (method (method-name-p name))
+         (arguments (rest (frame-call frame)))
+         (why (why-not-left frame)))
+    (cond (why (values nil why))
+          ((not (callable-name-p (if method (second name) name))) (values nil "what it calls has no global name"))
+          ((some #'not-kept-p arguments) (values nil "its code does not keep all of its arguments"))
+          (method (lambda () (call-method-again name arguments)))
+          (t (lambda () (apply (fdefinition name) arguments))))))

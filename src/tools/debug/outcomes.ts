@@ -1,0 +1,63 @@
+// Decides what is told of what came of a held error that has gone on.
+
+import type { Reply } from '../../image/wire/call.ts';
+import type { DebugValue } from '../../image/wire/debugging.ts';
+import type { Ending } from '../../image/wire/endings.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { endingText, outputSection } from '../endings.ts';
+import { formValuesText } from '../execution/evaluation.ts';
+import type { Held } from './held.ts';
+import { heldResult } from './hold.ts';
+
+type DebugOperation = 'debug-go' | 'debug-eval' | 'debug-fix' | 'debug-look';
+
+/** Returns what is told when something that was evaluated for HELD has left it, as by a restart; else undefined. */
+export function leftResult(held: Held, reply: Reply<DebugOperation>): Result | undefined {
+  const { left, value } = reply.data;
+  return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
+}
+
+/** Returns what is told of REPLY, with which the thread of HELD has gone on as HOW says. */
+export function outcome(held: Held, reply: Reply<DebugOperation>, how: { end?: boolean } = {}): Result {
+  const { holds, error, places } = held;
+  const { ending, output, data } = reply;
+  const call = holds.call(error);
+  if (data.held !== undefined) {
+    holds.keepAgain(data.held, error);
+    return heldResult(reply, data.held, places);
+  }
+  if (how.end && ending.kind === 'aborted') {
+    const text = joinSections([
+      `Error ${error} was ended, and the call that it stopped.`,
+      outputSection(output),
+    ]);
+    return { data: { ending, output }, text };
+  }
+  if (data.value !== undefined && isThreadValue(data.value)) return threadResult(held);
+  if (call !== undefined) return call.finish(reply);
+  const text = joinSections([
+    ending.kind === 'done'
+      ? `The frame returned:\n${formValuesText(data.values ?? [])}`
+      : stillRuns(ending) || endingText(ending, places),
+    outputSection(output),
+  ]);
+  return { data: { values: data.values, ending, output }, text, failed: ending.kind !== 'done' };
+}
+
+/** Returns what is told when the limit of the call came before a thread of the program, which nobody ends, was done. */
+function stillRuns(ending: Ending): string | false {
+  return (
+    ending.kind === 'interrupted' &&
+    (ending.reason === 'timeout' || ending.reason === 'cancelled') &&
+    'The frame has not returned yet; its thread goes on. debug with thread shows where it is.'
+  );
+}
+
+function isThreadValue(value: object): value is DebugValue {
+  return 'goesOn' in value;
+}
+
+function threadResult({ error }: Held): Result {
+  return { data: { goesOn: true }, text: `The thread of error ${error} goes on.` };
+}
