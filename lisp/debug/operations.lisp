@@ -73,12 +73,6 @@
           (found (list "value" (frame-data found frame)))
           (t (no-frame frame)))))
 
-(defun read-forms (text)
-  "Return the forms of TEXT."
-  (with-input-from-string (in text)
-    (loop for form = (read in nil in)
-          until (eq form in) collect form)))
-
 (defun evaluate-within (form frame)
   "Return the values of FORM with the variables and the parameters of FRAME, as a list."
   (let ((parameters (frame-parameters frame)))
