@@ -7,7 +7,7 @@
 (in-package "LIVE-LISP.BOOT")
 
 (defparameter *rooms*
-  '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-system" "sbcl-uses" "own" "json" "capture" "stack" "printing" "wire")
+  '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-observe" "sbcl-system" "sbcl-uses" "own" "json" "capture" "stack" "printing" "wire")
     ("jobs" "package" "begun" "readtables" "session" "places" "frames" "near" "conditions" "hold" "jobs" "threads" "operations" "spent" "styles" "asdf" "warnings" "ids" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "users" "loads" "uses" "index" "sites" "rows" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "impact")
@@ -15,6 +15,7 @@
     ("journal" "package" "context" "effects" "assignments" "journal" "replay")
     ("evaluate" "package" "evaluate" "systems" "load" "undo" "compile" "expand" "check" "probe")
     ("debug" "package" "locks" "held" "leaving" "actions" "operations" "threads" "watch" "parts" "inspect")
+    ("observe" "package" "recording" "probes" "calls" "types" "previous" "samples" "timing" "operation")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
   "The rooms of the agent, each with its files. A file uses only what stands before it.")
 

@@ -35,6 +35,17 @@ export const EXAMPLES = {
   get_audit_log: [{}, { outcome: 'failed', since: '2026-01-01' }],
   debug: [{}, { error: 1 }],
   inspect: [{ value: 'inventory:*stock*' }, { value: 'inventory:*stock*', path: ['0'] }],
+  observe: [
+    {
+      form: `(inventory:order-total '(("lamp" 2) ("desk" 1)))`,
+      functions: ['inventory:order-total', 'inventory:line-total', 'inventory:find-item'],
+    },
+    {
+      form: `(inventory:order-total '(("lamp" 2) ("desk" 1)))`,
+      functions: ['inventory:line-total'],
+      mode: 'types',
+    },
+  ],
   image_status: [{}],
   interrupt: [{}, { job: 1 }],
   read_definition: [{ name: 'inventory:restock' }, { path: 'inventory.lisp' }],
@@ -116,6 +127,12 @@ export const LARGEST = {
   get_audit_log: [{}],
   debug: [{ watch: 'all', hold: true }, { unwatch: true }],
   inspect: [{ value: 'standard-class' }, { value: 'inventory:*stock*' }],
+  observe: [
+    {
+      form: `(dotimes (time 10) (inventory:order-total '(("lamp" 2) ("desk" 1))))`,
+      functions: ['inventory:'],
+    },
+  ],
   image_status: [{}],
   interrupt: [{ all: true }, { job: 1 }],
   read_definition: [

@@ -26,7 +26,7 @@ const REBUILT = 'Built again in 0.1 s';
 function stable(text) {
   return text
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-11-21T12:00:00.000Z')
-    .replace(/\b\d+ ms\b/g, '12 ms')
+    .replace(/\b\d+(\.\d+)? (ns|µs|ms)\b/g, '12 ms')
     .replace(/, \d+ s ago,/g, ', 2 s ago,')
     .replace(/^SBCL .*, pid \d+, up .*;/gm, 'SBCL 2.2.9, pid 4242, up 12 min;')
     .replace(/^Memory: heap.*/gm, MEMORY)

@@ -32,6 +32,7 @@ export const BUILT_IN: readonly [name: string, level: string][] = [
   ['impact_of_change', 'safe'],
   ['debug', 'cautious'],
   ['inspect', 'safe'],
+  ['observe', 'cautious'],
   ['image_status', 'safe'],
   ['interrupt', 'cautious'],
   ['restart_image', 'dangerous'],

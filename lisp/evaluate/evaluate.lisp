@@ -111,6 +111,12 @@ ends the call with a text that says what is wrong and where (S2.16). The symbols
                          (file-position stream start)
                          (read stream nil stream))))))))
 
+(defun read-forms (text)
+  "Return the forms of TEXT."
+  (with-input-from-string (in text)
+    (loop for form = (read in nil in)
+          until (eq form in) collect form)))
+
 ;;; Evaluating
 
 (defmacro printing-values (&body body)

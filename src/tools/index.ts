@@ -22,6 +22,7 @@ import { loadFile, loadSystem } from './execution/loading.ts';
 import { restartImage } from './execution/restart.ts';
 import { impactOfChange } from './introspection/impact.ts';
 import { introspectionTools } from './introspection/index.ts';
+import { observe } from './observe/observe.ts';
 import type { Places } from './places.ts';
 import { renameSymbol } from './renaming/rename-symbol.ts';
 import { getAuditLog } from './settings/get-audit-log.ts';
@@ -77,6 +78,7 @@ export function furtherTools(grounds: Grounds): Tool[] {
     impactOfChange(image, places),
     debug(image, holds, places),
     inspect(image),
+    observe(image, places),
     imageStatus(image, replaceable),
     interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),

@@ -30,6 +30,7 @@ export const CALLS: Record<string, string> = {
   impact_of_change: ':name "print-object" :lambda-list "(x)" :limit 3',
   debug: '',
   inspect: ':value "*print-base*"',
+  observe: ':functions (list "identity") :form "(funcall (quote identity) 1)"',
   image_status: '',
   interrupt: ':all t',
   restart_image: '',

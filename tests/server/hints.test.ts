@@ -36,6 +36,7 @@ test('every tool but these only looks', async () => {
     'edit_definitions',
     'rename_symbol',
     'debug',
+    'observe',
     'interrupt',
     'restart_image',
   ]);
@@ -51,12 +52,13 @@ test('what expands, compiles or interrupts destroys nothing', async () => {
     'edit_definitions',
     'rename_symbol',
     'debug',
+    'observe',
     'restart_image',
   ]);
 });
 
 test('what runs any code can reach beyond the image', async () => {
-  expect(await told('openWorldHint')).toEqual(['eval_form', 'load_system', 'load_file', 'debug']);
+  expect(await told('openWorldHint')).toEqual(['eval_form', 'load_system', 'load_file', 'debug', 'observe']);
 });
 
 test('of those that change something, only writing a file again changes nothing more', async () => {

@@ -47,6 +47,7 @@ function stable(text: string): string {
     .replace(/, \d+ ms$/gm, ', N ms')
     .replace(/, \d+ s ago,/g, ', N s ago,')
     .replace(/Probed \d+\.\d s ago/g, 'Probed N s ago')
+    .replace(/\b\d+(?:\.\d+)? (?:ns|µs|ms)(?=[,.:]|$)/gm, 'N ms')
     .replace(/after \d+ ms$/gm, 'after N ms')
     .replace(/^SBCL .*, pid \d+, up .*;/gm, 'SBCL VERSION, pid N, up N;')
     .replace(/\b\d+ MB\b/g, 'N MB')

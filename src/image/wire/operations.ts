@@ -17,6 +17,7 @@ import type {
   WrittenArgument,
 } from './introspection.ts';
 import type { LoadFileData, LoadFilesData, LoadSystemData } from './loading.ts';
+import type { ObserveOperations } from './observing.ts';
 import type { RenameFacts, RenameFinished } from './renaming.ts';
 
 export interface AproposData {
@@ -130,7 +131,7 @@ export interface RunToolData extends Remarks {
   value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
 }
 
-export interface Operations extends DebugOperations {
+export interface Operations extends DebugOperations, ObserveOperations {
   apropos: {
     args: {
       pattern: string;

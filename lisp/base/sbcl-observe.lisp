@@ -1,0 +1,22 @@
+;;;; Internals of SBCL: what tells who calls a function, and when.
+
+(in-package "LIVE-LISP.BASE")
+
+(define-ability "recorded calls" "observe tells no callers, and times of calls only roughly")
+
+(define-internal clock-time (clock)
+  "Return the time of CLOCK, 1 for one that only grows: seconds and nanoseconds."
+  ("SB-UNIX" "CLOCK-GETTIME")
+  (multiple-value-bind (seconds rest) (floor (get-internal-real-time) internal-time-units-per-second)
+    (values seconds (floor (* 1000000000 rest) internal-time-units-per-second))))
+(define-internal caller-address ()
+  "Return the address to which the function returns in which this stands, or NIL." ("SB-KERNEL" "%CALLER-PC"))
+(define-internal code-at (address)
+  "Return the code in which ADDRESS, a number, is, or NIL." ("SB-DI" "CODE-HEADER-FROM-PC"))
+(define-internal code-start (code)
+  "Return where the instructions of CODE begin, as an address." ("SB-KERNEL" "CODE-INSTRUCTIONS") (sb-sys:int-sap 0))
+(define-internal debug-at (code offset)
+  "Return what the debugger knows of the function that CODE has at OFFSET." ("SB-DI" "DEBUG-FUN-FROM-PC"))
+(define-internal on-stack-p (object)
+  "True when OBJECT is on the stack of this thread, and gone when its function returns."
+  ("SB-EXT" "STACK-ALLOCATED-P"))

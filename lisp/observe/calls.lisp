@@ -1,0 +1,134 @@
+;;;; How recorded calls are told: as rows of a tree, printed once they are no longer recorded.
+
+(in-package "LIVE-LISP.OBSERVE")
+
+(defparameter *argument-limit* 8 "How many arguments or values of a call are shown.")
+(defparameter *argument-characters* 80 "Characters of each.")
+(defparameter *method-limit* 3 "How many methods of a call are shown.")
+
+(defun object-text (object)
+  "Return OBJECT, an argument or a value, printed without code of the user."
+  (if (gone-object-p object)
+      (format nil "#<~A, which was on the stack>" (class-text (gone-object-class object)))
+      (shortened *argument-characters* (local-text object))))
+
+(defun objects-texts (objects)
+  "Return the first of OBJECTS printed, and \"...\" for the others."
+  (append (mapcar #'object-text (page objects 0 *argument-limit*))
+          (and (nthcdr *argument-limit* objects) '("..."))))
+
+(defun call-text (call)
+  "Return CALL as a list of its function and its arguments, printed."
+  (format nil "(~A~{ ~A~})" (name-text (probe-name (call-probe call))) (objects-texts (call-arguments call))))
+
+;;; Who called
+
+(defun caller-name (call)
+  "Return what SBCL calls the function that called CALL, or NIL when that is not known."
+  (let ((code (call-code call)))
+    (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
+
+(defun caller-text (call above)
+  "Return who called CALL. Return NIL for the form that is observed, and for the function of ABOVE, the recorded call that
+is told before it."
+  (let ((name (caller-name call)))
+    (unless (or (null name)
+                (form-name-p name)
+                (system-name-p name)
+                (and above (equal (if (method-name-p name) (second name) name) (probe-name (call-probe above)))))
+      (shortened 100 (function-text name)))))
+
+(defun form-name-p (name)
+  "True when NAME is how SBCL calls the function of a form that is evaluated."
+  (equal name '(lambda ())))
+
+(defun system-name-p (name)
+  "True when NAME, of a function, is of the agent."
+  (and (symbolp name) (own-package-p (symbol-package name))))
+
+(defun function-text (name)
+  "Return NAME, as SBCL calls a function, as text."
+  (cond ((stringp name) name)
+        ((symbolp name) (symbol-text name))
+        ((and (typep name '(cons (eql setf) (cons symbol null)))) (name-text name))
+        (t (printing-plainly (print-safely 100 name)))))
+
+(defun method-texts (call)
+  "Return the methods that CALL of a generic function runs, the first ones first, as text."
+  (let* ((name (probe-name (call-probe call))) (function (and (fboundp name) (fdefinition name))))
+    (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
+      (ignore-errors
+       (let ((methods (compute-applicable-methods function (call-arguments call))))
+         (mapcar #'method-arglist (page methods 0 *method-limit*)))))))
+
+;;; Rows
+
+(defun above (call shown)
+  "Return the innermost call around CALL that is in the table SHOWN, or NIL."
+  (loop for around = (call-parent call) then (call-parent around)
+        while around
+        when (gethash around shown) return around))
+
+(defun ended-members (call)
+  "Return the members that tell how CALL ended."
+  (append
+   (ecase (call-how call)
+     (:running (list "running" t))
+     (:passed (list "passed" t))
+     (:returned (list "values" (or (objects-texts (call-values call)) #())))
+     (:left (list "left" t
+                  "condition" (let ((condition (call-condition call)))
+                                (and condition
+                                     (object "type" (class-text (class-of condition))
+                                             "text" (shortened 100 (on-one-line (report-text 200 condition)))))))))
+   (and (plusp (call-ended call))
+        (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
+
+(defun call-row (call shown job)
+  "Return CALL, which is in the table SHOWN with the depths of those that are told, as a JSON object. JOB observes it."
+  (let ((above (above call shown)) (thread (call-thread call)))
+    (setf (gethash call shown) (if above (1+ (gethash above shown)) 0))
+    (make-json-object
+     (list* "depth" (gethash call shown)
+            "call" (call-text call)
+            "caller" (caller-text call above)
+            "thread" (and (not (and job (eq thread (job-thread job)))) (short-thread-name thread))
+            "methods" (method-texts call)
+            (ended-members call)))))
+
+(defun call-rows (calls job)
+  "Return CALLS, which JOB has observed, as JSON objects, in the order in which they began."
+  (let ((shown (make-hash-table :test 'eq)))
+    (dolist (call calls) (setf (gethash call shown) 0))
+    (loop for call in calls collect (call-row call shown job))))
+
+(defun function-rows (observation)
+  "Return how often each function of OBSERVATION was called, as JSON objects, the most often first."
+  (loop for probe in (sort (copy-list (observation-probes observation)) #'> :key #'probe-calls)
+        for name = (probe-name probe)
+        repeat 20
+        collect (object "name" (name-text name)
+                        "calls" (probe-calls probe)
+                        "every" (and (plusp (probe-mask probe)) (1+ (probe-mask probe)))
+                        "unseen" (and (fboundp name) (unseen-calls name))
+                        "gone" (not (fboundp name))
+                        "failed" (and (plusp (probe-failed probe)) (probe-failed probe))
+                        "failure" (and (probe-failure probe) (class-text (probe-failure probe))))))
+
+(defparameter *slower-limit* 50 "The largest number of times that SLOWER can tell.")
+
+(defun slower (observation)
+  "Return how many times as long OBSERVATION made the program run, as far as that can be told, or NIL."
+  (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
+         (cost (* (observation-next observation) (call-cost))))
+    (and (> cost (floor lasted 10))
+         (/ lasted (max (- lasted cost) (/ lasted *slower-limit*)) 1d0))))
+
+(defun observation-members (observation)
+  "Return the members that tell what OBSERVATION saw in all."
+  (list "functions" (function-rows observation)
+        "observed" (length (observation-probes observation))
+        "total" (observation-next observation)
+        "shrunk" (observation-shrunk observation)
+        "milliseconds" (milliseconds (- (observation-ended observation) (observation-begun observation)))
+        "slower" (slower observation)))

@@ -1,0 +1,98 @@
+;;;; What the server can ask to be observed.
+
+(in-package "LIVE-LISP.OBSERVE")
+
+(defparameter *value-characters* 300 "How much of the values of an observed form is told.")
+
+(defun prepared-form (code)
+  "Return a function of the last form of the text CODE, before which the others are evaluated. Leaves the operation when
+that cannot be read, and nothing was evaluated."
+  (let ((forms (handler-case (call-reading (lambda () (read-forms code)))
+                 (error (failure) (fail-lookup "unreadable" (reader-text failure) "in" code)))))
+    (dolist (form (butlast forms)) (call-user-code (lambda () (eval form))))
+    (compile nil `(lambda () ,@(last forms)))))
+
+(defun told-values (values)
+  "Return VALUES, of the form that was observed, printed."
+  (let ((*value-budget* *value-characters*))
+    (printing-values (call-user-code (lambda () (values-data values))))))
+
+;;; Calls
+
+(defun observe-calls (observation code seconds)
+  "Have OBSERVATION record calls while the text CODE runs, or for SECONDS. Return the members that tell how that ended."
+  (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
+         (values (multiple-value-list
+                  (call-observed observation (lambda () (call-user-code function))))))
+    (and code (list "values" (list (told-values values))))))
+
+(defun calls-members (observation types limit compare)
+  "Return the members that tell LIMIT of the calls that OBSERVATION kept, or with TYPES which types they had. With COMPARE tell
+the first that differs from those before."
+  (let ((calls (kept-calls observation)))
+    (list "kept" (length calls)
+          "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
+          "types" (and types
+                       (loop for probe in (page (observation-probes observation) 0 limit)
+                             collect (types-of probe (remove probe calls :key #'call-probe :test-not #'eq))))
+          "compared" (compared-data observation compare))))
+
+(define-operation ("observe-calls" :members t) (functions code seconds package where types limit compare)
+  "Record the calls of FUNCTIONS, texts, while the forms of the text CODE run, or for SECONDS. WHERE is the text of a form
+that is true of those to record. Tell the last LIMIT of them, or with TYPES which types they had. With COMPARE tell the
+first that differs from what was recorded before."
+  (let* ((home (and package (named-package package)))
+         (observation (make-observation *job*))
+         (names (observed-names functions package)))
+    (call-cost)
+    (make-probes observation names where home)
+    (let ((members (call-as-job-part home (lambda () (observe-calls observation code seconds)))))
+      (if (observation-ended observation)
+          (list* "observed" (make-json-object (append (observation-members observation)
+                                                      (calls-members observation types limit compare)))
+                 members)
+          members))))
+
+;;; Profiles
+
+(defun observe-profile (mode code seconds top)
+  "Take samples by MODE while the text CODE is repeated, or for SECONDS, and return the members that tell the TOP functions."
+  (let* ((function (and code (prepared-form code)))
+         (values (and function (multiple-value-list (call-user-code function))))
+         (runs 1) (taken nil))
+    (call-sampled mode (lambda ()
+                         (if function
+                             (multiple-value-setq (runs taken)
+                               (call-user-code (lambda () (call-repeatedly function mode seconds))))
+                             (sleep seconds))))
+    (list "values" (and code (list (told-values values)))
+          "observed" (make-json-object
+                      (list* "runs" (and code runs)
+                             "milliseconds" (and taken (* 1000 (taken-seconds taken)))
+                             "cpu" (and taken (* 1000 (taken-cpu taken)))
+                             "octets" (and taken (taken-octets taken))
+                             (profile-members mode top))))))
+
+(define-operation ("observe-profile" :members t) (mode code seconds package top)
+  "Take samples by MODE (cpu, alloc or time) while the forms of the text CODE are repeated, for SECONDS at most. Without CODE
+take them for SECONDS of what the program does. Tell the TOP functions."
+  (let ((home (and package (named-package package))) (mode (intern (string-upcase mode) "KEYWORD")))
+    (profiler "START-PROFILING")
+    (when (or (profiler-value "*PROFILING*")
+              (not (sb-thread:grab-mutex **profiling** :waitp nil)))
+      (fail-lookup "busy" t))
+    (unwind-protect (call-as-job-part home (lambda () (observe-profile mode code seconds top)))
+      (sb-thread:release-mutex **profiling**))))
+
+;;; Two forms
+
+(define-operation ("observe-times" :members t) (code against seconds package)
+  "Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and tell what they took."
+  (call-as-job-part
+   (and package (named-package package))
+   (lambda ()
+     (let* ((one (prepared-form code)) (other (prepared-form against))
+            (values (mapcar (lambda (function) (multiple-value-list (call-user-code function))) (list one other))))
+       (list "compared" (call-user-code (lambda () (compare-forms one other seconds)))
+             "same" (apply #'equal (mapcar #'objects-texts values))
+             "values" (mapcar #'told-values values))))))

@@ -1,0 +1,156 @@
+;;;; Which functions are observed, and how probes come to them and go.
+
+(in-package "LIVE-LISP.OBSERVE")
+
+(defparameter *function-limit* 500 "How many functions are observed at once.")
+
+(defun observable-p (name)
+  "True when the function name NAME has a function that calls of it run."
+  (and (fboundp name)
+       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
+
+(defun code-file (function)
+  "Return the name of the file that the code of FUNCTION is from, or NIL."
+  (ignore-errors
+   (source-name (information-source (code-information (function-code (simple-function function)))))))
+
+(defun built-in-p (name)
+  "True when the function NAME came with SBCL, whose own code calls it without its name. To change that takes minutes for
+some, and nothing may interrupt it. A generic function is called by what can be changed."
+  (let ((function (fdefinition name)))
+    (and (not (typep function 'generic-function))
+         (eql 0 (search "SYS:" (or (code-file function) ""))))))
+
+(defun observed-name (text package)
+  "Return the function name that TEXT means in PACKAGE. Leaves the operation when that is none, or came with SBCL."
+  (multiple-value-bind (symbol status setf) (named-symbol text package)
+    (declare (ignore status))
+    (let ((name (if setf (list 'setf symbol) symbol)))
+      (cond ((not (observable-p name))
+             (fail-lookup "noFunction" (name-text name)
+                          "natures" (if (and (symbolp name) (special-operator-p name))
+                                        '("SPECIAL OPERATOR")
+                                        (natures symbol))))
+            ((built-in-p name) (fail-lookup "builtIn" (name-text name)))
+            (t name)))))
+
+(defun package-functions (package)
+  "Return the names of the functions whose home is PACKAGE. Leaves the operation when there is none, or too many."
+  (let ((names '()))
+    (do-symbols (symbol package)
+      (when (eq package (symbol-package symbol))
+        (dolist (name (list symbol (list 'setf symbol)))
+          (when (and (observable-p name) (not (built-in-p name))) (pushnew name names :test #'equal)))))
+    (if (<= 1 (length names) *function-limit*)
+        names
+        (fail-lookup "packageFunctions" (length names) "in" (package-name package) "limit" *function-limit*))))
+
+(defun observed-names (texts package)
+  "Return the function names that TEXTS mean in PACKAGE, each once. A text such as APP: means all of a package."
+  (let ((names '()))
+    (dolist (text texts (reverse names))
+      (let ((end (1- (length text))))
+        (dolist (name (if (and (plusp end) (char= (char text end) #\:))
+                          (package-functions (named-package (string-right-trim ":" text)))
+                          (list (observed-name text package))))
+          (pushnew name names :test #'equal))))))
+
+;;; Which calls
+
+(defun bare-parameters (parameters)
+  "Return the lambda list PARAMETERS without defaults, whose forms could do anything."
+  (append (loop with place = nil
+                for parameter in parameters
+                until (member parameter (set-difference lambda-list-keywords '(&optional &rest &key &allow-other-keys)))
+                do (when (member parameter lambda-list-keywords) (setf place parameter))
+                collect (if (and (consp parameter) (member place '(&optional &key)))
+                            (list (first parameter) nil)
+                            parameter))
+          (and (member '&key parameters) (not (member '&allow-other-keys parameters)) '(&allow-other-keys))))
+
+(defun parameter-variables (parameters)
+  "Return the variables of the lambda list PARAMETERS."
+  (loop for parameter in parameters
+        for name = (if (consp parameter) (first parameter) parameter)
+        for variable = (if (consp name) (second name) name)
+        unless (member variable lambda-list-keywords) collect variable))
+
+(defun function-parameters (name)
+  "Return the lambda list of the function NAME."
+  (let ((function (fdefinition name)))
+    (if (typep function 'generic-function)
+        (sb-mop:generic-function-lambda-list function)
+        (plain-lambda-list function))))
+
+(defun chooser (name text package)
+  "Return a function that says of arguments of the function NAME whether the form TEXT is true of them. It is read in
+PACKAGE, or in that of NAME. Leaves the operation when the form cannot be compiled."
+  (let* ((parameters (bare-parameters (function-parameters name)))
+         (variables (parameter-variables parameters))
+         (symbol (if (consp name) (second name) name))
+         (said nil))
+    (flet ((fail (why)
+             (fail-lookup "where" text "name" (name-text name) "why" why
+                          "parameters" (mapcar #'symbol-name variables))))
+      (let ((form (handler-case
+                      (let ((*package* (or package (usable-package (symbol-package symbol)))))
+                        (first (read-forms text)))
+                    (error (failure) (fail (report-text 200 failure)))))
+            (*error-output* (make-broadcast-stream)))
+        (prog1 (handler-bind ((warning (lambda (warning)
+                                         (unless (typep warning 'style-warning) (setf said (report-text 200 warning)))
+                                         (muffle-warning warning))))
+                 (compile nil `(lambda ,parameters (declare (ignorable ,@variables)) ,form)))
+          (when said (fail said)))))))
+
+;;; Probes
+
+(defun put-probe (probe)
+  "Have PROBE record the calls of its function."
+  (encapsulate (probe-name probe) (probe-key probe) (recorder probe)))
+
+(defun take-probe (probe)
+  "Have PROBE record no calls any more. Its function can have gone meanwhile."
+  (ignore-errors (unencapsulate (probe-name probe) (probe-key probe))))
+
+(defun make-probes (observation names where package)
+  "Return probes for OBSERVATION of the functions NAMES, for calls that the form in the text WHERE is true of."
+  (let ((choosers (loop for name in names collect (and where (chooser name where package)))))
+    (setf (observation-probes observation)
+          (loop for name in names for chooser in choosers collect (make-probe name observation chooser)))))
+
+(defun end-observation (observation)
+  "Take all probes of OBSERVATION away."
+  (setf (observation-active observation) nil)
+  (unless (observation-ended observation) (setf (observation-ended observation) (now)))
+  (let ((*unrecorded* t))
+    (mapc #'take-probe (observation-probes observation))))
+
+(defun call-observed (observation function)
+  "Return what FUNCTION does, during which OBSERVATION records calls."
+  ;; Interrupts come only while the program runs: however often this is left, the probes go.
+  (sb-sys:without-interrupts
+    (unwind-protect
+         (progn
+           (let ((*unrecorded* t))
+             (mapc #'put-probe (observation-probes observation)))
+           (setf (observation-begun observation) (now))
+           (sb-sys:with-local-interrupts (funcall function)))
+      (end-observation observation))))
+
+;;; What a probe does not see
+
+(defun code-names (code)
+  "Return what SBCL calls the functions of CODE that have a name of their own."
+  (loop for index below (code-functions code)
+        for name = (plain-function-name (code-function code index))
+        when (and name (or (symbolp name) (eq 'setf (first name)))) collect name))
+
+(defun unseen-calls (name)
+  "Return why some calls of the function NAME are not seen, as a word, or NIL."
+  (let ((function (fdefinition name)))
+    (cond ((or (eq 'inline (known :function :inlinep name))
+               (known :function :source-transform name)
+               (known :function :info name))
+           "inline")
+          ((and (typep function 'simple-function) (rest (code-names (function-code function)))) "block"))))

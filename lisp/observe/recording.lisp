@@ -1,0 +1,191 @@
+;;;; Calls that are recorded. A probe stands in the place of a function: it keeps arguments, values and times, and changes
+;;;; nothing of what the call does. What it needs for that is little, and bounded however often it is called.
+
+(in-package "LIVE-LISP.OBSERVE")
+
+;;; Time
+
+(declaim (inline now))
+(defun now ()
+  "Return the time in nanoseconds, a fixnum that only grows."
+  (multiple-value-bind (seconds nanoseconds) (clock-time 1)
+    (declare (type (unsigned-byte 31) seconds nanoseconds))
+    (+ (* 1000000000 seconds) nanoseconds)))
+
+(defun milliseconds (nanoseconds)
+  "Return NANOSECONDS in milliseconds, a float."
+  (/ nanoseconds 1d6))
+
+;;; What is recorded
+
+(defparameter *first-calls* 1000 "How many calls are kept of the beginning.")
+(defparameter *last-calls* 1000 "How many calls are kept of the end.")
+(defparameter *calls-when-full* 20 "How many are kept once what they have fills the heap.")
+
+(defstruct (observation (:constructor make-observation (&optional job)))
+  "What is recorded for JOB while ACTIVE. Calls are numbered by NEXT. The FIRST ones are kept, and the LAST ones in a ring.
+Once the heap has more than ROOM octets only few are, and it is SHRUNK."
+  job (active t) (probes '()) (begun (now)) (ended nil)
+  (next 0 :type sb-ext:word)
+  (first (make-array *first-calls* :initial-element nil) :type simple-vector)
+  (last (make-array *last-calls* :initial-element nil) :type simple-vector)
+  (room (+ (heap-usage) (floor (- **heap-size** (heap-usage)) 2)) :type (or fixnum unsigned-byte))
+  (shrunk nil))
+
+(defstruct (probe (:constructor make-probe (name observation where)))
+  "What records the calls of the function NAME for OBSERVATION: those for which WHERE, a function of the arguments or NIL,
+returns true. Of CALLS only those are looked at whose number has no bit of MASK, which grows when they are too many. SINCE
+is when that was decided last. FAILED counts failures of WHERE, the last of which was FAILURE."
+  name observation where (key (make-symbol "OBSERVED"))
+  (calls 0 :type sb-ext:word) (mask 0 :type (unsigned-byte 16)) (since 0 :type fixnum)
+  (failed 0 :type sb-ext:word) (failure nil))
+
+(defstruct (call (:constructor make-call (probe arguments parent depth code offset thread begun how)))
+  "A call of the function of PROBE with ARGUMENTS, within the recorded call PARENT, DEPTH of them. It returns to OFFSET in
+CODE. HOW is :RUNNING, :RETURNED, :LEFT by a throw, or :PASSED when its end is not seen. CONDITION was signalled last."
+  probe (number 0 :type fixnum) arguments parent (depth 0 :type fixnum) code (offset 0 :type fixnum) thread
+  (begun 0 :type fixnum) (ended 0 :type fixnum) (values '()) how (condition nil))
+
+(defstruct (gone-object (:constructor make-gone-object (class)))
+  "Stands for an object of CLASS that was on the stack, and is gone."
+  class)
+
+(defvar *unrecorded* nil "True while this thread does the work of a probe, of which nothing is recorded.")
+(defvar *innermost* nil "The recorded call in which this thread is, or NIL.")
+
+(defparameter *depth-limit* 500 "How many recorded calls of a thread can be within each other whose ends are seen.")
+(defparameter *stack-limit* 262144 "How many octets of a stack must be left for a call whose end is seen.")
+(defconstant +quick-calls+ 65536 "After how many calls it is looked at how quick they are.")
+(defparameter *calls-a-second* 500000 "How many calls of a function a second are all recorded.")
+
+(defun kept-objects (objects)
+  "Return OBJECTS, a list, with what stands on the stack replaced by what only tells of it."
+  (if (loop for object in objects thereis (on-stack-p object))
+      (loop for object in objects
+            collect (if (on-stack-p object) (make-gone-object (class-of object)) object))
+      objects))
+
+(defun keep-few (observation)
+  "Have OBSERVATION keep few calls from now on."
+  (setf (observation-shrunk observation) t
+        (observation-room observation) most-positive-fixnum
+        (observation-first observation) (vector)
+        (observation-last observation) (make-array *calls-when-full* :initial-element nil)))
+
+(defun keep-call (observation call)
+  "Keep CALL in OBSERVATION."
+  (let* ((number (sb-ext:atomic-incf (observation-next observation)))
+         (first (observation-first observation)) (last (observation-last observation)))
+    (setf (call-number call) number)
+    (if (< number (length first))
+        (setf (svref first number) call)
+        (setf (svref last (mod number (length last))) call))
+    (when (> (heap-usage) (observation-room observation)) (keep-few observation))))
+
+(defun chosen-p (probe arguments)
+  "True when PROBE records a call with ARGUMENTS."
+  (let ((where (probe-where probe)))
+    (or (null where)
+        (handler-case (apply where arguments)
+          (error (failure)
+            (sb-ext:atomic-incf (probe-failed probe))
+            (setf (probe-failure probe) (class-of failure))
+            nil)))))
+
+(defun begin-call (probe arguments address)
+  "Begin to record a call of the function of PROBE with ARGUMENTS, which returns to ADDRESS. Return the call, or NIL when it
+is not recorded."
+  (let ((*unrecorded* t))
+    (when (chosen-p probe arguments)
+      (let* ((parent *innermost*) (depth (if parent (1+ (call-depth parent)) 0))
+             (code (and address (code-at address)))
+             (call (make-call probe (kept-objects arguments) parent depth code
+                              (if code (- address (sb-sys:sap-int (code-start code))) 0)
+                              sb-thread:*current-thread* (now)
+                              ;; Calls without an end in sight, as in a loop of tail calls, need no stack.
+                              (if (and (< depth *depth-limit*) (> (or (stack-left) *stack-limit*) (1- *stack-limit*)))
+                                  :running
+                                  :passed))))
+        (keep-call (probe-observation probe) call)
+        call))))
+
+(defun end-call (call how values)
+  "Note that CALL ended as HOW says, with VALUES."
+  (let ((*unrecorded* t))
+    (setf (call-ended call) (now)
+          (call-values call) (kept-objects values)
+          (call-how call) how)))
+
+(defun note-condition (call condition)
+  "Note that CONDITION was signalled in CALL."
+  (unless (on-stack-p condition) (setf (call-condition call) condition)))
+
+(defun call-recorded (call function arguments)
+  "Return the values of FUNCTION for ARGUMENTS, which are those of CALL, and note there how that ends."
+  (let ((returned nil))
+    (unwind-protect
+         (let ((values (multiple-value-list
+                        (let ((*innermost* call))
+                          (handler-bind ((condition (lambda (condition) (note-condition call condition))))
+                            (apply function arguments))))))
+           (setf returned t)
+           (end-call call :returned values)
+           (values-list values))
+      (unless returned (end-call call :left '())))))
+
+(defun record-call (probe function &rest arguments)
+  "Call FUNCTION, that of PROBE, with ARGUMENTS, record that, and return its values."
+  (let* ((address (let ((address (caller-address))) (and address (sb-sys:sap-int address))))
+         (call (begin-call probe arguments address)))
+    (if (and call (eq :running (call-how call)))
+        (call-recorded call function arguments)
+        (apply function arguments))))
+
+(note-frame 'record-call :between)
+(note-frame 'call-recorded :between)
+
+(defun spare-calls (probe number)
+  "Have PROBE record fewer calls when the last +QUICK-CALLS+ before NUMBER were quick, and it records any that come."
+  (let ((now (now)))
+    (when (and (plusp number)
+               (null (probe-where probe))
+               (< (* (- now (probe-since probe)) *calls-a-second*) (* +quick-calls+ 1000000000)))
+      (setf (probe-mask probe) (min 1023 (1+ (* 2 (probe-mask probe))))))
+    (setf (probe-since probe) now)))
+
+(declaim (inline due-p))
+(defun due-p (probe)
+  "Count a call of the function of PROBE. Return true when it is to be looked at. Where nothing may interrupt, as within
+SBCL's own locks, none is: recording takes some of those."
+  (and (observation-active (probe-observation probe))
+       (not *unrecorded*)
+       (not *reading*)
+       sb-sys:*interrupts-enabled*
+       (not collection-inhibited)
+       (let ((number (sb-ext:atomic-incf (probe-calls probe))))
+         (when (zerop (mod number +quick-calls+)) (spare-calls probe number))
+         (zerop (logand number (probe-mask probe))))))
+
+(defun recorder (probe)
+  "Return the function that calls another with arguments, and records that for PROBE."
+  (lambda (function &rest arguments)
+    (if (due-p probe)
+        (apply #'record-call probe function arguments)
+        (apply function arguments))))
+
+;;; What was kept
+
+(defun kept-calls (observation)
+  "Return the calls that OBSERVATION kept, in the order in which they began."
+  (let ((calls (append (coerce (observation-first observation) 'list) (coerce (observation-last observation) 'list))))
+    (sort (remove nil calls) #'< :key #'call-number)))
+
+(sb-ext:defglobal **call-cost** nil "How many nanoseconds it takes to record a call, once that was measured.")
+
+(defun call-cost ()
+  "Return how many nanoseconds it takes to record a call."
+  (or **call-cost**
+      (let* ((probe (make-probe 'identity (make-observation) nil)) (recorder (recorder probe)) (begun (now)))
+        (declare (type function recorder))
+        (dotimes (index 2000) (funcall recorder #'identity index))
+        (setf **call-cost** (max 1 (floor (- (now) begun) 2000))))))

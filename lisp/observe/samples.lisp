@@ -1,0 +1,176 @@
+;;;; Profiles: what the program did when samples of its stacks were taken, by the profiler that comes with SBCL.
+
+(in-package "LIVE-LISP.OBSERVE")
+
+(defparameter *sample-seconds* 0.005 "The time between two samples.")
+(defparameter *sample-limit* 5000 "How many samples are taken.")
+
+(sb-ext:defglobal **profiling** (sb-thread:make-mutex :name "live-lisp profiling") "Held while samples are taken.")
+
+(defun profiler (name)
+  "Return the function NAME of the profiler. Leaves the operation when this SBCL has none."
+  (or (contrib-function "SB-SPROF" name)
+      (progn (ignore-errors (require "SB-SPROF"))
+             (contrib-function "SB-SPROF" name))
+      (fail-lookup "noProfiler" t)))
+
+(defun profiler-value (name)
+  "Return the value of the variable NAME of the profiler, or NIL."
+  (let ((symbol (contrib-symbol "SB-SPROF" name)))
+    (and symbol (boundp symbol) (symbol-value symbol))))
+
+(defun call-sampled (mode function)
+  "Return what FUNCTION does, while samples of all threads are taken by MODE: :CPU, :ALLOC or :TIME."
+  (funcall (profiler "RESET"))
+  (sb-sys:without-interrupts
+    (unwind-protect
+         (progn
+           (funcall (profiler "START-PROFILING")
+                    :mode mode :sample-interval *sample-seconds* :max-samples *sample-limit* :threads :all)
+           ;; SBCL takes those only that begin from now on.
+           (dolist (thread (sb-thread:list-all-threads))
+             (ignore-errors (funcall (profiler "START-SAMPLING") thread)))
+           (sb-sys:with-local-interrupts (funcall function)))
+      (funcall (profiler "STOP-PROFILING")))))
+
+;;; Stacks
+
+(defun name-packages (name)
+  "Return the packages of the symbols in NAME, as SBCL calls a function, but for keywords."
+  (cond ((consp name) (append (name-packages (car name)) (name-packages (cdr name))))
+        ((keywordp name) '())
+        ((and name (symbolp name) (symbol-package name)) (list (symbol-package name)))))
+
+(defun program-name-p (name)
+  "True when NAME, as SBCL calls a function, is neither of SBCL nor of the agent."
+  (and (not (stringp name))
+       (let ((packages (name-packages name)))
+         (and (notany #'own-package-p packages)
+              (notany (lambda (package) (string= "SB-SPROF" (package-name package))) packages)
+              (or (notevery #'sb-ext:package-locked-p packages)
+                  ;; That of a form, or of one in a file.
+                  (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
+
+(defun own-name-p (name)
+  "True when NAME, as SBCL calls a function, is of the agent."
+  (some #'own-package-p (name-packages name)))
+
+(defun program-part (names mode)
+  "Return the part of NAMES, what a stack calls from its base on, that is of the program, and where that begins. Return NIL
+without any. What the agent does within it, as after a collection of garbage, is not told. With the MODE :ALLOC, neither is
+how SBCL allocates."
+  (let* ((called (position :user-code names :key #'frame-role :from-end t))
+         (start (if called
+                    (position-if-not #'own-name-p names :start (1+ called))
+                    (position-if #'program-name-p names))))
+    (when start
+      (let ((end (or (position-if #'own-name-p names :start start) (length names))))
+        (when (eq mode :alloc)
+          (setf end (1+ (position-if-not #'stringp names :end end :from-end t))))
+        (values (subseq names start end) start)))))
+
+(defun info-name (info)
+  "Return the name of what INFO, a frame of a sample, is of: that of a function, or a text."
+  (cond ((stringp info) info)
+        ((null info) "foreign code")
+        ((symbolp info) (string-downcase info))
+        (t (or (ignore-errors (debug-name info)) "code without a name"))))
+
+(defun map-stacks (visit mode)
+  "Call VISIT with a list of what the stack of each sample of MODE calls, from the program's base on: names of functions. The
+second argument is a list of what the debugger knows of them."
+  (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
+  (let ((frames (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")))
+    (funcall (profiler "MAP-TRACES")
+             (lambda (thread trace)
+               (declare (ignore thread))
+               (let ((infos '()))
+                 (funcall frames (lambda (info place)
+                                   (declare (ignore place))
+                                   (push info infos))
+                          trace)
+                 (setf infos (reverse infos))
+                 (multiple-value-bind (part start) (program-part (mapcar #'info-name infos) mode)
+                   (when part (funcall visit part (nthcdr start infos))))))
+             (profiler-value "*SAMPLES*"))))
+
+;;; Counting
+
+(defstruct (spot (:constructor make-spot (name info)))
+  "A function NAME, of which the debugger knows INFO. It was running by itself in SELF samples, and called in TOTAL of them,
+by whom CALLERS tells, pairs."
+  name info (self 0) (total 0) (callers '()))
+
+(defun count-stack (names infos spots)
+  "Count in the table SPOTS what stands in NAMES and INFOS, from MAP-STACKS."
+  (loop with told = '()
+        for (name . inner) on names
+        for info in infos
+        for above = nil then below
+        for below = name
+        for spot = (or (gethash name spots) (setf (gethash name spots) (make-spot name info)))
+        do (unless (member name told :test #'equal)
+             (push name told)
+             (incf (spot-total spot))
+             (let ((pair (assoc above (spot-callers spot) :test #'equal)))
+               (cond (pair (incf (cdr pair)))
+                     (above (push (cons above 1) (spot-callers spot))))))
+           (unless inner (incf (spot-self spot)))))
+
+(defun counted-samples (mode)
+  "Return the spots of all samples of MODE, and how many samples were of the program."
+  (let ((spots (make-hash-table :test 'equal)) (samples 0))
+    (map-stacks (lambda (names infos)
+                  (incf samples)
+                  (count-stack names infos spots))
+                mode)
+    (values (loop for spot being the hash-values of spots collect spot) samples)))
+
+;;; Telling
+
+(defun foreign-name (name)
+  "Return NAME, a text, as people call it."
+  (let ((prefix "foreign function "))
+    (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
+
+(defun spot-text (name)
+  "Return NAME, of a spot, as text."
+  (cond ((stringp name) (foreign-name name))
+        ((form-name-p name) "the form")
+        (t (shortened 80 (function-text name)))))
+
+(defun spot-place (spot)
+  "Return where the function of SPOT is defined as a JSON object, or NIL when it is of SBCL, or not known."
+  (ignore-errors
+   (let* ((function (function-of-frame (spot-info spot)))
+          (file (code-file function)))
+     (unless (or (null file) (eql 0 (search "SYS:" file)))
+       (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
+
+(defun spot-row (spot samples)
+  "Return SPOT, of so many SAMPLES, as a JSON object."
+  (let ((caller (first (sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
+    (flet ((part (count) (/ (round (* 1000 count) samples) 10d0)))
+      (object "name" (spot-text (spot-name spot))
+              "self" (part (spot-self spot))
+              "total" (part (spot-total spot))
+              "place" (spot-place spot)
+              "caller" (and caller (spot-text (car caller)))
+              "callerPart" (and caller (< (cdr caller) (spot-total spot)) (round (* 100 (cdr caller)) (spot-total spot)))))))
+
+(defun told-spots (spots top)
+  "Return TOP of SPOTS: those that ran most by themselves, and in a fourth of the rows those in which most was called."
+  (let* ((by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
+         (running (page by-self 0 (- top (floor top 4))))
+         (others (sort (remove-if (lambda (spot) (or (stringp (spot-name spot)) (member spot running))) spots)
+                       #'> :key #'spot-total)))
+    (append running (page others 0 (- top (length running))))))
+
+(defun profile-members (mode top)
+  "Return the members that tell the TOP functions of the samples that were taken by MODE."
+  (multiple-value-bind (spots samples) (counted-samples mode)
+    (list "samples" samples
+          "spots" (and (plusp samples)
+                       (loop for spot in (told-spots spots top) collect (spot-row spot samples)))
+          "found" (count-if #'plusp spots :key #'spot-self)
+          "features" (feature-names))))

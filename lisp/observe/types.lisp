@@ -1,0 +1,143 @@
+;;;; Which types the arguments and values of recorded calls had.
+
+(in-package "LIVE-LISP.OBSERVE")
+
+(defparameter *type-limit* 4 "How many types are told of an argument; where there are more, it can be anything.")
+
+(defun seen-type (object)
+  "Return the type of OBJECT that counts: one that says what a declaration would."
+  (typecase object
+    (gone-object (class-name (gone-object-class object)))
+    (null 'null)
+    ((eql t) 'boolean)
+    (keyword 'keyword)
+    (symbol 'symbol)
+    (fixnum 'fixnum)
+    (integer 'integer)
+    (string (if (simple-string-p object) 'simple-string 'string))
+    (cons 'cons)
+    (character 'character)
+    (bit-vector (if (simple-bit-vector-p object) 'simple-bit-vector 'bit-vector))
+    (simple-vector 'simple-vector)
+    (array `(,(if (typep object 'simple-array) 'simple-array 'array)
+             ,(array-element-type object) ,(if (vectorp object) '(*) (array-rank object))))
+    (function 'function)
+    (complex 'complex)
+    (number (type-of object))
+    (t (let ((name (class-name (class-of object)))) (if (symbolp name) (or name t) t)))))
+
+(defun number-type (type)
+  "Return TYPE, of a number, without the value that TYPE-OF tells."
+  (if (and (consp type) (eq (first type) 'ratio)) 'ratio type))
+
+(defstruct (seen (:constructor make-seen ()))
+  "Which types were seen at a place: TYPES has how often each was, in pairs. The integers were from LEAST to MOST."
+  (types '()) (least nil) (most nil))
+
+(defun see (seen object)
+  "Note in SEEN that OBJECT was there."
+  (let* ((type (number-type (seen-type object))) (pair (assoc type (seen-types seen) :test #'equal)))
+    (when (integerp object)
+      (setf (seen-least seen) (min object (or (seen-least seen) object))
+            (seen-most seen) (max object (or (seen-most seen) object))))
+    (if pair (incf (cdr pair)) (push (cons type 1) (seen-types seen)))))
+
+(defun joined-type (seen)
+  "Return a type of all that is in SEEN, as one would declare it."
+  (let ((types (mapcar #'car (seen-types seen))))
+    (flet ((join (some whole)
+             (when (every (lambda (type) (member type types :test #'equal)) some)
+               (setf types (cons whole (set-difference types some :test #'equal))))))
+      (join '(fixnum integer) 'integer)
+      (join '(simple-string string) 'string)
+      (join '(keyword symbol) 'symbol)
+      (join '(null boolean) 'boolean)
+      (join '(null cons) 'list)
+      (when (member 'symbol types) (setf types (set-difference types '(null boolean)))))
+    (cond ((or (null types) (member t types) (> (length types) *type-limit*)) t)
+          ((rest types) `(or ,@(sort types #'string< :key #'princ-to-string)))
+          ((and (eq (first types) 'fixnum) (seen-least seen) (not (minusp (seen-least seen)))) '(and fixnum unsigned-byte))
+          (t (first types)))))
+
+;;; Where arguments go
+
+(defun places-of (parameters arguments)
+  "Return where each of ARGUMENTS goes by the lambda list PARAMETERS: pairs of the name of a parameter, or its keyword, and
+the argument. Arguments behind a keyword of no parameter are left out."
+  (let ((places '()) (section nil))
+    (dolist (parameter parameters)
+      (cond ((member parameter lambda-list-keywords)
+             (setf section parameter)
+             (when (eq parameter '&key) (return)))
+            ((eq section '&rest))
+            ((null arguments) (return))
+            (t (push (cons (if (consp parameter) (first parameter) parameter) (pop arguments)) places))))
+    (when (eq section '&key)
+      (loop with known = (keywords-of parameters)
+            for (keyword argument) on arguments by #'cddr
+            when (member keyword known) do (push (cons keyword argument) places)))
+    (when (and (member '&rest parameters) (not (member '&key parameters)))
+      (dolist (argument arguments) (push (cons '&rest argument) places)))
+    (reverse places)))
+
+(defun keyword-of (parameter)
+  "Return the keyword by which PARAMETER, which stands behind &KEY, is given."
+  (let ((name (if (consp parameter) (first parameter) parameter)))
+    (if (consp name) (first name) (intern (symbol-name name) "KEYWORD"))))
+
+(defun keywords-of (parameters)
+  "Return the keywords that the lambda list PARAMETERS takes."
+  (loop for parameter in (rest (member '&key parameters))
+        until (member parameter lambda-list-keywords)
+        collect (keyword-of parameter)))
+
+(defun proposed-parameters (parameters types)
+  "Return the types of PARAMETERS, a lambda list, as an FTYPE has them. TYPES is a function of a parameter or keyword."
+  (let ((section nil) (proposed '()))
+    (dolist (parameter parameters (reverse proposed))
+      (cond ((member parameter '(&optional &rest &key &allow-other-keys)) (push (setf section parameter) proposed))
+            ((member parameter lambda-list-keywords) (return (reverse proposed)))
+            ((eq section '&key)
+             (let ((keyword (keyword-of parameter)))
+               (push (list keyword (funcall types keyword)) proposed)))
+            ((eq section '&rest) (push (funcall types '&rest) proposed))
+            (t (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
+
+;;; What is told
+
+(defun seen-row (name seen)
+  "Return what was SEEN at the place NAME as a JSON object."
+  (object "name" (if (symbolp name) (symbol-name name) (princ-to-string name))
+          "types" (loop for (type . count) in (page (sort (copy-list (seen-types seen)) #'> :key #'cdr) 0 8)
+                        collect (object "type" (bare-type-text type) "count" count))
+          "least" (and (seen-least seen) (object-text (seen-least seen)))
+          "most" (and (seen-least seen) (object-text (seen-most seen)))))
+
+(defun bare-type-text (type)
+  "Return TYPE as text that can be read in any package."
+  (string-downcase (plain-text 200 type)))
+
+(defun types-of (probe calls)
+  "Return what CALLS, recorded by PROBE, tell of the types of its function, as a JSON object."
+  (let* ((name (probe-name probe)) (parameters (function-parameters name)) (places '()) (values '()) (counts '()))
+    (flet ((at (place) (or (cdr (assoc place places)) (let ((seen (make-seen))) (push (cons place seen) places) seen))))
+      (dolist (call calls)
+        (loop for (place . argument) in (places-of parameters (call-arguments call)) do (see (at place) argument))
+        (when (eq :returned (call-how call))
+          (pushnew (length (call-values call)) counts)
+          (loop for value in (call-values call)
+                for index from 0
+                do (when (= index (length values)) (setf values (append values (list (make-seen)))))
+                   (see (nth index values) value))))
+      (object "name" (name-text name)
+              "calls" (length calls)
+              "parameters" (loop for (place . seen) in (reverse places) collect (seen-row place seen))
+              "values" (loop for seen in values for index from 1 collect (seen-row index seen))
+              "declared" (declared-type-p name)
+              "type" (function-type-text name)
+              "proposed" (and calls
+                              (bare-type-text
+                               `(declaim (ftype (function ,(proposed-parameters parameters (lambda (place) (joined-type (at place))))
+                                                          (values ,@(mapcar #'joined-type values)
+                                                                  ,@(if (rest counts) '(&rest t) '(&optional))))
+                                                ,name))))))))

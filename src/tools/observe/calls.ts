@@ -1,0 +1,124 @@
+// Decides how recorded calls read: as a tree, with what was not seen, and how they differ from those before.
+
+import type {
+  ComparedCalls,
+  ObservedCalls,
+  ObservedFunction,
+  RecordedCall,
+} from '../../image/wire/observing.ts';
+import { fittingRows, joinSections } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { packageOf } from '../lookup.ts';
+import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
+import { typesText } from './types.ts';
+import { countText, timeText } from './units.ts';
+
+/** Calls that are shown when no limit is given. */
+const CALLS = 20;
+
+/** Records the calls of FUNCTIONS as OBSERVING says, and tells them, or with TYPES which types they had. */
+export async function observeCalls(
+  observing: Observing,
+  functions: readonly string[],
+  types: boolean,
+): Promise<Result> {
+  const { image, args, places } = observing;
+  const { form, seconds, where, compare, limit = CALLS } = args;
+  const reply = await image.call(
+    'observe-calls',
+    {
+      functions,
+      limit,
+      ...packageOf(args),
+      ...(form === undefined ? { seconds: seconds ?? 0 } : { code: form }),
+      ...(where !== undefined && { where }),
+      ...(types && { types }),
+      ...(compare !== undefined && { compare: true }),
+    },
+    optionsOf(observing),
+  );
+  const { observed, value } = reply.data;
+  const text = observed && (types ? typesText(observed) : callsText(observed));
+  const told = joinSections([text, observed && notesText(observed), comparedText(observed?.compared)]);
+  return refusal(value) ?? observedResult(reply, places, { seen: observed, text: told });
+}
+
+function callsText(observed: ObservedCalls): string {
+  const { rows = [], functions = [], total, milliseconds } = observed;
+  const called = functions.filter(({ calls }) => calls > 0);
+  if (total === 0) return noneText(observed);
+  const counts =
+    called.length > 1 ? `: ${called.map(({ name, calls }) => `${name} ${calls}`).join(', ')}` : '';
+  const more = functions.length < observed.observed ? ', ...' : '';
+  const lines = fittingRows(rows.map(rowText));
+  const shown = lines.length < total ? ` The last ${lines.length}:` : '';
+  return `${countText(total, 'call')} in ${timeText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
+}
+
+function noneText({ functions = [], observed }: ObservedCalls): string {
+  const names = functions.slice(0, 5).map(({ name }) => name);
+  const calls = functions.reduce((sum, { calls }) => sum + calls, 0);
+  if (calls > 0) return `Of ${countText(calls, 'call')} none was as where says.`;
+  return `No call of ${names.join(', ')}${observed > names.length ? ', ...' : ''} was seen.`;
+}
+
+function rowText(row: RecordedCall): string {
+  const { depth, call, caller, thread, methods = [], milliseconds } = row;
+  const notes = [
+    milliseconds !== undefined && timeText(milliseconds),
+    caller !== undefined && `by ${caller}`,
+    methods.length > 0 && `methods ${methods.join(' ')}`,
+    thread !== undefined && `in ${thread}`,
+  ].filter(Boolean);
+  return `${'  '.repeat(depth + 1)}${call} ${endText(row)}${notes.length > 0 ? `  ${notes.join(', ')}` : ''}`;
+}
+
+function endText({ values, running, passed, condition }: RecordedCall): string {
+  if (values !== undefined) return `=> ${values.length === 0 ? 'no values' : values.join(', ')}`;
+  if (running) return 'has not ended';
+  if (passed) return 'ended unseen';
+  return condition === undefined ? 'left by a throw' : `left by ${condition.type}: ${condition.text}`;
+}
+
+/** Names that are told in one note. */
+const NAMES = 5;
+
+function namesText(functions: readonly ObservedFunction[]): string {
+  const names = functions.slice(0, NAMES).map(({ name }) => name);
+  return `${names.join(', ')}${functions.length > NAMES ? ` and ${functions.length - NAMES} more` : ''}`;
+}
+
+/** From how many times the time of a run on it is told that recording took part of it. */
+const SLOWER = 1.2;
+
+function notesText({ functions = [], shrunk, slower = 1, total, kept, milliseconds }: ObservedCalls): string {
+  const with_ = (chosen: (each: ObservedFunction) => unknown) => functions.filter(chosen);
+  const inline = with_(({ unseen }) => unseen === 'inline');
+  const block = with_(({ unseen }) => unseen === 'block');
+  const gone = with_(({ gone }) => gone);
+  const notes = [
+    ...with_(({ every }) => every).map(
+      ({ name, every }) => `${name} was called so often that one of ${every} calls was recorded.`,
+    ),
+    ...with_(({ failed }) => failed).map(
+      ({ name, failed = 0, failure }) =>
+        `where signalled ${failure} for ${countText(failed, 'call')} of ${name}, not recorded.`,
+    ),
+    inline.length > 0 && `Calls of ${namesText(inline)} that were compiled in line are not seen.`,
+    block.length > 0 && `Calls of ${namesText(block)} from code compiled together with it are not seen.`,
+    gone.length > 0 && `${namesText(gone)}: not a function any more.`,
+    shrunk && `Only ${kept} of ${total} calls were kept, because what they held filled the heap.`,
+    slower >= SLOWER && milliseconds >= 1 && `Recording made this about ${slower.toFixed(1)} times as slow.`,
+  ].filter(Boolean);
+  return notes.map((note) => `Note: ${note}`).join('\n');
+}
+
+function comparedText(compared: ComparedCalls | undefined): string | undefined {
+  if (compared === undefined) return undefined;
+  const { none, same = 0, calls = 0, differs, before = 'no call', now = 'no call' } = compared;
+  if (none)
+    return 'Nothing was recorded of these functions before. This run is kept: change them, then observe again.';
+  if (!differs) return `All ${countText(calls, 'call')} are as before.`;
+  const first = same === 0 ? 'The first call differs' : `The first ${same} are as before, then it differs`;
+  return `${first}:\n  before: ${before}\n  now:    ${now}`;
+}

@@ -1,0 +1,105 @@
+// Decides what all that is observed has in common: how it is asked for, and how refusals and bad ends read.
+
+import type { Image } from '../../image/image.ts';
+import type { LookupFailure, PrintedValue, Remarks } from '../../image/wire/data.ts';
+import type { Ending, Output } from '../../image/wire/endings.ts';
+import type { ObserveRefusal } from '../../image/wire/observing.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import type { CallContext, Result } from '../../kernel/tool.ts';
+import { callOptions, limitOption, timeoutAdvice } from '../calling.ts';
+import { conditionText, endingText, outputSection } from '../endings.ts';
+import { formValuesText } from '../execution/evaluation.ts';
+import { isLookupFailure, lookupResult } from '../lookup.ts';
+import { isNot } from '../natures.ts';
+import type { Places } from '../places.ts';
+import { warningSection } from '../remarks.ts';
+
+/** What a call of observe works on. */
+export interface Observing {
+  readonly image: Image;
+  readonly places: Places;
+  readonly context: CallContext;
+  readonly args: {
+    readonly form?: string;
+    readonly seconds?: number;
+    readonly functions?: readonly string[];
+    readonly mode?: string;
+    readonly where?: string;
+    readonly compare?: 'previous';
+    readonly against?: string;
+    readonly limit?: number;
+    readonly top?: number;
+    readonly package?: string;
+    readonly timeout?: number;
+  };
+}
+
+/** Milliseconds that a call gets besides those for which it is to observe. */
+const BESIDES_MS = 60_000;
+
+/** Returns how OBSERVING watches its call in the image. Without a limit of its own it gets more than it is to observe. */
+export function optionsOf({ args, context }: Observing) {
+  const { seconds = 0 } = args;
+  return {
+    ...callOptions(context),
+    ...(seconds * 1000 > BESIDES_MS / 2 && { limitMs: seconds * 1000 + BESIDES_MS }),
+    ...limitOption(args),
+  };
+}
+
+/** Returns what is told when VALUE says why nothing was observed; else undefined. */
+export function refusal(value: LookupFailure | ObserveRefusal | undefined): Result | undefined {
+  if (value === undefined) return undefined;
+  if (isLookupFailure(value)) return { ...lookupResult(value), failed: true };
+  return { data: value, text: `${refusalText(value)} Nothing was done.`, failed: true };
+}
+
+function refusalText(value: ObserveRefusal): string {
+  const { noFunction, natures = [], packageFunctions, where, why, name, parameters = [] } = value;
+  if (noFunction !== undefined) {
+    const expands = natures.some((nature) => nature === 'MACRO' || nature === 'SPECIAL OPERATOR');
+    const instead = expands
+      ? 'Observe functions that its expansion calls.'
+      : 'Local functions cannot be observed; observe the one around them.';
+    return `${isNot(noFunction, natures, 'function')} ${instead}`;
+  }
+  if (value.builtIn !== undefined)
+    return `${value.builtIn} came with SBCL, whose own code would have to change for that. Observe functions of the program that call it, or its generic functions.`;
+  if (packageFunctions === 0) return `The package ${value.in} has no functions of its own.`;
+  if (packageFunctions !== undefined)
+    return `${value.in} has ${packageFunctions} functions, and at most ${value.limit} are observed at once; name some.`;
+  if (where !== undefined)
+    return `where does not compile for ${name}: ${why}. Its parameters are (${parameters.join(' ')}).`;
+  if (value.unreadable !== undefined)
+    return `The form cannot be read: ${value.unreadable.replace(/\.$/, '')}.`;
+  if (value.busy) return 'Another profile is being taken; call again when it has ended.';
+  return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. functions and against need none.';
+}
+
+/** What an operation that observes tells besides what it saw. */
+export interface Told {
+  ending: Ending;
+  output?: Output;
+  data: Remarks & { values?: PrintedValue[][] };
+}
+
+/** Returns the result of a call that TOLD how the form ended, and that saw what SEEN says. */
+export function observedResult(
+  { ending, output, data }: Told,
+  places: Places,
+  { seen, text }: { seen: object | undefined; text: string | undefined },
+): Result {
+  const { values = [] } = data;
+  const shown = values.length > 0 && `Value: ${formValuesText(values)}`;
+  return {
+    data: { ...seen, values, ending, ...(output && { output }) },
+    text: joinSections([failure(ending, places), text, shown, outputSection(output), warningSection(data)]),
+    failed: ending.kind !== 'done',
+  };
+}
+
+function failure(ending: Ending, places: Places): string | undefined {
+  if (ending.kind === 'done') return undefined;
+  if (ending.kind === 'condition') return conditionText(ending.condition, places);
+  return `Error: ${joinSections([endingText(ending, places), timeoutAdvice(ending)])}`;
+}

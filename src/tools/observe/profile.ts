@@ -1,0 +1,75 @@
+// Decides how profiles read: functions by the part of the samples that they have.
+
+import type { Profile, Spot } from '../../image/wire/observing.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { packageOf } from '../lookup.ts';
+import type { Places } from '../places.ts';
+import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
+import { countText, sizeText, timeText } from './units.ts';
+
+/** Functions that are shown, and seconds for which a form is repeated at most, when nothing is given. */
+const TOP = 10;
+const SECONDS = 5;
+
+/** Takes a profile by MODE as OBSERVING says. */
+export async function observeProfile(observing: Observing, mode: string): Promise<Result> {
+  const { image, args, places } = observing;
+  const { form, seconds = SECONDS, top = TOP } = args;
+  const reply = await image.call(
+    'observe-profile',
+    { mode, seconds, top, ...packageOf(args), ...(form !== undefined && { code: form }) },
+    optionsOf(observing),
+  );
+  const { observed, value } = reply.data;
+  const { features: _, ...seen } = observed ?? { samples: 0, found: 0 };
+  const text = observed && profileText(observed, mode, places);
+  return refusal(value) ?? observedResult(reply, places, { seen: observed && seen, text });
+}
+
+/** What samples are of, by mode. */
+const WHAT: { readonly [mode: string]: string } = {
+  cpu: 'CPU time',
+  alloc: 'allocation',
+  time: 'time, waiting included',
+};
+
+function profileText(profile: Profile, mode: string, places: Places): string {
+  const { samples, spots = [], found, octets, features = [] } = profile;
+  const head = [runsText(profile), `${countText(samples, 'sample')} of ${WHAT[mode]}.`]
+    .filter(Boolean)
+    .join(' ');
+  if (spots.length === 0) {
+    const why =
+      mode === 'cpu'
+        ? 'it took too little CPU; mode time tells where it waits'
+        : 'there was too little of it';
+    return `${head}\nNo function of the program was in them: ${why}.`;
+  }
+  const known = new Set(features);
+  const bytes = mode === 'alloc' && octets !== undefined ? octets : undefined;
+  const lines = spots.map((spot) => spotText(spot, known, places, bytes));
+  const shown = spots.filter(({ self }) => self > 0).length;
+  const more = found > shown ? `\n... ${found - shown} more functions with less` : '';
+  return `${head}\n   self  total\n${lines.join('\n')}${more}`;
+}
+
+function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): string | undefined {
+  if (runs === undefined) return undefined;
+  const took = `${timeText(milliseconds)} (CPU ${timeText(cpu)}) and ${sizeText(octets)}`;
+  return runs === 1 ? `One run took ${took}.` : `${countText(runs, 'run')} of ${took} each.`;
+}
+
+function spotText(
+  spot: Spot,
+  features: ReadonlySet<string>,
+  places: Places,
+  octets: number | undefined,
+): string {
+  const { name, self, total, place, caller, callerPart } = spot;
+  const percent = (part: number) => `${part.toFixed(1)}%`.padStart(6);
+  const at = place === undefined ? '' : `  ${places.locate(place, features, { name })}`;
+  const part = callerPart === undefined ? '' : ` ${callerPart}%`;
+  const by = caller === undefined ? '' : `  < ${caller}${part}`;
+  const bytes = octets === undefined || self === 0 ? '' : `  ${sizeText((octets * self) / 100)}`;
+  return ` ${percent(self)} ${percent(total)}  ${name}${at}${bytes}${by}`;
+}

@@ -1,0 +1,52 @@
+// Decides how two forms that were measured in turn read.
+
+import type { ComparedTimes, TakenTime } from '../../image/wire/observing.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { formValuesText } from '../execution/evaluation.ts';
+import { packageOf } from '../lookup.ts';
+import { type Observing, observedResult, optionsOf, refusal } from './observing.ts';
+import { sizeText, timeText } from './units.ts';
+
+/** Seconds for which two forms are measured when none are given. */
+const SECONDS = 2;
+
+/** Measures FORM and AGAINST in turn. */
+export async function observeTimes(observing: Observing, form: string, against: string): Promise<Result> {
+  const { image, args, places } = observing;
+  const { seconds = SECONDS } = args;
+  const reply = await image.call(
+    'observe-times',
+    { code: form, against, seconds, ...packageOf(args) },
+    optionsOf(observing),
+  );
+  const { compared, same, values = [], value } = reply.data;
+  const text = compared && [timesText(compared), !same && differText(values)].filter(Boolean).join('\n');
+  const told = { ...reply, data: { ...reply.data, values: same ? values.slice(0, 1) : [] } };
+  return (
+    refusal(value) ??
+    observedResult(told, places, { seen: compared && { ...compared, same: same ?? false }, text })
+  );
+}
+
+function differText([one = [], other = []]: Parameters<typeof formValuesText>[0]): string {
+  return `Their values differ: ${formValuesText([one])} and ${formValuesText([other])}`;
+}
+
+function timesText({ rounds, cpu, one, other }: ComparedTimes): string {
+  return [
+    `form:    ${takenText(one)}`,
+    `against: ${takenText(other)}`,
+    `${verdict(one, other)} Medians and quartiles of ${rounds} rounds in turn, ${cpu ? 'CPU time' : 'time by the clock'}.`,
+  ].join('\n');
+}
+
+function takenText({ median, low, high, octets }: TakenTime): string {
+  return `${timeText(median)} (${timeText(low)} to ${timeText(high)}), ${sizeText(octets)}`;
+}
+
+/** Says which took less, when the middle halves of what they took have nothing in common. */
+function verdict(one: TakenTime, other: TakenTime): string {
+  if (one.low <= other.high && other.low <= one.high) return 'No difference that counts.';
+  if (other.median === 0) return 'against took no time that could be measured.';
+  return `form took ${(one.median / other.median).toPrecision(2)} of the time of against.`;
+}

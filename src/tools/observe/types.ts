@@ -1,0 +1,31 @@
+// Decides how the types read that recorded calls had.
+
+import type { ObservedCalls, SeenPlace, SeenTypes } from '../../image/wire/observing.ts';
+import { countText } from './units.ts';
+
+/** Returns the types that OBSERVED tells, a section for each function that was called. */
+export function typesText({ types = [], total, kept }: ObservedCalls): string {
+  const part = kept < total ? ` (of ${total}, the first and the last ones)` : '';
+  return types.map((each) => functionText(each, part)).join('\n\n');
+}
+
+function functionText(
+  { name, calls, parameters = [], values = [], ...known }: SeenTypes,
+  part: string,
+): string {
+  if (calls === 0) return `${name} was not called.`;
+  const lines = [
+    ...parameters.map((place) => `  ${place.name}: ${placeText(place)}`),
+    ...values.map((place) => `  => ${placeText(place)}`),
+    known.type && `  ${known.declared ? 'Declared' : 'Derived'}: ${known.type}`,
+    known.proposed && `  ${known.proposed}`,
+  ];
+  return [`${name}: ${countText(calls, 'call')}${part}`, ...lines.filter(Boolean)].join('\n');
+}
+
+function placeText({ types = [], least, most }: SeenPlace): string {
+  const seen = types.map(({ type, count }) => (types.length > 1 ? `${type} ${count}` : type)).join(', ');
+  const range =
+    least === undefined || most === undefined ? '' : `, ${least === most ? least : `${least} to ${most}`}`;
+  return `${seen}${range}`;
+}

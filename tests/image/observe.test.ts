@@ -1,0 +1,300 @@
+// observe: recorded calls, that the program behaves the same meanwhile, and that nothing stays of it.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+
+const PROGRAM = `(defpackage :app (:use :cl))
+(in-package :app)
+(defun fib (n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+(defun twice (x) (values x (* 2 x)))
+(defun none () (values))
+(defun leave (x) (throw :out x))
+(defun fail (text) (error text))
+(defun even (n) (if (zerop n) :even (odd (1- n))))
+(defun odd (n) (if (zerop n) :odd (even (1- n))))
+(defun deep (n) (if (zerop n) 0 (1+ (deep (1- n)))))
+(defun apply-to (function x) (funcall function x))
+(defun on-stack () (let ((list (list 1 2))) (declare (dynamic-extent list)) (taken list)))
+(defun taken (list) (length list))
+(defun keep (vector) (length vector))
+(defun replaced (x) (list :old x))
+(defun removed (x) x)
+(defgeneric area (shape) (:method ((shape integer)) (* shape shape)) (:method ((shape string)) (length shape)))
+(defclass noisy () ((name :initform "n")))
+(defmethod print-object ((object noisy) stream) (error "No printing."))
+(defclass quiet () ())
+(defmethod print-object ((object quiet) stream) (write-string "quiet" stream))
+(defun look (object) object)
+(declaim (inline small))
+(defun small (x) (1+ x))
+(defun work (n) (let ((sum 0)) (dotimes (i n sum) (setf sum (mod (+ sum (* i i)) 1000003)))))
+(defun middle (n) (1+ (work n)))
+(defun make-lists (n) (let ((all '())) (dotimes (i n all) (push (make-list 20) all))))
+(defvar *go* t) (defun serve () (loop while *go* do (twice 1) (sleep 0.005)))
+`;
+
+let session: Session;
+const folder = temporaryFolder();
+beforeAll(async () => {
+  writeFileSync(join(folder.path, 'app.lisp'), PROGRAM);
+  session = await startSession({ args: ['--root', folder.path] });
+  await session.call('load_file', { path: 'app.lisp' });
+  await session.eval('(in-package :app)');
+});
+afterAll(async () => {
+  await session.close();
+  folder.remove();
+});
+
+/** Returns what observe answers, with times as N. */
+async function observe(args: Record<string, unknown>): Promise<string> {
+  const text = await session.text('observe', args);
+  return text.replace(/\b\d+(\.\d+)? (ns|µs|ms|s)\b/g, 'N').replace(/APP::/g, '');
+}
+
+/** Returns those of NAMES whose functions are encapsulated. */
+const left = (...names: string[]) =>
+  session.eval(
+    `(remove-if-not (lambda (name) (let ((function (sb-kernel:fdefn-fun (sb-int:find-fdefn name)))) (if (typep function 'generic-function) (sb-pcl::generic-function-encapsulations function) (sb-impl::encapsulation-info function)))) '(${names.join(' ')}))`,
+  );
+
+describe('calls', () => {
+  test('a tree with arguments, values and callers', async () => {
+    expect(await observe({ form: '(fib 3)', functions: ['fib'] })).toBe(
+      '5 calls in N.\n  (FIB 3) => 2  N\n    (FIB 2) => 1  N\n      (FIB 1) => 1  N\n      (FIB 0) => 0  N\n    (FIB 1) => 1  N\n\nValue: 2',
+    );
+    expect(await observe({ form: '(fib 3)', functions: ['fib'], where: '(= n 1)' })).toBe(
+      '2 calls in N.\n  (FIB 1) => 1  N, by FIB\n  (FIB 1) => 1  N, by FIB\n\nValue: 2',
+    );
+  });
+
+  test.each([
+    ['(multiple-value-list (twice 4))', 'twice', '(TWICE 4) => 4, 8  N', '(4 8)'],
+    ['(multiple-value-list (none))', 'none', '(NONE) => no values  N', 'NIL'],
+    ['(catch :out (leave 7) 8)', 'leave', '(LEAVE 7) left by a throw  N', '7'],
+    [
+      '(handler-case (fail "bad") (error () :handled))',
+      'fail',
+      'left by COMMON-LISP::SIMPLE-ERROR: bad',
+      ':HANDLED',
+    ],
+    ['(area "abc")', 'area', '(AREA "abc") => 3  N, methods ((SHAPE COMMON-LISP::STRING))', '3'],
+    ["(mapcar 'small '(1))", 'small', '(SMALL 1) => 2', '(2)'],
+    ["(let ((f #'area)) (funcall f 3))", 'area', '(AREA 3) => 9', '9'],
+  ])('%s', async (form, name, call, value) => {
+    const text = await observe({ form, functions: [name] });
+    expect(text).toContain(call);
+    expect(text).toContain(`Value: ${value}`);
+    expect(await left(name)).toBe('NIL');
+  });
+
+  test('of many calls the last are shown, and a package is observed whole', async () => {
+    const text = await observe({ form: '(fib 15)', functions: ['app:'], limit: 2 });
+    expect(text).toMatch(
+      /^1,973 calls in N\. The last 2:\n {2}\(FIB 0\) => 0 {2}N, by FIB\n {2}\(FIB 1\) => 1/,
+    );
+    expect(text).toContain('Note: Calls of ');
+  });
+
+  test('calls of threads, while the program runs', async () => {
+    await session.eval(
+      '(setf *go* t) (defvar *server* (sb-thread:make-thread (quote serve) :name "server"))',
+    );
+    const text = await observe({ seconds: 0.3, functions: ['twice'], limit: 1 });
+    expect(text).toMatch(/^\d+ calls in N\. The last 1:\n {2}\(TWICE 1\) => 1, 2 {2}N, by SERVE, in server$/);
+    expect(await session.eval('(setf *go* nil) (sb-thread:join-thread *server*)')).toContain('NIL');
+  });
+});
+
+describe('the program behaves the same', () => {
+  test.each([
+    // A loop of tail calls must not fill the stack, however long; the same without us keeps no frame.
+    ['(even 300000)', ['even', 'odd'], ':EVEN'],
+    ['(deep 499)', ['deep'], '499'],
+    ['(deep 5000)', ['deep'], '5000'],
+    ["(apply-to #'1+ 1)", ['apply-to'], '2'],
+    ["(princ-to-string (make-instance 'quiet))", ['cl:print-object', 'cl:make-instance'], '"quiet"'],
+    ['(on-stack)', ['taken'], '2'],
+  ])('%s', async (form, functions, value) => {
+    expect(await observe({ form, functions, limit: 1 })).toContain(`Value: ${value}`);
+    expect(await left(...functions)).toBe('NIL');
+  });
+
+  test('what was on the stack is not kept', async () => {
+    expect(await observe({ form: '(on-stack)', functions: ['taken'] })).toContain(
+      '(TAKEN #<COMMON-LISP::CONS, which was on the stack>) => 2  N, by ON-STACK',
+    );
+  });
+
+  test.each(['cl:car', 'cl:gethash', 'sb-impl::gethash3', 'sb-kernel::post-gc'])(
+    '%s is refused',
+    async (name) => {
+      const { text, isError } = await session.call('observe', { form: '1', functions: [name] });
+      expect(isError).toBe(true);
+      expect(text).toMatch(
+        /^\S+ came with SBCL, whose own code would have to change for that\. Observe functions of the program/,
+      );
+    },
+  );
+
+  test('a printer that fails is not called', async () => {
+    const form = "(progn (look (make-instance 'noisy)) 1)";
+    expect(await observe({ form, functions: ['look', 'cl:print-object'] })).toContain(
+      '(LOOK #<NOISY NAME "n">)',
+    );
+  });
+});
+
+describe('whatever happens meanwhile', () => {
+  test('a definition that is replaced, one that is removed, and one that is traced', async () => {
+    const redefined = "(list (replaced 1) (eval '(defun replaced (x) (list :new x))) (replaced 2))";
+    const text = await observe({ form: redefined, functions: ['replaced'] });
+    expect(text).toContain('(REPLACED 1) => (:OLD 1)');
+    expect(text).toContain('(REPLACED 2) => (:NEW 2)');
+    expect(await session.eval('(replaced 3)')).toBe('(:NEW 3)');
+    expect(
+      await observe({ form: "(progn (removed 1) (fmakunbound 'removed))", functions: ['removed'] }),
+    ).toContain('Note: REMOVED: not a function any more.');
+    expect(await session.eval("(fboundp 'removed)")).toBe('NIL');
+    await observe({ form: '(progn (trace fib) (fib 1))', functions: ['fib'] });
+    expect(await session.eval('(fib 1)')).toMatch(/0: \(APP::FIB 1\)[\s\S]*returned 1/);
+    await session.eval('(untrace)');
+    expect(await session.eval('(fib 1)')).toBe('1');
+  });
+
+  test('a form that signals or is interrupted leaves no probe', async () => {
+    const failed = await session.call('observe', {
+      form: '(progn (twice 1) (fail "no"))',
+      functions: ['twice', 'fail'],
+    });
+    expect(failed.isError).toBe(true);
+    expect(failed.text).toMatch(/^Error: no\n[\s\S]*2 calls in .*\n {2}\(APP::TWICE 1\) => 1, 2/);
+    const ended = await session.call('observe', {
+      form: '(loop (twice 1) (sleep 0.01))',
+      functions: ['twice'],
+      timeout: 0.5,
+      limit: 1,
+    });
+    expect(ended.text).toMatch(
+      /^Error: Interrupted after 0\.\d s[\s\S]*The last 1:\n {2}\(APP::TWICE 1\) => 1, 2/,
+    );
+    expect(await left('twice', 'fail')).toBe('NIL');
+  });
+
+  test('a million calls a second are counted, and some of them recorded', async () => {
+    const text = await observe({ form: '(dotimes (i 2000000) (twice i))', functions: ['twice'], limit: 1 });
+    expect(text).toMatch(/Note: TWICE was called so often that one of \d+ calls was recorded\./);
+    // Just inside of that each is.
+    const all = await observe({ form: '(dotimes (i 60000) (twice i))', functions: ['twice'], limit: 1 });
+    expect(all).toMatch(/^60,000 calls in N/);
+    expect(all).not.toContain('so often');
+  });
+
+  test('what calls hold does not fill the heap', async () => {
+    const form = '(dotimes (i 3000) (keep (make-array 2000000 :element-type (quote (unsigned-byte 8)))))';
+    const text = await observe({ form, functions: ['keep'], limit: 1 });
+    expect(text).toContain('Note: Only 20 of 3000 calls were kept, because what they held filled the heap.');
+    expect(
+      await observe({ form: '(dotimes (i 900) (keep (make-array 20)))', functions: ['keep'] }),
+    ).not.toContain('Only');
+  });
+
+  test('a thread that ends within a call', async () => {
+    const form =
+      '(sb-thread:join-thread (sb-thread:make-thread (lambda () (apply-to (lambda (x) x (sb-thread:abort-thread)) 1))) :default :ended)';
+    const text = await observe({ form, functions: ['apply-to'] });
+    expect(text).toMatch(/left by a throw/);
+    expect(text).toContain('Value: :ENDED');
+  });
+
+  test('two observations of one function at once', async () => {
+    const slow = observe({ form: '(progn (sleep 1) (twice 5))', functions: ['twice'] });
+    await until('the first', 10_000, async () => !(await left('twice')).startsWith('NIL'));
+    expect(await observe({ form: '(twice 6)', functions: ['twice'] })).toContain('(TWICE 6) => 6, 12');
+    expect(await slow).toContain('(TWICE 5) => 5, 10');
+    expect(await left('twice')).toBe('NIL');
+  });
+
+  test('a condition on arguments that fails selects nothing, and is told', async () => {
+    expect(
+      await observe({ form: '(progn (twice 1) (twice 5))', functions: ['twice'], where: '(> (car x) 1)' }),
+    ).toContain(
+      'Of 2 calls none was as where says.\n\nNote: where signalled COMMON-LISP::TYPE-ERROR for 2 calls of TWICE, not recorded.',
+    );
+  });
+});
+
+test('which types were seen', async () => {
+  const form = '(list (twice 1) (twice 300) (twice 2.5d0))';
+  expect(await observe({ form, functions: ['twice'], mode: 'types' })).toBe(
+    'TWICE: 3 calls\n  X: fixnum 2, double-float 1, 1 to 300\n  => fixnum 2, double-float 1, 1 to 300\n  => fixnum 2, double-float 1, 2 to 600\n' +
+      '  Derived: (FUNCTION (T) (VALUES T NUMBER &OPTIONAL))\n' +
+      '  (declaim (ftype (function ((or double-float fixnum)) (values (or double-float fixnum) (or double-float fixnum) &optional)) app::twice))\n\nValue: (1 300 2.5d0)',
+  );
+});
+
+test('the first call that differs between two versions', async () => {
+  const run = { form: '(list (replaced 1) (replaced 2))', functions: ['replaced'], compare: 'previous' };
+  await session.eval('(defun replaced (x) (if (> x 1) x 0))');
+  await observe(run);
+  expect(await observe(run)).toContain('All 2 calls are as before.');
+  await session.eval('(defun replaced (x) (if (> x 1) (- x) 0))');
+  expect(await observe(run)).toContain(
+    'The first 1 are as before, then it differs:\n  before: (REPLACED 2) => 2\n  now:    (REPLACED 2) => -2',
+  );
+});
+
+describe('profiles', () => {
+  test('of the CPU: functions with their files, and none of ours', async () => {
+    const text = await observe({ form: '(middle 200000)', mode: 'cpu' });
+    expect(text).toMatch(
+      /^\d[\d,]* runs? of N \(CPU N\) and .* each\. \d+ samples of CPU time\.\n {3}self {2}total\n/,
+    );
+    expect(text).toMatch(/ \d+\.\d% +\d+\.\d% {2}WORK {2}app\.lisp:\d+:1 {2}< MIDDLE/);
+    expect(text).not.toContain('LIVE-LISP');
+    expect(text.length).toBeLessThan(1600);
+  });
+
+  test('of memory', async () => {
+    const text = await observe({ form: '(length (make-lists 20000))', mode: 'alloc', seconds: 1 });
+    expect(text).toMatch(/samples of allocation\.\n {3}self {2}total\n.* (MAKE-LISTS|MAKE-LIST) /);
+  });
+
+  test('of time, in which it waits', async () => {
+    expect(await observe({ form: '(sleep 0.05)', mode: 'time', seconds: 1 })).toMatch(
+      /100\.0% +100\.0% {2}\S*sleep/,
+    );
+    expect(await observe({ form: '(sleep 0.05)', mode: 'cpu', seconds: 0.2 })).toContain(
+      'it took too little CPU; mode time tells where it waits.',
+    );
+  });
+
+  test('of a form that signals', async () => {
+    expect(await observe({ form: '(fail "no")', mode: 'cpu' })).toMatch(/^Error: no\n/);
+  });
+
+  test('one at a time', async () => {
+    const first = observe({ form: '(sleep 0.2)', mode: 'time', seconds: 1 });
+    const second = until('a refusal', 10_000, async () => {
+      const text = await observe({ seconds: 0.01, mode: 'cpu' });
+      return text.startsWith('Another') && text;
+    });
+    expect(await second).toBe(
+      'Another profile is being taken; call again when it has ended. Nothing was done.',
+    );
+    expect(await first).toContain('samples of time');
+  });
+});
+
+test('which of two forms takes less', async () => {
+  const text = await observe({ form: '(work 1000)', against: '(work 4000)', seconds: 0.5 });
+  expect(text).toMatch(
+    /^form: {4}N \(N to N\), .* bytes\nagainst: N \(N to N\), .* bytes\nform took 0\.\d+ of the time of against\. Medians and quartiles of \d+ rounds in turn, CPU time\.\nTheir values differ: /,
+  );
+  expect(await observe({ form: '(work 1000)', against: '(work 1000)', seconds: 0.5 })).toContain(
+    '\n\nValue: ',
+  );
+});
