@@ -57,6 +57,9 @@ describe('a frame that cannot be left says why', () => {
   test('and so does one whose arguments are gone, whose form can be evaluated again', async () => {
     const error = await hold('(second-of 1)');
     expect(await debug({ error })).toContain('0: (COMMON-LISP-USER::SECOND-OF #<not kept>)');
+    expect(await debug({ error, eval: '(list a)' })).toMatch(
+      /^Error: The value of A is not kept at this place of the frame\. debug_level: 3 of eval_form or load_file keeps all\./,
+    );
     expect(await debug({ error, frame: 0, retry: true })).toBe(
       `Frame 0 cannot be left for that: its code does not keep all of its arguments. No frame that is told can; take a restart, retry without frame, or end. Nothing was done; error ${error} is still held.`,
     );
