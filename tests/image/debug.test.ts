@@ -146,6 +146,22 @@ describe('going on', () => {
     expect(await session.eval('(list app::*one* app::*two*)')).toBe('(11 2)');
   });
 
+  test('from the compilation of a file, and of a form, whose files are there until then', async () => {
+    writeFileSync(
+      join(root.path, 'asks.lisp'),
+      '(eval-when (:compile-toplevel) (cerror "Go on." "Asks."))\n(defun app::asked () 3)\n',
+    );
+    const text = await session.text('load_file', { path: 'asks.lisp', on_error: 'hold' });
+    const error = Number(/Held as error (\d+)/.exec(text)?.[1]);
+    expect(await debug({ error, restart: 'continue' })).toMatch(/^Loaded asks\.lisp/);
+    expect(await session.eval('(app::asked)')).toBe('3');
+    const form = '(eval-when (:compile-toplevel) (error "No."))';
+    const other = await session.text('compile_form', { form, on_error: 'hold' });
+    expect(await debug({ error: Number(/Held as error (\d+)/.exec(other)?.[1]), end: true })).toMatch(
+      /^Error \d+ was ended, and the call that it stopped\.$/,
+    );
+  });
+
   test('from BREAK and INVOKE-DEBUGGER', async () => {
     const error = await hold('(progn (break "Here.") 5)');
     expect(await debug({ error, restart: 'continue' })).toBe('5');
