@@ -17,21 +17,30 @@
           (null (component frame))
           (eq (component frame) (component below))))))
 
-(defun never-returns-p (name)
-  "True when the function NAME is declaimed to return nothing: callers have no code for what comes after it."
+(defun calls-itself-p (frame)
+  "True when FRAME, of a global function, was called by code of that function."
+  (let ((below (frame-below frame)))
+    (and below (equal (root-name (frame-name below)) (root-name (frame-name frame))))))
+
+(defun never-returns-p (name &key derived)
+  "True when the function NAME is declaimed to return nothing, or with DERIVED when the compiler has found that. Callers that
+know it have no code for what comes after the call."
   (let ((type (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
-                   (eq :declared (known :function :where-from name))
+                   (or derived (eq :declared (known :function :where-from name)))
                    (type-specifier (known :function :type name)))))
     (and (consp type) (eq (first type) 'function) (null (third type)) (cddr type) t)))
 
 (defun why-not-left (frame)
   "Return why FRAME cannot be left, or NIL when it can."
-  (let ((name (frame-name frame)))
+  (let ((name (frame-name frame)) (shares (shares-code-p frame)))
     (cond ((not (frame-tag frame)) "its code does not keep what that needs")
           ((not (eq :standard (ignore-errors (returning-convention (compiled-debug (frame-function frame))))))
            "only its callers know how it gives back values")
-          ((and (local-name-p name) (shares-code-p frame))
+          ((and shares (local-name-p name))
            "it is a local function, and the compiler can know that it never returns")
+          ;; As a whole file is compiled with :BLOCK-COMPILE. A function that calls itself knows what it is.
+          ((and shares (or (not (calls-itself-p frame)) (ignore-errors (never-returns-p name :derived t))))
+           "it is compiled together with its caller, which can know that it never returns")
           ((ignore-errors (never-returns-p name)) "it is declaimed never to return"))))
 
 ;;; Methods

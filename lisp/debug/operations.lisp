@@ -69,16 +69,39 @@
           (found (list "value" (frame-data found frame)))
           (t (no-frame frame)))))
 
+(defun lost-variables (frame known)
+  "Return the symbols of the variables and parameters of FRAME whose values are not kept there, without those KNOWN."
+  (let ((place (frame-place frame)) (lost '()) (kept known))
+    (dolist (variable (frame-variables frame))
+      (if (eq :valid (variable-validity variable place))
+          (push (variable-symbol variable) kept)
+          (push (variable-symbol variable) lost)))
+    (loop for symbol in (append lost (frame-lambda-list frame))
+          when (and (symbolp symbol)
+                    (symbol-package symbol)
+                    (not (member symbol kept))
+                    (not (member symbol lambda-list-keywords))
+                    (not (sb-ext:package-locked-p (symbol-package symbol)))
+                    (member (known :variable :kind symbol) '(nil :unknown)))
+            collect symbol)))
+
+(defun fail-not-kept (symbol)
+  "Signal that the variable SYMBOL of a frame has no value that is kept."
+  (error "The value of ~A is not kept at this place of the frame. debug_level: 3 of eval_form or load_file keeps all." symbol))
+
+(defun form-within (form frame)
+  "Return FORM as it is evaluated in FRAME: with its parameters, and so that a variable whose value is not kept says so."
+  (let* ((parameters (frame-parameters frame))
+         (lost (ignore-errors (remove-duplicates (lost-variables frame (mapcar #'car parameters))))))
+    `(let ,(loop for (name . value) in parameters collect `(,name ',value))
+       (declare (ignorable ,@(mapcar #'car parameters)))
+       ,(if lost
+            `(symbol-macrolet ,(loop for symbol in lost collect `(,symbol (fail-not-kept ',symbol))) ,form)
+            form))))
+
 (defun evaluate-within (form frame)
   "Return the values of FORM with the variables and the parameters of FRAME, as a list."
-  (let ((parameters (frame-parameters frame)))
-    (multiple-value-list
-     (evaluate-in-frame frame
-                        (if parameters
-                            `(let ,(loop for (name . value) in parameters collect `(,name ',value))
-                               (declare (ignorable ,@(mapcar #'car parameters)))
-                               ,form)
-                            form)))))
+  (multiple-value-list (evaluate-in-frame frame (form-within form frame))))
 
 (defun evaluate-here (forms frame)
   "Return the values of the last of FORMS, with the variables of FRAME unless it is NIL."

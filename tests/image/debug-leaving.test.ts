@@ -1,8 +1,10 @@
 // debug: which frames can be left and run again, and what becomes of an error that a form leaves. To leave a frame wrongly
 // spoils memory.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
 
 let session: Session;
 beforeAll(async () => {
@@ -57,11 +59,38 @@ describe('a frame that cannot be left says why', () => {
   test('and so does one whose arguments are gone, whose form can be evaluated again', async () => {
     const error = await hold('(second-of 1)');
     expect(await debug({ error })).toContain('0: (COMMON-LISP-USER::SECOND-OF #<not kept>)');
+    expect(await debug({ error, eval: '(list a)' })).toMatch(
+      /^Error: The value of A is not kept at this place of the frame\. debug_level: 3 of eval_form or load_file keeps all\./,
+    );
     expect(await debug({ error, frame: 0, retry: true })).toBe(
       `Frame 0 cannot be left for that: its code does not keep all of its arguments. No frame that is told can; take a restart, retry without frame, or end. Nothing was done; error ${error} is still held.`,
     );
     await debug({ error, end: true });
   });
+});
+
+test('a frame whose caller was compiled together with it cannot, when that can know that it never returns', async () => {
+  await session.eval(
+    '(defun never (n) (when (zerop n) (error "Never.")) (list (never (1- n))) (error "Not here."))',
+  );
+  const error = await hold('(never 3)');
+  expect(await debug({ error, frame: 0, return: '5' })).toBe(
+    `Frame 0 cannot be left for that: it is compiled together with its caller, which can know that it never returns. The nearest frame that can is 3. Nothing was done; error ${error} is still held.`,
+  );
+  expect(await debug({ error, frame: 3, return: '5' })).toBe('5');
+  const folder = temporaryFolder();
+  const file = join(folder.path, 'block.lisp');
+  writeFileSync(
+    file,
+    '(in-package :cl-user)\n(defun block-die (x) (error "No ~a." x))\n(defun block-kill (x) (list (block-die x) x))\n',
+  );
+  await session.eval(`(load (compile-file "${file}" :block-compile t))`);
+  const other = await hold('(block-kill 1)');
+  expect(await debug({ error: other, frame: 0, return: '5' })).toMatch(
+    /: it is compiled together with its caller, which can know that it never returns\. The nearest frame that can is 1\./,
+  );
+  expect(await debug({ error: other, frame: 1, return: '6' })).toBe('6');
+  folder.remove();
 });
 
 test('one of a lambda that a library calls can, and so can those of a function that calls itself', async () => {

@@ -5,23 +5,7 @@ import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
-import { until } from '../server/processes.ts';
-
-const SHOP = `(defpackage :app (:use :cl))
-(in-package :app)
-(defparameter *prices* (list (cons "a" 3) (cons "b" nil)))
-(defun price (name)
-  (+ 0 (cdr (assoc name *prices* :test #'string=))))
-(defun total (names)
-  (let ((sum 0))
-    (dolist (name names)
-      (incf sum (price name)))
-    (list :total sum)))
-(define-condition no-stock (error) ((item :initarg :item)))
-(defun fetch (n)
-  (restart-case (error 'no-stock :item n)
-    (use-value (value) :report "Use another." value)))
-`;
+import { SHOP } from './debugging-shop.ts';
 
 const root = temporaryFolder();
 let session: Session;
@@ -162,6 +146,22 @@ describe('going on', () => {
     expect(await session.eval('(list app::*one* app::*two*)')).toBe('(11 2)');
   });
 
+  test('from the compilation of a file, and of a form, whose files are there until then', async () => {
+    writeFileSync(
+      join(root.path, 'asks.lisp'),
+      '(eval-when (:compile-toplevel) (cerror "Go on." "Asks."))\n(defun app::asked () 3)\n',
+    );
+    const text = await session.text('load_file', { path: 'asks.lisp', on_error: 'hold' });
+    const error = Number(/Held as error (\d+)/.exec(text)?.[1]);
+    expect(await debug({ error, restart: 'continue' })).toMatch(/^Loaded asks\.lisp/);
+    expect(await session.eval('(app::asked)')).toBe('3');
+    const form = '(eval-when (:compile-toplevel) (error "No."))';
+    const other = await session.text('compile_form', { form, on_error: 'hold' });
+    expect(await debug({ error: Number(/Held as error (\d+)/.exec(other)?.[1]), end: true })).toMatch(
+      /^Error \d+ was ended, and the call that it stopped\.$/,
+    );
+  });
+
   test('from BREAK and INVOKE-DEBUGGER', async () => {
     const error = await hold('(progn (break "Here.") 5)');
     expect(await debug({ error, restart: 'continue' })).toBe('5');
@@ -225,98 +225,6 @@ test('debug_level keeps the variables of one form, and of no other', async () =>
   const other = await hold(form('app::lost'));
   expect(await debug({ error: other, frame: 0 })).toContain('  Y = #<not kept>');
   await debug({ error: other, end: true });
-});
-
-describe('a watch', () => {
-  const start = (name: string) =>
-    session.eval(
-      `(progn (defvar cl-user::*got* nil) (setf cl-user::*got* nil) (sb-thread:make-thread (lambda () (setf cl-user::*got* (handler-case (app::total '("b")) (error () :handled)))) :name "${name}") 1)`,
-    );
-  const heldIn = (thread: string) =>
-    until('an error in the thread', 10_000, async () => {
-      const [, number] = new RegExp(`(\\d+): \\S+ in the thread ${thread}`).exec(await debug()) ?? [];
-      return number !== undefined && Number(number);
-    });
-
-  test('holds an error before the handlers of its thread; let go, those run', async () => {
-    expect(await debug({ watch: 'worker', hold: true })).toBe(
-      'Errors in worker are recorded when they are signalled, also those that are handled; get_last_error with watched: true shows them. Each stops its thread for 60 s after each use of debug; debug without arguments lists them.',
-    );
-    await start('worker one');
-    const error = await heldIn('worker one');
-    expect(await debug({ thread: 'worker one' })).toContain('(APP::PRICE "b")  shop.lisp:5:3');
-    expect(await debug({ error, end: true })).toBe(`The thread of error ${error} goes on.`);
-    await until('the handler', 10_000, async () => (await session.eval('cl-user::*got*')) === ':HANDLED');
-  });
-
-  test('runs a frame of the thread again', async () => {
-    await start('worker two');
-    const error = await heldIn('worker two');
-    const answer = await debug({ error, frame: 1, fix: '(defun price (n) (length n))', retry: true });
-    expect(answer).toMatch(/\n\nThe frame returned:\n1$/);
-    await until('the value', 10_000, async () => (await session.eval('cl-user::*got*')) === '(:TOTAL 1)');
-  });
-
-  test('leaves a thread alone whose frame does not return within the limit', async () => {
-    await start('worker three');
-    const error = await heldIn('worker three');
-    const fix = '(defun price (n) (declare (ignore n)) (loop until cl-user::*got* do (sleep 0.01)) 5)';
-    expect(await debug({ error, frame: 1, fix, retry: true, timeout: 0.3 })).toMatch(
-      /\n\nThe frame has not returned yet; its thread goes on\. debug with thread shows where it is\.$/,
-    );
-    expect(await debug({ thread: 'worker three' })).toMatch(
-      /^Thread worker three\n[\s\S]*\(APP::PRICE #<not kept>\)\n {2}\d: \(APP::TOTAL /,
-    );
-    await session.eval('(setf cl-user::*got* t)');
-  });
-
-  test('says of an error whose thread left it that it did', async () => {
-    await session.call('load_file', { path: 'shop.lisp' });
-    await start('worker four');
-    const error = await heldIn('worker four');
-    await session.eval(
-      '(sb-thread:terminate-thread (find "worker four" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal)))',
-    );
-    await until('the end of the thread', 10_000, async () => (await debug()).startsWith('No error is held.'));
-    expect(await debug({ error })).toBe(
-      `Error ${error} is not held: its thread was ended, or left it. No error is held.`,
-    );
-  });
-
-  test('has a form that leaves the error answered that the thread goes on', async () => {
-    await session.call('load_file', { path: 'shop.lisp' });
-    await session.eval(
-      '(progn (setf cl-user::*got* nil) (sb-thread:make-thread (lambda () (setf cl-user::*got* (list :left (catch :out (app::total (list "b")))))) :name "worker five") 1)',
-    );
-    const error = await heldIn('worker five');
-    expect(await debug({ error, eval: '(throw :out 3)' })).toBe(`The thread of error ${error} goes on.`);
-    await until('the value', 10_000, async () => (await session.eval('cl-user::*got*')) === '(:LEFT 3)');
-  });
-
-  test('records what is handled, and ends', async () => {
-    expect(await session.text('get_last_error', { watched: true })).toMatch(
-      /^Signalled \d+ s ago in the thread worker five: The value NIL is not of type NUMBER\nType: COMMON-LISP::TYPE-ERROR\n\nFrames:/,
-    );
-    expect(await debug({ unwatch: true })).toBe(
-      'Errors are not recorded any more. 5 were seen; what is held stays so.',
-    );
-    expect(await session.eval('*break-on-signals*')).toBe('NIL');
-  });
-});
-
-test('a thread that waits for a lock says whose', async () => {
-  await session.eval(
-    '(defvar cl-user::*lock* (sb-thread:make-mutex :name "till")) (sb-thread:make-thread (lambda () (sb-thread:with-mutex (cl-user::*lock*) (sleep 60))) :name "owner") (sleep 0.1) (sb-thread:make-thread (lambda () (sb-thread:with-mutex (cl-user::*lock*) 1)) :name "waiter")',
-  );
-  await until('the wait', 10_000, async () =>
-    (await debug({ thread: 'waiter' })).startsWith(
-      'Thread waiter waits for the lock "till", which the thread owner has',
-    ),
-  );
-  expect(await debug({ thread: 'nobody' })).toMatch(/^There is no thread nobody\. Threads:\n {2}main thread/);
-  await session.eval(
-    '(dolist (thread (sb-thread:list-all-threads)) (when (member (sb-thread:thread-name thread) (list "owner" "waiter") :test (function equal)) (sb-thread:terminate-thread thread)))',
-  );
 });
 
 test('answers are short: 150 tokens in the typical case, and 400 at most with variables and source', () => {

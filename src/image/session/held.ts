@@ -12,6 +12,8 @@ export interface HeldCall<Told> {
   name: keyof Operations;
   args: object;
   finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Told;
+  /** Gives back what was kept for the call, which has ended. */
+  release: () => void;
 }
 
 export class HeldCalls<Told> {
@@ -32,12 +34,16 @@ export class HeldCalls<Told> {
     name: Name,
     args: Operations[Name]['args'],
     finish: (reply: Reply<Name>) => Told,
+    release = () => {},
   ): void {
     this.seen(held.error);
     // What comes back then is what this operation gives.
-    this.#calls.set(held.error, { name, args, finish: (reply) => finish(reply as Reply<Name>) });
-    const [oldest] = this.#calls.keys();
-    if (this.#calls.size > LIMIT && oldest !== undefined) this.#calls.delete(oldest);
+    this.#calls.set(held.error, { name, args, finish: (reply) => finish(reply as Reply<Name>), release });
+    const [oldest] = this.#calls;
+    if (this.#calls.size <= LIMIT || oldest === undefined) return;
+    const [number, call] = oldest;
+    this.#calls.delete(number);
+    call.release();
   }
 
   /** Keeps that the error HELD has stopped anew the call that the error NUMBER had. */
@@ -54,6 +60,7 @@ export class HeldCalls<Told> {
 
   /** Forgets all calls: their image is lost. */
   clear(): void {
+    for (const { release } of this.#calls.values()) release();
     this.#calls.clear();
     this.#lost = this.#told;
   }

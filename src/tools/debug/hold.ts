@@ -7,6 +7,7 @@ import type { HeldError, Hold, Holding } from '../../image/wire/holding.ts';
 import type { Operations } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
+import type { KeepFolder } from '../../temporary-folder.ts';
 import { outputSection } from '../endings.ts';
 import { didYouMean } from '../natures.ts';
 import type { Places } from '../places.ts';
@@ -67,15 +68,22 @@ export function holdingSection({ taken = [], notHeld }: Holding): string {
   ].join('\n');
 }
 
-/** Returns what is told of REPLY to the operation NAME with ARGS: the error that it holds, or what FINISH makes of it. */
+/** Returns what is told of REPLY to the operation NAME with ARGS: the error that it holds, or what FINISH makes of it. The
+ *  folder that KEEP keeps is there until the held call has ended. */
 export function heldOr<Name extends keyof Operations>(
   reply: Reply<Name>,
-  { name, args, holds, places }: { name: Name; args: Operations[Name]['args']; holds: Holds; places: Places },
+  {
+    name,
+    args,
+    holds,
+    places,
+    keep,
+  }: { name: Name; args: Operations[Name]['args']; holds: Holds; places: Places; keep?: KeepFolder },
   finish: (reply: Reply<Name>) => Result,
 ): Result {
   const { held } = reply.data as { held?: HeldError };
   if (held === undefined) return finish(reply);
-  holds.keep(held, name, args, finish);
+  holds.keep(held, name, args, finish, keep?.());
   return heldResult(reply, held, places);
 }
 

@@ -27,6 +27,7 @@ export function outcome(held: Held, reply: Reply<DebugOperation>, how: { end?: b
     holds.keepAgain(data.held, error);
     return heldResult(reply, data.held, places);
   }
+  call?.release();
   if (how.end && ending.kind === 'aborted') {
     const text = joinSections([
       `Error ${error} was ended, and the call that it stopped.`,

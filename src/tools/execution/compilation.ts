@@ -64,14 +64,14 @@ export function compileForm(image: Image, { places, holds }: { places: Places; h
   return defineTool({
     ...COMPILE_FORM,
     handler: (args, context) =>
-      withTemporaryFolder(async (folder) => {
+      withTemporaryFolder(async (folder, keep) => {
         const file = join(folder, 'form.lisp');
         const asked = { code: args.form, file, ...packageOf(args), ...errorOptions(args, holds) };
         const reply = await image.call('compile-forms', asked, {
           ...callOptions(context),
           ...limitOption(args),
         });
-        return heldOr(reply, { name: 'compile-forms', args: asked, holds, places }, (ended) =>
+        return heldOr(reply, { name: 'compile-forms', args: asked, holds, places, keep }, (ended) =>
           compilationResult(ended, args.form, places),
         );
       }),

@@ -103,7 +103,7 @@ export function loadFile(image: Image, { places, holds }: Showing, root: string)
       const file = sourceFile(root, args.path);
       if (args.check && args.forget)
         throw new CallError('Give check or forget, not both: check loads nothing.');
-      return withTemporaryFolder(async (folder) => {
+      return withTemporaryFolder(async (folder, keep) => {
         if (args.check)
           return checkFile(image, places, file, folder, { ...callOptions(context), ...limitOption(args) });
         const asked = {
@@ -114,7 +114,7 @@ export function loadFile(image: Image, { places, holds }: Showing, root: string)
         };
         const reply = await image.call('load-file', asked, { ...callOptions(context), ...limitOption(args) });
         places.keepLoaded([file]);
-        return heldOr(reply, { name: 'load-file', args: asked, holds, places }, (ended) =>
+        return heldOr(reply, { name: 'load-file', args: asked, holds, places, keep }, (ended) =>
           loadResult(ended, fileHeadline(ended, places.fileName(file)), places),
         );
       });
