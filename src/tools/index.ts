@@ -25,6 +25,7 @@ import { introspectionTools } from './introspection/index.ts';
 import type { Places } from './places.ts';
 import { renameSymbol } from './renaming/rename-symbol.ts';
 import { getAuditLog } from './settings/get-audit-log.ts';
+import { runTests } from './tests/run-tests.ts';
 
 /** What the tools work on. */
 export interface Grounds {
@@ -70,6 +71,7 @@ export function furtherTools(grounds: Grounds): Tool[] {
   return [
     loadSystem(image, { places, holds }),
     loadFile(image, { places, holds }, workspace.root),
+    runTests(image, { places, holds }),
     compareImage(image, places, workspace.root),
     readDefinition(origins),
     editDefinitions(origins, intents),

@@ -36,7 +36,7 @@ describe('the search of the package', () => {
     const script = `${PRINT}${MINE}
       lisp.registerTool(lisp.AGENT_Q_REGISTRY, mine);
       print([found(), lisp.listRegisteredTools(), lisp.getCatalogSummary().totalTools]);`;
-    expect(inNewProcess(script)).toEqual([['paint_fence'], ['paint_fence'], 33]);
+    expect(inNewProcess(script)).toEqual([['paint_fence'], ['paint_fence'], 34]);
   });
 
   test('C28 C5 executeToolCall runs search_tools, over the same catalog', () => {

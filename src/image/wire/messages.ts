@@ -52,6 +52,7 @@ export type AgentMessage =
   | Told
   | Upcall
   | { kind: 'fault'; fault: string }
+  | { kind: 'part'; id: number; part: unknown }
   | { kind: 'answer'; id: number; answer: Answer };
 
 /** Returns what MESSAGE says. */
@@ -61,6 +62,7 @@ export function readMessage(message: Message): AgentMessage {
   if ('fault' in message) return { kind: 'fault', fault: textOf(message['fault']) };
   if ('written' in message) return { kind: 'written', id, output: readOutput(message['written']) };
   if (message['exiting'] === true) return { kind: 'exiting', id, output: readOutput(message['output']) };
+  if ('part' in message) return { kind: 'part', id, part: message['part'] };
   if ('built' in message) {
     return { kind: 'built', job: numberOf(message['job']), built: membersOf(message['built']) };
   }

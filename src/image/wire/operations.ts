@@ -18,6 +18,7 @@ import type {
 } from './introspection.ts';
 import type { LoadFileData, LoadFilesData, LoadSystemData } from './loading.ts';
 import type { RenameFacts, RenameFinished } from './renaming.ts';
+import type { TestOperations } from './testing.ts';
 
 export interface AproposData {
   total: number;
@@ -130,7 +131,7 @@ export interface RunToolData extends Remarks {
   value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
 }
 
-export interface Operations extends DebugOperations {
+export interface Operations extends DebugOperations, TestOperations {
   apropos: {
     args: {
       pattern: string;
