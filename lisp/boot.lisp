@@ -11,11 +11,12 @@
     ("jobs" "package" "begun" "readtables" "session" "places" "frames" "near" "conditions" "hold" "jobs" "threads" "operations" "spent" "styles" "asdf" "warnings" "ids" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "users" "loads" "uses" "index" "sites" "rows" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "impact")
-    ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "changes" "loads" "forget" "compare" "disk" "renaming")
+    ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "changes" "loads" "forget" "compare" "disk" "naming" "renaming")
     ("journal" "package" "context" "effects" "assignments" "journal" "replay")
     ("evaluate" "package" "evaluate" "systems" "load" "undo" "compile" "expand" "check" "probe")
     ("debug" "package" "locks" "held" "leaving" "actions" "operations" "threads" "watch" "parts" "inspect")
     ("observe" "package" "recording" "probes" "calls" "types" "previous" "samples" "timing" "operation")
+    ("tests" "package" "plan" "frameworks" "results" "fiveam" "rt" "fiasco" "ptester" "xlunit" "operations")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
   "The rooms of the agent, each with its files. A file uses only what stands before it.")
 

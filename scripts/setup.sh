@@ -39,10 +39,13 @@ find_missing() {
   for library in alexandria cl-ppcre hunchentoot; do
     [ -e "/usr/share/common-lisp/source/$library/$library.asd" ] || missing="$missing cl-${library#cl-}"
   done
+  for library in fiveam rt fiasco xlunit ptester; do
+    [ -d "/usr/share/common-lisp/source/$library" ] || missing="$missing cl-$library"
+  done
   command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
   [ "$1" = long ] || return 0
   command -v tmux >/dev/null 2>&1 || missing="$missing tmux"
-  for library in drakma esrap fiveam cxml postmodern ironclad cl-who iterate closer-mop local-time lparallel \
+  for library in drakma esrap cxml postmodern ironclad cl-who iterate closer-mop local-time lparallel \
     metabang-bind parse-number cl-log slime; do
     name="cl-${library#cl-}"
     [ "$library" != slime ] || name=cl-swank

@@ -25,6 +25,7 @@ export const BUILT_IN: readonly [name: string, level: string][] = [
   ...EIGHTEEN,
   ['load_system', 'cautious'],
   ['load_file', 'cautious'],
+  ['run_tests', 'cautious'],
   ['compare_image', 'safe'],
   ['read_definition', 'safe'],
   ['edit_definitions', 'dangerous'],

@@ -31,9 +31,10 @@ on this machine stays as it is."
 
 (defun root-name (name)
   "Return the symbol by which a top-level form defines the function that SBCL calls NAME, or NIL."
-  (let ((outer (and (consp name) (member :in name))))
+  (let ((outer (and (consp name) (second (member :in name)))))
     (cond ((symbolp name) name)
-          (outer (root-name (second outer)))
+          ;; What was evaluated while a file was loaded is in the name of that.
+          ((and outer (not (stringp outer))) (root-name outer))
           ((and (consp (rest name)) (symbolp (second name))) (second name)))))
 
 (defun call-place (frame)

@@ -26,6 +26,7 @@ import { observe } from './observe/observe.ts';
 import type { Places } from './places.ts';
 import { renameSymbol } from './renaming/rename-symbol.ts';
 import { getAuditLog } from './settings/get-audit-log.ts';
+import { runTests } from './tests/run-tests.ts';
 
 /** What the tools work on. */
 export interface Grounds {
@@ -71,6 +72,7 @@ export function furtherTools(grounds: Grounds): Tool[] {
   return [
     loadSystem(image, { places, holds }),
     loadFile(image, { places, holds }, workspace.root),
+    runTests(image, { places, holds }),
     compareImage(image, places, workspace.root),
     readDefinition(origins),
     editDefinitions(origins, intents),

@@ -21,6 +21,7 @@ export const CALLS: Record<string, string> = {
   propose_file_edit: ':path "notes.txt" :original "two" :modified "2"',
   load_system: ':system "sb-posix"',
   load_file: ':path "code.lisp"',
+  run_tests: ':package "CL-USER"',
   compare_image: ':package "CL-USER"',
   get_audit_log: ':limit 1',
   search_tools: ':query "callers"',

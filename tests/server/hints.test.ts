@@ -33,6 +33,7 @@ test('every tool but these only looks', async () => {
     'propose_file_edit',
     'load_system',
     'load_file',
+    'run_tests',
     'edit_definitions',
     'rename_symbol',
     'debug',
@@ -49,6 +50,7 @@ test('what expands, compiles or interrupts destroys nothing', async () => {
     'propose_file_edit',
     'load_system',
     'load_file',
+    'run_tests',
     'edit_definitions',
     'rename_symbol',
     'debug',
@@ -58,7 +60,14 @@ test('what expands, compiles or interrupts destroys nothing', async () => {
 });
 
 test('what runs any code can reach beyond the image', async () => {
-  expect(await told('openWorldHint')).toEqual(['eval_form', 'load_system', 'load_file', 'debug', 'observe']);
+  expect(await told('openWorldHint')).toEqual([
+    'eval_form',
+    'load_system',
+    'load_file',
+    'run_tests',
+    'debug',
+    'observe',
+  ]);
 });
 
 test('of those that change something, only writing a file again changes nothing more', async () => {

@@ -246,6 +246,11 @@ describe('arguments', () => {
     ],
     ['load_system', { system: 'x', force: 1 }, "Parameter 'force' must be a boolean, not the number 1."],
     ['load_file', { path: [] }, "Parameter 'path' must be a string, not an array."],
+    [
+      'run_tests',
+      { tests: 'x' },
+      "Unknown parameter 'tests'; run_tests takes system, package, test, failed, isolate, seed, limit, on_error, timeout.",
+    ],
     ['load_file', {}, "Required parameter 'path' missing"],
     [
       'eval_form',

@@ -195,6 +195,18 @@ export const IMAGE_CALLS: Record<string, Calls> = {
     'over-long': [{ system: 'shop/noisy' }],
     bad: [{}, { system: 'shoe' }, { system: 'shop', force: 'yes' }],
   },
+  run_tests: {
+    usual: [{ system: 'shop/tests' }, { failed: true }, { test: 'lamps' }],
+    empty: [{ system: 'shop/untested' }, { system: 'shop/own' }],
+    'over-long': [{ package: 'SHOP-TESTS', limit: 1 }],
+    bad: [
+      { system: 'shoe' },
+      { test: 'lampp' },
+      { package: 'NOWHERE' },
+      { test: 'lamps', failed: true },
+      { seed: -1 },
+    ],
+  },
   read_definition: {
     usual: [{ name: 'shop:price' }, { name: 'shop:item (setf shop:item-price)' }],
     empty: [{ name: 'shop::no-such' }],

@@ -45,6 +45,7 @@ function stable(text: string): string {
     .replace(/(after|again in) \d+\.\d s/g, '$1 N s')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/, \d+ ms$/gm, ', N ms')
+    .replace(/\d+\.\d s\)\.$/gm, 'N s).')
     .replace(/, \d+ s ago,/g, ', N s ago,')
     .replace(/Probed \d+\.\d s ago/g, 'Probed N s ago')
     .replace(/\b\d+(?:\.\d+)? (?:ns|µs|ms)(?=[,.:]|$)/gm, 'N ms')

@@ -2,10 +2,10 @@
 
 import { randomInt } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import type { AgentOperations } from '../wire/agent-operations.ts';
 import { Channel, type Turns } from '../wire/channel.ts';
 import type { Endable } from '../wire/ending-steps.ts';
 import type { Answer, Hello } from '../wire/messages.ts';
-import type { AgentOperations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 

@@ -45,7 +45,7 @@ const PLACES = 8;
 const LOOKING_PLACES = 32;
 
 const RUNS_CODE: ReadonlySet<string> = new Set(
-  'evaluate macroexpand load-file load-files load-source load-system run-tool debug-eval debug-fix debug-go'.split(
+  'evaluate macroexpand load-file load-files load-source load-system run-tool debug-eval debug-fix debug-go test-plan test-run'.split(
     ' ',
   ),
 );
@@ -203,7 +203,8 @@ export class Calls {
   }
 
   #watch(peer: Peer, id: number, job: Job, limitMs: number | undefined): () => void {
-    const limit = limitMs ?? (/^(?:load|check)-/.test(job.operation) ? this.#times.load : this.#host.limitMs);
+    const limit =
+      limitMs ?? (/^(?:load|check|test)-/.test(job.operation) ? this.#times.load : this.#host.limitMs);
     const endable = peer.job(id);
     const interrupt = (reason: Reason) => {
       job.stopping ??= { reason, at: performance.now() };

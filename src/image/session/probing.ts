@@ -2,8 +2,9 @@
 // costs nothing of this.
 
 import type { Reply } from '../wire/call.ts';
+import type { Spent } from '../wire/data.ts';
 import { type Endable, watch } from '../wire/ending-steps.ts';
-import type { Operations, Spent } from '../wire/operations.ts';
+import type { Operations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { CallNotice } from './notices.ts';

@@ -2,10 +2,10 @@
 
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
+import type { AgentOperations } from './agent-operations.ts';
 import type { Output } from './endings.ts';
 import { FrameReader, PROTOCOL_VERSION, requestFrame } from './frames.ts';
 import { type AgentMessage, type Answer, type Hello, readMessage, readOutput } from './messages.ts';
-import type { AgentOperations } from './operations.ts';
 import type { Peer } from './peer.ts';
 import { CodeCalls, type Upcalls } from './upcalls.ts';
 
@@ -21,6 +21,9 @@ export interface Turns {
   begun?(id: number): boolean | undefined;
 }
 
+/** Parts of an answer that are kept. */
+const PARTS = 50_000;
+
 export class Channel {
   readonly #stream: Duplex;
   readonly #turns: Turns;
@@ -30,6 +33,8 @@ export class Channel {
   readonly #pending = new Map<number, (answer: Answer) => void>();
   /** What the requests that are pending had written when that was last known. */
   readonly #written = new Map<number, Output>();
+  /** What those that are pending were answered in part. */
+  readonly #parts = new Map<number, unknown[]>();
   #nextId: number;
   #lost: string | undefined;
 
@@ -92,10 +97,11 @@ export class Channel {
     this.#lost ??= how;
     for (const [id, resolve] of this.#pending) {
       const begun = this.#turns.begun?.(id) !== false;
-      resolve(lostAnswer(this.#lost, begun, this.#written.get(id)));
+      resolve(this.#withParts(id, lostAnswer(this.#lost, begun, this.#written.get(id))));
     }
     this.#pending.clear();
     this.#written.clear();
+    this.#parts.clear();
     this.#codeCalls.endAll();
     this.#stream.destroy();
   }
@@ -127,6 +133,9 @@ export class Channel {
       case 'fault':
         this.#turns.broken(`its agent failed: ${message.fault.slice(0, 500).replace(/\.$/, '')}`);
         break;
+      case 'part':
+        this.#keepPart(message.id, message.part);
+        break;
       case 'answer':
         this.#answered(message.id, message.answer);
         break;
@@ -142,10 +151,24 @@ export class Channel {
   }
 
   #answered(id: number, answer: Answer): void {
-    this.#pending.get(id)?.(answer);
+    this.#pending.get(id)?.(this.#withParts(id, answer));
     this.#pending.delete(id);
     this.#written.delete(id);
+    this.#parts.delete(id);
     this.#codeCalls.jobEnded(id);
+  }
+
+  #keepPart(id: number, part: unknown): void {
+    const parts = this.#parts.get(id) ?? [];
+    if (!this.#pending.has(id) || parts.length >= PARTS) return;
+    parts.push(part);
+    this.#parts.set(id, parts);
+  }
+
+  /** Returns ANSWER of the request ID with what it was answered in part, if anything. */
+  #withParts(id: number, answer: Answer): Answer {
+    const parts = this.#parts.get(id);
+    return parts === undefined ? answer : { ...answer, data: { ...answer.data, parts } };
   }
 
   #keepWritten(id: number, written: Output | undefined): void {

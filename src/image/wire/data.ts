@@ -117,3 +117,10 @@ export interface Outside {
   /** Whether a signal has stopped it. */
   stopped?: boolean;
 }
+
+/** What the thread of a job has done with its time, in milliseconds; READY when it runs or waits for a CPU now. */
+export interface Spent {
+  ran: number;
+  waited: number;
+  ready: boolean;
+}

@@ -1,10 +1,10 @@
 // Decides what the agent can say, and reads each message of it once. A program can write anything to the channel. What
 // comes out of here has the types that it says, but for the data of an answer.
 
+import type { AgentOperations } from './agent-operations.ts';
 import type { Doing, Place } from './data.ts';
 import type { Condition, Frame, Interrupted, Output, Reason, ToldEnding } from './endings.ts';
 import type { Message } from './frames.ts';
-import type { AgentOperations } from './operations.ts';
 
 /** The first message: the version of the protocol, what this SBCL lacks, and where its runtime tells of collections. */
 export interface Hello {
@@ -52,6 +52,7 @@ export type AgentMessage =
   | Told
   | Upcall
   | { kind: 'fault'; fault: string }
+  | { kind: 'part'; id: number; part: unknown }
   | { kind: 'answer'; id: number; answer: Answer };
 
 /** Returns what MESSAGE says. */
@@ -61,6 +62,7 @@ export function readMessage(message: Message): AgentMessage {
   if ('fault' in message) return { kind: 'fault', fault: textOf(message['fault']) };
   if ('written' in message) return { kind: 'written', id, output: readOutput(message['written']) };
   if (message['exiting'] === true) return { kind: 'exiting', id, output: readOutput(message['output']) };
+  if ('part' in message) return { kind: 'part', id, part: message['part'] };
   if ('built' in message) {
     return { kind: 'built', job: numberOf(message['job']), built: membersOf(message['built']) };
   }

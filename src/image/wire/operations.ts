@@ -19,6 +19,7 @@ import type {
 import type { LoadFileData, LoadFilesData, LoadSystemData } from './loading.ts';
 import type { ObserveOperations } from './observing.ts';
 import type { RenameFacts, RenameFinished } from './renaming.ts';
+import type { TestOperations } from './testing.ts';
 
 export interface AproposData {
   total: number;
@@ -131,7 +132,7 @@ export interface RunToolData extends Remarks {
   value?: ToolValue & { failed?: boolean; result?: ToolValue; missing?: string; replaced?: boolean };
 }
 
-export interface Operations extends DebugOperations, ObserveOperations {
+export interface Operations extends DebugOperations, ObserveOperations, TestOperations {
   apropos: {
     args: {
       pattern: string;
@@ -272,30 +273,4 @@ export interface ReplayRemark {
   why?: string;
   missing?: string[];
   broken?: boolean;
-}
-
-/** What the thread of a job has done with its time, in milliseconds; READY when it runs or waits for a CPU now. */
-export interface Spent {
-  ran: number;
-  waited: number;
-  ready: boolean;
-}
-
-/** What the server asks besides, for itself: how the image does, how a job does, and that one is to end. */
-export interface AgentOperations extends Operations {
-  ping: { args: object; data: { value?: boolean } };
-  status: { args: object; data: { value?: AgentStatus } };
-  progress: { args: { job: number }; data: { value?: Doing | null } };
-  written: { args: { job: number }; data: { value?: Output | null } };
-  interrupt: { args: { job: number; reason: Reason }; data: object };
-  terminate: { args: { job: number }; data: object };
-  /** WORKS is absent when the look did not come to its end. HOLDER is a thread that keeps all from compiling. */
-  probe: {
-    args: { session?: boolean; exercise?: boolean };
-    data: { works?: boolean; holder?: string; running?: number };
-  };
-  spent: { args: { job: number }; data: { value?: Spent | null } };
-  'renew-session': { args: object; data: object };
-  'offer-tools': { args: { tools: object[] }; data: object };
-  called: { args: { call: number } & ToolAnswer; data: object };
 }

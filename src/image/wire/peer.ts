@@ -1,9 +1,9 @@
 // Decides what the rest of the program knows of whatever speaks our wire. That is our own SBCL, or the agent in an
 // image that somebody else runs.
 
+import type { AgentOperations } from './agent-operations.ts';
 import type { Endable } from './ending-steps.ts';
 import type { Answer } from './messages.ts';
-import type { AgentOperations } from './operations.ts';
 
 /** One agent at the other end of a connection. */
 export interface Peer {

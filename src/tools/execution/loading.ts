@@ -1,7 +1,6 @@
 // Decides the tools that load files and systems.
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CallError } from '../../errors.ts';
@@ -11,9 +10,7 @@ import { WHOLE } from '../../files/lines.ts';
 import { decode, linesOf } from '../../files/text.ts';
 import type { Image } from '../../image/image.ts';
 import type { CallOptions, Reply } from '../../image/wire/call.ts';
-import type { Remarks } from '../../image/wire/data.ts';
 import { nearest } from '../../kernel/nearest.ts';
-import { joinSections } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -24,22 +21,11 @@ import {
 } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { visibleName } from '../../visible.ts';
-import { agreementSection } from '../agreement.ts';
-import { callOptions, limitOption, TIMEOUT, timeoutAdvice } from '../calling.ts';
-import {
-  DEBUG_LEVEL,
-  errorOptions,
-  type Holds,
-  heldOr,
-  holdingSection,
-  ON_ERROR,
-  RESTARTS,
-} from '../debug/hold.ts';
-import { conditionText, endingText, outputSection, waitedNote } from '../endings.ts';
-import { imbalanceText } from '../parentheses.ts';
+import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
+import { DEBUG_LEVEL, errorOptions, type Holds, heldOr, ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
-import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
 import { sourceFile } from '../source-file.ts';
+import { loadResult } from './load-text.ts';
 
 /** How answers about files are told, and which errors are held. */
 interface Showing {
@@ -231,7 +217,8 @@ async function loadNamedSystem(
   );
 }
 
-function systemResult(reply: Reply<'load-system'>, system: string, places: Places): Result {
+/** Returns what is told of the load of SYSTEM. */
+export function systemResult(reply: Reply<'load-system'>, system: string, places: Places): Result {
   const { value } = reply.data;
   if (value?.missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
   const similar = nearest(value.missing, value.known ?? []);
@@ -248,41 +235,4 @@ function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): s
   const loaded = (data.value?.loaded ?? []).filter((each) => each !== name.toLowerCase());
   if (data.value?.already) return `System ${name} was loaded already; changed files were loaded again.`;
   return `Loaded system ${name}${loaded.length > 0 ? `, with ${loaded.join(', ')}` : ''}`;
-}
-
-/** Files of one load whose parentheses are looked at. */
-const LOOKED_AT = 5;
-
-/** Returns what is wrong with the parentheses of the files in which the compiler found errors, or undefined. */
-function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
-  const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));
-  const texts = [...new Set(failed)].slice(0, LOOKED_AT).map((file) => {
-    try {
-      return imbalanceText(places.fileName(file), decode(readFileSync(file)).text);
-    } catch {
-      return undefined; // The file is gone; its errors are told.
-    }
-  });
-  return joinSections(texts);
-}
-
-function loadResult(
-  { ending, output, data, waitedMs }: Reply<'load-file'> | Reply<'load-system'> | Reply<'check-file'>,
-  headline: string,
-  places: Places,
-): Result {
-  const failed = ending.kind !== 'done' || (data.value !== undefined && 'notLoaded' in data.value);
-  const text = joinSections([
-    headline,
-    ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
-    timeoutAdvice(ending),
-    holdingSection(data),
-    groupedWarnings(data, places),
-    parenthesesSection(data, places),
-    redefinedSection(data),
-    agreementSection(data.value?.agreement, places),
-    readtableSection(data),
-    outputSection(output),
-  ]);
-  return { data: { ...data.value, ending }, text, failed, ...waitedNote(waitedMs) };
 }

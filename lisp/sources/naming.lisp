@@ -1,0 +1,44 @@
+;;;; Where a file defines something that SBCL does not know of, such as a test, by the texts that were loaded.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(defun names-what-p (form name)
+  "True when the text FORM is a definition of what is called NAME, a string without a package."
+  (destructuring-bind (&optional (operator "") (second "")) (form-parts form 2)
+    (let* ((inner (string-left-trim "(" second))
+           (end (or (position-if (lambda (char) (find char " ()")) inner) (length inner)))
+           (colon (position #\: inner :end end :from-end t)))
+      (and (or (eql 0 (search "def" operator :test #'char-equal)) (search "test" operator :test #'char-equal))
+           (string-equal name (string-trim "|\"" (subseq inner (if colon (1+ colon) 0) end)))))))
+
+(defun package-in-force (forms number)
+  "Return the package that the last IN-PACKAGE form before the one with NUMBER in FORMS, texts, names, or NIL."
+  (let ((form (find-if (lambda (form) (eql 0 (search "(in-package" form :test #'char-equal)))
+                       forms :end number :from-end t)))
+    (and form (find-package (string-upcase (string-left-trim "#:'" (string-trim "\"" (second (form-parts form 2)))))))))
+
+(defun number-naming (name package text)
+  "Return the number of the form of TEXT that defines NAME, a string, in PACKAGE, or in any when that is NIL."
+  (let* ((forms (and (search name text :test #'char-equal) (forms-of text)))
+         (number (position-if (lambda (form) (names-what-p form name)) (or forms #()))))
+    (and number
+         (or (null package) (eq package (package-in-force forms number)))
+         number)))
+
+(defun form-naming (name package more)
+  "Return the path of a file and the number of its form that defines NAME, a string, in PACKAGE, or in any.
+Looked at are the files that were loaded, and MORE, pairs of a path and a text. Return NIL when there is none."
+  (flet ((look (path text)
+           (let ((number (and text (number-naming name package text))))
+             (when number (return-from form-naming (values path number))))))
+    (loop for (path . text) in more do (look path text))
+    (loop for file being the hash-values of **files** do (look (source-file-path file) (source-file-text file)))))
+
+(defun known-text (path)
+  "Return the text of the file PATH, a native true name, as it was loaded, or NIL when that is not known."
+  (let ((file (gethash path **files**)))
+    (and file (source-file-text file))))
+
+(defun call-finding-forms (function)
+  "Call FUNCTION, in which each text is taken apart once."
+  (let ((*plain-forms* '())) (funcall function)))

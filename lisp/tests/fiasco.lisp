@@ -1,0 +1,70 @@
+;;;; Fiasco, the successor of Stefil. A test is a function; one with tests below it is a suite.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun fiasco-suite-p (package test)
+  "True when TEST of PACKAGE has others below it."
+  (plusp (hash-table-count (home-call package "CHILDREN-OF" test))))
+
+(defun fiasco-count (package slot)
+  "Return how many things SLOT of the context of PACKAGE has."
+  (length (slot-value (home-value package "*CONTEXT*") (home-symbol package slot))))
+
+(defun fiasco-call-body (package original arguments)
+  "Call ORIGINAL of PACKAGE with ARGUMENTS. When errors are held, it leaves them to the debugger."
+  (if *hold*
+      (with-home-values (package ("*DEBUG-ON-UNEXPECTED-ERROR*" t)) (apply original arguments))
+      (apply original arguments)))
+
+(defun fiasco-run-body (package original arguments)
+  "Run the body of the test that is the first of ARGUMENTS by ORIGINAL of PACKAGE, and note what came of it."
+  (let ((test (first arguments)))
+    (if (fiasco-suite-p package test)
+        (apply original arguments)
+        (call-as-test "fiasco" (home-call package "NAME-OF" test)
+                      (lambda ()
+                        (multiple-value-prog1 (fiasco-call-body package original arguments)
+                          (note-checks (fiasco-count package "SELF-ASSERTIONS"))
+                          (when (home-call package "SKIPPED-P" (home-value package "*CONTEXT*"))
+                            (incf (result-skipped *result*)))))))))
+
+(defun fiasco-message (&key form-control arguments)
+  "Return what FORM-CONTROL makes of ARGUMENTS, or NIL when that fails."
+  (ignore-errors (apply #'format nil form-control arguments)))
+
+(defun fiasco-note (package type arguments)
+  "Note the failure TYPE of PACKAGE with ARGUMENTS, the initargs of a condition."
+  (destructuring-bind (&key (form nil form-given) error format-control format-arguments expected
+                            expected-condition-type observed-condition &allow-other-keys)
+      arguments
+    (let ((kind (cond ((or expected (home-value package "*FAILURES-AND-ERRORS-ARE-EXPECTED*")) "expected")
+                      ((eq type (home-symbol package "UNEXPECTED-ERROR")) "error")
+                      (t "failure"))))
+      (apply #'note-failure package kind
+             (append (and form-given (list :form form))
+                     (and error (list :condition error))
+                     (and observed-condition (list :condition observed-condition))
+                     (and expected-condition-type
+                          (list :expected (format nil "a condition of type ~A" (value-text expected-condition-type))))
+                     (and format-control
+                          (list :text (fiasco-message :form-control format-control :arguments format-arguments))))))))
+
+(defun fiasco-record (package original arguments)
+  "Record a failure by ORIGINAL of PACKAGE as ARGUMENTS say, and note it."
+  (when (and *result* (not (and *hold* (eq (first arguments) (home-symbol package "UNEXPECTED-ERROR")))))
+    (fiasco-note package (first arguments) (rest arguments)))
+  (apply original arguments))
+
+(defun fiasco-entries (package)
+  "Return the tests and suites of PACKAGE."
+  (loop for name being the hash-keys of (home-value package "*TESTS*") using (hash-value test)
+        collect (let ((name name))
+                  (make-entry name (fiasco-suite-p package test)
+                              (lambda ()
+                                (home-call package "RUN-TESTS" name :describe-failures nil
+                                           :stream (make-broadcast-stream)))))))
+
+(define-framework "fiasco" '("FIASCO")
+  :probes '(("RUN-TEST-BODY-IN-HANDLERS" fiasco-run-body)
+            ("RECORD-FAILURE" fiasco-record))
+  :entries 'fiasco-entries)

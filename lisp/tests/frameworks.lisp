@@ -1,0 +1,111 @@
+;;;; What is known of a framework of tests, and how its functions tell of the tests that they run.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defstruct (framework (:constructor make-framework (name packages probes entries holding finish)))
+  "A framework. PACKAGES are the names that its package can have. PROBES are pairs of the name of a function of it and of
+what is called instead while tests run. That takes the package, what the name named, and the list of the arguments.
+ENTRIES returns the tests and suites of a package as ENTRY structures. HOLDING are pairs of the name of a variable and
+the value with which errors come to the debugger. FINISH takes what a run has written, for what only that tells, or is
+NIL."
+  name packages probes entries holding finish)
+
+(defstruct (entry (:constructor make-entry (name suite runner)))
+  "A test, or a SUITE of them. RUNNER is a function that runs it without a report."
+  name suite runner)
+
+(sb-ext:defglobal **frameworks** '() "The frameworks, those that were defined last first.")
+
+(defun define-framework (name packages &key probes entries holding finish)
+  "Define the framework NAME, as MAKE-FRAMEWORK takes it."
+  (push (make-framework name packages probes entries holding finish) **frameworks**))
+
+(defun home-symbol (package name)
+  "Return the symbol NAME of PACKAGE, or NIL."
+  (contrib-symbol (package-name package) name))
+
+(defun home-call (package name &rest arguments)
+  "Call the function NAME of PACKAGE with ARGUMENTS."
+  (apply (home-symbol package name) arguments))
+
+(defun home-value (package name)
+  "Return the value of the variable NAME of PACKAGE, or NIL where it has none."
+  (let ((symbol (home-symbol package name)))
+    (and symbol (boundp symbol) (symbol-value symbol))))
+
+(defun home-type-p (package name object)
+  "True when OBJECT is of the class NAME of PACKAGE."
+  (let ((symbol (home-symbol package name)))
+    (and symbol (find-class symbol nil) (typep object symbol))))
+
+(defmacro with-home-values ((package &rest names-and-values) &body body)
+  "Evaluate BODY with the variables of PACKAGE of NAMES-AND-VALUES bound, as far as there are such."
+  `(call-with-values-bound ,package (list ,@(loop for (name value) in names-and-values collect `(cons ,name ,value)))
+                           (lambda () ,@body)))
+
+(defun call-with-values-bound (package bindings function)
+  "Call FUNCTION with the variables of PACKAGE bound that BINDINGS, pairs of a name and a value, have."
+  (let ((known (loop for (name . value) in bindings
+                     for symbol = (home-symbol package name)
+                     when symbol collect (cons symbol value))))
+    (progv (mapcar #'car known) (mapcar #'cdr known) (funcall function))))
+
+;;; Probes. They are there while tests run.
+
+(defvar *run* nil "The run of tests that this thread is in, or NIL.")
+
+(sb-ext:defglobal **runs** 0 "How many runs there are now.")
+(sb-ext:defglobal **probed** '() "The functions with probes.")
+(sb-ext:defglobal **probes-lock** (sb-thread:make-mutex :name "live-lisp probes") "Held while these change.")
+
+(defun probe-for (package around)
+  "Return the function that calls AROUND in the place of a function of PACKAGE, in a run."
+  (lambda (original &rest arguments)
+    (if *run*
+        (funcall around package original arguments)
+        (apply original arguments))))
+
+(defun framework-homes (framework)
+  "Return the packages of FRAMEWORK that there are."
+  (loop for name in (framework-packages framework)
+        for package = (find-package name)
+        when package collect package))
+
+(defun add-probes ()
+  "Probe the functions of all frameworks that are loaded and that have no probes yet."
+  (sb-thread:with-mutex (**probes-lock**)
+    (dolist (framework **frameworks**)
+      (dolist (package (framework-homes framework))
+        (loop for (name around) in (framework-probes framework)
+              for function = (contrib-function (package-name package) name)
+              do (when (and function (not (member function **probed**)))
+                   (push function **probed**)
+                   (encapsulate function 'live-lisp-tests (probe-for package around))))))))
+
+(defun operate-and-probe (original &rest arguments)
+  "Call ORIGINAL, by which ASDF operates, with ARGUMENTS, and probe what it has loaded."
+  (multiple-value-prog1 (apply original arguments)
+    (when *run* (add-probes))))
+
+(defun call-with-probes (function)
+  "Call FUNCTION while the functions of frameworks tell of the tests that they run."
+  (sb-thread:with-mutex (**probes-lock**)
+    (when (and (= 1 (incf **runs**)) (contrib-function "ASDF" "OPERATE"))
+      (let ((operate (contrib-function "ASDF" "OPERATE")))
+        (push operate **probed**)
+        (encapsulate operate 'live-lisp-tests #'operate-and-probe))))
+  (unwind-protect (progn (add-probes) (funcall function))
+    (sb-thread:with-mutex (**probes-lock**)
+      (when (zerop (decf **runs**))
+        (dolist (name (shiftf **probed** '()))
+          (unencapsulate name 'live-lisp-tests))))))
+
+(defun call-holding (function)
+  "Call FUNCTION. When this call holds its errors, frameworks leave them to the debugger meanwhile."
+  (let ((bindings (and *hold*
+                       (loop for framework in **frameworks**
+                             append (loop for package in (framework-homes framework)
+                                          append (loop for (name value) in (framework-holding framework)
+                                                       for symbol = (home-symbol package name)
+                                                       when symbol collect (cons symbol value)))))))
+    (progv (mapcar #'car bindings) (mapcar #'cdr bindings) (funcall function))))

@@ -1,0 +1,111 @@
+;;;; The run of tests that the server asks for: of systems, or of those that are named.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun all-entries ()
+  "Return the tests and suites that all frameworks know."
+  (loop for framework in **frameworks**
+        append (loop for package in (framework-homes framework)
+                     append (handler-case (funcall (framework-entries framework) package)
+                              ;; Another version of it keeps them elsewhere; the others are found.
+                              (error () '())))))
+
+(defun entry-text (entry)
+  "Return the name of ENTRY as text."
+  (test-text (entry-name entry)))
+
+(defun bare-name (entry)
+  "Return the name of ENTRY without a package."
+  (let ((name (entry-name entry)))
+    (if (symbolp name) (symbol-name name) (entry-text entry))))
+
+(defun entries-named (text entries)
+  "Return those of ENTRIES that TEXT names: all of the name, or the name without a package."
+  (let ((text (let ((colon (search "::" text)) (single (position #\: text)))
+                (cond (colon text)
+                      (single (concatenate 'string (subseq text 0 single) ":" (subseq text single)))
+                      (t text)))))
+    (or (remove text entries :key #'entry-text :test-not #'string-equal)
+        (remove text entries :key #'bare-name :test-not #'string-equal))))
+
+(defun entries-of-name (name entries)
+  "Return those of ENTRIES that NAME names. Leave the operation when these are none, or have several names."
+  (let* ((found (entries-named name entries))
+         (texts (remove-duplicates (mapcar #'entry-text found) :test #'string=)))
+    (cond ((null found) (fail-lookup "missing" name "known" (page (mapcar #'entry-text entries) 0 5000)))
+          ((rest texts) (fail-lookup "several" name "known" (page texts 0 100)))
+          (t found))))
+
+(defun entries-again (names entries)
+  "Return those of ENTRIES whose names, whole, are among NAMES. The second value are those of NAMES that are no more."
+  (let ((found (loop for name in names append (remove name entries :key #'entry-text :test-not #'string=))))
+    (values found (set-difference names (mapcar #'entry-text found) :test #'string=))))
+
+(defun entries-of-package (package entries)
+  "Return the tests among ENTRIES whose names are in PACKAGE."
+  (remove-if-not (lambda (entry) (and (not (entry-suite entry)) (eq package (package-of (entry-name entry)))))
+                 entries))
+
+(defun packages-data (entries)
+  "Return in which packages the tests among ENTRIES are, as JSON objects."
+  (let ((counts (make-hash-table :test 'equal)))
+    (dolist (entry entries)
+      (let ((package (package-of (entry-name entry))))
+        (when (and package (not (entry-suite entry))) (incf (gethash (package-name package) counts 0)))))
+    (page (loop for name being the hash-keys of counts using (hash-value count)
+                collect (object "package" name "tests" count))
+          0 20)))
+
+(defun run-entries (entries)
+  "Run ENTRIES one after the other."
+  (dolist (entry entries)
+    (call-user-code (entry-runner entry))))
+
+(defun test-system (name)
+  "Have ASDF test the system NAME."
+  (call-noting
+   (lambda ()
+     (call-user-code (lambda () (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))
+
+(defun finish-run ()
+  "Note what the frameworks that are loaded tell only in what they have written."
+  (let ((output (output-text (job-output *job*))))
+    (dolist (framework **frameworks**)
+      (when (and output (framework-finish framework) (framework-homes framework))
+        (funcall (framework-finish framework) output)))))
+
+(defun run-chosen (systems entries)
+  "Test SYSTEMS, and run ENTRIES, with what counts for both."
+  (call-with-probes
+   (lambda ()
+     (call-holding
+      (lambda ()
+        (call-with-quiet-compiler
+         (lambda ()
+           (mapc #'test-system systems)
+           (run-entries entries)
+           (finish-run))))))))
+
+(defun call-with-seed (seed function)
+  "Call FUNCTION with random numbers that follow from SEED, an integer or NIL."
+  (if seed
+      (let ((*random-state* (sb-ext:seed-random-state seed))) (funcall function))
+      (funcall function)))
+
+(define-operation ("test-run" :members t) (systems name again package skip seed)
+  "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those that have the names AGAIN, or the tests of PACKAGE.
+SKIP are names of tests that are left out. Random numbers follow from SEED, if it is given. Tell what came of each test."
+  (let* ((*run* (make-run skip))
+         (entries (and (or name again package) (all-entries)))
+         (gone '())
+         (chosen (cond (package (entries-of-package (named-package package) entries))
+                       (name (entries-of-name name entries))
+                       (again (setf (values entries gone) (entries-again again entries))
+                              entries)))
+         (members (call-as-job-part nil (lambda ()
+                                          (call-with-seed seed (lambda () (run-chosen systems chosen) '()))))))
+    (list* "tests" (results-data *run*)
+           "gone" gone
+           "features" (feature-names)
+           "packages" (and (null (run-results *run*)) (packages-data (all-entries)))
+           members)))

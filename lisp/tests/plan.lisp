@@ -1,0 +1,151 @@
+;;;; Which systems are tested, what is loaded for that, and what of it ASDF would take for unchanged.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun operation-p (operation name)
+  "True when OPERATION, a name or an instance of ASDF, is the one called NAME."
+  (let ((class (contrib-symbol "ASDF" name)))
+    (if (symbolp operation) (string= (symbol-name operation) name) (typep operation class))))
+
+(defun system-of (component)
+  "Return the system that COMPONENT, as dependencies of ASDF name it, is or names, or NIL."
+  (if (typep component '(or string symbol))
+      (ignore-errors (find-system component))
+      (and (typep component (contrib-symbol "ASDF" "SYSTEM")) component)))
+
+(defun test-operation ()
+  "Return the operation of ASDF that tests."
+  (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP")))
+
+(defun systems-before (system)
+  "Return the systems that testing SYSTEM depends on by its definition, each after true when it is tested too, in pairs."
+  (loop for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" (test-operation) system)
+        when (or (operation-p operation "TEST-OP") (operation-p operation "LOAD-OP"))
+          append (loop for component in components
+                       for other = (system-of component)
+                       when (and other (not (eq other system)))
+                         collect (cons (operation-p operation "TEST-OP") other))))
+
+(defun tested-with (system)
+  "Return SYSTEM and all systems that are loaded or tested when it is tested, those that others need first."
+  (let ((seen '()) (order '()))
+    (labels ((visit (system tested)
+               (unless (member system seen)
+                 (push system seen)
+                 (when tested
+                   (loop for (tests . other) in (systems-before system) do (visit other tests)))
+                 (push system order))))
+      (visit system t))
+    (reverse order)))
+
+(defun tests-something-p (system)
+  "True when testing SYSTEM does anything that its definition says."
+  (or (some #'car (systems-before system))
+      (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
+                   (list (find-class (contrib-symbol "ASDF" "TEST-OP")) (sb-mop:intern-eql-specializer system))
+                   nil)))
+
+(defun component-name (system)
+  "Return the name of SYSTEM."
+  (asdf-call "COMPONENT-NAME" system))
+
+;;; What ASDF takes for unchanged, because it goes by seconds
+
+(sb-ext:defglobal **texts** (make-hash-table :test 'equal :synchronized t)
+  "The texts of the files of the systems that were tested, as they were loaded, by native true name.")
+
+(defun seems-unchanged-p (component)
+  "True when the source of COMPONENT is no newer than its fasl, in seconds. The second value is true when both are of the
+same second."
+  (let ((source (ignore-errors (file-write-date (asdf-call "COMPONENT-PATHNAME" component))))
+        (fasl (ignore-errors
+               (file-write-date (first (asdf-call "OUTPUT-FILES"
+                                                  (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP"))
+                                                  component))))))
+    (and source fasl (values (<= source fasl) (= source fasl)))))
+
+(defun source-components (system)
+  "Return the source files of SYSTEM as components, each with its native true name, in pairs."
+  (loop for component in (ignore-errors
+                          (asdf-call "REQUIRED-COMPONENTS" system
+                                     :component-type (contrib-symbol "ASDF" "CL-SOURCE-FILE")))
+        for path = (ignore-errors (sb-ext:native-namestring (truename (asdf-call "COMPONENT-PATHNAME" component))))
+        when path collect (cons component path)))
+
+(defun other-text-p (path text)
+  "True when the file PATH, a native name, has another text than TEXT."
+  (string/= text (or (read-text (sb-ext:parse-native-namestring path)) text)))
+
+(defun unnoticed-p (system)
+  "True when the image or the fasls can lack what was changed in SYSTEM, and ASDF would not notice."
+  (loop for (component . path) in (source-components system)
+        for text = (or (known-text path) (gethash path **texts**))
+          thereis (multiple-value-bind (unchanged same-second) (seems-unchanged-p component)
+                    (if text
+                        (and unchanged (other-text-p path text))
+                        same-second))))
+
+(defun keep-texts (system loads)
+  "Keep the texts of the files of SYSTEM: what LOADS, when that is true, else what was loaded, as far as it is sure."
+  (loop for (component . path) in (source-components system)
+        do (when (or loads
+                     (and (not (gethash path **texts**))
+                          (equal '(t nil) (multiple-value-list (seems-unchanged-p component)))))
+             (setf (gethash path **texts**) (read-text (sb-ext:parse-native-namestring path))))))
+
+(defun to-load-p (system)
+  "True when ASDF has something to do to load SYSTEM."
+  (asdf-call "PLAN-ACTIONS" (asdf-call "MAKE-PLAN" nil (contrib-symbol "ASDF" "LOAD-OP") system)))
+
+;;; Those of the workspace
+
+(defun systems-below (root)
+  "Return the systems that files below ROOT, the native name of a directory, define, in the order of their names."
+  (let ((files (loop for file being the hash-values of (or (registry) (make-hash-table))
+                     for path = (ignore-errors (sb-ext:native-namestring (truename file)))
+                     when (and path (eql 0 (search root path))) collect path)))
+    (dolist (file files)
+      (ignore-errors (find-system (pathname-name (sb-ext:parse-native-namestring file)))))
+    (loop for name in (sort (copy-list (asdf-call "REGISTERED-SYSTEMS")) #'string<)
+          for system = (asdf-call "REGISTERED-SYSTEM" name)
+          for file = (ignore-errors (sb-ext:native-namestring (truename (asdf-call "SYSTEM-SOURCE-FILE" system))))
+          when (member file files :test #'equal) collect system)))
+
+(defun systems-to-test (root)
+  "Return those systems below ROOT of which the definition says how they are tested, without those that another tests."
+  (let* ((below (or (systems-below root)
+                    ;; They can have been written after ASDF looked.
+                    (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY") (systems-below root))))
+         (systems (remove-if-not #'tests-something-p below))
+         (inner (loop for system in systems append (remove system (tested-with system)))))
+    (set-difference systems inner)))
+
+(defun plan-data (systems known)
+  "Return how SYSTEMS are tested as a JSON object: their names, and what is loaded before, with force where that must be.
+With KNOWN it is only what was loaded already."
+  (object "systems" (mapcar #'component-name systems)
+          "loads" (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
+                        for force = (unnoticed-p system)
+                        for loads = (and (or (not known) (asdf-call "COMPONENT-LOADED-P" system))
+                                         (or force (to-load-p system)))
+                        do (keep-texts system loads)
+                        when loads
+                          collect (object "name" (component-name system) "force" force))))
+
+(define-operation ("test-plan" :members t) (system root known)
+  "Tell which systems are loaded before SYSTEM is tested, or those below ROOT, the native name of a directory. With KNOWN
+it is only those that were loaded already."
+  (call-as-job-part nil
+                    (lambda ()
+                      (sb-thread:with-mutex (**load-lock**)
+                        (load-asdf)
+                        (asdf-call "ENSURE-SOURCE-REGISTRY")
+                        (call-finding-all
+                         (lambda ()
+                           (let ((found (and system (call-user-code
+                                                     (lambda ()
+                                                       (find-system (string-downcase (string-left-trim "#:" system))))))))
+                             (list "value"
+                                   (cond (found (plan-data (list found) known))
+                                         (system (object "missing" (string-downcase system) "known" (known-systems)))
+                                         (t (plan-data (reverse (systems-to-test root)) known)))))))))))

@@ -1,0 +1,45 @@
+;;;; PTester. It has checks only: each counts as a test that is called as its form.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun ptester-note (package passed arguments)
+  "Note the check of PACKAGE that ARGUMENTS describe, which PASSED or not."
+  (destructuring-bind (&key expected-result test-results multiple-values known-failure condition &allow-other-keys)
+      arguments
+    (note-checks 1)
+    (let* ((signalled (find-if (lambda (each) (typep each 'condition)) (list test-results condition)))
+           (got (and (consp test-results) (rest test-results))))
+      (unless passed
+        (apply #'note-failure package (if known-failure "expected" "failure")
+               (if signalled
+                   (list :condition signalled)
+                   (list :expected (if multiple-values (values-text expected-result) (value-text expected-result))
+                         :got (values-text got))))))))
+
+(defun ptester-check (package original arguments)
+  "Make the check of PACKAGE that ARGUMENTS describe by ORIGINAL, without its report, and note it."
+  (call-as-test "ptester" (getf arguments :test-form)
+                (lambda ()
+                  (with-home-values (package ("*BREAK-ON-TEST-FAILURES*" nil))
+                    (let ((passed (let ((*error-output* (make-broadcast-stream))) (apply original arguments))))
+                      (ptester-note package passed arguments)
+                      passed)))))
+
+(defparameter *ptester-abortion* " aborted by signalling an uncaught error:"
+  "What the report of a group of checks says that an error has ended.")
+
+(defun ptester-finish (output)
+  "Note the groups of checks that an error has ended, as OUTPUT tells."
+  (loop for place = (search *ptester-abortion* output) then (search *ptester-abortion* output :start2 (1+ place))
+        while place
+        do (let* ((start (1+ (or (position #\Newline output :end place :from-end t) -1)))
+                  (end (+ place (length *ptester-abortion*)))
+                  (text (subseq output end (search "**********" output :start2 end))))
+             (call-as-test "ptester" (subseq output start place)
+                           (lambda () (note-failure nil "error" :text (concatenate 'string "an error ended it:" text)))))))
+
+(define-framework "ptester" '("PTESTER")
+  :probes '(("TEST-CHECK" ptester-check))
+  :entries (constantly '())
+  :finish 'ptester-finish
+  :holding '(("*BREAK-ON-TEST-FAILURES*" t)))

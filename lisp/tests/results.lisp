@@ -1,0 +1,182 @@
+;;;; What came of each test. The server is told when one begins and when it has ended, for an image that is lost.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defparameter *noted-failures* 200 "How many failures of a run are told in full; the others are counted.")
+(defparameter *noted-in-test* 20 "How many failures of one test are.")
+
+(defstruct (run (:constructor make-run (skip)))
+  "A run of tests. SKIP are the names of those that are left out. RESULTS are what came of the tests, newest first, and
+NOTED is how many failures are told in full."
+  skip (results '()) (noted 0))
+
+(defstruct (result (:constructor make-result (framework name text)))
+  "What came of a test. FRAMEWORK is the name of its framework, NAME what that calls it, TEXT the same as text. CHECKS are
+how many it made, FAILED how many of those failed, SKIPPED how many were left out. ERRORS are how many errors nobody
+expected, EXPECTED how many failures somebody did. FAILURES are JSON objects, newest first. LEFT is true when it did not come to
+its end. NOTES is for its framework."
+  framework name text
+  (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
+  (failures '()) (output nil) (milliseconds 0) (left nil) (notes '())
+  (output-capture (make-capture 400 600)))
+
+(defvar *result* nil "The result of the test that this thread runs, or NIL.")
+
+(defun test-text (name)
+  "Return NAME, of a test, as text by which it is found again."
+  (typecase name
+    (symbol (symbol-text name))
+    (string (shortened 200 (on-one-line name)))
+    (t (printing-briefly 200 name))))
+
+(defun home-of (name)
+  "Return the package in which what belongs to the test NAME is printed."
+  (or (and (symbolp name) (symbol-package name)) (usable-package *package*)))
+
+(defun printing-briefly (limit object &optional (package *package*))
+  "Return OBJECT printed in at most LIMIT characters, with names as in PACKAGE."
+  (printing-plainly
+    (let ((*package* (usable-package package)) (*print-length* 30) (*print-level* 8) (*print-case* :downcase)
+          ;; For 'x in the place of (quote x).
+          (*print-pretty* t) (*print-right-margin* 10000) (*print-pprint-dispatch* **pretty-printers**))
+      (on-one-line (print-safely limit object)))))
+
+;;; Failures
+
+(defun check-place (package)
+  "Return where the check that is being made stands, as a property list of members, or NIL. That is the newest call on the
+stack in a file that is neither of the system nor of the framework of PACKAGE."
+  (loop for frame in (ignore-errors (shown-frames))
+        for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
+        for place = (and (not (folded-p frame))
+                         (not (system-frame-p frame))
+                         (not (and root (symbolp root) (eq (symbol-package root) package)))
+                         (call-place frame))
+        when place return place))
+
+(defun note-failure (package kind &key (form nil form-given) (expected nil expected-given) (got nil got-given) text condition
+                                  (place (check-place package)))
+  "Note in the result of the test that runs a failure of KIND, \"failure\", \"error\" or \"expected\". PACKAGE is that of
+its framework. FORM is what was checked, EXPECTED and GOT are values as text, TEXT is what the framework says. CONDITION
+is what was signalled, and PLACE where, as CHECK-PLACE has it."
+  (cond ((string= kind "error") (incf (result-errors *result*)))
+        ((string= kind "expected") (incf (result-expected *result*)))
+        (t (incf (result-failed *result*))))
+  (when (and (string/= kind "expected")
+             (< (run-noted *run*) *noted-failures*)
+             (< (length (result-failures *result*)) *noted-in-test*))
+    (incf (run-noted *run*))
+    (let ((home (home-of (result-name *result*))))
+      (push (object "kind" kind
+                    "form" (and form-given (printing-briefly 300 form home))
+                    "expected" (and expected-given expected)
+                    "got" (and got-given got)
+                    "text" (and text (shortened 600 (string-trim " " (on-one-line text))))
+                    "type" (and condition (class-text (class-of condition)))
+                    "condition" (and condition (shortened 600 (on-one-line (report-text 600 condition))))
+                    "place" (and place (make-json-object place)))
+            (result-failures *result*)))))
+
+(defun note-checks (count)
+  "Note that the test that runs has made COUNT checks more."
+  (incf (result-checks *result*) count))
+
+(defun value-text (value)
+  "Return VALUE, in the test that runs, as text."
+  (printing-briefly 300 value (home-of (result-name *result*))))
+
+(defun values-text (values)
+  "Return VALUES, a list of those of one form, as text."
+  (if (= 1 (length values))
+      (value-text (first values))
+      (format nil "(values~{ ~A~})" (mapcar #'value-text values))))
+
+;;; Telling
+
+(defun tell-part (part)
+  "Tell the server PART, a JSON object, of the answer of this job before that is there."
+  (when *job* (send (object "part" part "id" (job-id *job*)))))
+
+(defun output-text (capture)
+  "Return the end of what CAPTURE has kept, or NIL."
+  (let ((output (captured capture)))
+    (when output
+      (destructuring-bind (&key head tail) (loop for (key value) on (json-object-members output) by #'cddr
+                                                 when (equal key "text") append (list :head value)
+                                                 when (equal key "tail") append (list :tail value))
+        (let* ((text (string-trim '(#\Space #\Newline) (if tail (concatenate 'string head "..." tail) head))))
+          (and (plusp (length text)) text))))))
+
+(defun result-data (result &optional definition)
+  "Return RESULT, of a test that is at DEFINITION, as a JSON object."
+  (object "definition" definition
+          "framework" (result-framework result)
+          "test" (result-text result)
+          "checks" (result-checks result)
+          "failed" (result-failed result)
+          "errors" (result-errors result)
+          "skipped" (result-skipped result)
+          "expected" (result-expected result)
+          "failures" (reverse (result-failures result))
+          "output" (and (or (result-left result) (result-failures result))
+                        (output-text (result-output-capture result)))
+          "milliseconds" (result-milliseconds result)
+          "left" (result-left result)))
+
+(defun milliseconds-since (began)
+  "Return how many milliseconds have passed since the internal real time BEGAN."
+  (round (* 1000 (- (get-internal-real-time) began)) internal-time-units-per-second))
+
+(defun call-capturing (result function)
+  "Call FUNCTION with what it writes going to RESULT."
+  (let* ((stream (capturing (result-output-capture result)))
+         (*standard-output* stream) (*error-output* stream) (*trace-output* stream))
+    (funcall function)))
+
+(defun call-as-test (framework name function)
+  "Call FUNCTION, which runs the test NAME of FRAMEWORK, and note what came of it. One that the run leaves out is not run."
+  (let* ((text (test-text name)) (result (make-result framework name text)) (began (get-internal-real-time)) (done nil))
+    (unless (member text (run-skip *run*) :test #'string=)
+      (push result (run-results *run*))
+      (tell-part (object "began" text "framework" framework))
+      (unwind-protect (multiple-value-prog1 (let ((*result* result)) (call-capturing result function))
+                        (setf done t))
+        (setf (result-left result) (not done)
+              (result-milliseconds result) (milliseconds-since began))
+        (tell-part (result-data result))))))
+
+(defparameter *found-definitions* 50 "Of how many tests of a run that did not pass it is told where they are defined.")
+
+(defun bad-p (result)
+  "True when the test of RESULT did not pass."
+  (or (result-left result) (plusp (+ (result-failed result) (result-errors result)))))
+
+(defun bare-text (name)
+  "Return NAME, of a test, as text without a package or a class."
+  (let ((text (if (symbolp name) (symbol-name name) (test-text name))))
+    (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
+
+(defun package-of (name)
+  "Return the package that NAME, of a test, is in, or begins with; NIL for another."
+  (if (symbolp name)
+      (symbol-package name)
+      (let ((end (and (stringp name) (search "::" name)))) (and end (find-package (subseq name 0 end))))))
+
+(defun loaded-texts ()
+  "Return the paths of the files of the systems that were tested, with their texts, in pairs."
+  (loop for path being the hash-keys of **texts** using (hash-value text) collect (cons path text)))
+
+(defun definition-of (result)
+  "Return where the test of RESULT is defined as a JSON object, or NIL."
+  (multiple-value-bind (path number) (ignore-errors (form-naming (bare-text (result-name result))
+                                                                 (package-of (result-name result))
+                                                                 (loaded-texts)))
+    (and path (object "file" path "form" number))))
+
+(defun results-data (run)
+  "Return what came of the tests of RUN as JSON objects, in the order in which they began."
+  (call-finding-forms
+   (lambda ()
+     (loop with left = *found-definitions*
+           for result in (reverse (run-results run))
+           collect (result-data result (and (bad-p result) (plusp (decf left)) (definition-of result)))))))

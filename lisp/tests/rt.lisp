@@ -1,0 +1,57 @@
+;;;; RT, also as it comes with SBCL. A test is a form and the values that it should have.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun rt-values (package entry)
+  "Return the values that the test ENTRY of PACKAGE should have."
+  (if (listp entry) (cdddr entry) (home-call package "VALS" entry)))
+
+(defun rt-note-error (package condition)
+  "Note CONDITION, an error in a test of PACKAGE, and leave that, unless errors are held."
+  (unless *hold*
+    (note-failure package "error" :condition condition)
+    (throw (home-symbol package "*IN-TEST*") nil)))
+
+(defun rt-note-entry (package entry)
+  "Note what came of the test ENTRY of PACKAGE, which has ended and signalled nothing."
+  (note-checks 1)
+  (let ((kind (if (member (home-call package "NAME" entry) (home-value package "*EXPECTED-FAILURES*") :test #'equal)
+                  "expected"
+                  "failure"))
+        (got (getf (result-notes *result*) :values)))
+    (when (and (home-call package "PEND" entry) (zerop (result-errors *result*)))
+      (note-failure package kind
+                    :form (home-call package "FORM" entry)
+                    :expected (values-text (rt-values package entry))
+                    :got (and got (values-text (first got)))
+                    :place nil))))
+
+(defun rt-do-entry (package original arguments)
+  "Run the test that is the first of ARGUMENTS by ORIGINAL of PACKAGE without its report, and note what came of it."
+  (let ((entry (first arguments)))
+    (call-as-test "rt" (home-call package "NAME" entry)
+                  (lambda ()
+                    (with-home-values (package ("*CATCH-ERRORS*" nil))
+                      (multiple-value-prog1
+                          (handler-bind ((style-warning #'muffle-warning)
+                                         (error (lambda (condition) (rt-note-error package condition))))
+                            (funcall original entry (make-broadcast-stream)))
+                        (rt-note-entry package entry)))))))
+
+(defun rt-compare (package original arguments)
+  "Compare ARGUMENTS, the values of a test of PACKAGE and those that it should have, by ORIGINAL, and keep the former."
+  (declare (ignore package))
+  (when (and *result* (null (getf (result-notes *result*) :values)))
+    (setf (getf (result-notes *result*) :values) (list (first arguments))))
+  (apply original arguments))
+
+(defun rt-entries (package)
+  "Return the tests of PACKAGE."
+  (loop for each in (rest (home-value package "*ENTRIES*"))
+        for name = (home-call package "NAME" each)
+        collect (let ((name name)) (make-entry name nil (lambda () (home-call package "DO-TEST" name))))))
+
+(define-framework "rt" '("REGRESSION-TEST" "SB-RT")
+  :probes '(("DO-ENTRY" rt-do-entry)
+            ("EQUALP-WITH-CASE" rt-compare))
+  :entries 'rt-entries)

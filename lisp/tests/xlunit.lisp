@@ -1,0 +1,54 @@
+;;;; XLUnit. A test is an instance of a class with the body of a method; a class has a suite of them.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun xlunit-name (package test)
+  "Return what the TEST of PACKAGE is called: its class and its method."
+  (format nil "~A.~A" (symbol-text (class-name (class-of test))) (home-call package "NAME" test)))
+
+(defun xlunit-note (package condition test results)
+  "Note CONDITION, signalled in TEST of PACKAGE, also in RESULTS. Return true when that ends the test."
+  (cond ((home-type-p package "ASSERTION-FAILED" condition)
+         (note-failure package "failure" :text (xlunit-text package condition))
+         (home-call package "ADD-FAILURE" results test condition)
+         t)
+        ((and (typep condition 'serious-condition) (not *hold*))
+         (note-failure package "error" :condition condition)
+         (home-call package "ADD-ERROR" results test condition)
+         t)))
+
+(defun xlunit-text (package condition)
+  "Return what CONDITION, a failed assertion of PACKAGE, says."
+  (format nil "~@[~A: ~]~?" (home-call package "MESSAGE" condition)
+          (simple-condition-format-control condition) (simple-condition-format-arguments condition)))
+
+(defun xlunit-run (package original arguments)
+  "Run the test that is the first of ARGUMENTS by ORIGINAL of PACKAGE, and note what came of it."
+  (destructuring-bind (test results &rest options) arguments
+    (declare (ignore options))
+    (if (not (home-type-p package "TEST-CASE" test))
+        (apply original arguments)
+        (call-as-test "xlunit" (xlunit-name package test)
+                      (lambda ()
+                        (note-checks 1)
+                        (block test
+                          (handler-bind ((condition (lambda (condition)
+                                                      (when (xlunit-note package condition test results)
+                                                        (return-from test results)))))
+                            (funcall original test results :handle-errors nil))))))))
+
+(defun xlunit-entries (package)
+  "Return the tests and suites of PACKAGE."
+  (let* ((class (find-class (home-symbol package "TEST-CASE")))
+         (suites (progn (sb-mop:finalize-inheritance class)
+                        (home-call package "EXISTING-SUITES" (sb-mop:class-prototype class)))))
+    (flet ((entry (name suite test)
+             (make-entry name suite (lambda () (home-call package "RUN" test)))))
+      (loop for class being the hash-keys of (or suites (make-hash-table)) using (hash-value suite)
+            collect (entry class t suite)
+            append (loop for test in (home-call package "TESTS" suite)
+                         collect (entry (xlunit-name package test) nil test))))))
+
+(define-framework "xlunit" '("XLUNIT")
+  :probes '(("RUN-ON-TEST-RESULTS" xlunit-run))
+  :entries 'xlunit-entries)

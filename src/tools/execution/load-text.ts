@@ -1,0 +1,53 @@
+// Decides how a load of files reads: how it ended, its warnings, and where image and files differ then.
+
+import { readFileSync } from 'node:fs';
+import { decode } from '../../files/text.ts';
+import type { Reply } from '../../image/wire/call.ts';
+import type { Remarks } from '../../image/wire/data.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { agreementSection } from '../agreement.ts';
+import { timeoutAdvice } from '../calling.ts';
+import { holdingSection } from '../debug/hold.ts';
+import { conditionText, endingText, outputSection, waitedNote } from '../endings.ts';
+import { imbalanceText } from '../parentheses.ts';
+import type { Places } from '../places.ts';
+import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
+
+/** Files of one load whose parentheses are looked at. */
+const LOOKED_AT = 5;
+
+/** Returns what is wrong with the parentheses of the files in which the compiler found errors, or undefined. */
+function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
+  const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));
+  const texts = [...new Set(failed)].slice(0, LOOKED_AT).map((file) => {
+    try {
+      return imbalanceText(places.fileName(file), decode(readFileSync(file)).text);
+    } catch {
+      return undefined; // The file is gone; its errors are told.
+    }
+  });
+  return joinSections(texts);
+}
+
+/** Returns what is told of a load below HEADLINE; without one, only what there is to say of it. */
+export function loadResult(
+  { ending, output, data, waitedMs }: Reply<'load-file'> | Reply<'load-system'> | Reply<'check-file'>,
+  headline: string,
+  places: Places,
+): Result {
+  const failed = ending.kind !== 'done' || (data.value !== undefined && 'notLoaded' in data.value);
+  const text = joinSections([
+    headline,
+    ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
+    timeoutAdvice(ending),
+    holdingSection(data),
+    groupedWarnings(data, places),
+    parenthesesSection(data, places),
+    redefinedSection(data),
+    agreementSection(data.value?.agreement, places),
+    readtableSection(data),
+    outputSection(output),
+  ]);
+  return { data: { ...data.value, ending }, text, failed, ...waitedNote(waitedMs) };
+}

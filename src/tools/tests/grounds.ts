@@ -1,0 +1,14 @@
+// Decides what runs of tests work on.
+
+import type { Image } from '../../image/image.ts';
+import type { Holds } from '../debug/hold.ts';
+import type { Places } from '../places.ts';
+import type { TestMemory } from './memory.ts';
+
+/** What runs of tests work on. */
+export interface Grounds {
+  image: Image;
+  places: Places;
+  holds: Holds;
+  memory: TestMemory;
+}

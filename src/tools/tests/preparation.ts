@@ -1,0 +1,79 @@
+// Decides which systems a run of tests is about, and that what has changed of them is loaded first.
+
+import { CallError } from '../../errors.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import type { CallContext, Result } from '../../kernel/tool.ts';
+import { agreementSection } from '../agreement.ts';
+import { callOptions } from '../calling.ts';
+import { conditionText, endingText } from '../endings.ts';
+import { systemResult } from '../execution/loading.ts';
+import { groupedWarnings } from '../remarks.ts';
+import type { Grounds } from './grounds.ts';
+
+/** What a run is about: systems that are loaded, with what their loads SAID. Or a load FAILED, which is the answer. */
+export type Preparation = { systems: string[]; said: string } | { failed: Result };
+
+/** Loads what has changed of SYSTEM, or of the systems of the workspace that have tests, and of their tests. With KNOWN it
+ *  is only what was loaded already. */
+export async function prepare(
+  grounds: Grounds,
+  system: string | undefined,
+  context: CallContext,
+  known = false,
+): Promise<Preparation> {
+  const { image, places } = grounds;
+  const about = system === undefined ? { root: `${places.root}/`, known } : { system };
+  const { ending, data } = await image.call('test-plan', about, callOptions(context));
+  if (ending.kind !== 'done') {
+    const why =
+      ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places);
+    return {
+      failed: {
+        data: { ending },
+        text: `The systems to test could not be found out.\n\n${why}`,
+        failed: true,
+      },
+    };
+  }
+  const { systems = [], loads = [], missing, known: found = [] } = data.value ?? {};
+  if (missing !== undefined)
+    return { failed: systemResult({ ending, data: { value: { missing, known: found } } }, missing, places) };
+  const said: string[] = [];
+  for (const { name, force = false } of loads) {
+    const loaded = await load(grounds, name, force, context);
+    if (loaded.failed) return { failed: loaded.failed };
+    if (loaded.said !== '') said.push(loaded.said);
+  }
+  return { systems, said: joinSections(said) };
+}
+
+async function load(
+  { image, places }: Grounds,
+  name: string,
+  force: boolean,
+  context: CallContext,
+): Promise<{ said: string; failed?: Result }> {
+  const reply = await image.call('load-system', { name, force }, callOptions(context));
+  if (reply.ending.kind !== 'done') {
+    const result = systemResult(reply, name, places);
+    return { said: '', failed: { ...result, text: `No tests ran. ${result.text}` } };
+  }
+  const files = await image.call('system-files', { names: [name] }, callOptions(context));
+  places.keepLoaded(files.data.value ?? []);
+  const { data } = reply;
+  // Those of libraries that are compiled for the first time are not about this program.
+  const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.fileName(file) !== file);
+  return {
+    said: joinSections([
+      groupedWarnings({ warnings }, places),
+      agreementSection(data.value?.agreement, places),
+    ]),
+  };
+}
+
+/** Throws a CallError that says that no system of the workspace has tests. */
+export function refuseNothing(): never {
+  throw new CallError(
+    'No system of the workspace says how it is tested, so there is nothing to run. Give system, package or test; a system says it with :perform (test-op ...) or :in-order-to ((test-op ...)).',
+  );
+}

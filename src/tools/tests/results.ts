@@ -1,0 +1,62 @@
+// Decides what came of the tests of a run, also of one that did not come to its end, or whose image was lost.
+
+import type { Ending } from '../../image/wire/endings.ts';
+import type { TestPart, TestResult, TestRunData } from '../../image/wire/testing.ts';
+import { secondsText } from '../endings.ts';
+
+/** What came of a test, and why it did not come to its end, if so. */
+export interface Outcome extends TestResult {
+  why?: string;
+}
+
+/** Returns what came of the tests of a run that was told as DATA and ended so. */
+export function outcomesOf({ tests, parts = [] }: TestRunData, ending: Ending): Outcome[] {
+  const told = tests ?? fromParts(parts);
+  return told.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));
+}
+
+/** Returns what PARTS tell: tests that have ended, and those that only began. */
+function fromParts(parts: readonly TestPart[]): TestResult[] {
+  const results: TestResult[] = [];
+  for (const part of parts) {
+    if ('began' in part) {
+      results.push({ framework: part.framework, test: part.began, left: true });
+      continue;
+    }
+    const open = results.findLastIndex(({ test, left }) => left && test === part.test);
+    if (open === -1) results.push(part);
+    else results[open] = part;
+  }
+  return results;
+}
+
+/** Returns why a test did not come to its end, in a run that ended so. */
+function whyLeft(ending: Ending): string {
+  switch (ending.kind) {
+    case 'lost':
+      return `the image was lost: ${ending.how}`;
+    case 'condition':
+      return `${ending.condition.type.replace(/^(?:COMMON-LISP|SB-\w+)::/, '')}: ${ending.condition.text.replace(/\s+/g, ' ')}`;
+    case 'interrupted':
+      return interruptedText(ending);
+    case 'aborted':
+      return 'it was ended by its ABORT restart';
+    case 'done':
+      return 'it was left by a throw';
+  }
+}
+
+function interruptedText({ reason, afterMs }: Extract<Ending, { kind: 'interrupted' }>): string {
+  switch (reason) {
+    case 'timeout':
+      return `the run was interrupted after ${secondsText(afterMs)}, its limit`;
+    case 'heap':
+      return 'it was about to exhaust the heap';
+    case 'ended':
+      return 'its thread was ended by the code that ran in it';
+    case 'terminated':
+      return `its thread was ended after ${secondsText(afterMs)}, because it did not react to being interrupted`;
+    default:
+      return `the run was interrupted after ${secondsText(afterMs)}`;
+  }
+}

@@ -1,0 +1,125 @@
+// Decides how tests are run: in one round, or in several when some of them end the image or never end.
+
+import type { Reply } from '../../image/wire/call.ts';
+import type { CallContext, Result } from '../../kernel/tool.ts';
+import { callOptions, limitOption } from '../calling.ts';
+import { errorOptions, heldOr } from '../debug/hold.ts';
+import { isLookupFailure, lookupResult } from '../lookup.ts';
+import type { Grounds } from './grounds.ts';
+import { prepare } from './preparation.ts';
+import { type Outcome, outcomesOf } from './results.ts';
+import { countsOf, runText } from './run-text.ts';
+import { nameResult, noTestsResult } from './without-results.ts';
+
+/** What a run is asked for: systems as a whole, or tests. */
+export interface Asked {
+  systems?: string[];
+  name?: string;
+  again?: string[];
+  package?: string;
+  seed?: number;
+}
+
+/** How a run is asked for. */
+interface How {
+  readonly system?: string;
+  readonly isolate?: boolean;
+  readonly limit?: number;
+  readonly timeout?: number;
+  readonly on_error?: 'end' | 'hold';
+}
+
+export class Run {
+  readonly #grounds: Grounds;
+  readonly #how: How;
+  readonly #asked: Asked;
+  /** What was said of what was loaded before. */
+  readonly #said: string;
+  /** Of the rounds before. */
+  readonly #outcomes: Outcome[] = [];
+  #milliseconds = 0;
+  #loadedAll = false;
+
+  constructor(grounds: Grounds, how: How, asked: Asked, said: string) {
+    this.#grounds = grounds;
+    this.#how = how;
+    this.#asked = asked;
+    this.#said = said;
+  }
+
+  /** Runs the tests and returns what is told of them. */
+  async perform(context: CallContext): Promise<Result> {
+    const { image, holds, places } = this.#grounds;
+    for (;;) {
+      const skip = this.#outcomes.map(({ test }) => test);
+      const args = {
+        ...this.#asked,
+        ...(skip.length > 0 && { skip }),
+        ...errorOptions(this.#how, holds),
+      };
+      const began = performance.now();
+      const reply = await image.call('test-run', args, {
+        ...callOptions(context),
+        ...limitOption(this.#how),
+      });
+      this.#milliseconds += performance.now() - began;
+      if (reply.data.value !== undefined && !this.#loadedAll && this.#how.system === undefined) {
+        this.#loadedAll = true;
+        const prepared = await prepare(this.#grounds, undefined, context);
+        if ('failed' in prepared) return prepared.failed;
+        continue;
+      }
+      if (!this.#goesOn(reply, context)) {
+        return heldOr(reply, { name: 'test-run', args, holds, places }, (ended) => this.#result(ended));
+      }
+      this.#outcomes.push(...outcomesOf(reply.data, reply.ending));
+      if (reply.ending.kind === 'lost') {
+        const known = this.#asked.systems === undefined;
+        const prepared = await prepare(this.#grounds, this.#how.system, context, known);
+        if ('failed' in prepared) return prepared.failed;
+      }
+    }
+  }
+
+  /** Tells whether others run after REPLY: it was cut off in a test, and the others are to go on. */
+  #goesOn({ data, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
+    if (!this.#how.isolate || ending.kind === 'done' || signal?.aborted || data.held) return false;
+    const known = new Set(this.#outcomes.map(({ test }) => test));
+    return outcomesOf(data, ending).some(({ test, left }) => left && !known.has(test));
+  }
+
+  #result(reply: Reply<'test-run'>): Result {
+    const { data, ending } = reply;
+    const { value } = data;
+    if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
+    if (value !== undefined) return nameResult(value);
+    const tests = [...this.#outcomes, ...outcomesOf(data, ending)];
+    const { places, memory } = this.#grounds;
+    const what = this.#what();
+    const { gone = [] } = data;
+    memory.forget(gone);
+    if (tests.length === 0) return noTestsResult(what, reply, this.#said, places);
+    const counts = countsOf(tests);
+    const ended = ending.kind === 'done';
+    const difference = memory.keep(tests, ended ? (this.#asked.systems ?? []) : []);
+    const failed = counts.failedTests > 0 || !ended;
+    const features = new Set(data.features ?? []);
+    return {
+      data: { verdict: failed ? 'fail' : 'pass', ...counts, ...difference, results: tests, ending },
+      text: runText(
+        { what, tests, difference, gone, ending, milliseconds: this.#milliseconds, said: this.#said },
+        { limit: this.#how.limit ?? LIMIT, places, features },
+      ),
+      failed,
+    };
+  }
+
+  /** Returns what was tested, as people name it. */
+  #what(): string {
+    const { systems, name, package: home } = this.#asked;
+    return systems?.join(', ') ?? name ?? home ?? 'Those that failed';
+  }
+}
+
+/** Failures that are told. */
+const LIMIT = 20;

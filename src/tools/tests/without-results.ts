@@ -1,0 +1,53 @@
+// Decides what is told when no test was seen: of a framework that nobody knows, or because none ran.
+
+import type { Reply } from '../../image/wire/call.ts';
+import { wholeText } from '../../image/wire/endings.ts';
+import type { TestLookup } from '../../image/wire/testing.ts';
+import { nearest } from '../../kernel/nearest.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { conditionText, endingText } from '../endings.ts';
+import type { Places } from '../places.ts';
+
+/** Returns the result that answers for a name of tests that names none, or several. */
+export function nameResult({ missing, several, known = [] }: TestLookup): Result {
+  const names = [...new Set(known.flatMap((name) => [name.replace(/^.*::/, ''), name]))];
+  const near = nearest(
+    missing?.toLowerCase() ?? '',
+    names.map((name) => name.toLowerCase()),
+  );
+  const similar = names.filter((name) => near.includes(name.toLowerCase()));
+  const hint = similar.length > 0 ? ` Similar names: ${similar.join(', ')}.` : '';
+  const text =
+    missing === undefined
+      ? `${several} names several tests: ${known.join(', ')}. Nothing ran; give one of these.`
+      : `No framework has a test or suite ${missing}. Nothing ran.${hint}`;
+  return { data: { missing, several, known }, text, failed: true };
+}
+
+/** Characters of an output that are told: its end, where frameworks count. */
+const OUTPUT = 1500;
+
+/** Returns the result that answers for a run of WHAT in which no test was seen. SAID is what was told of loads before. */
+export function noTestsResult(
+  what: string,
+  { data, ending, output }: Reply<'test-run'>,
+  said: string,
+  places: Places,
+): Result {
+  const written = output === undefined ? '' : wholeText(output).trim();
+  const { packages = [] } = data;
+  const verdict = written === '' && ending.kind === 'done' ? 'none' : 'unknown';
+  const known = packages.map(({ package: home, tests }) => `${home} (${tests})`).join(', ');
+  const text = joinSections([
+    verdict === 'none'
+      ? `No tests ran: testing ${what} runs none and writes nothing.${known && ` Packages with tests: ${known}; give package or test.`}`
+      : ending.kind === 'done'
+        ? `Verdict unknown: what tests ${what} is no framework that live-lisp knows.`
+        : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.`,
+    ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
+    written && `Its output ends:\n${written.length > OUTPUT ? `... ${written.slice(-OUTPUT)}` : written}`,
+    said,
+  ]);
+  return { data: { verdict, ending }, text, failed: verdict === 'none' || ending.kind !== 'done' };
+}

@@ -1,0 +1,159 @@
+// Tests that never end, end their thread or their image, or are of nobody's framework; and what a run says of its loads.
+
+import { statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { write } from './workspaces.ts';
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  write(root.path, {
+    'all.asd': `(defsystem "hostile" :depends-on ("fiveam") :components ((:file "hostile")))
+(defsystem "own" :perform (test-op (o c) (format t "~&2 of 3 pass.~%")))
+(defsystem "none" :perform (test-op (o c)))
+(defsystem "failing" :perform (test-op (o c) (error "It is broken.")))
+(defsystem "behind" :depends-on ("sb-rt") :components ((:file "behind"))
+  :perform (test-op (o c) (uiop:symbol-call :sb-rt :do-tests) (error "Tests failed.")))
+(defsystem "unread" :components ((:file "unread")) :perform (test-op (o c)))
+(defsystem "groups" :depends-on ("ptester") :components ((:file "groups"))
+  :perform (test-op (o c) (uiop:symbol-call :groups :run)))
+(defsystem "random" :depends-on ("sb-rt") :components ((:file "random")))
+`,
+    'hostile.lisp': `(defpackage hostile (:use cl fiveam))
+(in-package hostile)
+(def-suite hostile)
+(in-suite hostile)
+(test first-one (is (= 1 1)))
+(test hangs (princ "Waiting.") (loop (sleep 0.05)))
+(test exits (sb-ext:exit :code 3))
+(test ends-thread (sb-thread:abort-thread))
+(test fills-heap (let ((all '())) (loop (push (make-array 1000000) all))))
+(test recurs (labels ((down (n) (1+ (down (1+ n))))) (is (= 1 (down 1)))))
+(test aborts (sb-alien:alien-funcall (sb-alien:extern-alien "abort" (function sb-alien:void))))
+(test throws (throw 'nowhere 1))
+(test prints (dotimes (n 100000) (princ "Much. ")) (is (= 1 2)))
+(test skips (skip "not now"))
+(test many (dotimes (n 1000) (is (= n -1))))
+(test last-one (is (= 1 1)))
+`,
+    'behind.lisp': '(in-package :sb-rt)\n(deftest behind.one (+ 1 1) 2)\n',
+    'unread.lisp': '(defun unread (',
+    'groups.lisp': `(defpackage groups (:use cl ptester))
+(in-package groups)
+(defun run ()
+  (with-tests (:name "sums")
+    (test 3 (+ 1 2))
+    (test 4 (+ 1 2))
+    (test 4 (+ 1 2) :known-failure t)
+    (test-error (error "Good."))
+    (error "Bad.")
+    (test 5 (+ 2 3))))
+`,
+    'random.lisp': '(in-package :sb-rt)\n(defun most () 1000000)\n(deftest chance (random (most)) :none)\n',
+  });
+  session = await startSession({ args: ['--root', root.path, '--heap', '512MB'] });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+async function run(args: Record<string, unknown>): Promise<Answer> {
+  const answer = await session.call('run_tests', args);
+  return { ...answer, text: answer.text.replace(/\d+\.\d s\)\./g, 'N s).') };
+}
+
+test('a framework that nobody knows has no verdict but the end of its output', async () => {
+  expect(await run({ system: 'own' })).toEqual({
+    text: 'Verdict unknown: what tests own is no framework that live-lisp knows.\n\nIts output ends:\n2 of 3 pass.',
+    notices: [],
+    isError: false,
+  });
+  expect(await run({ system: 'none' })).toEqual({
+    text: 'No tests ran: testing none runs none and writes nothing.',
+    notices: [],
+    isError: true,
+  });
+  const { text, isError } = await run({ system: 'failing' });
+  expect(isError).toBe(true);
+  expect(text).toMatch(
+    /^The tests of failing ended early, and none of a framework that live-lisp knows had run\.\n\nError: It is broken\./,
+  );
+});
+
+test('an error of a test-op after its tests is told', async () => {
+  expect(await run({ system: 'behind' })).toEqual({
+    text: 'behind: 1 test passes (N s).\nAfter its tests it signalled SIMPLE-ERROR: Tests failed.',
+    notices: [],
+    isError: true,
+  });
+});
+
+test('no test runs when what they test cannot be loaded', async () => {
+  const { text, isError } = await run({ system: 'unread' });
+  expect(isError).toBe(true);
+  expect(text).toMatch(/^No tests ran\. System unread was not loaded to its end\./);
+  expect(text).toContain('unread.lisp');
+});
+
+test('checks without tests are told by their forms, and a group that an error ends', async () => {
+  expect(await run({ system: 'groups' })).toEqual({
+    text: [
+      'groups: 2 of 5 tests fail (4 checks, 1 failed as expected, N s).',
+      '  (+ 1 2): = 3, wanted 4, at groups.lisp:6',
+      '  Test sums: an error ended it: Bad.',
+    ].join('\n'),
+    notices: [],
+    isError: true,
+  });
+});
+
+test('random numbers repeat with the same seed', async () => {
+  await session.text('load_system', { system: 'random' });
+  const texts = await Promise.all([1, 1, 2].map(async (seed) => (await run({ test: 'chance', seed })).text));
+  expect(texts[1]).toBe(texts[0]);
+  expect(texts[2]).not.toBe(texts[0]);
+});
+
+test('a test that is not left by itself is told, and the others run when that is asked for', async () => {
+  await session.text('load_system', { system: 'hostile' });
+  const alone = await run({ test: 'hangs', timeout: 1 });
+  expect(alone.text).toMatch(
+    /^hangs: 1 of 1 test fails \(N s\)\.\n {2}HANGS hostile\.lisp:6: did not end: the run was interrupted after 1\.\d s, its limit\n {4}wrote: Waiting\.\n\nIt was at:\n/,
+  );
+  const { text, isError } = await run({ test: 'hostile::hostile', isolate: true, timeout: 6 });
+  expect(isError).toBe(true);
+  const lines = text.split('\n\n')[0]?.split('\n') ?? [];
+  expect(lines[0]).toBe('hostile::hostile: 9 of 12 tests fail (1006 checks, 1 skipped, N s).');
+  const told = (name: string) => lines.find((line) => line.startsWith(`  ${name}`));
+  for (const [name, what] of [
+    ['HANGS', 'did not end: the run was interrupted after'],
+    ['EXITS', 'did not end: the image was lost: it exited with code 3'],
+    ['ENDS-THREAD', 'did not end: its thread was ended by the code that ran in it'],
+    ['FILLS-HEAP', 'did not end: it was about to exhaust the heap'],
+    ['RECURS', 'CONTROL-STACK-EXHAUSTED'],
+    ['ABORTS', 'did not end: the image was lost: its runtime gave up: SIGABRT received'],
+    ['THROWS', 'CONTROL-ERROR: attempt to THROW to a tag that does not exist'],
+  ] as const) {
+    expect(told(name)).toContain(what);
+  }
+  // Twenty failures are told, of each test a bounded part, and of what it wrote the end.
+  expect(text).toMatch(/ {2}PRINTS [^\n]*\n {4}wrote: \.\.\. [^\n]{300}\n/);
+  expect(text).toMatch(/ more; limit shows more$/m);
+  expect(text.length).toBeLessThan(6000);
+});
+
+test('what changed within a second of its fasl is loaded', async () => {
+  const file = join(root.path, 'random.lisp');
+  const fixed = '(in-package :sb-rt)\n(defun most () 2)\n(deftest chance 1 1)\n';
+  await session.text('load_system', { system: 'random' });
+  const before = statSync(file);
+  write(root.path, { 'random.lisp': fixed });
+  // As if it was written in the very second in which it was compiled.
+  utimesSync(file, before.atime, before.mtime);
+  expect((await run({ system: 'random', test: 'chance' })).text).toBe(
+    'chance: 1 test passes (N s).\nFixed: CHANCE',
+  );
+});

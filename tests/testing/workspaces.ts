@@ -1,0 +1,141 @@
+// The same tests of the same program in each framework, as a workspace.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A framework: the systems that it is in, how it says that the four tests are, and how they are run. */
+export interface Dialect {
+  name: string;
+  needs: string;
+  /** The text of the file, in which a test is called as the second word of its form. */
+  text: string;
+  /** The form by which the test-op runs them. */
+  run: string;
+  /** What is told of the failed check. */
+  failure: string;
+  /** What tests are called in answers, and suites of them all. */
+  test: (name: string) => string;
+  suites: string[];
+  /** How many checks there are, unless each test is one. */
+  checks?: number;
+}
+
+const upper = (name: string) => name.toUpperCase();
+
+export const DIALECTS: readonly Dialect[] = [
+  {
+    name: 'fiveam',
+    needs: 'fiveam',
+    text: `(defpackage checks (:use cl fiveam shop))
+(in-package checks)
+(def-suite :checks)
+(in-suite :checks)
+(test one (is (= 1 (total '((a . 1))))))
+(test two
+  (is (= 3 (total '((a . 1) (b . 2)))))
+  (is (= 4 (total '((a . 1) (b . 2))))))
+(test bad (princ "Looking.") (is (= 1 (total '((a . "x"))))))
+`,
+    run: '(uiop:symbol-call :fiveam :run! :checks)',
+    failure: "(TOTAL '((A . 1) (B . 2))) evaluated to 3 which is not = to 4",
+    test: upper,
+    suites: ['checks'],
+    checks: 4,
+  },
+  {
+    name: 'rt',
+    needs: 'rt',
+    text: `(defpackage checks (:use cl rt shop))
+(in-package checks)
+(deftest one (total '((a . 1))) 1)
+(deftest two (total '((a . 1) (b . 2))) 4)
+(deftest bad (progn (princ "Looking.") (total '((a . "x")))) 1)
+`,
+    run: '(uiop:symbol-call :rt :do-tests)',
+    failure: "(total '((a . 1) (b . 2))) = 3, wanted 4",
+    test: upper,
+    suites: [],
+  },
+  {
+    name: 'sb-rt',
+    needs: 'sb-rt',
+    text: `(defpackage checks (:use cl sb-rt shop))
+(in-package checks)
+(deftest one (total '((a . 1))) 1)
+(deftest two (total '((a . 1) (b . 2))) 4)
+(deftest bad (progn (princ "Looking.") (total '((a . "x")))) 1)
+`,
+    run: '(uiop:symbol-call :sb-rt :do-tests)',
+    failure: "(total '((a . 1) (b . 2))) = 3, wanted 4",
+    test: upper,
+    suites: [],
+  },
+  {
+    name: 'fiasco',
+    needs: 'fiasco',
+    text: `(fiasco:define-test-package checks (:use shop))
+(in-package checks)
+(deftest one () (is (= 1 (total '((a . 1))))))
+(deftest two ()
+  (is (= 3 (total '((a . 1) (b . 2)))))
+  (is (= 4 (total '((a . 1) (b . 2))))))
+(deftest bad () (princ "Looking.") (is (= 1 (total '((a . "x"))))))
+`,
+    run: '(uiop:symbol-call :fiasco :run-tests :checks)',
+    failure:
+      "Binary predicate (= X Y) failed. x: 4 => 4 y: (TOTAL '((A . 1) (B . 2))) => 3, at checks.lisp:6",
+    test: upper,
+    suites: ['fiasco-suites::checks'],
+    checks: 4,
+  },
+  {
+    name: 'xlunit',
+    needs: 'xlunit',
+    text: `(defpackage checks (:use cl xlunit shop))
+(in-package checks)
+(defclass cart (test-case) ())
+(def-test-method one ((test cart) :run nil) (assert-equal 1 (total '((a . 1)))))
+(def-test-method two ((test cart) :run nil) (assert-equal 4 (total '((a . 1) (b . 2)))))
+(def-test-method bad ((test cart) :run nil) (princ "Looking.") (assert-equal 1 (total '((a . "x")))))
+(defun run-all () (textui-test-run (get-suite cart)))
+`,
+    run: '(uiop:symbol-call :checks :run-all)',
+    failure: 'Assert equal: 4 3',
+    test: (name) => `CART.${upper(name)}`,
+    suites: ['cart'],
+  },
+];
+
+const SHOP = `(defpackage shop (:use cl) (:export #:total))
+(in-package shop)
+(defun price (item)
+  (+ (cdr item) 0))
+(defun total (items)
+  (reduce #'+ items :key #'price))
+`;
+
+/** Returns the line of the form of TEXT that begins `(OPERATOR NAME`. */
+export function lineOf(text: string, name: string): number {
+  return text.split('\n').findIndex((line) => new RegExp(`^\\(\\S+ ${name}\\b`).test(line)) + 1;
+}
+
+/** Writes FILES below FOLDER. */
+export function write(folder: string, files: Record<string, string>): void {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+}
+
+/** Writes the program below FOLDER, with tests as DIALECT says them. */
+export function writeShop(
+  folder: string,
+  { needs, text, run }: Pick<Dialect, 'needs' | 'text' | 'run'>,
+): void {
+  write(folder, {
+    'shop.asd': `(defsystem "shop" :components ((:file "shop")) :in-order-to ((test-op (test-op "shop/checks"))))
+(defsystem "shop/checks" :depends-on ("shop" "${needs}") :components ((:file "checks"))
+  :perform (test-op (operation system) ${run}))
+`,
+    'shop.lisp': SHOP,
+    'checks.lisp': text,
+  });
+}
