@@ -3,7 +3,7 @@
 import type { ComparisonData } from './agreement.ts';
 import type { Caller, Doing, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 import type { DebugOperations } from './debugging.ts';
-import type { LastErrorData, Output, Reason } from './endings.ts';
+import type { LastErrorData } from './endings.ts';
 import type { Hold } from './holding.ts';
 import type {
   ArglistData,
