@@ -55,6 +55,9 @@ const FROM_CODE =
 /** What is told when all matches are weak. */
 const ALL_WEAK =
   'All matches are weak: they share only some words with the query, so look at one before you call it.';
+/** What is told when nothing was found, among all tools. */
+const NOTHING_FOUND =
+  'No tool has a word of the query: say in other words what the tool should do, or leave query out to list the tools.';
 
 /** What clients are shown of the tool search_tools. */
 export const SEARCH_TOOLS = {
@@ -139,7 +142,8 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
   }
   const result = searchTools(options, catalog);
   const weak = result.tools.length > 0 && result.tools.every(({ match }) => match === 'weak');
-  const notes = [weak && ALL_WEAK, options.cemcpOnly && FROM_CODE].filter(Boolean);
+  const nothing = query?.trim() && result.totalCount === 0 && catalog.size > 0 && !isFiltered(options);
+  const notes = [weak && ALL_WEAK, nothing && NOTHING_FOUND, options.cemcpOnly && FROM_CODE].filter(Boolean);
   return {
     success: true,
     tools: result.tools.map((tool) => ({
@@ -161,6 +165,11 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
     ...(query !== undefined && { query }),
     ...(notes.length > 0 && { note: notes.join(' ') }),
   };
+}
+
+/** Returns whether OPTIONS leave tools out, whatever the query is. */
+function isFiltered({ category, complexity, cemcpOnly }: ToolSearchOptions): boolean {
+  return category !== undefined || complexity !== undefined || cemcpOnly === true;
 }
 
 /** Returns the definition of search_tools as MCP lists it (S1.1). With ALWAYSLOAD, clients that load tools only when
