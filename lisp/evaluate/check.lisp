@@ -19,8 +19,8 @@
   (string-equal name (subseq text (let ((colon (position #\: text :from-end t))) (if colon (1+ colon) 0)))))
 
 (defun argument-of (operator form)
-  "Return the text of the argument of OPERATOR in the text FORM, which is a call of it, or has some at top level: then the
-last counts. Return NIL without one."
+  "Return the text of the argument of OPERATOR in the text FORM. That is a call of it, or has some at top level, of which
+the last counts. Return NIL without one."
   (let ((own (first (form-parts form 1))))
     (cond ((null own) nil)
           ((bare-name-p own operator) (second (form-parts form 2)))

@@ -132,8 +132,8 @@ function isParameter(part: Part): boolean {
   return before.findLast(({ name }) => name.startsWith('&'))?.name === '&KEY';
 }
 
-/** Whether PART, a keyword or a string, and a package that has the symbol of RENAMING are the first two arguments of a call:
- *  then it names that symbol. So it does in (intern (string :name) (find-package :package)). What can be the name of a
+/** Whether PART, a keyword or a string, and a package that has the symbol of RENAMING are the first two arguments of a call.
+ *  Then it names that symbol. So it does in (intern (string :name) (find-package :package)). What can be the name of a
  *  package itself does not tell, nor do the options of a definition. */
 function namedBeside(part: Part, text: string, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
@@ -147,8 +147,8 @@ function namedBeside(part: Part, text: string, renaming: Renaming, packages: Pac
   return outer !== undefined && (means(outer) || (isCall(outer, text) && outer.items.some(means)));
 }
 
-/** Returns the other one of the first two arguments of the call in which PART of TEXT is one of them, and which is no
- *  definition. */
+/** Returns the other one of the first two arguments of a call in TEXT of which PART is one. Definitions are no such
+ *  calls. */
 function otherArgument(part: Part, text: string): Part | undefined {
   const { around } = part;
   if (around === undefined || !isCall(around, text) || around.items[0]?.name.startsWith('DEF'))

@@ -101,7 +101,7 @@ export class Journal {
     return previous.damaged;
   }
 
-  /** Whether the file PATH is NOW as it was last loaded, or as the last edit of its definitions made it: that is built
+  /** Whether the file PATH is NOW as it was last loaded, or as the last edit of its definitions made it. That is built
    *  again too. */
   hasAsLoaded(path: string, now: Buffer | undefined): boolean {
     const last = this.#entries.findLast((each) => 'path' in each && each.path === path);

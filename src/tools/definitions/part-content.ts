@@ -37,8 +37,8 @@ export function contentOf({ bytes, before, after, now, numbers }: PlannedFile): 
   return content.toString('latin1');
 }
 
-/** Returns where the parts of FORM, a top-level form of TEXT, begin and end that do not only say how what follows is read and
- *  compiled. */
+/** Returns where the parts of FORM, a top-level form of TEXT, begin and end. Those that only say how what follows is read and
+ *  compiled are left out. */
 function unsettingParts(form: Form, text: string): [start: number, end: number][] {
   if (SETTING.includes(operatorOf(form))) return [];
   if (!sets(form)) return [[form.start, form.start + formText(text, form).length]];
