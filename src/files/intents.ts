@@ -6,7 +6,8 @@ import { type FileHandle, open, readdir, readFile, unlink } from 'node:fs/promis
 import { join } from 'node:path';
 import { makeFolder } from '../paths.ts';
 
-/** One of the files: the name beside it of what it was, and digests of that and of what it becomes. */
+/** One of the files: the name beside it of what it was, and digests of that and of what it becomes. OLD and BEFORE are empty
+ *  for a file that was not there. */
 export interface IntendedFile {
   path: string;
   old: string;

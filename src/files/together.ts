@@ -6,6 +6,7 @@ import { copyFile, link, rename, unlink } from 'node:fs/promises';
 import { CallError, messageOf } from '../errors.ts';
 import { visibleName } from '../visible.ts';
 import { fileFailure } from './failure.ts';
+import type { Folder } from './folder.ts';
 import { removeStale, temporaryName } from './half-written.ts';
 import type { IntendedFile, Intents } from './intents.ts';
 import type { Workspace } from './workspace.ts';
@@ -38,7 +39,7 @@ interface Prepared extends Held {
   intended: IntendedFile;
 }
 
-/** Makes the content of files that are there in WORKSPACE what REPLACEMENTS say, of all or of none. It is none when that
+/** Makes the content of files in WORKSPACE what REPLACEMENTS say, of all or of none. It is none when that
  *  fails, SIGNAL ends it, or something else stands there. INTENTS has what the next server needs after a kill. */
 export async function replaceTogether(
   workspace: Workspace,
@@ -65,6 +66,10 @@ async function holding<Value>(
 ): Promise<Value> {
   if (first === undefined) return use(held);
   return inTarget(workspace, first.path, (target) => {
+    if (target.names.length > 1)
+      throw new CallError(
+        `The folder of ${visibleName(first.path)} is not there; nothing was written. Make that file in a call of its own.`,
+      );
     const next = { ...first, ...target, base: target.names[0] ?? '' };
     return holding(workspace, rest, [...held, next], use);
   });
@@ -89,8 +94,9 @@ async function replaceHeld(
   const present = (each: Held) => presentIn(workspace, each.folder, each.names, each.path, signal);
   try {
     for (const each of held) {
-      each.confirm(await about(each, () => present(each)));
-      prepared.push(await about(each, () => prepare(each)));
+      const now = await about(each, () => present(each));
+      each.confirm(now);
+      prepared.push(await about(each, () => prepare(each, now.size === undefined)));
     }
     for (const each of held) each.confirm(await about(each, () => present(each)));
     checkGoesOn(signal);
@@ -101,7 +107,7 @@ async function replaceHeld(
   } finally {
     for (const { folder, temporary, old } of prepared) {
       await unlink(folder.at(temporary)).catch(() => {});
-      await unlink(folder.at(old)).catch(() => {});
+      if (old !== '') await unlink(folder.at(old)).catch(() => {});
       await removeStale(folder);
     }
   }
@@ -117,9 +123,11 @@ async function begun(intents: Intents, prepared: readonly Prepared[]): Promise<(
   }
 }
 
-async function prepare(held: Held): Promise<Prepared> {
+async function prepare(held: Held, isNew: boolean): Promise<Prepared> {
   const { folder, base, bytes } = held;
   const temporary = await preparedIn(folder, base, bytes);
+  const intended = { path: `${folder.path}/${base}`, old: '', before: '', after: digestOf(bytes) };
+  if (isNew) return { ...held, temporary, old: '', intended };
   const old = temporaryName('old');
   try {
     // Not every file system has links.
@@ -127,8 +135,7 @@ async function prepare(held: Held): Promise<Prepared> {
       copyFile(folder.at(base), folder.at(old), constants.COPYFILE_EXCL),
     );
     const before = await digestIn(held, old);
-    const path = `${folder.path}/${base}`;
-    return { ...held, temporary, old, intended: { path, old, before: before ?? '', after: digestOf(bytes) } };
+    return { ...held, temporary, old, intended: { ...intended, old, before: before ?? '' } };
   } catch (error) {
     await unlink(folder.at(temporary)).catch(() => {});
     await unlink(folder.at(old)).catch(() => {});
@@ -144,11 +151,17 @@ async function renameAll(prepared: readonly Prepared[]): Promise<void> {
     try {
       await rename(folder.at(temporary), folder.at(base));
     } catch (error) {
-      for (const { folder, base, old } of done) await rename(folder.at(old), folder.at(base));
+      for (const { folder, base, old } of done) await putBack(folder, base, old);
       throw fileFailure(error, each.path, 'written');
     }
     done.push(each);
   }
+}
+
+/** Gives the file BASE of FOLDER its content of before, which has the name OLD. It goes when it had none. */
+async function putBack(folder: Folder, base: string, old: string): Promise<void> {
+  if (old === '') await unlink(folder.at(base));
+  else await rename(folder.at(old), folder.at(base));
 }
 
 function digestOf(bytes: Uint8Array): string {
@@ -192,9 +205,8 @@ async function takeBack(workspace: Workspace, files: readonly IntendedFile[]): P
   for (const [index, file] of files.entries()) {
     await inTarget(workspace, file.path, async (target) => {
       const [base = ''] = target.names;
-      const old = target.folder.at(file.old);
-      if (states[index] === 'after' && !whole) await rename(old, target.folder.at(base));
-      else await unlink(old).catch(() => {});
+      if (states[index] === 'after' && !whole) await putBack(target.folder, base, file.old);
+      else if (file.old !== '') await unlink(target.folder.at(file.old)).catch(() => {});
       await target.folder.sync();
     });
   }
@@ -203,8 +215,9 @@ async function takeBack(workspace: Workspace, files: readonly IntendedFile[]): P
 
 async function stateOf(target: Target, { old, before, after }: IntendedFile): Promise<State> {
   const now = await digestIn(target, target.names[0] ?? '');
-  if (now === before) return 'before';
-  return now === after && (await digestIn(target, old)) === before ? 'after' : 'changed';
+  if ((now ?? '') === before) return 'before';
+  const kept = old === '' ? '' : await digestIn(target, old);
+  return now === after && kept === before ? 'after' : 'changed';
 }
 
 function takenBackText(
@@ -213,14 +226,13 @@ function takenBackText(
   states: readonly State[],
 ): string {
   const named = (wanted: (state: State | undefined) => boolean) =>
-    files
-      .flatMap(({ path }, index) => (wanted(states[index]) ? [visibleName(workspace.name(path))] : []))
-      .join(', ');
+    files.flatMap(({ path }, index) => (wanted(states[index]) ? [visibleName(workspace.name(path))] : []));
   const changed = named((state) => state === 'changed');
+  const kept = named((state) => state !== 'changed');
   return [
-    `A change of ${named(() => true)} was cut off when the server was killed, and is taken back:`,
-    `${named((state) => state !== 'changed') || 'none'} ${changed === '' ? 'are' : 'is'} as before.`,
-    changed !== '' && `Changed since, and left as they are: ${changed}.`,
+    `A change of ${named(() => true).join(', ')} was cut off when the server was killed, and is taken back:`,
+    `${kept.join(', ') || 'none'} ${kept.length > 1 ? 'are' : 'is'} as before.`,
+    changed.length > 0 && `Changed since, and left as they are: ${changed.join(', ')}.`,
   ]
     .filter(Boolean)
     .join(' ');

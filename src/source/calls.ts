@@ -17,9 +17,6 @@ export interface Mention {
   how?: string;
 }
 
-/** A top-level form that changes the package, with the name of that as a string or a symbol. */
-const IN_PACKAGE = /^\(\s*(?:cl:|common-lisp:)?in-package\s+(?:"([^"]*)"|(?:#:|:|')?([^\s()]+))\s*\)/i;
-
 /** The operators of Common Lisp that define functions and macros for a part of the code. */
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
@@ -47,15 +44,14 @@ export function mentionsIn(
   const found: Mention[] = [];
   if (!source.text.toUpperCase().includes(callee)) return found;
   const forms = new TopLevelForms(source, features);
-  let bare = true;
   for (let n = 0; ; n++) {
     const top = forms.start(n);
     if (top === undefined) return found;
     const end = forms.start(n + 1) ?? source.text.length;
-    const named = IN_PACKAGE.exec(source.text.slice(top, Math.min(end, top + 300)));
-    if (named) bare = homes.has(named[1] ?? named[2]?.toUpperCase() ?? '');
     if (!source.text.slice(top, end).toUpperCase().includes(callee)) continue;
     const form = readForm(source.text, top, features);
+    const home = forms.packageAt(top);
+    const bare = home === undefined || homes.has(home);
     if (form) walk(form, { callee, homes, bare, setf, top, found, seen: new Set() }, 0, false);
   }
 }

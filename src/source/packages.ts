@@ -1,6 +1,7 @@
 /** Decides which package a text means: by the packages of the image, and by the definitions of those that it has not. */
 
 import type { Part, Tree } from './tree.ts';
+import { SPREADING } from './uses.ts';
 
 /** A symbol that gets the name TO. PACKAGES are the proper names of those in which it is, EXPORTERS of those that export
  *  it. */
@@ -49,7 +50,7 @@ export class Packages {
 
   /** Notes the packages that TREE of TEXT defines and the image has not. */
   note(tree: Tree, text: string): void {
-    for (const form of tree.top) {
+    for (const form of tree.top.flatMap(spread)) {
       const name = isPackageDefinition(form) ? designated(form.items[1], text) : undefined;
       if (name === undefined || this.#names.has(name)) continue;
       const planned: Planned = { uses: [], imports: [], shadows: new Set() };
@@ -88,6 +89,11 @@ export class Packages {
   }
 }
 
+/** Returns the top-level forms that FORM, which is one, consists of. */
+function spread(form: Part): Part[] {
+  return SPREADING.includes(form.items[0]?.name ?? '') ? form.items.flatMap(spread) : [form];
+}
+
 /** Whether FORM defines a package: as DEFPACKAGE does, or a macro that is called like that. */
 function isPackageDefinition(form: Part): boolean {
   return form.kind === 'list' && /^DEF(?:INE-)?PACKAGE/.test(form.items[0]?.name ?? '');
@@ -108,11 +114,4 @@ export function designated(part: Part | undefined, text: string): string | undef
   if (part?.kind === 'symbol') return part.name;
   if (part?.kind !== 'string') return undefined;
   return text.slice(part.start + 1, part.end - 1).replace(/\\(.)/gs, '$1');
-}
-
-/** Returns the package that FORM, a top-level form of TEXT, makes the current one; undefined when it is none that does. */
-export function entered(form: Part, text: string): string | undefined {
-  return form.kind === 'list' && form.items[0]?.name === 'IN-PACKAGE'
-    ? designated(form.items[1], text)
-    : undefined;
 }

@@ -35,8 +35,8 @@ export class TopLevelForms {
   readonly #starts: number[] = [];
   readonly #leads = new Map<number, number>();
   readonly #ends = new Map<number, number>();
-  /** The packages that IN-PACKAGE forms enter, and where those begin. */
-  readonly #entered: { start: number; name: string }[] = [];
+  /** The packages that forms enter, and where those end: each is read before it counts. */
+  readonly #entered: { end: number; name: string }[] = [];
   readonly #known = new Map<number, Kept>();
   readonly #kept: KeptForms;
 
@@ -54,7 +54,7 @@ export class TopLevelForms {
       const form = readTopLevel(this.#reader);
       if (form === undefined) break;
       const name = packageEntered(form, this.source.text);
-      if (name !== undefined) this.#entered.push({ start: form.start, name });
+      if (name !== undefined) this.#entered.push({ end: this.#reader.at, name });
       this.#ends.set(form.start, this.#reader.at);
       if (form.lead !== undefined) this.#leads.set(form.start, form.lead);
       this.#starts.push(form.start);
@@ -173,10 +173,10 @@ export class TopLevelForms {
     return this.source.text.slice(start, this.at(start)?.end);
   }
 
-  /** Gives the current package of the form at index START, or undefined when no form of the text has entered one. */
-  packageAt(start: number): string | undefined {
-    for (let n = 0, at = this.start(0); at !== undefined && at < start; at = this.start(n)) n++;
-    return this.#entered.findLast((each) => each.start < start)?.name;
+  /** Gives the current package at INDEX, or undefined when no form of the text has entered one. */
+  packageAt(index: number): string | undefined {
+    while ((this.#starts.at(-1) ?? -1) < index && this.start(this.#starts.length) !== undefined);
+    return this.#entered.findLast(({ end }) => end <= index)?.name;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Decides what to write where in a text so that symbols get other names, and what there only looks like them. */
 
-import { designated, entered, type Packages, type Renaming } from './packages.ts';
+import { designated, type Packages, type Renaming } from './packages.ts';
 import { spokenAs, spokenOf } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
 import { type Part, type Tree, treeOf } from './tree.ts';
@@ -9,10 +9,8 @@ import { type Part, type Tree, treeOf } from './tree.ts';
 export interface Task {
   renamings: readonly Renaming[];
   packages: Packages;
-  /** The package that a text begins in. */
-  begins: string;
-  /** Where the top-level forms begin that the reader takes. */
-  starts: ReadonlySet<number>;
+  /** Returns the package in force at an index of the text. */
+  packageAt: (index: number) => string;
   /** Functions in calls of which a keyword is a name of the symbol, by that name. */
   callees: ReadonlyMap<string, ReadonlySet<string>>;
   /** Whether keywords of parameters follow too, and what comments and strings say. */
@@ -58,9 +56,8 @@ const LOOP_WORDS = new Set(
 export function scanFor(text: string, task: Task, tree = treeOf(text)): Scan {
   const scan: Scan = { edits: [], kept: [], ...(tree.cut !== undefined && { cut: tree.cut }) };
   const byName = new Map(task.renamings.map((renaming) => [renaming.from, renaming]));
-  const currents = currentPackages(tree, text, task);
   for (const part of tree.atoms) {
-    const current = () => currents(part.start);
+    const current = () => task.packageAt(part.start);
     if (part.kind === 'string') inString(text, part, task, scan, current());
     const renaming = byName.get(part.kind === 'symbol' ? part.name : (designated(part, text) ?? ''));
     if (renaming !== undefined) atName(text, part, renaming, task, scan, current());
@@ -68,15 +65,6 @@ export function scanFor(text: string, task: Task, tree = treeOf(text)): Scan {
   for (const [start, end] of tree.gaps) inProse(text, start, end, task, scan);
   scan.edits.sort((one, other) => one.start - other.start);
   return scan;
-}
-
-/** Returns a function that returns the package in force at an index of TEXT. */
-function currentPackages(tree: Tree, text: string, { begins, starts }: Task) {
-  const changes = tree.top.flatMap((form) => {
-    const name = starts.has(form.start) ? entered(form, text) : undefined;
-    return name === undefined ? [] : [{ start: form.start, name }];
-  });
-  return (index: number) => changes.findLast(({ start }) => start < index)?.name ?? begins;
 }
 
 /** Notes in SCAN what becomes of PART, which has the name of RENAMING or is a string of it. */
@@ -144,22 +132,29 @@ function isParameter(part: Part): boolean {
   return before.findLast(({ name }) => name.startsWith('&'))?.name === '&KEY';
 }
 
-/** Whether the list around PART, a keyword or a string, also names a package that has the symbol of RENAMING: then it names
- *  that symbol. So it does in (intern (string :name) (find-package :package)). What can be the name of a package itself
- *  does not tell. */
+/** Whether PART, a keyword or a string, and a package that has the symbol of RENAMING are the first two arguments of a call.
+ *  Then it names that symbol. So it does in (intern (string :name) (find-package :package)). What can be the name of a
+ *  package itself does not tell, nor do the options of a definition. */
 function namedBeside(part: Part, text: string, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   const means = (other: Part) => {
     const name = isPlainName(other, text) ? (designated(other, text) ?? '') : '';
     return name !== '' && packages.knows(packages.proper(name)) && packages.has(renaming, name) === true;
   };
-  const list = part.around;
-  const outer = list !== undefined && isCall(list, text) ? list.around : undefined;
-  if (list?.items.some((other) => other !== part && means(other))) return true;
-  if (outer === undefined || !isCall(outer, text)) return false;
-  return outer.items.some(
-    (other) => other !== list && (means(other) || (isCall(other, text) && other.items.some(means))),
-  );
+  const beside = otherArgument(part, text);
+  if (beside !== undefined && means(beside)) return true;
+  const outer = part.around && isCall(part.around, text) ? otherArgument(part.around, text) : undefined;
+  return outer !== undefined && (means(outer) || (isCall(outer, text) && outer.items.some(means)));
+}
+
+/** Returns the other one of the first two arguments of a call in TEXT of which PART is one. Definitions are no such
+ *  calls. */
+function otherArgument(part: Part, text: string): Part | undefined {
+  const { around } = part;
+  if (around === undefined || !isCall(around, text) || around.items[0]?.name.startsWith('DEF'))
+    return undefined;
+  const [, first, second] = around.items;
+  return part === first ? second : part === second ? first : undefined;
 }
 
 /** Whether LIST of TEXT begins with a symbol that is no keyword. */

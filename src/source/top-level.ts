@@ -1,9 +1,10 @@
 /** Decides what a top-level form of a Lisp text is called. */
 
 import { bare, MARK, nextToken } from './lexer.ts';
+import type { TopLevelForms } from './position.ts';
 
 /** A top-level form from index START up to END of its text. OPERATOR and NAME are what it begins with, as the reader
- *  takes them; a setf function is `(SETF NAME)`. HOME is the package that the text says it is read in, as written there. */
+ *  takes them; a setf function is `(SETF NAME)`. HOME is the package that the text says it is read in. */
 export interface TopLevelForm {
   number: number;
   start: number;
@@ -13,12 +14,12 @@ export interface TopLevelForm {
   home?: string;
 }
 
-/** Returns the top-level forms of SOURCE that begin at the indices STARTS. */
-export function topLevelForms(source: string, starts: readonly number[]): TopLevelForm[] {
-  let home: string | undefined;
-  return starts.map((start, number) => {
-    const form = { number, start, end: starts[number + 1] ?? source.length, ...headAt(source, start) };
-    if (form.operator === 'IN-PACKAGE') home = packageAt(source, start) ?? home;
+/** Returns FORMS with what they name. */
+export function topLevelForms(forms: TopLevelForms): TopLevelForm[] {
+  const { text } = forms.source;
+  return forms.starts().map((start, number, starts) => {
+    const home = forms.packageAt(start);
+    const form = { number, start, end: starts[number + 1] ?? text.length, ...headAt(text, start) };
     return { ...form, ...(home !== undefined && { home }) };
   });
 }
@@ -57,15 +58,6 @@ function nameAt(source: string, from: number): string | undefined {
   if (inner.kind !== 'atom' || inner.name === '') return undefined;
   const place = nextToken(source, inner.end, false);
   return inner.name === 'SETF' && place.kind === 'atom' ? `(SETF ${place.name})` : inner.name;
-}
-
-/** Gives the package that the IN-PACKAGE form at START names. */
-function packageAt(source: string, start: number): string | undefined {
-  const operator = nextToken(source, nextToken(source, start, false).end, false);
-  const { kind, start: from, end } = nextToken(source, operator.end, false);
-  if (kind !== 'atom') return undefined;
-  const text = source.slice(from, end).replace(/^#?:/, '');
-  return text.startsWith('"') ? text.slice(1, -1) : text.replaceAll('|', '').toUpperCase();
 }
 
 /** Returns NAME, as the reader takes it, as `PACKAGE::NAME`, where one without a package is of HOME. */

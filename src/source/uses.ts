@@ -60,9 +60,19 @@ export function isUse(list: Form, used: Used): boolean {
   return used.setf === true && resolve(argument?.car)?.name === 'SETF' && namesSymbol(place?.name, used);
 }
 
-/** Returns the package that FORM makes the current one, or undefined when it does not do that. */
+/** Operators of forms of which the parts are top-level forms too. */
+export const SPREADING: readonly string[] = ['EVAL-WHEN', 'LOCALLY', 'PROGN'];
+
+/** Returns the package that FORM, a top-level form, makes the current one for what stands behind it. Returns undefined when
+ *  it does not do that. */
 export function packageEntered(form: Form | undefined, text: string): string | undefined {
-  if (form?.kind !== 'cons' || resolve(form.car)?.name !== 'IN-PACKAGE') return undefined;
+  if (form?.kind !== 'cons') return undefined;
+  if (SPREADING.includes(bareName(form.car)))
+    return elementsOf(form).reduce<string | undefined>(
+      (last, part) => packageEntered(part, text) ?? last,
+      undefined,
+    );
+  if (bareName(form.car) !== 'IN-PACKAGE') return undefined;
   const named = resolve(resolve(form.cdr)?.car);
   if (named?.kind !== 'atom') return undefined;
   const string = /^"((?:[^"\\]|\\.)*)"/s.exec(text.slice(named.start));

@@ -44,8 +44,8 @@ export class Source {
 
   /** Returns all of them with what they name. */
   list(features: ReadonlySet<string>): readonly TopLevelForm[] {
-    const starts = this.forms(features).starts();
-    this.#list ??= topLevelForms(this.text.text, starts);
+    const forms = this.forms(features);
+    this.#list ??= topLevelForms(forms);
     return this.#list;
   }
 

@@ -135,6 +135,25 @@ Not loaded then: code.lisp.`,
     );
   });
 
+  test('is compiled in the package that a form entered in which IN-PACKAGE stands at top level', async () => {
+    const head = (count: string) => `(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defvar cl-user::*times* 0)
+  ${count}
+  #+sbcl (in-package :el))
+`;
+    at.put('within.lisp', `${head('(incf cl-user::*times*)')}(defun within () 1)\n`);
+    await at.answer('load_file', { path: 'within.lisp' });
+    const times = await at.answer('eval_form', { form: 'cl-user::*times*' });
+    expect(await edit({ definition: 'el::within', old: '1', new: '(report (list 2))' })).toBe(
+      'Changed within.lisp: line 5, +1 −1. It has 2 top-level forms now.\n\nLoaded 1 form of within.lisp',
+    );
+    expect(await at.answer('eval_form', { form: '(list cl-user::*times* (el::within))' })).toBe(
+      `(${times} (2 2))`,
+    );
+    expect(await at.answer('rename_symbol', { name: 'el::within', to: 'inside' })).toMatch(/^Renamed/);
+    expect(await at.answer('eval_form', { form: '(el::inside)' })).toBe('(2 2)');
+  });
+
   test('is refused where the package is not there yet', async () => {
     at.put('later.lisp', '(in-package :el-later)\n(defun later () 1)\n');
     const edits = [{ definition: 'el-later::later', path: 'later.lisp', old: '1', new: '2' }];

@@ -147,7 +147,11 @@ describe('without asking anybody, it refuses', () => {
       Array(201).fill(one('area', '1')),
       'edits has 201 edits, more than a person can look through. Give at most 200.',
     ],
-    ['no definition', [{ text: '1' }], "edits[0]: Required parameter 'definition' missing"],
+    [
+      'no definition',
+      [{ text: '1' }],
+      'edits[0]: it has no definition. Give the name of one, or path and text alone: text then comes to the end of that file.',
+    ],
     [
       'two names',
       [one('area helper', '1')],

@@ -205,6 +205,32 @@ describe('it refuses', () => {
   });
 });
 
+test('the readtable counts that the file enters', async () => {
+  await at.answer('load_system', { system: 'named-readtables' });
+  at.put(
+    'syntax.lisp',
+    `(defpackage :dollars (:use :cl :named-readtables))
+(in-package :dollars)
+(defreadtable dollars (:merge :standard)
+  (:macro-char #\\$ (lambda (in char) (declare (ignore char)) (list 'quote (read in t nil t))))
+  (:dispatch-macro-char #\\# #\\? (lambda (in &rest more) (declare (ignore more)) (read in t nil t))))
+`,
+  );
+  await at.answer('load_file', { path: 'syntax.lisp' });
+  const text = (list: string) => `(defun f ()\n  ${list})\n`;
+  const head = '(in-package :dollars)\n(eval-when (:compile-toplevel) (in-readtable dollars))\n';
+  at.put('user.lisp', head + text('(list $a #?"b")'));
+  const one = { definition: 'dollars::f', path: 'user.lisp' };
+  expect(
+    await at.answer('edit_definitions', { edits: [{ ...one, old: '"b"', new: '$(c d)' }], load: true }),
+  ).toBe('Changed user.lisp: lines 3-4, +1 −1. It has 3 top-level forms now.\n\nLoaded 1 form of user.lisp');
+  expect(await at.answer('eval_form', { form: '(dollars::f)' })).toBe('(DOLLARS::A (DOLLARS::C DOLLARS::D))');
+  at.put('other.lisp', text('(list #?"b")'));
+  expect(await edit({ definition: 'f', path: 'other.lisp', old: '"b"', new: '"c"' })).toBe(
+    'failed: other.lisp:1 could not be read: no dispatch function defined for #\\?. Nothing was changed.',
+  );
+});
+
 test('several files are one question, with one diff', async () => {
   at.put('one.lisp', '(defun f () 1)\n');
   at.put('sub/two.lisp', '(defun g () 1)\n');

@@ -114,6 +114,27 @@ test('what a kill cut off is taken back by the next server', async () => {
   expect(await takeBackUnfinished(at.workspace, intents)).toEqual([]);
 });
 
+test('a new file comes with the others, or goes again with what a kill cut off', async () => {
+  const one = (path: string) => ({ path, bytes: Buffer.from('new'), confirm: () => {} });
+  await replaceTogether(at.workspace, intents, ['a.lisp', 'sub/d.lisp'].map(one));
+  expect([...contents(), readFileSync(join(at.root, 'sub/d.lisp'), 'utf8'), ...readdirSync(folder)]).toEqual([
+    ...['new', 'old', 'old'],
+    'new',
+  ]);
+  const after = createHash('sha256').update('new').digest('hex');
+  const before = createHash('sha256').update('other').digest('hex');
+  const files = [
+    { path: join(at.root, 'sub/d.lisp'), old: '', before: '', after },
+    { path: join(at.root, 'sub/e.lisp'), old: '', before: '', after },
+    { path: join(at.root, 'a.lisp'), old: '.live-lisp-0000000000000000.old', before, after: before },
+  ];
+  writeFileSync(join(folder, `${GONE}-0000000000000000.json`), JSON.stringify(files));
+  expect(await takeBackUnfinished(at.workspace, intents)).toEqual([
+    'A change of sub/d.lisp, sub/e.lisp, a.lisp was cut off when the server was killed, and is taken back: sub/d.lisp, sub/e.lisp are as before. Changed since, and left as they are: a.lisp.',
+  ]);
+  expect(tree(at.root)).toEqual(['a.lisp', 'b.lisp', 'sub', 'sub/c.lisp']);
+});
+
 test('what all files have got stays', async () => {
   cutOff(3);
   expect(await takeBackUnfinished(at.workspace, intents)).toEqual([]);
@@ -124,7 +145,7 @@ test('a file that was changed since is left as it is', async () => {
   cutOff(2);
   at.put('b.lisp', 'mine');
   expect(await takeBackUnfinished(at.workspace, intents)).toEqual([
-    `${CUT_OFF} a.lisp, sub/c.lisp is as before. Changed since, and left as they are: b.lisp.`,
+    `${CUT_OFF} a.lisp, sub/c.lisp are as before. Changed since, and left as they are: b.lisp.`,
   ]);
   expect(contents()).toEqual(['old', 'mine', 'old']);
 });

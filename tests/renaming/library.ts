@@ -117,7 +117,12 @@ function told(base: string, when: string, { systems, folder }: Library): string[
   return stdout
     .split('\n')
     .filter((line) => !/^;|^[\s.]*$|^[0-9A-F]{8,}:|seconds|bytes|cycles/.test(line))
-    .map((line) => line.replace(/\d+\.\d+/g, '').trim());
+    .map((line) =>
+      line
+        .replace(/\d+\.\d+/g, '')
+        .replace(/\s+/g, ' ')
+        .trim(),
+    );
 }
 
 /** Returns LINES in upper case with the old names in the place of the new ones, in order. */

@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { imbalanceOf } from '../../src/source/balance.ts';
-import { nextToken } from '../../src/source/lexer.ts';
+import { linesNamed, sourcesOf, sum } from './faults.ts';
 
 const TWO = `(in-package :cl-user)
 
@@ -62,46 +60,8 @@ describe('the parentheses of a text', () => {
   });
 });
 
-const LIBRARIES = '/usr/share/common-lisp/source';
-
-/** Returns the texts of the Lisp files of the library NAME. */
-function sourcesOf(name: string): string[] {
-  return readdirSync(join(LIBRARIES, name), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.lisp'))
-    .map((file) => readFileSync(join(LIBRARIES, name, file), 'utf8'))
-    .filter((text) => imbalanceOf(text) === undefined);
-}
-
-/** Returns a function that gives numbers below 1, the same ones for SEED. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
-}
-
 test('a parenthesis that was removed or added in a library is in the line that is named, 9 of 10 times', () => {
-  const next = random(Date.now() % 100_000);
-  const choose = <Item>(items: Item[]) => items[Math.floor(next() * items.length)] as Item;
   const texts = ['alexandria', 'cl-ppcre', 'hunchentoot'].flatMap(sourcesOf);
-  let right = 0;
-  const count = 500;
-  for (let done = 0; done < count; done++) {
-    const text = choose(texts);
-    const sign = choose(['(', ')']);
-    const removes = next() < 0.5;
-    const places: number[] = [];
-    for (let at = 0; ; ) {
-      const { kind, start, end } = nextToken(text, at, false);
-      if (kind === 'end') break;
-      if (!removes || kind === sign) places.push(sign === '(' ? start : end);
-      at = end;
-    }
-    const at = choose(places);
-    const from = removes && sign === ')' ? at - 1 : at;
-    const broken = text.slice(0, from) + (removes ? '' : sign) + text.slice(removes ? from + 1 : from);
-    if (imbalanceOf(broken)?.line === text.slice(0, from).split('\n').length) right++;
-  }
-  expect(right).toBeGreaterThanOrEqual(0.9 * count);
+  const found = linesNamed(texts, 500, Date.now() % 100_000);
+  expect(sum(found.map(({ right }) => right))).toBeGreaterThanOrEqual(0.9 * 500);
 });

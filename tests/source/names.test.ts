@@ -8,7 +8,7 @@ import { topLevelForms } from '../../src/source/top-level.ts';
 const NONE = new Set<string>();
 
 function namesOf(text: string) {
-  const list = topLevelForms(text, new TopLevelForms(new SourceText(text), NONE).starts());
+  const list = topLevelForms(new TopLevelForms(new SourceText(text), NONE));
   return { names: new Names(text, list), list };
 }
 

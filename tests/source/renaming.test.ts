@@ -36,8 +36,9 @@ interface How {
 /** Returns TEXT after the rename of APP::FROM, and why other places stay. */
 function renamed(text: string, how: How = {}): { text: string; kept: string[] } {
   const { from = 'FROB', to = 'TWIST', begins = 'APP', keywords = false, prose = false } = how;
-  const starts = new Set(new TopLevelForms(new SourceText(text), new Set(['SBCL'])).starts());
-  const task = { renamings: [renaming(from, to)], packages: APP, begins, starts, keywords, prose };
+  const forms = new TopLevelForms(new SourceText(text), new Set(['SBCL']));
+  const packageAt = (index: number) => forms.packageAt(index) ?? begins;
+  const task = { renamings: [renaming(from, to)], packages: APP, packageAt, keywords, prose };
   const scan = scanFor(text, { ...task, callees: new Map([[from, new Set(how.callees)]]) });
   return { text: withEdits(text, scan.edits), kept: scan.kept.map(({ why }) => why) };
 }
@@ -61,6 +62,16 @@ test.each<[string, string, string, How?]>([
     'what comes after IN-PACKAGE',
     '(frob)(in-package :other)(frob)(in-package "USER")(frob)',
     '(twist)(in-package :other)(frob)(in-package "USER")(twist)',
+  ],
+  [
+    'IN-PACKAGE in a form at top level, once that is read',
+    '(eval-when (:compile-toplevel) (in-package :other) (frob)) (frob) (progn (cl:in-package :app)) (frob)',
+    '(eval-when (:compile-toplevel) (in-package :other) (twist)) (frob) (progn (cl:in-package :app)) (twist)',
+  ],
+  [
+    'IN-PACKAGE that nothing runs',
+    '(defun f () (in-package :other)) (frob)',
+    '(defun f () (in-package :other)) (twist)',
   ],
   ['IN-PACKAGE that is left out', '#-sbcl (in-package :other) (frob)', '#-sbcl (in-package :other) (twist)'],
   ['what features leave out', '#+(or frob abcl) (frob) #-frob frob', '#+(or frob abcl) (twist) #-frob twist'],
@@ -89,6 +100,11 @@ test.each<[string, string, string, How?]>([
     'names made beside a package',
     "(intern (string '#:frob) (find-package :app)) ((:file :app) (:file :frob)) (intern (string :frob) :other)",
     "(intern (string '#:twist) (find-package :app)) ((:file :app) (:file :frob)) (intern (string :frob) :other)",
+  ],
+  [
+    'names of options beside a package',
+    '(defsystem :app :frob "app" :perform (f (o) (symbol-call :app :frob))) (run :package :app :frob 1)',
+    '(defsystem :app :frob "app" :perform (f (o) (symbol-call :app :twist))) (run :package :app :frob 1)',
   ],
   [
     'names with a package in strings',
@@ -149,7 +165,7 @@ test('with keywords, parameters and the calls of their functions follow', () => 
 test('a package that the image has not is known by its definition', () => {
   const define = (options: string) => {
     const packages = new Packages([['APP', 'APP']], []);
-    const text = `(defpackage new ${options})`;
+    const text = `(eval-when (:execute) (defpackage new ${options}))`;
     packages.note(treeOf(text), text);
     return packages.has(renaming('FROB', 'TWIST'), 'NEW');
   };

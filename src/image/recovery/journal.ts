@@ -101,10 +101,12 @@ export class Journal {
     return previous.damaged;
   }
 
-  /** Whether the file PATH is NOW what the last edit of its definitions made of it, which is built again too. */
-  hasAsEdited(path: string, now: Buffer | undefined): boolean {
-    const edit = this.#entries.findLast((each) => each.kind === 'forms' && each.path === path);
-    return edit?.kind === 'forms' && now !== undefined && edit.whole === digestOf(now);
+  /** Whether the file PATH is NOW as it was last loaded, or as the last edit of its definitions made it. That is built
+   *  again too. */
+  hasAsLoaded(path: string, now: Buffer | undefined): boolean {
+    const last = this.#entries.findLast((each) => 'path' in each && each.path === path);
+    const digest = last?.kind === 'forms' ? last.whole : last?.kind === 'file' ? last.digest : undefined;
+    return digest !== undefined && now !== undefined && digest === digestOf(now);
   }
 
   /** Leaves ENTRY out from now on. */

@@ -212,14 +212,14 @@ export class Rebuild {
       return undefined;
     }
     const again = content === undefined ? 'as it is now' : 'kept';
-    if (!this.#journal.hasAsEdited(path, now))
+    if (!this.#journal.hasAsLoaded(path, now))
       this.#change(path, { kind: 'file changed', gone: now === undefined, again });
     return { file: path, ...(content && { content: content.toString('latin1') }) };
   }
 
   async #loadSystem(peer: Peer, entry: Entry & { kind: 'system' }): Promise<boolean> {
     const changed = await changedSince(entry.files ?? {});
-    const unknown = changed.filter((file) => !this.#journal.hasAsEdited(file, readBounded(file)));
+    const unknown = changed.filter((file) => !this.#journal.hasAsLoaded(file, readBounded(file)));
     // ASDF compares times in seconds, so it can take what was compiled from a file for what that is now.
     const args = { name: entry.name, ...(changed.length > 0 && { force: true }) };
     const { data, ending } = await this.#job(peer, 'load-system', args, this.#times.rebuiltLoad);

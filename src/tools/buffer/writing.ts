@@ -14,7 +14,7 @@ const WRITE_FILE = {
   name: 'write_file',
   title: 'Write file',
   description:
-    'Write a whole text file into the workspace, as UTF-8: a new one, or in place of what is there. Missing directories are made. A human is asked before. To change a part of a file use propose_file_edit.',
+    'Write a whole text file into the workspace, as UTF-8: a new one, or in place of what is there. Missing directories are made. A human is asked before. To change a part of a file use propose_file_edit, to add definitions edit_definitions; files that are no Lisp your own writing tool makes as well.',
   parameters: [
     { name: 'path', type: 'string', description: 'The file, relative to the workspace root' },
     { name: 'content', type: 'string', description: 'The whole text of the file' },

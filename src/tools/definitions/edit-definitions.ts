@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { CallError } from '../../errors.ts';
-import { changeOf } from '../../files/diff.ts';
+import { changeOf, newFile } from '../../files/diff.ts';
 import type { Intents } from '../../files/intents.ts';
 import { replaceTogether } from '../../files/together.ts';
 import { type Present, presentFile } from '../../files/write.ts';
@@ -29,7 +29,7 @@ const EDIT_DEFINITIONS = {
   name: 'edit_definitions',
   title: 'Edit definitions',
   description:
-    'Edit Lisp definitions by name, in one file or several, in one call with one approval: replace, insert, delete, or change a part. What is outside stays byte for byte. It is refused when a file could not be read any more. All files change or none.',
+    'Edit Lisp definitions by name, in any number of files, with one approval: replace, insert, delete, change a part, or add to a file. What is outside stays byte for byte. It is refused when a file could not be read any more. All files change or none.',
   parameters: [
     {
       name: 'edits',
@@ -126,7 +126,7 @@ function editedResult(plan: Plan, shown: string[], loaded: Result | undefined): 
 /** Waits until none of the files in PLAN was written in this very second: by that SBCL tells versions apart. */
 async function nextSecond({ files }: Plan): Promise<void> {
   for (const { real } of files) {
-    const { mtimeMs } = await stat(real);
+    const mtimeMs = (await stat(real).catch(() => undefined))?.mtimeMs ?? 0;
     const left = 1000 * (Math.floor(mtimeMs / 1000) + 1) - Date.now();
     if (left > 0 && left <= 1000) await setTimeout(left);
   }
@@ -153,9 +153,12 @@ async function isStill({ files }: Plan, { workspace }: Origins, { signal }: Call
 
 /** Returns what a human is shown of PLAN. */
 function previewOf(plan: Plan, load = false): Preview {
-  const changes = plan.files.map(({ present, before, after }) =>
-    changeOf(present.name, before, { ...before, text: after }),
-  );
+  const changes = plan.files.map(({ present, before, after }) => {
+    const become = { ...before, text: after };
+    return present.size === undefined
+      ? newFile(present.name, become)
+      : changeOf(present.name, before, become);
+  });
   const [place, ...otherPlaces] = plan.files.map(({ present }) => present.name);
   const notes = [
     ...(load ? ['Then the changed forms are compiled and run in the image.'] : []),

@@ -21,7 +21,7 @@ import type { Located } from './locate.ts';
 /** Returns what EDIT changes in the file of the definition that it means, when FEATURES hold. Throws a CallError when that
  *  leaves something that cannot be read. */
 export function splicesOf(
-  { which, change }: Edit,
+  { which, change }: Extract<Edit, { asked: object }>,
   { file, target }: Located,
   features: ReadonlySet<string>,
 ): Splice[] {
@@ -32,8 +32,7 @@ export function splicesOf(
     case 'part':
       return partSplices(which, change, { file, target }, features);
     default: {
-      const given = change.text.replaceAll('\r\n', '\n').replace(/^(?:[ \t]*\n)+|\s+$/g, '');
-      checkWhole(`${which}.text`, given, features);
+      const given = givenForms(which, change.text, features);
       if (change.kind === 'replace' && !/\S/.test(withoutComments(given)))
         throw new CallError(`${which}: text has no form. op delete takes a definition out.`);
       const put = withLineEndsOf(text, target.start, target.end, given);
@@ -42,6 +41,33 @@ export function splicesOf(
       return [place(text, target, put, eol)];
     }
   }
+}
+
+/** Returns the splice that puts TEXT to the end of FILE, when FEATURES hold. Throws a CallError when one of both is not whole
+ *  forms. */
+export function splicesAtEnd(
+  which: string,
+  text: string,
+  file: EditedFile,
+  features: ReadonlySet<string>,
+): Splice[] {
+  const { text: before } = file.source;
+  checkWhole(visibleName(file.present.name), before, features);
+  const end = before.length;
+  const eol = withLineEndsOf(before, end, end, '\n');
+  const given = withLineEndsOf(before, end, end, givenForms(which, text, features));
+  const added = file.splices.filter(({ start }) => start === end).map((splice) => splice.text);
+  const above = before + added.join('');
+  const blank = /(?:\r?\n){0,2}$/.exec(above)?.[0] ?? '';
+  const breaks = above === '' ? 0 : 3 - blank.split('\n').length;
+  return [{ start: end, end, text: eol.repeat(breaks) + given + eol }];
+}
+
+/** Returns TEXT, of the edit WHICH, without white space around it. Throws a CallError when it is not whole forms. */
+function givenForms(which: string, text: string, features: ReadonlySet<string>): string {
+  const given = text.replaceAll('\r\n', '\n').replace(/^(?:[ \t]*\n)+|\s+$/g, '');
+  checkWhole(`${which}.text`, given, features);
+  return given;
 }
 
 function withoutComments(text: string): string {

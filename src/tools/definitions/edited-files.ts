@@ -1,5 +1,6 @@
 // Decides how the files that a call edits are read: each once, whole, and only where it may be written.
 
+import { join } from 'node:path';
 import type { FileText } from '../../files/text.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile } from '../../files/write.ts';
@@ -66,12 +67,13 @@ export class EditedFiles {
     return [...this.#files.values()].find((file) => file.path === path);
   }
 
-  /** Returns the file at PATH. Throws a CallError when it is not there or cannot be written. */
-  async open(path: string): Promise<EditedFile> {
-    const { real, missing } = await this.#workspace.locate(path, 'read');
+  /** Returns the file at PATH. Throws a CallError when it cannot be written, or is not there and need not be NEW. */
+  async open(path: string, isNew = false): Promise<EditedFile> {
+    const { real: found, missing } = await this.#workspace.locate(path, isNew ? 'write' : 'read');
+    const real = join(found, ...missing);
     const known = this.#files.get(real);
     if (known !== undefined) return known;
-    if (missing.length > 0) throw this.#workspace.noFile(path);
+    if (missing.length > 0 && !isNew) throw this.#workspace.noFile(path);
     const present = await presentFile(this.#workspace, path, this.#context.signal);
     const before = presentText(present);
     const source = new SourceText(before.text);

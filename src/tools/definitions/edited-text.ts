@@ -26,7 +26,7 @@ export function editedData({ files }: Plan): object[] {
 }
 
 function fileText(file: PlannedFile): string {
-  const { name, source, after, now } = file;
+  const { name, present, source, after, now } = file;
   const summary = diffHunks(source.text, after)?.summary;
   const [first, count] = summary?.split(/, (?=\+)/) ?? [];
   const lines = linesOf(file);
@@ -36,7 +36,8 @@ function fileText(file: PlannedFile): string {
   const where = lines.length === 0 ? first : `${single ? 'line' : 'lines'} ${shown.join(', ')}${more}`;
   const forms = now.starts().length;
   const what = [where, count].filter(Boolean).join(', ');
-  return `Changed ${name}${what && `: ${what}`}. It has ${forms} top-level ${forms === 1 ? 'form' : 'forms'} now.`;
+  const done = present.size === undefined ? `Created ${name}` : `Changed ${name}${what && `: ${what}`}`;
+  return `${done}. It has ${forms} top-level ${forms === 1 ? 'form' : 'forms'} now.`;
 }
 
 /** Returns the first and the last line of each changed form of a file, as they are now. */

@@ -10,9 +10,10 @@ export const EDIT = [
   {
     name: 'definition',
     type: 'string',
-    description: 'area, app::area, (setf area), (defclass area) or (defmethod area (circle))',
+    description:
+      'area, app::area, (setf area), (defclass area) or (defmethod area (circle)); without it text comes to the end of path',
   },
-  { name: 'path', type: 'string', description: 'Its file, where the name alone is not enough' },
+  { name: 'path', type: 'string', description: 'Its file, where the name alone is not enough, or a new one' },
   { name: 'line', type: 'integer', description: 'A line of it, where several are named so', minimum: 1 },
   {
     name: 'op',
@@ -26,7 +27,7 @@ export const EDIT = [
   { name: 'all', type: 'boolean', description: 'Wherever old stands in the definition' },
 ] as const satisfies readonly Parameter[];
 
-export const EDIT_REQUIRED = ['definition'] as const;
+export const EDIT_REQUIRED = [] as const;
 
 /** What becomes of a definition. */
 export type Change =
@@ -34,14 +35,10 @@ export type Change =
   | { kind: 'delete' }
   | { kind: 'part'; old: string; put: string; all: boolean };
 
-/** An edit, and WHICH of the call it is. */
-export interface Edit {
-  which: string;
-  asked: Asked;
-  path?: string;
-  line?: number;
-  change: Change;
-}
+/** An edit, and WHICH of the call it is. It is of the definition ASKED for, or adds TEXT to the end of the file at PATH. */
+export type Edit =
+  | { which: string; asked: Asked; path?: string; line?: number; change: Change }
+  | { which: string; asked?: never; path: string; text: string };
 
 /** Edits of one call: a person reads them all. */
 const MOST = 200;
@@ -69,6 +66,7 @@ export function editsOf(values: readonly unknown[]): Edit[] {
 
 function editOf(which: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Edit {
   const { definition, path, line } = args;
+  if (definition === undefined) return { which, ...endOf(args) };
   const [asked, ...more] = askedNames(definition);
   if (asked === undefined || more.length > 0)
     throw new CallError(`definition names ${more.length + 1} definitions. Give an edit for each.`);
@@ -79,6 +77,22 @@ function editOf(which: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIR
     ...(line !== undefined && { line }),
     change: changeOf(args),
   };
+}
+
+/** Returns what ARGS, which name no definition, add to which file. */
+function endOf({
+  path,
+  line,
+  op = 'after',
+  text,
+  old,
+  new: put,
+}: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
+  if (path === undefined || text === undefined || op !== 'after' || (line ?? old ?? put) !== undefined)
+    throw new CallError(
+      'it has no definition. Give the name of one, or path and text alone: text then comes to the end of that file.',
+    );
+  return { path, text };
 }
 
 function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Change {

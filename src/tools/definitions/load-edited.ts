@@ -6,7 +6,6 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { definitionOf } from '../../source/definition.ts';
 import { definedAt } from '../../source/definitions.ts';
-import { bareName, elementsOf } from '../../source/form.ts';
 import type { TopLevelForms } from '../../source/position.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { agreementSection } from '../agreement.ts';
@@ -18,10 +17,8 @@ import type { Places } from '../places.ts';
 import { groupedWarnings, redefinedSection } from '../remarks.ts';
 import type { PlannedFile } from './edited-files.ts';
 import type { Origins } from './origins.ts';
+import { contentOf } from './part-content.ts';
 import type { Plan } from './plan.ts';
-
-/** Operators of forms that only say how those after them are read and compiled. */
-const SETTING: readonly string[] = ['IN-PACKAGE', 'IN-READTABLE', 'DECLAIM'];
 
 /** Compiles and loads in the image of ORIGINS what PLAN has changed, which is on the disk, and tells how it went. The image had
  *  all of those files that are AGREEING. */
@@ -64,34 +61,6 @@ async function loadForms(
     );
     return { ...reply, data: { ...reply.data, ...(warnings && { warnings }) } };
   });
-}
-
-const [BLANK, LINE_FEED, RETURN, ATOM] = [0x20, 0x0a, 0x0d, 0x30];
-
-/** Returns the bytes of FILE, as characters, with a number and blanks in the place of each form that is not loaded. So the
- *  others have the places and the numbers that they have in FILE. */
-function contentOf({ bytes, before, after, now, numbers }: PlannedFile): string {
-  const content = Buffer.from(bytes);
-  const octets = (text: string) => (before.encoding === 'Latin-1' ? text.length : Buffer.byteLength(text));
-  let [at, index] = [before.bom ? 3 : 0, 0];
-  const place = (next: number) => {
-    at += octets(after.slice(index, next));
-    index = next;
-    return at;
-  };
-  for (const [number, start] of now.starts().entries()) {
-    const found = now.at(start);
-    if (found === undefined || numbers[number] === null) continue;
-    if (SETTING.includes(bareName(elementsOf(found.form)[0]))) continue;
-    const from = place(start);
-    const to = place(found.end);
-    content.subarray(from, to).forEach((byte, offset) => {
-      if (byte !== LINE_FEED && byte !== RETURN) content[from + offset] = BLANK;
-    });
-    // The next form is told by where this one ends.
-    content[to - 1] = ATOM;
-  }
-  return content.toString('latin1');
 }
 
 function loadText({ data, ending, output }: Reply<'load-forms'>, file: PlannedFile, places: Places): string {

@@ -14,9 +14,12 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import type { Asked } from './asked-names.ts';
 import type { EditedFile, EditedFiles } from './edited-files.ts';
-import type { Edit } from './edits.ts';
+import type { Edit as AnyEdit } from './edits.ts';
 import { lispFiles } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
+
+/** An edit of a definition. */
+type Edit = Extract<AnyEdit, { asked: object }>;
 
 /** A definition that an edit means. */
 export interface Located {
@@ -67,12 +70,12 @@ export class Locator {
     const found = await this.#ofSymbol(all, edit, known);
     const chosen = found.length > 1 ? this.#loaded(found, known) : found;
     const [only, ...more] = chosen;
-    if (only === undefined) throw new CallError(`${which}: ${this.#noneText(edit, paths)}`);
+    if (only === undefined) throw new CallError(`${which}: ${this.#noneText(edit, paths, known)}`);
     if (more.length > 0) throw new CallError(`${which}: ${severalText(asked.name, chosen)}`);
     return only;
   }
 
-  #inFile(file: EditedFile, { asked, line }: Edit): Target[] {
+  #inFile(file: EditedFile, { asked, line }: Pick<Edit, 'asked' | 'line'>): Target[] {
     const targets = targetsNamed(file.forms, wantedOf(asked));
     if (line === undefined) return targets;
     return targets.filter(
@@ -90,9 +93,13 @@ export class Locator {
     const having = files.filter((file) => places.defines(file, wanted, this.#features));
     if (having.length > 0) return having;
     const found: string[] = [];
+    // A file that has others of the name is where it was looked for.
+    const naming: string[] = files.filter((file) =>
+      places.defines(file, { name: asked.symbol }, this.#features),
+    );
     for await (const path of lispFiles(workspace))
       if (found.length < LISTED && places.defines(path, wanted, this.#features)) found.push(path);
-    return found;
+    return found.length > 0 ? found : naming;
   }
 
   /** Returns those of FOUND that are of the symbol which EDIT names: KNOWN, when it says of which package. */
@@ -140,7 +147,31 @@ export class Locator {
     return this.#described.get(key);
   }
 
-  #noneText({ asked, path, line }: Edit, paths: readonly string[]): string {
+  /** Returns what tells where the image has what is ASKED for from, when it has that from a form with another name. */
+  #makerOf({ name, symbol }: Asked, known: DescribeData | undefined): string | undefined {
+    const { places } = this.#origins;
+    const definition = { name: known?.symbol ?? '' };
+    const made = (known?.things ?? []).flatMap(({ sources = [], methods = [] }) => [...sources, ...methods]);
+    for (const place of made) {
+      const at = place.file === undefined ? undefined : places.text(place, this.#features, definition, 0);
+      if (at === undefined || at.old || places.defines(place.file ?? '', { name: symbol }, this.#features))
+        continue;
+      return `${name} is made by the form at ${visibleName(at.file)}:${at.line}, which has another name. Edit that.`;
+    }
+    return undefined;
+  }
+
+  #noneText({ asked, path, line }: Edit, paths: readonly string[], known: DescribeData | undefined): string {
+    const maker = this.#makerOf(asked, known);
+    if (maker !== undefined) return maker;
+    const looked = paths.flatMap((each) => this.#files.named(each) ?? []);
+    const others =
+      line === undefined ? looked.filter((file) => this.#inFile(file, { asked }).length === 0) : [];
+    const named = others.flatMap((file) =>
+      targetsNamed(file.forms, { name: asked.symbol }).map((target) => ({ file, target })),
+    );
+    if (named.length > 0)
+      return `there is no such definition of ${asked.name}, but:\n${rowsText(named)}\nGive one as it stands here, or its line.`;
     if (path === undefined) {
       const where = paths.map((each) => visibleName(this.#origins.places.fileName(each))).join(', ');
       return paths.length === 0
@@ -160,12 +191,13 @@ function wantedOf({ symbol, operator, methods }: Asked): Wanted {
 }
 
 function severalText(name: string, found: readonly Located[]): string {
-  const rows = found
-    .slice(0, LISTED)
-    .map(
-      ({ file, target }) =>
-        `  ${visibleName(file.present.name)}:${lineAt(file.source, target.start)}  ${target.head}`,
-    );
-  const more = found.length > LISTED ? '\n  ...' : '';
-  return `${name} means ${found.length} definitions:\n${rows.join('\n')}${more}\nGive one as it stands here, or its line.`;
+  return `${name} means ${found.length} definitions:\n${rowsText(found)}\nGive one as it stands here, or its line.`;
+}
+
+function rowsText(found: readonly Located[]): string {
+  const rows = found.map(
+    ({ file, target }) =>
+      `  ${visibleName(file.present.name)}:${lineAt(file.source, target.start)}  ${target.head}`,
+  );
+  return [...rows.slice(0, LISTED), ...(rows.length > LISTED ? ['  ...'] : [])].join('\n');
 }

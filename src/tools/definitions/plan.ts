@@ -9,7 +9,7 @@ import { SourceText } from '../../source/text.ts';
 import { visibleName } from '../../visible.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
-import { splicesOf } from './edit-splices.ts';
+import { splicesAtEnd, splicesOf } from './edit-splices.ts';
 import { type EditedFile, EditedFiles, type PlannedFile } from './edited-files.ts';
 import type { Edit } from './edits.ts';
 import { Locator } from './locate.ts';
@@ -36,9 +36,8 @@ export async function planned(
   const files = new EditedFiles(origins.workspace, features, context);
   const locator = new Locator(origins, files, features, home, context);
   for (const edit of edits) {
-    const located = await locator.find(edit);
-    const { which } = edit;
-    located.file.splices.push(...splicesOf(edit, located, features).map((splice) => ({ ...splice, which })));
+    const { file, splices } = await changesOf(edit, files, locator, features);
+    file.splices.push(...splices.map((splice) => ({ ...splice, which: edit.which })));
   }
   const plans = files.changed
     .map((file) => plannedFile(file, features))
@@ -47,6 +46,15 @@ export async function planned(
     throw new CallError('The files have this text already, so there is nothing to change.');
   for (const plan of plans) Object.assign(plan, await checkReadable(origins.image, plan, context));
   return { files: plans, features };
+}
+
+async function changesOf(edit: Edit, files: EditedFiles, locator: Locator, features: ReadonlySet<string>) {
+  if (edit.asked !== undefined) {
+    const located = await locator.find(edit);
+    return { file: located.file, splices: splicesOf(edit, located, features) };
+  }
+  const file = await files.open(edit.path, true);
+  return { file, splices: splicesAtEnd(edit.which, edit.text, file, features) };
 }
 
 function plannedFile(file: EditedFile, features: ReadonlySet<string>): PlannedFile {

@@ -203,11 +203,12 @@ class Planning {
   }
 
   #task(file: string, text: string, renamings: Renaming[]): Task {
+    const forms = new TopLevelForms(new SourceText(text), this.#features);
+    const begins = file.endsWith('.asd') ? 'ASDF-USER' : 'COMMON-LISP-USER';
     return {
       renamings,
       packages: this.#packages,
-      begins: file.endsWith('.asd') ? 'ASDF-USER' : 'COMMON-LISP-USER',
-      starts: new Set(new TopLevelForms(new SourceText(text), this.#features).starts()),
+      packageAt: (index) => forms.packageAt(index) ?? begins,
       callees: this.#callees,
       keywords: this.#wanted.keywords,
       prose: this.#wanted.prose,

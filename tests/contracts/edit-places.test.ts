@@ -1,0 +1,104 @@
+// Where edit_definitions puts text that stands beside no definition, and what it says when a name has none of its own.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace();
+});
+afterAll(() => at.close());
+beforeEach(() => {
+  at.questions.length = 0;
+  at.human = () => APPROVE;
+});
+
+function edit(...edits: object[]): Promise<string> {
+  return at.answer('edit_definitions', { edits });
+}
+
+function bytes(path: string): string {
+  return readFileSync(join(at.root, path), 'latin1');
+}
+
+const NEW = '(defun f ()\n  2)';
+
+describe('without a definition', () => {
+  test('text comes to the end of a file, in its line ends', async () => {
+    at.put('end.lisp', '(defun f ()\r\n  1)');
+    expect(
+      await edit({ path: 'end.lisp', text: '(defun g ()\n  2)\n' }, { path: 'end.lisp', text: '(h)' }),
+    ).toBe('Changed end.lisp: lines 4-5, 7, +6 −1. It has 3 top-level forms now.');
+    expect(bytes('end.lisp')).toBe('(defun f ()\r\n  1)\r\n\r\n(defun g ()\r\n  2)\r\n\r\n(h)\r\n');
+  });
+
+  test('it makes a new file, also beside a change of others and in a new folder', async () => {
+    at.put('old.lisp', '(defun f () 1)\n');
+    expect(
+      await edit(
+        { path: 'made.lisp', text: '(defun made () 1)' },
+        { definition: 'f', path: 'old.lisp', text: NEW },
+      ),
+    ).toBe(`Created made.lisp. It has 1 top-level form now.
+Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
+    expect(bytes('made.lisp')).toBe('(defun made () 1)\n');
+    expect(await edit({ path: 'new/made.lisp', text: '(defun made () 1)' })).toMatch(
+      /^Created new\/made\.lisp/,
+    );
+    const edits = [{ path: 'loaded.lisp', text: '(defun made-and-loaded () 42)' }];
+    expect(await at.answer('edit_definitions', { edits, load: true })).toContain(
+      'Loaded 1 form of loaded.lisp',
+    );
+    expect(await at.answer('eval_form', { form: '(made-and-loaded)' })).toBe('42');
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'a file that does not end',
+      { path: 'open.lisp', text: '(g)' },
+      'open.lisp: what begins at line 1 does not end, so that it would take in what follows. Nothing was changed.',
+    ],
+    [
+      'no text',
+      { path: 'open.lisp' },
+      'edits[0]: it has no definition. Give the name of one, or path and text alone: text then comes to the end of that file.',
+    ],
+    [
+      'no path',
+      { text: '(g)' },
+      'edits[0]: it has no definition. Give the name of one, or path and text alone: text then comes to the end of that file.',
+    ],
+  ])('it is refused: %s', async (_, wrong, message) => {
+    at.put('open.lisp', '(a)\n#| open');
+    expect(await edit(wrong)).toBe(`failed: ${message}`);
+    expect(at.questions).toEqual([]);
+  });
+
+  test('a new folder is not made with a change of others', async () => {
+    at.put('old.lisp', '(defun f () 1)\n');
+    expect(
+      await edit({ path: 'none/made.lisp', text: '(a)' }, { definition: 'f', path: 'old.lisp', text: NEW }),
+    ).toBe(
+      'failed: The folder of none/made.lisp is not there; nothing was written. Make that file in a call of its own.',
+    );
+    expect(bytes('old.lisp')).toBe('(defun f () 1)\n');
+  });
+});
+
+test('where a name comes from is told when no form has it', async () => {
+  at.put(
+    'made-by.lisp',
+    '(defclass made-by () ((slot :accessor made-by-slot)))\n(defgeneric made-area (x))\n(defmethod made-area ((x string)) 1)\n',
+  );
+  await at.answer('load_file', { path: 'made-by.lisp' });
+  expect(await edit({ definition: 'made-by-slot', text: '(a)' })).toBe(
+    'failed: edits[0]: made-by-slot is made by the form at made-by.lisp:1, which has another name. Edit that.',
+  );
+  expect(await edit({ definition: '(defmethod made-area (integer))', text: '(a)' })).toBe(
+    `failed: edits[0]: there is no such definition of made-area, but:
+  made-by.lisp:2  (defgeneric made-area)
+Give one as it stands here, or its line.`,
+  );
+});
