@@ -82,18 +82,18 @@ NIL."
                    (push function **probed**)
                    (encapsulate function 'live-lisp-tests (probe-for package around))))))))
 
-(defun operate-and-probe (original &rest arguments)
-  "Call ORIGINAL, by which ASDF operates, with ARGUMENTS, and probe what it has loaded."
+(defun perform-and-probe (original &rest arguments)
+  "Call ORIGINAL, by which ASDF performs each action, with ARGUMENTS, and probe what it has loaded."
   (multiple-value-prog1 (apply original arguments)
     (when *run* (add-probes))))
 
 (defun call-with-probes (function)
   "Call FUNCTION while the functions of frameworks tell of the tests that they run."
   (sb-thread:with-mutex (**probes-lock**)
-    (when (and (= 1 (incf **runs**)) (contrib-function "ASDF" "OPERATE"))
-      (let ((operate (contrib-function "ASDF" "OPERATE")))
-        (push operate **probed**)
-        (encapsulate operate 'live-lisp-tests #'operate-and-probe))))
+    (when (and (= 1 (incf **runs**)) (contrib-function "ASDF" "PERFORM"))
+      (let ((performer (contrib-function "ASDF" "PERFORM")))
+        (push performer **probed**)
+        (encapsulate performer 'live-lisp-tests #'perform-and-probe))))
   (unwind-protect (progn (add-probes) (funcall function))
     (sb-thread:with-mutex (**probes-lock**)
       (when (zerop (decf **runs**))

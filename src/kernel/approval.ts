@@ -66,6 +66,7 @@ function allowanceText({ tool, place }: About): string {
   }
   // Whoever copies it into a shell must not allow more.
   const literal = place !== undefined && /^[\w./-]+$/.test(place);
-  const rule = place === undefined ? tool.name : `${tool.name}:${literal ? place : 'GLOB'}`;
+  const name = tool.allowedAs ?? tool.name;
+  const rule = place === undefined ? name : `${name}:${literal ? place : 'GLOB'}`;
   return `A person can allow it when they start the server: --allow ${rule}`;
 }

@@ -11,7 +11,7 @@ import { printable, validateArguments, withDefaults } from './schema.ts';
 import { argumentsPreview, type Shown, shown } from './shown.ts';
 import { placesOf, type StandingApprovals } from './standing.ts';
 import { withinLimit } from './time-limit.ts';
-import type { CallContext, Preview, SafetyLevel, Tool } from './tool.ts';
+import { type CallContext, type Preview, raised, type SafetyLevel, type Tool } from './tool.ts';
 
 export type Decision = 'run' | 'ask';
 
@@ -51,6 +51,8 @@ export interface ExecutorOptions {
 /** A call that is under way. */
 interface Call {
   tool: Tool;
+  /** The same before its arguments were looked at. */
+  registered: Tool;
   args: Arguments;
   context: CallContext;
   caller: AuditedCall['caller'];
@@ -89,12 +91,14 @@ export class Executor {
     return { ...outcome, notices: [] };
   }
 
-  async #run(name: string, args: unknown, how: Omit<Call, 'tool' | 'args'>): Promise<Settled> {
+  async #run(name: string, args: unknown, how: Omit<Call, 'tool' | 'registered' | 'args'>): Promise<Settled> {
     try {
       await this.#options.ready;
-      const tool = this.#registry.getTool(name);
-      if (tool === null) return failure(`Unknown tool: ${printable(String(name))}`);
-      const call = { tool, args: validateArguments(tool, args), ...how };
+      const registered = this.#registry.getTool(name);
+      if (registered === null) return failure(`Unknown tool: ${printable(String(name))}`);
+      const valid = validateArguments(registered, args);
+      const tool = raised(registered, valid);
+      const call = { tool, registered, args: valid, ...how };
       const level = tool.onlyLooks?.(call.args) ? 'safe' : tool.safetyLevel;
       const decision = decide(level, this.#options.ask ?? 'dangerous');
       // Who was asked about it has the last word, also when the tool became another meanwhile.
@@ -115,7 +119,7 @@ export class Executor {
     const preview = await previewOf(call);
     if (verdict === undefined) {
       if (preview.free) return this.#perform(withFingerprint(call, preview), 'nothing at stake');
-      return standing?.covers(approvedAs(tool), ...placesOf(preview))
+      return this.#standsFor(call, preview)
         ? this.#perform(withFingerprint(call, preview), 'standing')
         : this.#asked(call, shown(preview));
     }
@@ -130,11 +134,22 @@ export class Executor {
     return this.#perform(withFingerprint(call, preview), 'human');
   }
 
+  /** Returns whether CALL may do what PREVIEW shows by an approval in advance. One that does more than others of its tool
+   *  needs one for that, and what its tool needs anyway. */
+  #standsFor({ tool, registered }: Call, preview: Preview): boolean {
+    const { standing, ask = 'dangerous' } = this.#options;
+    const covers = (each: Tool) => standing?.covers(approvedAs(each), ...placesOf(preview)) === true;
+    const own = tool === registered || decide(registered.safetyLevel, ask) === 'run' || covers(registered);
+    return own && covers(tool);
+  }
+
   /** Runs CALL with ARGS, which a human gave instead. */
   async #performChanged(call: Call, args: unknown): Promise<Settled> {
     try {
       const context = { ...call.context, changedByHuman: true };
-      const changed = { ...call, context, args: validateArguments(call.tool, args) };
+      const { registered } = call;
+      const valid = validateArguments(registered, args);
+      const changed = { ...call, context, args: valid, tool: raised(registered, valid) };
       const after = withFingerprint(changed, await previewOf(changed));
       const settled = await this.#perform(after, 'human, with changes');
       return { ...settled, changed: changedNames(call.args, changed.args) };
@@ -260,7 +275,7 @@ function withFingerprint(call: Call, { fingerprint }: Preview): Call {
 }
 
 function approvedAs(tool: Tool): string {
-  return tool.approvedAs ?? tool.name;
+  return tool.approvedAs ?? tool.allowedAs ?? tool.name;
 }
 
 function audited({ tool, args, caller }: Call): AuditedCall {

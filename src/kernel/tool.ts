@@ -103,8 +103,12 @@ export interface Tool {
   readonly alwaysLoad: boolean;
   /** Milliseconds that the handler may take; infinity when it has limits of its own. */
   readonly limitMs: number;
+  /** The tool of whose name standing approvals hold for it besides those of its own, where it does what that does. */
+  readonly allowedAs?: string;
   /** Whether a call with such arguments changes nothing: then it is treated as safe. */
   readonly onlyLooks?: (args: Arguments) => boolean;
+  /** What a call with such arguments is, when that is more than others of the tool; a lower level counts for nothing. */
+  readonly raisedBy?: (args: Arguments) => Raised | undefined;
   /** Code in the image cannot call it, because it would pull the ground from under that code. */
   readonly refusesCode?: boolean;
   /** Does the work. What it returns is a Result or a plain value; what it throws is a failure (S2.8, S2.9). */
@@ -114,8 +118,18 @@ export interface Tool {
   readonly preview?: (args: Arguments, context: CallContext) => Promise<Preview>;
 }
 
+/** A call that does more than others of its tool: its level, and what a human is asked. */
+export type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
+
+/** Returns TOOL as it is treated when it is called with ARGS. */
+export function raised(tool: Tool, args: Arguments): Tool {
+  const more = tool.raisedBy?.(args);
+  const rank = ({ safetyLevel }: Pick<Tool, 'safetyLevel'>) => SAFETY_LEVELS.indexOf(safetyLevel);
+  return more === undefined || rank(more) <= rank(tool) ? tool : { ...tool, ...more };
+}
+
 type Mandatory = 'name' | 'description' | 'parameters';
-type Typed = 'handler' | 'preview' | 'onlyLooks';
+type Typed = 'handler' | 'preview' | 'onlyLooks' | 'raisedBy';
 
 /** What a tool is made of. Its handler is typed by its parameters, LIST, and the names of those that it NEEDS. */
 export interface ToolDefinition<
@@ -128,6 +142,7 @@ export interface ToolDefinition<
   readonly handler: (args: ArgumentsOf<List, Needed>, context: CallContext) => unknown;
   readonly preview?: (args: ArgumentsOf<List, Needed>, context: CallContext) => Promise<Preview>;
   readonly onlyLooks?: (args: ArgumentsOf<List, Needed>) => boolean;
+  readonly raisedBy?: (args: ArgumentsOf<List, Needed>) => Raised | undefined;
 }
 
 /** All of a definition that clients are shown. */
@@ -151,7 +166,7 @@ export function defineTool<
   const Needed extends readonly string[] = readonly [],
 >(definition: ToolDefinition<List, Needed>): Tool {
   checkObject(definition);
-  const { handler, preview, onlyLooks, ...parts } = definition;
+  const { handler, preview, onlyLooks, raisedBy, ...parts } = definition;
   const { required = [], safetyLevel = 'safe', categories = [] } = parts;
   const { complexity = 'simple', keywords = [], alwaysLoad = false, limitMs = LIMIT_MS } = parts;
   const { shortDescription = firstSentence(parts.description), title = titleOf(parts.name) } = parts;
@@ -161,6 +176,7 @@ export function defineTool<
     handler: handler as Tool['handler'],
     ...(preview && { preview: preview as Tool['preview'] }),
     ...(onlyLooks && { onlyLooks: onlyLooks as Tool['onlyLooks'] }),
+    ...(raisedBy && { raisedBy: raisedBy as Tool['raisedBy'] }),
   };
   return Object.freeze(
     checkTool({ ...parts, required, safetyLevel, categories, limitMs, ...forLists, ...run }),

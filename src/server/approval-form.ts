@@ -21,7 +21,7 @@ export function decisionForm(
 ): ElicitRequestFormParams {
   const { tool, preview } = question;
   const offered = choices(question, session);
-  const lasting = `${APPROVE_FOR_SESSION}: ${tool.name}${filesText(preview)} without asking again`;
+  const lasting = `${APPROVE_FOR_SESSION}: ${tool.allowedAs ?? tool.name}${filesText(preview)} without asking again`;
   return {
     message: messageFor(question, file),
     requestedSchema: {

@@ -15,6 +15,7 @@ import { editDefinitions } from './definitions/edit-definitions.ts';
 import { readDefinition } from './definitions/read-definition.ts';
 import { diffTools } from './diff/index.ts';
 import { compareImage } from './execution/compare-image.ts';
+import { evalForm } from './execution/evaluation.ts';
 import { imageStatus } from './execution/image-status.ts';
 import { executionTools } from './execution/index.ts';
 import { interrupt } from './execution/interrupt.ts';
@@ -69,13 +70,15 @@ export function agentQTools({
 export function furtherTools(grounds: Grounds): Tool[] {
   const { image, replaceable, workspace, places, holds, log, history, intents } = grounds;
   const origins = { image, places, workspace, history };
+  const editing = editDefinitions(origins, intents);
+  const evaluating = evalForm(image, history, { places, holds });
   return [
     loadSystem(image, { places, holds }),
     loadFile(image, { places, holds }, workspace.root),
-    runTests(image, { places, holds }),
+    runTests(image, { places, holds, editing, evaluating }),
     compareImage(image, places, workspace.root),
     readDefinition(origins),
-    editDefinitions(origins, intents),
+    editing,
     renameSymbol({ image, places, workspace, intents }),
     impactOfChange(image, places),
     debug(image, holds, places),

@@ -19,6 +19,9 @@ beforeAll(async () => {
 (defsystem "unread" :components ((:file "unread")) :perform (test-op (o c)))
 (defsystem "groups" :depends-on ("ptester") :components ((:file "groups"))
   :perform (test-op (o c) (uiop:symbol-call :groups :run)))
+(defsystem "late" :perform (test-op (o c) (asdf:test-system "late/inner")))
+(defsystem "late/inner" :depends-on ("rt") :components ((:file "late"))
+  :perform (test-op (o c) (uiop:symbol-call :rt :do-tests)))
 (defsystem "random" :depends-on ("sb-rt") :components ((:file "random")))
 `,
     'hostile.lisp': `(defpackage hostile (:use cl fiveam))
@@ -39,6 +42,7 @@ beforeAll(async () => {
 (test last-one (is (= 1 1)))
 `,
     'behind.lisp': '(in-package :sb-rt)\n(deftest behind.one (+ 1 1) 2)\n',
+    'late.lisp': '(in-package :rt)\n(deftest late.one 1 1)\n',
     'unread.lisp': '(defun unread (',
     'groups.lisp': `(defpackage groups (:use cl ptester))
 (in-package groups)
@@ -81,6 +85,10 @@ test('a framework that nobody knows has no verdict but the end of its output', a
   expect(text).toMatch(
     /^The tests of failing ended early, and none of a framework that live-lisp knows had run\.\n\nError: It is broken\./,
   );
+});
+
+test('a framework that a test-op itself loads is known', async () => {
+  expect((await run({ system: 'late' })).text).toBe('late: 1 test passes (N s).');
 });
 
 test('an error of a test-op after its tests is told', async () => {

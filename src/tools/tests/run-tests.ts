@@ -1,12 +1,16 @@
 // Decides the tool that runs tests and tells what failed, and what has changed since they ran before.
 
-import { CallError } from '../../errors.ts';
+import { CallError, messageOf } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
+import { toResult } from '../../kernel/outcome.ts';
+import { joinSections } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
   defineTool,
+  type Preview,
   type Result,
+  type Tool,
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { TIMEOUT } from '../calling.ts';
@@ -34,6 +38,18 @@ const RUN_TESTS = {
     },
     { name: 'seed', type: 'integer', description: 'Makes random numbers repeat', minimum: 0 },
     { name: 'limit', type: 'integer', description: 'Failures to tell (20 when absent)', minimum: 1 },
+    {
+      name: 'edits',
+      type: 'array',
+      items: { type: 'object' },
+      description: 'Edits to make first, as edit_definitions takes them; the user is asked',
+    },
+    {
+      name: 'then',
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Forms to evaluate afterwards',
+    },
     ON_ERROR,
     { ...TIMEOUT, description: 'Seconds after which a run is interrupted (600 when absent)' },
   ],
@@ -50,22 +66,88 @@ const RUN_TESTS = {
     'regression',
     'fiveam',
     'failing tests',
-    'test-op',
+    'edit and test',
   ],
 } as const satisfies ToolDescription;
 
 type Arguments = ArgumentsFor<typeof RUN_TESTS>;
+type Chosen = Pick<Asked, 'name' | 'again' | 'package'>;
 
-/** Returns the tool that runs tests in IMAGE. */
-export function runTests(image: Image, { places, holds }: { places: Places; holds: Holds }) {
+/** Returns the tool that runs tests in IMAGE. EDITING and EVALUATING are the tools that do what it does before and after. */
+export function runTests(
+  image: Image,
+  { places, holds, editing, evaluating }: { places: Places; holds: Holds; editing: Tool; evaluating: Tool },
+) {
   const grounds: Grounds = { image, places, holds, memory: new TestMemory() };
-  return defineTool({ ...RUN_TESTS, handler: async (args, context) => perform(grounds, args, context) });
+  return defineTool({
+    ...RUN_TESTS,
+    raisedBy: ({ edits, then }) =>
+      edits === undefined
+        ? undefined
+        : {
+            safetyLevel: editing.safetyLevel,
+            allowedAs: editing.name,
+            preview: async (args, context) => {
+              chosenTests(grounds.memory, args);
+              return previewOf(editing, { edits, then }, context);
+            },
+          },
+    handler: async (args, context) => {
+      const chosen = chosenTests(grounds.memory, args);
+      const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
+      const ran = await perform(grounds, args, chosen, context).catch((error: unknown) => {
+        // What was edited is told in any case.
+        if (edited === undefined) throw error;
+        return { data: {}, text: messageOf(error), failed: true };
+      });
+      const form = args.then?.join('\n');
+      const evaluated =
+        form === undefined ? undefined : toResult(await evaluating.handler({ form }, context));
+      return together(ran, edited, evaluated);
+    },
+  });
 }
 
-async function perform(grounds: Grounds, args: Arguments, context: CallContext): Promise<Result> {
-  const chosen = chosenTests(grounds, args);
+/** Returns what a human is asked before EDITS are made, tests run and the forms THEN are evaluated. */
+async function previewOf(
+  editing: Tool,
+  { edits, then = [] }: { edits: readonly unknown[]; then: readonly string[] | undefined },
+  context: CallContext,
+): Promise<Preview> {
+  const preview = await editing.preview?.({ edits }, context);
+  if (preview === undefined) throw new TypeError('What edits are made cannot be shown.');
+  const notes = [
+    'Then the changed files are loaded, and tests run.',
+    // As JSON: no line of a form can be taken for something else.
+    ...then.map((form) => `Then is evaluated: ${JSON.stringify(form)}`),
+  ];
+  const { text, lines = text.split('\n') } = preview;
+  return { ...preview, lines: [...lines, ...notes], text: [...notes, text].join('\n') };
+}
+
+/** Returns RAN, what came of tests, with what was EDITED before and EVALUATED after. */
+function together(ran: Result, edited: Result | undefined, evaluated: Result | undefined): Result {
+  if (edited === undefined && evaluated === undefined) return ran;
+  return {
+    data: {
+      ...(ran.data as object),
+      ...(edited && { edited: edited.data }),
+      ...(evaluated && { evaluated: evaluated.data }),
+    },
+    text: joinSections([ran.text, edited?.text, evaluated && `Then:\n${evaluated.text}`]),
+    failed: ran.failed === true || evaluated?.failed === true,
+  };
+}
+
+async function perform(
+  grounds: Grounds,
+  args: Arguments,
+  chosen: Chosen | undefined,
+  context: CallContext,
+): Promise<Result> {
   // What is not loaded is not needed for a test that is there; the run loads it for one that is not.
-  const prepared = await prepare(grounds, args.system, context, chosen !== undefined);
+  const known = chosen !== undefined && args.edits === undefined;
+  const prepared = await prepare(grounds, args.system, context, known);
   if ('failed' in prepared) return prepared.failed;
   const { systems, said } = prepared;
   if (chosen === undefined && systems.length === 0) refuseNothing();
@@ -77,10 +159,7 @@ async function perform(grounds: Grounds, args: Arguments, context: CallContext):
 }
 
 /** Returns which tests ARGS choose, or undefined when it is whole systems. Throws a CallError when they contradict. */
-function chosenTests(
-  { memory }: Grounds,
-  args: Arguments,
-): Pick<Asked, 'name' | 'again' | 'package'> | undefined {
+function chosenTests(memory: TestMemory, args: Arguments): Chosen | undefined {
   const { test, package: home, failed } = args;
   const given = [test !== undefined && 'test', home !== undefined && 'package', failed && 'failed'].filter(
     (each) => each,

@@ -1,0 +1,84 @@
+// An edit, its tests and what is evaluated then, in one call that a human approves.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { DIALECTS, writeShop } from './workspaces.ts';
+
+const root = temporaryFolder();
+const asked: string[] = [];
+let decision = 'approve';
+let session: Session;
+beforeAll(async () => {
+  const dialect = DIALECTS.find(({ name }) => name === 'sb-rt');
+  if (dialect === undefined) throw new Error('There is no dialect of sb-rt.');
+  writeShop(root.path, dialect);
+  session = await startSession({
+    args: ['--root', root.path],
+    onQuestion: ({ message }) => {
+      asked.push(message);
+      return { action: 'accept', content: { decision } };
+    },
+  });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+const shop = () => readFileSync(join(root.path, 'shop.lisp'), 'utf8');
+const run = async (args: Record<string, unknown>) => {
+  const { text, isError } = await session.call('run_tests', args);
+  return { text: text.replace(/\d+\.\d s\)/g, 'N s)'), isError };
+};
+const edit = (old: string, put: string) => [{ definition: 'shop::price', path: 'shop.lisp', old, new: put }];
+
+test('nothing runs and nothing changes when the human denies it, or the call contradicts itself', async () => {
+  decision = 'deny';
+  const before = shop();
+  expect((await run({ edits: edit('0)', '1)') })).isError).toBe(true);
+  expect(asked.splice(0)).toHaveLength(1);
+  decision = 'approve';
+  for (const [args, text] of [
+    [{ edits: [] }, 'edits is empty. Give at least one edit.'],
+    [
+      { edits: edit('0)', '1)'), test: 'one', package: 'checks' },
+      'Give one of test and package; nothing was done.',
+    ],
+    [
+      { edits: edit('0)', '1)'), failed: true },
+      'No tests ran yet, so none failed. Call run_tests without failed first.',
+    ],
+  ] as const) {
+    expect(await run(args)).toEqual({ text, isError: true });
+  }
+  expect([asked, shop()]).toEqual([[], before]);
+});
+
+test('one question shows the diff and what is evaluated; then it is edited, loaded, tested and evaluated', async () => {
+  const then = ["(shop:total '((a . 5)))", '(values)\n(list 1)'];
+  const { text, isError } = await run({ edits: edit('(cdr item) 0', '(cdr item) 1'), then });
+  expect(isError).toBe(true);
+  expect(text.split('\n')[0]).toBe('shop: 3 of 3 tests fail (N s).');
+  expect(text).toMatch(/\n\nChanged shop\.lisp: lines 3-4, /);
+  expect(text).toMatch(/\n\nThen:\n\[1\] 6\n\[2\] ; No values\n\[3\] \(1\)$/);
+  expect(shop()).toContain('(cdr item) 1');
+  const [question = '', ...more] = asked.splice(0);
+  expect(more).toEqual([]);
+  expect(question).toMatch(/^Approve run_tests \(dangerous\)\? /);
+  expect(question).toContain('Then is evaluated: "(values)\\n(list 1)"');
+  const fixed = await run({ edits: edit('(cdr item) 1', '(cdr item) 0') });
+  expect(fixed.text).toMatch(
+    /^shop: 2 of 3 tests fail \(N s\)\.\n[\s\S]*\nFixed: ONE\n\nChanged shop\.lisp: lines 3-4, /,
+  );
+  asked.splice(0);
+});
+
+test('code cannot edit so', async () => {
+  const before = shop();
+  const form = `(live-lisp:call-tool "run_tests" :edits (list (live-lisp:call-tool "eval_form" :form "1")))`;
+  expect(await session.eval(form)).toContain('Error:');
+  expect(await session.eval('(live-lisp:call-tool "run_tests" :edits (list 1))')).toContain('Error:');
+  expect([asked, shop()]).toEqual([[], before]);
+});
