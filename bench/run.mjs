@@ -8,6 +8,7 @@ import { measureMemory, measureSizes } from './footprint.mjs';
 import { measureHeap } from './heap.mjs';
 import { measureImage, openLibraryImage } from './image.mjs';
 import { describeMachine, loadNow } from './machine.mjs';
+import { measureObserving } from './observe.mjs';
 import { measureRecords } from './records.mjs';
 import { terminalTable, writeDocuments } from './report.mjs';
 import { measureRoundTrips, measureSearches } from './roundtrip.mjs';
@@ -29,6 +30,7 @@ const FULL = {
   memory: 5,
   heap: 9,
   callers: 5,
+  observe: 7,
   ranking: 20,
 };
 const QUICK = {
@@ -40,6 +42,7 @@ const QUICK = {
   memory: 1,
   heap: 1,
   callers: 1,
+  observe: 1,
   ranking: 2,
 };
 
@@ -64,6 +67,7 @@ const SECTIONS = {
   memory: (stage, { memory }) => measureMemory(stage, memory),
   heap: (stage, { heap }) => measureHeap(stage, heap),
   callers: (stage, { callers }) => measureCallers(stage, callers),
+  observe: (stage, { observe }) => measureObserving(stage, observe),
   ranking: (stage, { ranking }) => measureSearch(stage, ranking),
   sizes: (stage) => measureSizes(stage),
 };

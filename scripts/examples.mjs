@@ -132,6 +132,7 @@ export const LARGEST = {
     {
       form: `(dotimes (time 10) (inventory:order-total '(("lamp" 2) ("desk" 1))))`,
       functions: ['inventory:'],
+      limit: 4,
     },
   ],
   image_status: [{}],

@@ -138,10 +138,23 @@ careless value does not fill an answer. User code never runs with them."
 
 (defvar *value-budget* 0 "How many characters the printed values of this call may still take.")
 
+(defun mostly-blank-p (text)
+  "True when most of TEXT is blanks, as of data that is deep and was printed with line breaks."
+  (and (> (length text) 400)
+       (> (* 2 (count #\Space text)) (length text))))
+
+(defun value-text (value)
+  "Return VALUE printed as by ~S in as much room as there is, and whether it was cut. Where line breaks make most of that
+blank, there are none."
+  (flet ((printed () (bounded-string (min *value-limit* *value-budget*) (lambda (stream) (prin1 value stream)))))
+    (multiple-value-bind (text cut) (printed)
+      (if (and *print-pretty* (not (stringp value)) (mostly-blank-p text))
+          (let ((*print-pretty* nil)) (printed))
+          (values text cut)))))
+
 (defun value-data (value)
-  "Return VALUE printed as by ~S, bounded, and its true length where only a part is shown."
-  (multiple-value-bind (text cut)
-      (bounded-string (min *value-limit* *value-budget*) (lambda (stream) (prin1 value stream)))
+  "Return VALUE printed, bounded, and its true length where only a part is shown."
+  (multiple-value-bind (text cut) (value-text value)
     (decf *value-budget* (length text))
     (let ((hidden (hidden-length value)))
       (object "text" text "cut" cut "length" hidden "id" (and (or cut hidden) (object-id value))))))

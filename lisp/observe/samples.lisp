@@ -2,7 +2,7 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(defparameter *sample-seconds* 0.005 "The time between two samples.")
+(defparameter *sample-seconds* 0.01 "The time between two samples.")
 (defparameter *sample-limit* 5000 "How many samples are taken.")
 
 (sb-ext:defglobal **profiling** (sb-thread:make-mutex :name "live-lisp profiling") "Held while samples are taken.")

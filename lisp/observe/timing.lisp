@@ -70,7 +70,7 @@
 
 ;;; Repeating for a profile
 
-(defparameter *enough-seconds* 1.5 "For how many seconds of the CPU, or of time, a form is repeated until a profile tells of it.")
+(defparameter *enough-seconds* 2 "For how many seconds of the CPU, or of time, a form is repeated until a profile tells of it.")
 (defparameter *enough-octets* (* 64 1024 1024) "How many octets it takes until a profile of memory does.")
 
 (defun call-repeatedly (function mode seconds)

@@ -23,7 +23,7 @@ export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; rea
   load_file: { min: 320, max: 3260 },
   load_system: { min: 260, max: 290 },
   macroexpand_form: { min: 280, max: 1200 },
-  observe: { min: 510, max: 1310 },
+  observe: { min: 510, max: 710 },
   propose_file_edit: { min: 220, max: 250 },
   read_buffer: { min: 230, max: 1050 },
   read_definition: { min: 370, max: 820 },

@@ -5,7 +5,7 @@ import type { Arguments, ArgumentsOf, Parameter } from './parameter.ts';
 import type { Tool } from './tool.ts';
 
 /** The parts of a tool that say what arguments it takes. */
-type Signature = Pick<Tool, 'name' | 'parameters' | 'required'>;
+type Signature = Pick<Tool, 'name' | 'parameters' | 'required' | 'instead'>;
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
@@ -86,7 +86,9 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
     Object.entries(args ?? {}).filter(([name, value]) => !absent(name, value)),
   );
   for (const name of tool.required) {
-    if (!Object.hasOwn(given, name)) throw new CallError(`Required parameter '${name}' missing`);
+    const ways = [name, ...(tool.instead?.[name] ?? [])];
+    if (!ways.some((way) => Object.hasOwn(given, way)))
+      throw new CallError(`Required parameter '${name}' missing`);
   }
   for (const [name, value] of Object.entries(given)) {
     const parameter = parameters.get(name);

@@ -86,6 +86,8 @@ export interface Tool {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly required: readonly string[];
+  /** Parameters that can be given in place of one that is required, which the handler then does not get. */
+  readonly instead?: { readonly [name: string]: readonly string[] };
   readonly safetyLevel: SafetyLevel;
   /** The level that its author gave it, where it is treated as a higher one. */
   readonly declaredLevel?: SafetyLevel;

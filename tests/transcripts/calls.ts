@@ -36,10 +36,19 @@ export const IMAGE_CALLS: Record<string, Calls> = {
       { name: 'price', package: 'SHOP' },
       { name: 'shop:price', sites: true },
       { name: 'with-price', package: 'SHOP' },
+      { names: ['shop:price', 'shop:total'] },
+      { package: 'shop', unused: true },
     ],
     empty: [{ name: 'idle', package: 'SHOP' }, { name: 'shop:*currency*' }],
     'over-long': [{ name: 'price', package: 'SHOP', limit: 1 }],
-    bad: [{}, { name: 'nonexistent' }, { name: 'price', package: 'NOWHERE' }, { name: ['price'] }],
+    bad: [
+      {},
+      { name: 'nonexistent' },
+      { name: 'price', package: 'NOWHERE' },
+      { name: ['price'] },
+      { package: 'nowhere', unused: true },
+      { names: [] },
+    ],
   },
   impact_of_change: {
     usual: [

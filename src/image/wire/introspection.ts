@@ -193,3 +193,15 @@ export interface MacroexpandData extends Remarks {
   withoutWalker?: boolean;
   value?: LookupFailure;
 }
+
+/** Functions of a package that nobody uses. */
+export interface UnusedData {
+  package: string;
+  /** How many functions it has, and how many of them nobody uses. */
+  functions: number;
+  total: number;
+  interpreted?: boolean;
+  unheard?: boolean;
+  /** SELF: it calls itself; MENTIONED: something has its name among its data. */
+  rows?: { name: string; self?: boolean; mentioned?: boolean; external?: boolean }[];
+}

@@ -14,6 +14,7 @@ import type {
   MacroexpandData,
   PackageData,
   ReferencesData,
+  UnusedData,
   WrittenArgument,
 } from './introspection.ts';
 import type { LoadFileData, LoadFilesData, LoadSystemData } from './loading.ts';
@@ -158,6 +159,10 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
       limit: number;
     };
     data: { value?: WhoCallsData | LookupFailure };
+  };
+  'unused-functions': {
+    args: { package: string; offset: number; limit: number };
+    data: { value?: UnusedData | LookupFailure };
   };
   describe: {
     args: { name: string; package?: string; offset: number; limit: number };

@@ -13,7 +13,7 @@ import {
 import { callOptions } from '../calling.ts';
 import { lookedUp } from '../lookup.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
-import { invalidType, isSymbolType, SYMBOL_TYPE } from './symbols.ts';
+import { invalidType, isSymbolType, SYMBOL_TYPE } from './symbol-type.ts';
 
 const LIST_PACKAGE_SYMBOLS = {
   name: 'list_package_symbols',

@@ -9,8 +9,9 @@ import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
+import { unknownNotes } from './unknown-users.ts';
 import { headOf, type User, usersOf, userText, withoutFeatures } from './users.ts';
-import { missingNote, unknownNotes } from './xref.ts';
+import { missingNote } from './xref.ts';
 
 const WHO_REFERENCES = {
   name: 'who_references',

@@ -26,29 +26,10 @@ import { foundValue, isLookupFailure, lookedUp, lookupResult, PACKAGE, packageOf
 import { setfName } from '../natures.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
+import { lookedUpEach, NAMES } from '../several.ts';
 import { describeCall } from './dispatch.ts';
 import { acceptedText, lambdaListText, withLambdaList } from './lambda-lists.ts';
-
-const TYPES: readonly string[] = ['function', 'macro', 'variable', 'class', 'generic-function'];
-
-/** Chooses symbols by what they name; other values are answered by invalidType (S0.10). */
-export const SYMBOL_TYPE = {
-  name: 'type',
-  type: 'string',
-  description: 'Filter by type: function, macro, variable, class, generic-function',
-  enum: TYPES,
-  openEnum: true,
-} as const;
-
-/** Returns whether TYPE is one that SYMBOL_TYPE takes. */
-export function isSymbolType(type: string): boolean {
-  return TYPES.includes(type);
-}
-
-/** Returns the answer to a TYPE that is none (S0.10). */
-export function invalidType(type: string): Result {
-  return { data: { type }, text: `Invalid type: ${type}. Valid types: ${TYPES.join(', ')}`, absent: true };
-}
+import { invalidType, isSymbolType, SYMBOL_TYPE } from './symbol-type.ts';
 
 const APROPOS_SEARCH = {
   name: 'apropos_search',
@@ -168,6 +149,7 @@ const DESCRIBE_SYMBOL = {
       description:
         'Of a generic function: a class name, literal or variable for each required argument, to see which methods run, in order',
     },
+    NAMES,
     {
       ...LIMIT,
       description: `Of a generic function: how many methods to list at most (${METHODS} when absent)`,
@@ -175,6 +157,7 @@ const DESCRIBE_SYMBOL = {
     { ...OFFSET, description: 'Of a generic function: how many methods to leave out at the beginning' },
   ],
   required: ['symbol'],
+  instead: { symbol: ['names'] },
   categories: ['introspection'],
   shortDescription:
     'Describe what a symbol names: arguments, type, value, documentation, place of definition',
@@ -200,14 +183,13 @@ export function describeSymbol(image: Image, places: Places) {
       const page = pageOf(args, context, METHODS);
       if (args.arguments !== undefined)
         return describeCall(image, places, { ...args, arguments: args.arguments }, page, context);
-      const reply = await image.call(
-        'describe',
-        { name: args.symbol, ...packageOf(args), ...page },
-        callOptions(context),
-      );
-      return lookedUp(reply, (found) => {
-        const data = withPlaces(found, places);
-        return { data, text: describeText(data, page.offset) };
+      const [asked, options] = [{ ...packageOf(args), ...page }, callOptions(context)];
+      return lookedUpEach(args.symbol, args.names, async (name) => {
+        const reply = await image.call('describe', { name, ...asked }, options);
+        return lookedUp(reply, (found) => {
+          const data = withPlaces(found, places);
+          return { data, text: describeText(data, page.offset) };
+        });
       });
     },
   });

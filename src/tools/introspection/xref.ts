@@ -3,13 +3,22 @@
 import type { Image } from '../../image/image.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { fittingRows, hasMore, listsText, pageNote } from '../../kernel/reply.ts';
-import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import {
+  type ArgumentsFor,
+  type CallContext,
+  defineTool,
+  type Result,
+  type ToolDescription,
+} from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
+import { lookedUpEach, NAMES } from '../several.ts';
+import { unknownNotes } from './unknown-users.ts';
 import { unseenUsers } from './unseen.ts';
+import { unusedFunctions } from './unused.ts';
 import { headOf, type User, usersOf, userText, withoutFeatures } from './users.ts';
 
 const PARAMETERS = [
@@ -26,6 +35,12 @@ const PARAMETERS = [
     type: 'boolean',
     description: "Also list SBCL's own transforms, VOPs and optimizers",
   },
+  {
+    name: 'unused',
+    type: 'boolean',
+    description: 'Which functions of package nobody calls, in place of name',
+  },
+  NAMES,
   LIMIT,
   OFFSET,
 ] as const;
@@ -37,6 +52,7 @@ const WHO_CALLS = {
     "Find all functions that call a given function. Uses SBCL's cross-reference database to discover callers.",
   parameters: PARAMETERS,
   required: ['name'],
+  instead: { name: ['names', 'unused'] },
   categories: ['introspection', 'xref'],
   shortDescription: 'Find the functions that call a given one, and where',
   complexity: 'moderate',
@@ -59,33 +75,46 @@ export function whoCalls(image: Image, places: Places) {
     ...WHO_CALLS,
     handler: async (args, context) => {
       const page = pageOf(args, context);
-      const reply = await image.call(
-        'who-calls',
-        {
-          name: args.name,
-          ...packageOf(args),
-          sites: args.sites ?? false,
-          internals: args.internals ?? false,
-          ...page,
-        },
-        callOptions(context),
+      if (args.unused) return unusedFunctions(image, args.package ?? args.name, page, context);
+      return lookedUpEach(args.name, args.names, (name) =>
+        callersOf(image, places, { ...args, name }, context),
       );
-      return lookedUp(reply, (found) => {
-        const named = found.callers + found.others + found.possible;
-        const sites = args.sites ?? false;
-        const users = usersOf(found, places, { page, named, sites });
-        const known = named + users.outside + users.outsidePossible > 0;
-        const unseen = known ? [] : unseenUsers(found, places, sites);
-        const { files, ...told } = withoutFeatures(found);
-        const data = {
-          ...told,
-          others: found.others + users.outside,
-          possible: found.possible + users.outsidePossible + unseen.length,
-          rows: [...users.rows, ...unseen.slice(page.offset, page.offset + page.limit)],
-        };
-        return { data, text: callersText(data, page.offset) };
-      });
     },
+  });
+}
+
+async function callersOf(
+  image: Image,
+  places: Places,
+  args: ArgumentsFor<typeof WHO_CALLS>,
+  context: CallContext,
+): Promise<Result> {
+  const page = pageOf(args, context);
+  const reply = await image.call(
+    'who-calls',
+    {
+      name: args.name,
+      ...packageOf(args),
+      sites: args.sites ?? false,
+      internals: args.internals ?? false,
+      ...page,
+    },
+    callOptions(context),
+  );
+  return lookedUp(reply, (found) => {
+    const named = found.callers + found.others + found.possible;
+    const sites = args.sites ?? false;
+    const users = usersOf(found, places, { page, named, sites });
+    const known = named + users.outside + users.outsidePossible > 0;
+    const unseen = known ? [] : unseenUsers(found, places, sites);
+    const { files, ...told } = withoutFeatures(found);
+    const data = {
+      ...told,
+      others: found.others + users.outside,
+      possible: found.possible + users.outsidePossible + unseen.length,
+      rows: [...users.rows, ...unseen.slice(page.offset, page.offset + page.limit)],
+    };
+    return { data, text: callersText(data, page.offset) };
   });
 }
 
@@ -125,17 +154,6 @@ const UNRECORDED = {
   inline:
     'Note: SBCL does not record where this function was put in line in top-level forms; search_in_buffer finds such forms.',
 } as const;
-
-/** Returns the notes that say which users of kind WHAT could not be known (C31). */
-export function unknownNotes(
-  { interpreted, unheard }: { interpreted?: boolean; unheard?: boolean },
-  what: string,
-): string[] {
-  return [
-    interpreted && `Note: an interpreter ran code in this image, whose ${what} are not known.`,
-    unheard && `Note: ${what} in initial values and top-level forms are not known here.`,
-  ].filter((note) => typeof note === 'string');
-}
 
 /** Returns the note that the list lacks users of kind WHAT, because SBCL was built to keep none (S3.12). */
 export function missingNote(what: string): string {

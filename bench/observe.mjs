@@ -1,0 +1,72 @@
+// Decides how what observe costs is measured: by the CPU of calls with a probe and without, and of a form with a profile.
+
+import { connect } from './client.mjs';
+import { runRounds } from './rounds.mjs';
+import { compare } from './statistics.mjs';
+
+/** @type {import('./statistics.mjs').Measure[]} */
+const MEASURES = [
+  { id: 'plain.calls', title: '10,000 calls', unit: 'ms' },
+  {
+    id: 'probed.calls',
+    title: 'the same, recorded by `observe`',
+    unit: 'ms',
+    goal: { of: 'p50', atMost: 6 },
+  },
+  { id: 'plain.work', title: 'a form that computes and makes lists', unit: 'ms' },
+  {
+    id: 'profiled.work',
+    title: 'the same, with a profile of the CPU',
+    unit: 'ms',
+    baseline: 'plain.work',
+    goal: { of: 'ratio', atMost: 1.03 },
+  },
+];
+
+const PROGRAM = `(defun observed-call (x) x)
+(defun observed-work () (let ((all '())) (dotimes (i 200000 (length all)) (push (mod (* i i) 1000003) all))))`;
+const CPU = (/** @type {string} */ body) =>
+  `(let ((begun (get-internal-run-time))) ${body} (/ (- (get-internal-run-time) begun) 1000.0))`;
+const CALLS = CPU('(dotimes (i 10000) (observed-call i))');
+const WORK = `(/ ${CPU('(dotimes (i 500) (observed-work))')} 500)`;
+const PROFILED = '(gethash "cpu" (call-tool "observe" :form "(observed-work)" :mode "cpu" :package "live-lisp-user"))';
+
+/**
+ * Measures ROUNDS times what observe costs.
+ * @param {import('./contestants.mjs').Stage} stage
+ * @param {number} rounds
+ * @returns {Promise<import('./statistics.mjs').Section>}
+ */
+export async function measureObserving(stage, rounds) {
+  const client = await connect(stage.warm);
+  try {
+    await client.call('eval_form', { form: PROGRAM, package: 'live-lisp-user' });
+    const evaluated = async (/** @type {string} */ form) =>
+      numberIn(await client.call('eval_form', { form, package: 'live-lisp-user' }));
+    const observed = { form: CALLS, functions: ['observed-call'], limit: 1, package: 'live-lisp-user' };
+    const samples = await runRounds(rounds, [
+      async () => ({ 'plain.calls': [await evaluated(CALLS)] }),
+      async () => ({ 'probed.calls': [numberIn(await client.call('observe', observed), 'Value: ')] }),
+      async () => ({ 'plain.work': [await evaluated(WORK)] }),
+      async () => ({ 'profiled.work': [await evaluated(PROFILED)] }),
+    ]);
+    return {
+      title: 'Observing a run',
+      note: 'CPU of the image while calls are recorded, and while a profile is taken.',
+      ...compare(MEASURES, samples),
+    };
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * Returns the number in TEXT that stands behind LABEL.
+ * @param {string} text
+ * @param {string} [label]
+ */
+function numberIn(text, label = '') {
+  const match = /^[\d.]+/.exec(text.slice(text.indexOf(label) + label.length).trim());
+  if (match === null) throw new Error(`There is no number: ${text}`);
+  return Number(match[0]);
+}

@@ -1,0 +1,47 @@
+;;;; Which functions of a package nobody uses.
+
+(in-package "LIVE-LISP.LOOK")
+
+(defun generated-p (symbol name)
+  "True when the function NAME, of SYMBOL, is one that DEFSTRUCT makes, of which a program seldom uses all."
+  (or (consp (known :function :source-transform name))
+      (and (symbolp name) (constructed-structure symbol) t)
+      (and (symbolp name) (eql 0 (search "COPY-" (symbol-name symbol))) (consp (known :function :info name)))))
+
+(defun package-function-names (package)
+  "Return the names of the functions and macros whose home is PACKAGE, and how a program defines them, in order."
+  (let ((names '()))
+    (do-symbols (symbol package)
+      (when (eq package (symbol-package symbol))
+        (dolist (name (list symbol (list 'setf symbol)))
+          (when (and (fboundp name) (not (generated-p symbol name))) (pushnew name names :test #'equal)))))
+    (sort names #'name-before-p)))
+
+(defun other-names (index name numbers)
+  "Return the names of the users NUMBERS of INDEX that are not NAME. Forms of files have none: one of them defines NAME."
+  (remove name (remove nil (mapcar (lambda (number) (name-at index number)) numbers)) :test #'equal))
+
+(defun unused-data (index name)
+  "Return why nobody of INDEX uses the function NAME as a JSON object, or NIL when somebody does."
+  (let* ((symbol (name-key name))
+         (users (users-of index name #b0100011))
+         (others (remove name users :key (lambda (number) (name-at index number)) :test #'equal)))
+    (unless others
+      (object "name" (name-text name)
+              "self" (and users t)
+              "mentioned" (and (symbolp name) (other-names index name (users-of index symbol #b1000000)) t)
+              "external" (eq :external (nth-value 1 (find-symbol (symbol-name symbol) (symbol-package symbol))))))))
+
+(define-operation "unused-functions" (package offset limit)
+  "Find the functions of PACKAGE that nobody uses but they themselves. Tell LIMIT of them from OFFSET on."
+  (let* ((home (named-package package)) (names (package-function-names home)))
+    (with-index (index)
+      (let ((unused (loop for name in names
+                          for data = (unused-data index name)
+                          when data collect data)))
+        (object "package" (package-name home)
+                "functions" (length names)
+                "total" (length unused)
+                "interpreted" (and **interpreted** t)
+                "unheard" (not **listening**)
+                "rows" (page unused offset limit))))))

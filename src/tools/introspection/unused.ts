@@ -1,0 +1,46 @@
+// Decides how the functions of a package read that nobody uses.
+
+import type { Image } from '../../image/image.ts';
+import type { UnusedData } from '../../image/wire/introspection.ts';
+import { fittingRows, hasMore, joinSections, listText, pageNote } from '../../kernel/reply.ts';
+import type { CallContext, Result } from '../../kernel/tool.ts';
+import { callOptions } from '../calling.ts';
+import { lookedUp } from '../lookup.ts';
+import { unknownNotes } from './unknown-users.ts';
+
+/** Returns which functions of the package NAME nobody uses, those of PAGE. */
+export async function unusedFunctions(
+  image: Image,
+  name: string,
+  page: { offset: number; limit: number },
+  context: CallContext,
+): Promise<Result> {
+  const asked = { package: name.replace(/:+$/, ''), ...page };
+  const reply = await image.call('unused-functions', asked, callOptions(context));
+  return lookedUp(reply, (found) => ({ data: found, text: unusedText(found, page.offset) }));
+}
+
+function unusedText(found: UnusedData, offset: number): string {
+  const { total, functions, rows = [] } = found;
+  const head = `Functions of ${found.package} that nobody uses (${total} of ${functions})`;
+  const lines = fittingRows(rows.map((row) => [row.name, ...remarks(row)].join('  ')));
+  const page = { offset, shown: lines.length, total };
+  return joinSections([
+    lines.length === 0 ? `${head}.` : `${head}:`,
+    lines.length > 0 && listText(lines, hasMore(page)),
+    [
+      lines.length > 0 &&
+        'Note: names in the data of top-level forms do not count; search_in_buffer finds them.',
+      ...unknownNotes(found, 'users'),
+      pageNote(page, 'functions'),
+    ]
+      .filter(Boolean)
+      .join('\n'),
+  ]);
+}
+
+function remarks({ self, mentioned, external }: NonNullable<UnusedData['rows']>[number]): string[] {
+  return [external && 'external', self && 'calls itself', mentioned && 'data has its name'].filter(
+    (remark) => typeof remark === 'string',
+  );
+}

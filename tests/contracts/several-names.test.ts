@@ -1,0 +1,96 @@
+// Look-ups of several names in one call, and which functions of a package nobody uses.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession } from '../harness.ts';
+
+let session: Session;
+beforeAll(async () => {
+  session = await startSession();
+  await session.eval(`(defpackage :many (:use :cl) (:export "ENTRY" "SPARE"))
+    (in-package :many)
+    (defun helper (x) x)
+    (defun (setf helper) (new x) (list new x))
+    (defun entry (x) (helper x))
+    (defun spare (x) x)
+    (defun loops (n) (unless (zerop n) (loops (1- n))))
+    (defun callback (x) x)
+    (defvar *callbacks* '(callback))
+    (defun runs () (mapcar #'passed '(1)))
+    (defun passed (x) x)
+    (defmacro wrapped (x) x)
+    (defmacro lonely (x) x)
+    (defun expands () (wrapped 1))
+    (defstruct thing a b)
+    (defgeneric area (shape))
+    (defmethod area ((shape thing)) (thing-a shape))
+    (defun |Odd Name| () 1)
+    (defun odd-caller () (|Odd Name|))
+    (in-package :cl-user)`);
+});
+afterAll(() => session.close());
+
+test('several names are answered in one text, each as by itself', async () => {
+  const one = await session.text('who_calls', { name: 'helper', package: 'many' });
+  const other = await session.text('who_calls', { name: 'many::|Odd Name|' });
+  expect(await session.text('who_calls', { names: ['many::helper', 'many::|Odd Name|'] })).toBe(
+    `${one}\n\n${other}`,
+  );
+  expect(await session.text('who_calls', { name: 'many::helper', names: ['(setf many::helper)'] })).toBe(
+    `${one}\n\nNo callers found for MANY::(SETF HELPER)`,
+  );
+  const [first, second] = [
+    await session.text('describe_symbol', { symbol: 'many:entry' }),
+    await session.text('describe_symbol', { symbol: 'many::thing' }),
+  ];
+  expect(await session.text('describe_symbol', { names: [] })).toBe(
+    'names is empty; give at least one name.',
+  );
+  expect(await session.text('describe_symbol', {})).toBe("Required parameter 'symbol' missing");
+  expect(await session.text('describe_symbol', { names: ['many:entry', 'many::thing'] })).toBe(
+    `${first}\n\n${second}`,
+  );
+});
+
+test('of several names one that is not there is told among the others', async () => {
+  const { text, isError } = await session.call('who_calls', { names: ['many:spare', 'many::nothing'] });
+  expect(text).toBe(
+    'No callers found for MANY::SPARE\n\nSymbol NOTHING not found in package many (status: NIL)',
+  );
+  expect(isError).toBe(false);
+});
+
+test('which functions of a package nobody uses', async () => {
+  expect(await session.text('who_calls', { package: 'many', unused: true })).toBe(
+    `Functions of MANY that nobody uses (10 of 14):
+
+  MANY::AREA
+  MANY::CALLBACK
+  MANY::ENTRY  external
+  MANY::EXPANDS
+  MANY::(SETF HELPER)
+  MANY::LONELY
+  MANY::LOOPS  calls itself
+  MANY::ODD-CALLER
+  MANY::RUNS
+  MANY::SPARE  external
+
+Note: names in the data of top-level forms do not count; search_in_buffer finds them.`,
+  );
+  expect(await session.text('who_calls', { name: 'many', unused: true, limit: 1 })).toMatch(
+    / {2}MANY::AREA\n {2}\.\.\.\n\nNote: names .*\nNote: \d+ functions; limit and offset reach the rest\.$/,
+  );
+  expect(await session.text('who_calls', { package: 'nowhere', unused: true })).toBe(
+    'Package nowhere not found',
+  );
+});
+
+test('a value that is deep is not printed as runs of blanks, and one that is wide as always', async () => {
+  const deep =
+    '(let ((list nil)) (dotimes (i 40) (setf list (list :key-of-some-length (list i list)))) list)';
+  const text = await session.eval(deep);
+  expect(text).toMatch(/^\(:KEY-OF-SOME-LENGTH \(39 \(:KEY-OF-SOME-LENGTH \(38 /);
+  expect(text).not.toMatch(/ {20}/);
+  expect(await session.eval('(loop for i below 60 collect (list :number i))')).toMatch(
+    /^\(\(:NUMBER 0\) .*\n \(/,
+  );
+});
