@@ -26,7 +26,7 @@ export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; rea
   observe: { min: 510, max: 710 },
   propose_file_edit: { min: 220, max: 250 },
   read_buffer: { min: 220, max: 1050 },
-  read_definition: { min: 370, max: 820 },
+  read_definition: { min: 400, max: 840 },
   read_file: { min: 270, max: 1100 },
   rename_symbol: { min: 290, max: 390 },
   restart_image: { min: 180, max: 220 },
