@@ -29,7 +29,8 @@ const CPU = (/** @type {string} */ body) =>
   `(let ((begun (get-internal-run-time))) ${body} (/ (- (get-internal-run-time) begun) 1000.0))`;
 const CALLS = CPU('(dotimes (i 10000) (observed-call i))');
 const WORK = `(/ ${CPU('(dotimes (i 500) (observed-work))')} 500)`;
-const PROFILED = '(gethash "cpu" (call-tool "observe" :form "(observed-work)" :mode "cpu" :package "live-lisp-user"))';
+const PROFILED =
+  '(gethash "cpu" (call-tool "observe" :form "(observed-work)" :mode "cpu" :package "live-lisp-user"))';
 
 /**
  * Measures ROUNDS times what observe costs.

@@ -51,6 +51,13 @@ test('several names are answered in one text, each as by itself', async () => {
   );
 });
 
+test('read_definition takes them too', async () => {
+  const names = ['many::helper', 'many:spare'];
+  expect(await session.text('read_definition', { names })).toBe(
+    await session.text('read_definition', { name: names.join(' ') }),
+  );
+});
+
 test('of several names one that is not there is told among the others', async () => {
   const { text, isError } = await session.call('who_calls', { names: ['many:spare', 'many::nothing'] });
   expect(text).toBe(

@@ -12,6 +12,7 @@ import {
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { LIMIT, OFFSET } from '../paging.ts';
+import { NAMES } from '../several.ts';
 import { type Asked, askedNames } from './asked-names.ts';
 import { definitionsOf, linesText, type ReadRow, readText, withoutRepeats } from './described.ts';
 import { evaluatedForm } from './evaluated.ts';
@@ -30,6 +31,7 @@ const READ_DEFINITION = {
       type: 'string',
       description: 'One or more names: area app::area (setf area) (defmethod area (circle))',
     },
+    NAMES,
     PACKAGE,
     {
       name: 'kind',
@@ -71,12 +73,12 @@ export function readDefinition(origins: Origins) {
   return defineTool({
     ...READ_DEFINITION,
     handler: async (args, context) => {
-      const { name = '', path } = args;
+      const { path } = args;
+      const name = [args.name ?? '', ...(args.names ?? [])].join('\n').trim();
       if (path !== undefined && name === '') return outline(origins, path, args, context);
       if (path !== undefined)
         throw new CallError('Give either name or path: path is for the outline of a whole file.');
-      if (name.trim() === '')
-        throw new CallError('Give name, what to read, or path, the Lisp file to outline.');
+      if (name === '') throw new CallError('Give name, what to read, or path, the Lisp file to outline.');
       const results: Result[] = [];
       for (const asked of askedNames(name)) results.push(await readOne(origins, asked, args, context));
       return {
