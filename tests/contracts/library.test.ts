@@ -21,7 +21,7 @@ const MINE = `
   const mine = lisp.defineTool({
     name: 'paint_fence', description: 'Paint a fence.', parameters: [], handler: () => 'painted',
   });
-  const found = () => lisp.searchTools({ query: 'paint a fence green' }).tools.map(({ name }) => name);`;
+  const found = () => lisp.searchTools({ query: 'paint a fence' }).tools.map(({ name }) => name);`;
 
 describe('the search of the package', () => {
   test('C28 it finds a tool of the program, and no tool is counted for that', () => {
@@ -36,14 +36,14 @@ describe('the search of the package', () => {
     const script = `${PRINT}${MINE}
       lisp.registerTool(lisp.AGENT_Q_REGISTRY, mine);
       print([found(), lisp.listRegisteredTools(), lisp.getCatalogSummary().totalTools]);`;
-    expect(inNewProcess(script)).toEqual([['paint_fence'], ['paint_fence'], 34]);
+    expect(inNewProcess(script)).toEqual([['paint_fence'], ['paint_fence'], 35]);
   });
 
   test('C28 C5 executeToolCall runs search_tools, over the same catalog', () => {
     const script = `${PRINT}${MINE}
       lisp.registerAgentQTools();
       lisp.registerTool(lisp.AGENT_Q_REGISTRY, mine);
-      const args = { query: 'paint a fence green' };
+      const args = { query: 'paint a fence' };
       const { success, result, data } = await lisp.executeToolCall({ name: 'search_tools', arguments: args });
       print([success, JSON.parse(result), data, lisp.executeSearchTools(args), lisp.listRegisteredTools().length]);`;
     const [success, text, data, direct, counted] = inNewProcess(script) as unknown[];
