@@ -6,7 +6,7 @@ const BY_TOOL: ReadonlyMap<string, string> = new Map(Object.entries(WORDS));
 
 /** Characters of the sentence that a description ends with, and words in it: all descriptions together stay small. */
 const SENTENCE_ROOM = 190;
-const MOST_SHOWN = 30;
+const MOST_SHOWN = 22;
 
 /** Tools whose contracts give their descriptions word for word. */
 const VERBATIM = ['search_tools', 'apropos_search', 'who_calls'];

@@ -21,7 +21,7 @@ const MINE = `
   const mine = lisp.defineTool({
     name: 'paint_fence', description: 'Paint a fence.', parameters: [], handler: () => 'painted',
   });
-  const found = () => lisp.searchTools({ query: 'paint a fence' }).tools.map(({ name }) => name);`;
+  const found = () => lisp.searchTools({ query: 'paint my fence' }).tools.map(({ name }) => name);`;
 
 describe('the search of the package', () => {
   test('C28 it finds a tool of the program, and no tool is counted for that', () => {
@@ -43,7 +43,7 @@ describe('the search of the package', () => {
     const script = `${PRINT}${MINE}
       lisp.registerAgentQTools();
       lisp.registerTool(lisp.AGENT_Q_REGISTRY, mine);
-      const args = { query: 'paint a fence' };
+      const args = { query: 'paint my fence' };
       const { success, result, data } = await lisp.executeToolCall({ name: 'search_tools', arguments: args });
       print([success, JSON.parse(result), data, lisp.executeSearchTools(args), lisp.listRegisteredTools().length]);`;
     const [success, text, data, direct, counted] = inNewProcess(script) as unknown[];
