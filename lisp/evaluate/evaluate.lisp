@@ -224,7 +224,7 @@ Return the members of the answer that only tell what could not be read."
 (defun forms-in (text)
   "Return the forms of TEXT. The second value says what could not be read as an answer does, or is NIL."
   (let ((stream (make-string-input-stream text)) (packages (packages-to-watch text)) (*form-number* 0) (forms '()))
-    (let ((unreadable (catch 'unreadable
+    (let ((unreadable (catching-unreadable
                         (loop for start = (skip-to-form stream)
                               while start
                               do (incf *form-number*)
