@@ -83,7 +83,7 @@ test('needs no number when one call is under way; both are told where it was and
 test('with several under way names them, and ends the one that is chosen', async () => {
   const { calls, numbers } = await begin('(works 1)', '(works 2)');
   const [first, second] = numbers;
-  const choice = `(${first} \\(eval_form \\(works 1\\), \\d\\.\\d s\\)|${second} \\(eval_form \\(works 2\\), \\d\\.\\d s\\))`;
+  const choice = `(${first} \\(eval_form \\(works 1\\), \\d+\\.\\d s\\)|${second} \\(eval_form \\(works 2\\), \\d+\\.\\d s\\))`;
   const { text, isError } = await session.call('interrupt');
   expect(isError).toBe(true);
   expect(text).toMatch(
@@ -95,7 +95,7 @@ test('with several under way names them, and ends the one that is chosen', async
   expect((await calls[1])?.text).toMatch(new RegExp(`^Error: ${BY_INTERRUPT}`));
   expect(await session.text('interrupt', { job: second })).toMatch(
     pattern(
-      `Call ${second} has ended already; nothing was interrupted\\. Under way: ${first} \\(eval_form \\(works 1\\), \\d\\.\\d s\\)\\.`,
+      `Call ${second} has ended already; nothing was interrupted\\. Under way: ${first} \\(eval_form \\(works 1\\), \\d+\\.\\d s\\)\\.`,
     ),
   );
   expect(await session.text('interrupt', { job: 99_999 })).toMatch(

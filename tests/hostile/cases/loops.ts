@@ -190,6 +190,7 @@ export const LOOPS: Group = {
       before:
         '(live-lisp:register-tool live-lisp:*agent-q-registry* (live-lisp:define-tool "self_tool" "Calls itself." nil :handler (lambda (args) (declare (ignore args)) (live-lisp:call-tool "self_tool"))))',
       form: '(live-lisp:call-tool "self_tool")',
+      seconds: 20,
       says: /Code can nest tool calls 16 levels deep, not deeper\./,
     },
     {
