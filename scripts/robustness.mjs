@@ -144,7 +144,7 @@ work goes on in the next one, where what was defined before the damage is there.
 
 ${sequenceTable(result.sequences)}
 
-The same beside 16 processes that want both CPUs; time while nobody gets the CPU does not count:
+The same beside 16 processes that want both CPUs:
 
 ${sequenceTable(result.underLoad)}
 

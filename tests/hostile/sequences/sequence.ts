@@ -13,7 +13,7 @@ const CALLS = 2;
 /** What became of a sequence. */
 export interface Passage {
   name: string;
-  /** How many calls it took until one had its value, and how long, in seconds without those that waited for a CPU. */
+  /** How many calls it took until one had its value, and how long, in seconds. */
   calls: number;
   seconds: number;
   told: string[];
@@ -29,8 +29,8 @@ export async function pass(arena: Arena, { name, form }: Damage, number: number)
   if (defined.isError) breaches.push(`the definition failed: ${defined.text.slice(0, 300)}`);
   told.push(...(await arena.eval(form, LIMIT_S)).notices);
   const after = await work(arena, number, told);
-  if (after.seconds > WORKING_S + after.calls * LIMIT_S)
-    breaches.push(`worked after ${after.seconds.toFixed(1)} s`);
+  if (after.freeSeconds > WORKING_S + after.calls * LIMIT_S)
+    breaches.push(`worked after ${after.freeSeconds.toFixed(1)} s`);
   breaches.push(...after.breaches);
   await arena.kill();
   const again = await work(arena, number, told);
@@ -54,7 +54,8 @@ async function work(arena: Arena, number: number, told: string[]) {
     told.push(...answer.notices);
     const works = /^#?\w*\d/.test(answer.text) && !answer.isError;
     if (!works && calls < CALLS) continue;
-    const seconds = time().freeMs / 1000;
-    return { calls, seconds, breaches: works ? [] : [`after ${calls} calls: ${answer.text.slice(0, 300)}`] };
+    const { ms, freeMs } = time();
+    const spent = { seconds: ms / 1000, freeSeconds: freeMs / 1000 };
+    return { calls, ...spent, breaches: works ? [] : [`after ${calls} calls: ${answer.text.slice(0, 300)}`] };
   }
 }
