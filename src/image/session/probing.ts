@@ -61,9 +61,10 @@ export class Probing {
   /** Takes that a call has ended in PEER with REPLY. */
   ended(peer: Peer, reply: Reply<keyof Operations>): void {
     const { ending, data } = reply;
-    // A reader that finds no form can be broken too.
+    // A reader that finds no form can be broken too, and a printer that prints nothing.
     const read = !('unreadable' in data) && !('formNumber' in data && data.formNumber === 0);
-    if (ending.kind === 'done' && read) {
+    const printed = !('values' in data) || !(data.values ?? []).flat().some(({ text }) => text === '');
+    if (ending.kind === 'done' && read && printed) {
       this.#stuck = 0;
       this.#broken = false;
       return;

@@ -59,7 +59,12 @@ const settings: Damage[] = [
   },
 ];
 
-const SHORT = ['cl:macroexpand fails', 'cl:peek-char gives nothing', '*print-base* is a symbol'];
+const SHORT = [
+  'cl:macroexpand fails',
+  'cl:peek-char gives nothing',
+  'cl:prin1 gives nothing',
+  '*print-base* is a symbol',
+];
 
 export const DAMAGES: readonly Damage[] = [
   ...settings,
