@@ -264,10 +264,8 @@ describe('profiles', () => {
   });
 
   test('of time, in which it waits', async () => {
-    const [, slept] =
-      /(\d+)\.\d% +\d+\.\d% {2}\S*sleep/.exec(
-        await observe({ form: '(sleep 0.05)', mode: 'time', seconds: 1 }),
-      ) ?? [];
+    const text = await observe({ form: '(sleep 0.05)', mode: 'time', seconds: 1 });
+    const [, slept] = /(\d+)\.\d% +\d+\.\d% {2}\S*sleep/.exec(text) ?? [];
     expect(Number(slept)).toBeGreaterThan(80);
     expect(await observe({ form: '(sleep 0.05)', mode: 'cpu', seconds: 0.2 })).toContain(
       'it took too little CPU; mode time tells where it waits.',
