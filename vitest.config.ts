@@ -17,7 +17,7 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-// The tests drive real servers and images on few cores. Six files at a time keep two cores busy: much of a test is waiting;
+// The tests drive real servers and images on few cores. Four files at a time keep two cores busy: much of a test is waiting;
 // nothing is retried.
 export default defineConfig({
   test: {
@@ -26,7 +26,7 @@ export default defineConfig({
     // Only what stands still for good takes so long, also where many others want the CPU.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    maxWorkers: 6,
+    maxWorkers: 4,
     // A process for each file, and the modules again in it, took an eighth of all CPU time. So no file changes what others
     // share: they have the modules of the program in common, and mock none.
     isolate: false,
