@@ -212,7 +212,7 @@ describe('what nobody waits for', () => {
     await countingEnds();
     notices.push(...(await session.call('eval_form', { form: '1' })).notices);
     expect(notices).toEqual([
-      expect.stringMatching(/^A call that the client cancelled was interrupted after 0\.\d s\./),
+      expect.stringMatching(/^A call that the client cancelled was interrupted after \d+\.\d s\./),
     ]);
   });
 
