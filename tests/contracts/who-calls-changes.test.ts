@@ -73,6 +73,21 @@ test('S3.11 each kind of change shows at once', async () => {
   expect(await session.text('who_calls', { name: 'chg::f' })).toBe('Possible callers:\n\n  CHG::D');
 });
 
+test('S3.11 a question that is interrupted at any point leaves the next one complete', async () => {
+  await run('(defpackage :cut (:use :cl))', '(defun cut::f (x) x)', '(defun cut::one () (cut::f 1))');
+  await rows('cut::f');
+  for (const [index, seconds] of [0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.1].entries()) {
+    const named = (number: string) => `(intern (format nil "A~D-~D" ${index} ${number}) :cut)`;
+    await run(
+      `(dotimes (i 2000) (setf (fdefinition ${named('i')}) #'list))`,
+      `(setf (fdefinition ${named("'last")}) #'cut::one)`,
+      `(handler-case (sb-ext:with-timeout ${seconds} (live-lisp:call-tool "who_calls" :name "cut::f"))
+         (sb-ext:timeout () nil))`,
+    );
+    expect(await session.text('who_calls', { name: 'cut::f' })).toContain(`CUT::A${index}-LAST (same function`);
+  }
+});
+
 test('S3.11 a function without a name is told as long as something keeps it', async () => {
   await run('(defun kept (x) x)', '(defvar *kept* nil)', '(push (lambda () (kept 1)) *kept*)');
   expect(await rows('kept')).toEqual(['(LAMBDA NIL (COMMON-LISP-USER::KEPT 1)) (anonymous function)']);
