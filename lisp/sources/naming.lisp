@@ -11,11 +11,19 @@
       (and (or (eql 0 (search "def" operator :test #'char-equal)) (search "test" operator :test #'char-equal))
            (string-equal name (string-trim "|\"" (subseq inner (if colon (1+ colon) 0) end)))))))
 
+(defun enters-package-p (form)
+  "True when the text FORM is an IN-PACKAGE."
+  (eql 0 (search "(in-package" form :test #'char-equal)))
+
+(defun package-entered (form)
+  "Return the package that the text FORM, when it is an IN-PACKAGE, names, or NIL."
+  (and (enters-package-p form)
+       (find-package (string-upcase (string-left-trim "#:'" (string-trim "\"" (second (form-parts form 2))))))))
+
 (defun package-in-force (forms number)
   "Return the package that the last IN-PACKAGE form before the one with NUMBER in FORMS, texts, names, or NIL."
-  (let ((form (find-if (lambda (form) (eql 0 (search "(in-package" form :test #'char-equal)))
-                       forms :end number :from-end t)))
-    (and form (find-package (string-upcase (string-left-trim "#:'" (string-trim "\"" (second (form-parts form 2)))))))))
+  (let ((form (find-if #'enters-package-p forms :end number :from-end t)))
+    (and form (package-entered form))))
 
 (defun number-naming (name package text)
   "Return the number of the form of TEXT that defines NAME, a string, in PACKAGE, or in any when that is NIL."

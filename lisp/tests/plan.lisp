@@ -64,10 +64,11 @@ same second."
                                                   component))))))
     (and source fasl (values (<= source fasl) (= source fasl)))))
 
-(defun source-components (system)
-  "Return the source files of SYSTEM as components, each with its native true name, in pairs."
+(defun source-components (system &optional others)
+  "Return the source files of SYSTEM as components, each with its native true name, in pairs. With OTHERS come those of the
+systems that it needs."
   (loop for component in (ignore-errors
-                          (asdf-call "REQUIRED-COMPONENTS" system
+                          (asdf-call "REQUIRED-COMPONENTS" system :other-systems others
                                      :component-type (contrib-symbol "ASDF" "CL-SOURCE-FILE")))
         for path = (ignore-errors (sb-ext:native-namestring (truename (asdf-call "COMPONENT-PATHNAME" component))))
         when path collect (cons component path)))
