@@ -219,19 +219,20 @@ FORMS is what COVERING-FORMS is."
                                                   "reached" (measured-reached definition)
                                                   "never" (never definition)))))))
 
-(defun begin-covering ()
-  "Return what measures a run from now on. Leave the operation when that cannot be."
+(defun check-measurable ()
+  "Leave the operation when this SBCL cannot measure what runs."
   (unless (ignore-errors (require "SB-COVER") (and (marks-reader) +coverage-quality+))
-    (fail-lookup "unmeasured" "missing"))
-  (let ((covering (make-covering)))
-    (when (sb-ext:compare-and-swap (symbol-value '**covering**) nil covering)
-      (fail-lookup "unmeasured" "busy"))
-    covering))
+    (fail-lookup "unmeasured" "missing")))
 
 (defun call-covering (function)
-  "Return what FUNCTION does with what measures a run meanwhile. Whatever happens, nothing of that stays."
-  (let ((covering nil))
-    (unwind-protect (funcall function (setf covering (begin-covering)))
-      (when covering
+  "Return what FUNCTION does with what measures a run meanwhile. Whatever happens, nothing of that stays. Leave the operation
+when another run is measured."
+  (check-measurable)
+  (let ((covering (make-covering)))
+    (unwind-protect
+         (if (sb-ext:compare-and-swap (symbol-value '**covering**) nil covering)
+             (fail-lookup "unmeasured" "busy")
+             (funcall function covering))
+      (when (eq covering **covering**)
         (take-all covering)
         (setf **covering** nil)))))
