@@ -56,7 +56,7 @@ const CHECKS = `(defpackage checks (:use cl sb-rt bank))
 (deftest fees (list (fee 2) (integerp (bank::counted))) (4 t))
 `;
 
-const SYSTEMS = `(defsystem "bank" :components ((:file "bank")) :in-order-to ((test-op (test-op "bank/checks"))))
+const SYSTEMS = `(defsystem "bank" :components ((:module "code" :pathname "" :components ((:file "bank")))) :in-order-to ((test-op (test-op "bank/checks"))))
 (defsystem "bank/checks" :depends-on ("bank" "sb-rt") :components ((:file "checks"))
   :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
 `;
