@@ -47,11 +47,12 @@ that are measured it ran, as REACHED-TEXT does."
 (defun check-place (package)
   "Return where the check that is being made stands, as a property list of members, or NIL. That is the newest call on the
 stack in a file that is neither of the system nor of the framework of PACKAGE."
-  (loop for frame in (ignore-errors (shown-frames))
+  (loop with homes = (homes-with package)
+        for frame in (ignore-errors (shown-frames))
         for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
         for place = (and (not (folded-p frame))
                          (not (system-frame-p frame))
-                         (not (and root (symbolp root) (eq (symbol-package root) package)))
+                         (not (and root (symbolp root) (member (symbol-package root) homes)))
                          (call-place frame))
         when place return place))
 
