@@ -1,4 +1,4 @@
-;;;; Internals of SBCL: what tells who calls a function, and when.
+;;;; Internals of SBCL: what tells who calls a function and when, and which parts of it ran.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -20,3 +20,15 @@
 (define-internal on-stack-p (object)
   "True when OBJECT is on the stack of this thread, and gone when its function returns."
   ("SB-EXT" "STACK-ALLOCATED-P"))
+
+(define-ability "coverage" "run_tests does not tell what its tests ran")
+
+(define-internal-variable coverage-info
+  "A list: a table of what was compiled to mark what runs, by the name of the file; then weak pointers to code that does."
+  ("SB-C" "*CODE-COVERAGE-INFO*"))
+(define-internal-name +coverage-quality+
+  "Names the quality of the compiler by which code marks what of it runs." ("SB-C" "STORE-COVERAGE-DATA"))
+(define-internal-variable source-paths
+  "While a top-level form is compiled, a table of where in it its parts are." ("SB-C" "*SOURCE-PATHS*"))
+(define-late-internal marks-reader
+  "Return the function that returns which parts of a piece of code have run, or NIL." ("SB-COVER" "GET-COVERAGE"))

@@ -128,16 +128,20 @@ to its end, which the answer calls its file."
        (sb-alien:extern-alien "utime" (function sb-alien:int sb-alien:c-string (* (array sb-alien:long 2))))
        (sb-ext:native-namestring copy) (sb-alien:addr times)))))
 
+(defun compile-part (copy fasl file)
+  "Compile COPY, which has some of the forms of FILE where that has them, into FASL as if it were FILE. Return what
+COMPILE-FILE does."
+  (prepare-file copy)
+  (give-date copy file)
+  (with-compilation-unit (:source-namestring (namestring (truename file))
+                          :source-plist (list :live-lisp-date (file-write-date file)))
+    (let ((*readtable* (readtable-for copy)))
+      (call-user-code (lambda () (compile-file copy :output-file fasl))))))
+
 (defun load-part (copy fasl file)
   "Compile COPY, which has some of the forms of FILE where that has them, into FASL as if it were FILE. Load that, and return
 the members of the answer."
-  (prepare-file copy)
-  (give-date copy file)
-  (multiple-value-bind (made warnings failed)
-      (with-compilation-unit (:source-namestring (namestring (truename file))
-                              :source-plist (list :live-lisp-date (file-write-date file)))
-        (let ((*readtable* (readtable-for copy)))
-          (call-user-code (lambda () (compile-file copy :output-file fasl)))))
+  (multiple-value-bind (made warnings failed) (compile-part copy fasl file)
     (declare (ignore warnings))
     (loaded-members made failed file file nil)))
 

@@ -169,10 +169,12 @@ without a file or a name is left to the index, as it is there only while somethi
       (setf (gethash code **claimed**) place)
       (note-constants place code))))
 
+(defvar *passing* nil "True while this thread loads code that is taken out again: nothing of it is noted.")
+
 (defun code-noted (function code reason)
   "Call FUNCTION with CODE, which is new, and REASON, and note it."
   (ignore-errors
-   (when (typep code 'code)
+   (when (and (typep code 'code) (not *passing*))
      (when **indexed** (note-news (sb-ext:make-weak-pointer code)))
      (unless (and *compile-file-truename* (not (equal reason "load")))
        ;; Most code is that of one named function, which is passed over quickly.

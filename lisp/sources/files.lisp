@@ -32,6 +32,10 @@ and the definition.")
   (or (gethash path **files**)
       (setf (gethash path **files**) (make-source-file path))))
 
+(defun loaded-paths ()
+  "Return the paths of the files that were loaded and whose text is known."
+  (loop for file being the hash-values of **files** when (source-file-text file) collect (source-file-path file)))
+
 (defun map-file-definitions (visit file)
   "Call VISIT with each definition of FILE."
   (maphash (lambda (key definition) (declare (ignore key)) (funcall visit definition))

@@ -4,18 +4,30 @@
 
 (defun names-what-p (form name)
   "True when the text FORM is a definition of what is called NAME, a string without a package."
-  (destructuring-bind (&optional (operator "") (second "")) (form-parts form 2)
-    (let* ((inner (string-left-trim "(" second))
-           (end (or (position-if (lambda (char) (find char " ()")) inner) (length inner)))
-           (colon (position #\: inner :end end :from-end t)))
+  (destructuring-bind (&optional (operator "") (second "") (third "")) (form-parts form 3)
+    (flet ((names-p (part)
+             (let* ((inner (string-left-trim "(" part))
+                    (end (or (position-if (lambda (char) (find char " ()")) inner) (length inner)))
+                    (colon (position #\: inner :end end :from-end t)))
+               (string-equal name (string-trim "|\"" (subseq inner (if colon (1+ colon) 0) end))))))
       (and (or (eql 0 (search "def" operator :test #'char-equal)) (search "test" operator :test #'char-equal))
-           (string-equal name (string-trim "|\"" (subseq inner (if colon (1+ colon) 0) end)))))))
+           (or (names-p second)
+               ;; A suite or options can stand before the name.
+               (and (eql 0 (position #\( second)) (not (eql 0 (position #\( third))) (names-p third)))))))
+
+(defun enters-package-p (form)
+  "True when the text FORM is an IN-PACKAGE."
+  (eql 0 (search "(in-package" form :test #'char-equal)))
+
+(defun package-entered (form)
+  "Return the package that the text FORM, when it is an IN-PACKAGE, names, or NIL."
+  (and (enters-package-p form)
+       (find-package (string-upcase (string-left-trim "#:'" (string-trim "\"" (second (form-parts form 2))))))))
 
 (defun package-in-force (forms number)
   "Return the package that the last IN-PACKAGE form before the one with NUMBER in FORMS, texts, names, or NIL."
-  (let ((form (find-if (lambda (form) (eql 0 (search "(in-package" form :test #'char-equal)))
-                       forms :end number :from-end t)))
-    (and form (find-package (string-upcase (string-left-trim "#:'" (string-trim "\"" (second (form-parts form 2)))))))))
+  (let ((form (find-if #'enters-package-p forms :end number :from-end t)))
+    (and form (package-entered form))))
 
 (defun number-naming (name package text)
   "Return the number of the form of TEXT that defines NAME, a string, in PACKAGE, or in any when that is NIL."

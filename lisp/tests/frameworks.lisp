@@ -71,6 +71,19 @@ NIL."
         for package = (find-package name)
         when package collect package))
 
+(defun homes-with (package)
+  "Return the packages of the framework that has PACKAGE among them, or just that."
+  (or (loop for framework in **frameworks**
+            for homes = (framework-homes framework)
+            when (member package homes) return homes)
+      (list package)))
+
+(defun call-leaving-errors (hold function)
+  "Call FUNCTION. With HOLD an error in it comes to the debugger before the framework handles it."
+  (if hold
+      (handler-bind ((error #'invoke-debugger)) (funcall function))
+      (funcall function)))
+
 (defun add-probes ()
   "Probe the functions of all frameworks that are loaded and that have no probes yet."
   (sb-thread:with-mutex (**probes-lock**)

@@ -92,9 +92,24 @@
       (let ((*random-state* (sb-ext:seed-random-state seed))) (funcall function))
       (funcall function)))
 
-(define-operation ("test-run" :members t) (systems name again package skip seed)
+(defun call-measuring (folder root systems function)
+  "Return what FUNCTION does, which tests SYSTEMS or others, with the members about what that ran. Those are none without
+FOLDER, the native name of a directory for what is compiled to be measured: files below ROOT, and those of SYSTEMS."
+  (if (null folder)
+      (funcall function nil)
+      (call-covering
+       (lambda (covering)
+         (let* ((*covering* covering)
+                (members (funcall function
+                                  (lambda ()
+                                    (cover (measured-paths systems root) folder (mapcar #'entry-name (all-entries)))))))
+           (take-all covering)
+           (list* "coverage" (coverage-data covering) members))))))
+
+(define-operation ("test-run" :members t) (systems name again package skip seed folder root)
   "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those that have the names AGAIN, or the tests of PACKAGE.
-SKIP are names of tests that are left out. Random numbers follow from SEED, if it is given. Tell what came of each test."
+SKIP are names of tests that are left out. Random numbers follow from SEED, if it is given. Tell what came of each test.
+With FOLDER tell what they ran, as CALL-MEASURING does with ROOT."
   (let* ((*run* (make-run skip))
          (entries (and (or name again package) (all-entries)))
          (gone '())
@@ -102,8 +117,12 @@ SKIP are names of tests that are left out. Random numbers follow from SEED, if i
                        (name (entries-of-name name entries))
                        (again (setf (values entries gone) (entries-again again entries))
                               entries)))
-         (members (call-as-job-part nil (lambda ()
-                                          (call-with-seed seed (lambda () (run-chosen systems chosen) '()))))))
+         (members (call-measuring
+                   folder root systems
+                   (lambda (measure)
+                     (call-as-job-part nil (lambda ()
+                                             (when measure (funcall measure))
+                                             (call-with-seed seed (lambda () (run-chosen systems chosen) '()))))))))
     (list* "tests" (results-data *run*)
            "gone" gone
            "features" (feature-names)

@@ -64,12 +64,15 @@ same second."
                                                   component))))))
     (and source fasl (values (<= source fasl) (= source fasl)))))
 
-(defun source-components (system)
-  "Return the source files of SYSTEM as components, each with its native true name, in pairs."
-  (loop for component in (ignore-errors
-                          (asdf-call "REQUIRED-COMPONENTS" system
-                                     :component-type (contrib-symbol "ASDF" "CL-SOURCE-FILE")))
-        for path = (ignore-errors (sb-ext:native-namestring (truename (asdf-call "COMPONENT-PATHNAME" component))))
+(defun source-components (system &optional others)
+  "Return the source files of SYSTEM as components, each with its native true name, in pairs. With OTHERS come those of the
+systems that it needs."
+  (loop with type = (contrib-symbol "ASDF" "CL-SOURCE-FILE")
+        ;; With a type of its own ASDF would not look into modules.
+        for component in (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems others))
+        for path = (and (typep component type)
+                        (ignore-errors (sb-ext:native-namestring
+                                        (truename (asdf-call "COMPONENT-PATHNAME" component)))))
         when path collect (cons component path)))
 
 (defun other-text-p (path text)

@@ -14,10 +14,11 @@ NOTED is how many failures are told in full."
   "What came of a test. FRAMEWORK is the name of its framework, NAME what that calls it, TEXT the same as text. CHECKS are
 how many it made, FAILED how many of those failed, SKIPPED how many were left out. ERRORS are how many errors nobody
 expected, EXPECTED how many failures somebody did. FAILURES are JSON objects, newest first. LEFT is true when it did not come to
-its end. NOTES is for its framework."
+its end. NOTES is for its framework. REACHED tells which of the definitions
+that are measured it ran, as REACHED-TEXT does."
   framework name text
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
-  (failures '()) (output nil) (milliseconds 0) (left nil) (notes '())
+  (failures '()) (output nil) (milliseconds 0) (left nil) (notes '()) (reached nil)
   (output-capture (make-capture 400 600)))
 
 (defvar *result* nil "The result of the test that this thread runs, or NIL.")
@@ -46,11 +47,12 @@ its end. NOTES is for its framework."
 (defun check-place (package)
   "Return where the check that is being made stands, as a property list of members, or NIL. That is the newest call on the
 stack in a file that is neither of the system nor of the framework of PACKAGE."
-  (loop for frame in (ignore-errors (shown-frames))
+  (loop with homes = (homes-with package)
+        for frame in (ignore-errors (shown-frames))
         for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
         for place = (and (not (folded-p frame))
                          (not (system-frame-p frame))
-                         (not (and root (symbolp root) (eq (symbol-package root) package)))
+                         (not (and root (symbolp root) (member (symbol-package root) homes)))
                          (call-place frame))
         when place return place))
 
@@ -121,7 +123,8 @@ is what was signalled, and PLACE where, as CHECK-PLACE has it."
           "output" (and (or (result-left result) (result-failures result))
                         (output-text (result-output-capture result)))
           "milliseconds" (result-milliseconds result)
-          "left" (result-left result)))
+          "left" (result-left result)
+          "reached" (result-reached result)))
 
 (defun milliseconds-since (began)
   "Return how many milliseconds have passed since the internal real time BEGAN."
@@ -139,7 +142,9 @@ is what was signalled, and PLACE where, as CHECK-PLACE has it."
     (unless (member text (run-skip *run*) :test #'string=)
       (push result (run-results *run*))
       (tell-part (object "began" text "framework" framework))
-      (unwind-protect (multiple-value-prog1 (let ((*result* result)) (call-capturing result function))
+      (unwind-protect (multiple-value-prog1
+                          (call-noting-reached (lambda () (let ((*result* result)) (call-capturing result function)))
+                                               (lambda (reached) (setf (result-reached result) reached)))
                         (setf done t))
         (setf (result-left result) (not done)
               (result-milliseconds result) (milliseconds-since began))

@@ -7,10 +7,13 @@
   (if (listp entry) (cdddr entry) (home-call package "VALS" entry)))
 
 (defun rt-note-error (package condition)
-  "Note CONDITION, an error in a test of PACKAGE, and leave that, unless errors are held."
-  (unless *hold*
-    (note-failure package "error" :condition condition)
-    (throw (home-symbol package "*IN-TEST*") nil)))
+  "Note CONDITION, an error in a test of PACKAGE, and leave that, unless errors are held. One in the report of PACKAGE, in
+which values are printed, is passed over."
+  (let ((reporting (getf (result-notes *result*) :compared)))
+    (unless (or *hold* reporting)
+      (note-failure package "error" :condition condition))
+    (when (or reporting (not *hold*))
+      (throw (home-symbol package "*IN-TEST*") nil))))
 
 (defun rt-note-entry (package entry)
   "Note what came of the test ENTRY of PACKAGE, which has ended and signalled nothing."
@@ -31,7 +34,7 @@
   (let ((entry (first arguments)))
     (call-as-test "rt" (home-call package "NAME" entry)
                   (lambda ()
-                    (with-home-values (package ("*CATCH-ERRORS*" nil))
+                    (with-home-values (package ("*CATCH-ERRORS*" nil) ("*PRINT-CIRCLE-ON-FAILURE*" t))
                       (multiple-value-prog1
                           (handler-bind ((style-warning #'muffle-warning)
                                          (error (lambda (condition) (rt-note-error package condition))))
@@ -43,7 +46,8 @@
   (declare (ignore package))
   (when (and *result* (null (getf (result-notes *result*) :values)))
     (setf (getf (result-notes *result*) :values) (list (first arguments))))
-  (apply original arguments))
+  (multiple-value-prog1 (apply original arguments)
+    (when *result* (setf (getf (result-notes *result*) :compared) t))))
 
 (defun rt-entries (package)
   "Return the tests of PACKAGE."

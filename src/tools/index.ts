@@ -27,6 +27,7 @@ import { observe } from './observe/observe.ts';
 import type { Places } from './places.ts';
 import { renameSymbol } from './renaming/rename-symbol.ts';
 import { getAuditLog } from './settings/get-audit-log.ts';
+import { ReachedDefinitions } from './tests/reached.ts';
 import { runTests } from './tests/run-tests.ts';
 
 /** What the tools work on. */
@@ -71,16 +72,17 @@ export function furtherTools(grounds: Grounds): Tool[] {
   const { image, replaceable, workspace, places, holds, log, history, intents } = grounds;
   const origins = { image, places, workspace, history };
   const editing = editDefinitions(origins, intents);
+  const reached = new ReachedDefinitions();
   const evaluating = evalForm(image, history, { places, holds });
   return [
     loadSystem(image, { places, holds }),
     loadFile(image, { places, holds }, workspace.root),
-    runTests(image, { places, holds, editing, evaluating }),
+    runTests(image, { places, holds, reached, editing, evaluating }),
     compareImage(image, places, workspace.root),
     readDefinition(origins),
     editing,
     renameSymbol({ image, places, workspace, intents }),
-    impactOfChange(image, places),
+    impactOfChange(image, places, reached),
     debug(image, holds, places),
     inspect(image),
     observe(image, places),

@@ -249,7 +249,7 @@ describe('arguments', () => {
     [
       'run_tests',
       { tests: 'x' },
-      "Unknown parameter 'tests'; run_tests takes system, package, test, failed, isolate, seed, limit, edits, then, on_error, timeout.",
+      "Unknown parameter 'tests'; run_tests takes system, package, test, failed, touching, coverage, isolate, seed, limit, edits, then, on_error, timeout.",
     ],
     ['load_file', {}, "Required parameter 'path' missing"],
     [

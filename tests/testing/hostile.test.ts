@@ -22,7 +22,8 @@ beforeAll(async () => {
 (defsystem "late" :perform (test-op (o c) (asdf:test-system "late/inner")))
 (defsystem "late/inner" :depends-on ("rt") :components ((:file "late"))
   :perform (test-op (o c) (uiop:symbol-call :rt :do-tests)))
-(defsystem "random" :depends-on ("sb-rt") :components ((:file "random")))
+(defsystem "random" :depends-on ("sb-rt")
+  :components ((:module "inner" :pathname "" :components ((:file "random")))))
 `,
     'hostile.lisp': `(defpackage hostile (:use cl fiveam))
 (in-package hostile)

@@ -116,7 +116,9 @@ const SHOP = `(defpackage shop (:use cl) (:export #:total))
 
 /** Returns the line of the form of TEXT that begins `(OPERATOR NAME`. */
 export function lineOf(text: string, name: string): number {
-  return text.split('\n').findIndex((line) => new RegExp(`^\\(\\S+ ${name}\\b`).test(line)) + 1;
+  return (
+    text.split('\n').findIndex((line) => new RegExp(`^\\(\\S+ (?:\\(\\w+\\) )?${name}\\b`).test(line)) + 1
+  );
 }
 
 /** Writes FILES below FOLDER. */

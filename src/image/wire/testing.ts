@@ -35,13 +35,33 @@ export interface TestResult {
   /** It did not come to its end. */
   left?: boolean;
   definition?: Place;
+  /** Which of the definitions that were measured it ran: a hexadecimal number, whose lowest bit is for the first. */
+  reached?: string;
+}
+
+/** A definition that was measured: that of the function NAME, in the form with number FORM of FILE. */
+export interface MeasuredDefinition {
+  name: string;
+  file: string;
+  form: number;
+  reached?: boolean;
+  /** The parts of the form that never ran: which element, which one of that, and so on. */
+  never?: number[][];
+}
+
+/** What tests ran. MISSED is how many definitions could not be measured. */
+export interface CoverageData {
+  definitions?: MeasuredDefinition[];
+  missed?: number;
 }
 
 /** What is told of a run before its end. */
 export type TestPart = { began: string; framework: string } | TestResult;
 
-/** Why names of tests do not say which: one names none of those that are KNOWN, or several. */
+/** Why nothing ran: a name is of none of the tests that are KNOWN, or of several. Or what they run cannot be measured,
+ *  because this SBCL cannot do it, or another run does. */
 export interface TestLookup {
+  unmeasured?: 'missing' | 'busy';
   missing?: string;
   several?: string;
   known?: string[];
@@ -55,6 +75,7 @@ export interface TestRunData extends Remarks {
   features?: string[];
   /** Names that were to run again and that no framework has any more. */
   gone?: string[];
+  coverage?: CoverageData;
   value?: LookupFailure | TestLookup;
 }
 
@@ -73,6 +94,9 @@ export interface TestOperations {
       package?: string;
       skip?: string[];
       seed?: number;
+      /** Where what is measured is compiled, and below which folder that is. */
+      folder?: string;
+      root?: string;
     } & Hold;
     data: TestRunData;
   };

@@ -30,6 +30,8 @@ export interface Impact extends Partial<CheckedCalls> {
   testsMore?: boolean;
   tests: Located[];
   testCount: number;
+  /** Names of the tests that reached it in a run with coverage, when it was measured there. */
+  recorded?: string[] | undefined;
 }
 
 /** Returns how IMPACT reads, with at most LIMIT rows of each kind. */
@@ -46,6 +48,7 @@ export function impactText(impact: Impact, limit: number): string {
     classText(impact),
     section('Subclasses', (impact.subclasses ?? []).map(locatedText), impact.subclassCount ?? 0),
     testSection(impact, section),
+    recordedText(impact.recorded, limit),
   ]);
 }
 
@@ -106,6 +109,14 @@ function testSection(impact: Impact, section: Section): string | false {
   if (testSystems === 0) return 'Tests: no loaded system is known to ASDF as the test of another.';
   const more = testsMore ? '\nNote: it has too many callers to follow all of them.' : '';
   return (section('Tests that reach it', tests.map(locatedText), testCount) || 'No test reaches it.') + more;
+}
+
+/** Returns what is told of the tests NAMES that reached the definition when that was recorded. */
+function recordedText(names: string[] | undefined, limit: number): string | false {
+  if (names === undefined) return false;
+  if (names.length === 0) return 'No test reached it in the last run with coverage.';
+  const more = names.length > limit ? ` and ${names.length - limit} more` : '';
+  return `Reached it in a run with coverage (${names.length}): ${names.slice(0, limit).join(', ')}${more}. run_tests with touching runs these.`;
 }
 
 function counted(calls: number): string {

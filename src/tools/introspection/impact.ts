@@ -11,6 +11,7 @@ import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import type { Places } from '../places.ts';
+import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
 import { type Impact, impactText } from './impact-text.ts';
 
@@ -63,16 +64,17 @@ const IMPACT_OF_CHANGE = {
 /** Sites of callers that are looked at, more than a program has of one function. */
 const MOST_CALLERS = 20_000;
 
-export function impactOfChange(image: Image, places: Places) {
+export function impactOfChange(image: Image, places: Places, reached: ReachedDefinitions) {
   return defineTool({
     ...IMPACT_OF_CHANGE,
     handler: async (args, context) => {
       const limit = args.limit ?? 30;
-      const options = callOptions(context);
-      const reply = await image.call('impact', { name: args.name, ...packageOf(args), limit }, options);
+      const asked = { name: args.name, ...packageOf(args), limit };
+      const reply = await image.call('impact', asked, callOptions(context));
       const facts = foundValue(reply);
       if (isLookupFailure(facts)) return lookedUp(reply, () => ({ data: facts, text: '' }));
-      const impact = await new Investigation(image, places, facts, context).of(args);
+      const changed = await new Investigation(image, places, facts, context).of(args);
+      const impact = { ...changed, recorded: reached.testsOf(facts.name) };
       return { data: impact, text: impactText(impact, limit) };
     },
   });
@@ -111,8 +113,8 @@ class Investigation {
   }
 
   async of(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>): Promise<Impact> {
-    const { kind, natures = [], name } = this.#facts;
-    if (kind === undefined && this.#facts.class === undefined) {
+    const { kind, natures = [], name, class: ofClass } = this.#facts;
+    if (kind === undefined && ofClass === undefined) {
       throw new CallError(
         `${isNot(name, natures, 'function')} It is no class either, so nothing depends on it that can be told.`,
       );
@@ -224,15 +226,10 @@ class Investigation {
     // Names as the image writes them, quoted, so that each is the one that is meant.
     const [, home = '', setf, bare = ''] = /^(.*?)::(\(SETF )?(.*)$/s.exec(name) ?? [];
     const symbol = `|${bare.replace(/\)$/, setf ? '' : ')').replace(/[\\|]/g, '\\$&')}|`;
+    const callee = setf ? `(setf ${symbol})` : symbol;
     const reply = await this.#image.call(
       'who-calls',
-      {
-        name: setf ? `(setf ${symbol})` : symbol,
-        package: home,
-        sites: true,
-        offset: 0,
-        limit: MOST_CALLERS,
-      },
+      { name: callee, package: home, sites: true, offset: 0, limit: MOST_CALLERS },
       callOptions(this.#context),
     );
     const found = foundValue(reply);

@@ -4,6 +4,7 @@ import type { Image } from '../../image/image.ts';
 import type { Holds } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
 import type { TestMemory } from './memory.ts';
+import type { ReachedDefinitions } from './reached.ts';
 
 /** What runs of tests work on. */
 export interface Grounds {
@@ -11,4 +12,5 @@ export interface Grounds {
   places: Places;
   holds: Holds;
   memory: TestMemory;
+  reached: ReachedDefinitions;
 }

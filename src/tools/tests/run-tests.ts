@@ -19,6 +19,7 @@ import type { Places } from '../places.ts';
 import type { Grounds } from './grounds.ts';
 import { TestMemory } from './memory.ts';
 import { prepare, refuseNothing } from './preparation.ts';
+import type { ReachedDefinitions } from './reached.ts';
 import { type Asked, Run } from './run.ts';
 
 const RUN_TESTS = {
@@ -31,6 +32,12 @@ const RUN_TESTS = {
     { name: 'package', type: 'string', description: 'Run the tests whose names are in this package' },
     { name: 'test', type: 'string', description: 'Run this test or suite' },
     { name: 'failed', type: 'boolean', description: 'Run those that failed last' },
+    {
+      name: 'touching',
+      type: 'string',
+      description: 'Run those that reached this function in a run with coverage',
+    },
+    { name: 'coverage', type: 'boolean', description: 'Tell which lines of the program never ran' },
     {
       name: 'isolate',
       type: 'boolean',
@@ -71,14 +78,20 @@ const RUN_TESTS = {
 } as const satisfies ToolDescription;
 
 type Arguments = ArgumentsFor<typeof RUN_TESTS>;
-type Chosen = Pick<Asked, 'name' | 'again' | 'package'>;
+type Chosen = Pick<Asked, 'name' | 'again' | 'package' | 'touching'>;
 
 /** Returns the tool that runs tests in IMAGE. EDITING and EVALUATING are the tools that do what it does before and after. */
 export function runTests(
   image: Image,
-  { places, holds, editing, evaluating }: { places: Places; holds: Holds; editing: Tool; evaluating: Tool },
+  {
+    places,
+    holds,
+    reached,
+    editing,
+    evaluating,
+  }: { places: Places; holds: Holds; reached: ReachedDefinitions; editing: Tool; evaluating: Tool },
 ) {
-  const grounds: Grounds = { image, places, holds, memory: new TestMemory() };
+  const grounds: Grounds = { image, places, holds, memory: new TestMemory(), reached };
   return defineTool({
     ...RUN_TESTS,
     raisedBy: ({ edits, then }) =>
@@ -88,12 +101,12 @@ export function runTests(
             safetyLevel: editing.safetyLevel,
             allowedAs: editing.name,
             preview: async (args, context) => {
-              chosenTests(grounds.memory, args);
+              chosenTests(grounds, args);
               return previewOf(editing, { edits, then }, context);
             },
           },
     handler: async (args, context) => {
-      const chosen = chosenTests(grounds.memory, args);
+      const chosen = chosenTests(grounds, args);
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
       const ran = await perform(grounds, args, chosen, context).catch((error: unknown) => {
         // What was edited is told in any case.
@@ -159,18 +172,43 @@ async function perform(
 }
 
 /** Returns which tests ARGS choose, or undefined when it is whole systems. Throws a CallError when they contradict. */
-function chosenTests(memory: TestMemory, args: Arguments): Chosen | undefined {
-  const { test, package: home, failed } = args;
-  const given = [test !== undefined && 'test', home !== undefined && 'package', failed && 'failed'].filter(
-    (each) => each,
-  );
+function chosenTests({ memory, reached }: Grounds, args: Arguments): Chosen | undefined {
+  const { test, package: home, failed, touching } = args;
+  const given = [
+    test !== undefined && 'test',
+    home !== undefined && 'package',
+    failed && 'failed',
+    touching !== undefined && 'touching',
+  ].filter((each) => each);
   if (given.length > 1) throw new CallError(`Give one of ${given.join(' and ')}; nothing was done.`);
   if (test !== undefined) return { name: test };
   if (home !== undefined) return { package: home };
+  if (touching !== undefined) return reaching(reached, touching);
   if (!failed) return undefined;
   const again = memory.failed;
   if (again === undefined)
     throw new CallError('No tests ran yet, so none failed. Call run_tests without failed first.');
   if (again.length === 0) throw new CallError('No test failed when it last ran, so there is nothing to run.');
   return { again };
+}
+
+/** Returns the tests that reached the definition NAME when that was recorded. Throws a CallError without any. */
+function reaching(reached: ReachedDefinitions, name: string): Chosen {
+  if (!reached.any) {
+    throw new CallError(
+      'What tests reach was not recorded yet. Call run_tests with coverage: true, then with touching.',
+    );
+  }
+  const found = reached.find(name);
+  if ('several' in found)
+    throw new CallError(`${name} names several definitions: ${found.several.join(', ')}. Give one of these.`);
+  if ('near' in found) {
+    const hint = found.near.length > 0 ? ` Similar names: ${found.near.join(', ')}.` : '';
+    throw new CallError(
+      `No definition ${name} was measured in a run with coverage.${hint} After new definitions run with coverage again.`,
+    );
+  }
+  if (found.tests.length === 0)
+    throw new CallError(`No test reached ${found.name} when that was recorded, so there is nothing to run.`);
+  return { again: found.tests, touching: found.name };
 }

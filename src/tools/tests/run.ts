@@ -1,10 +1,15 @@
 // Decides how tests are run: in one round, or in several when some of them end the image or never end.
 
 import type { Reply } from '../../image/wire/call.ts';
+import type { Operations } from '../../image/wire/operations.ts';
+import type { CoverageData } from '../../image/wire/testing.ts';
+import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
+import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption } from '../calling.ts';
 import { errorOptions, heldOr } from '../debug/hold.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
+import { coverageOf, coverageText, mergedCoverage } from './coverage.ts';
 import type { Grounds } from './grounds.ts';
 import { prepare } from './preparation.ts';
 import { type Outcome, outcomesOf } from './results.ts';
@@ -16,6 +21,8 @@ export interface Asked {
   systems?: string[];
   name?: string;
   again?: string[];
+  /** The definition that those to run again reached. */
+  touching?: string;
   package?: string;
   seed?: number;
 }
@@ -24,6 +31,7 @@ export interface Asked {
 interface How {
   readonly system?: string;
   readonly isolate?: boolean;
+  readonly coverage?: boolean;
   readonly limit?: number;
   readonly timeout?: number;
   readonly on_error?: 'end' | 'hold';
@@ -37,6 +45,7 @@ export class Run {
   readonly #said: string;
   /** Of the rounds before. */
   readonly #outcomes: Outcome[] = [];
+  readonly #coverage: CoverageData[] = [];
   #milliseconds = 0;
   #loadedAll = false;
 
@@ -49,20 +58,12 @@ export class Run {
 
   /** Runs the tests and returns what is told of them. */
   async perform(context: CallContext): Promise<Result> {
-    const { image, holds, places } = this.#grounds;
+    const { holds, places } = this.#grounds;
     for (;;) {
       const skip = this.#outcomes.map(({ test }) => test);
-      const args = {
-        ...this.#asked,
-        ...(skip.length > 0 && { skip }),
-        ...errorOptions(this.#how, holds),
-      };
-      const began = performance.now();
-      const reply = await image.call('test-run', args, {
-        ...callOptions(context),
-        ...limitOption(this.#how),
-      });
-      this.#milliseconds += performance.now() - began;
+      const { touching: _, ...asked } = this.#asked;
+      const args = { ...asked, ...(skip.length > 0 && { skip }), ...errorOptions(this.#how, holds) };
+      const reply = await this.#round(args, context);
       if (reply.data.value !== undefined && !this.#loadedAll && this.#how.system === undefined) {
         this.#loadedAll = true;
         const prepared = await prepare(this.#grounds, undefined, context);
@@ -73,12 +74,33 @@ export class Run {
         return heldOr(reply, { name: 'test-run', args, holds, places }, (ended) => this.#result(ended));
       }
       this.#outcomes.push(...outcomesOf(reply.data, reply.ending));
+      this.#keepReached(reply);
       if (reply.ending.kind === 'lost') {
         const known = this.#asked.systems === undefined;
         const prepared = await prepare(this.#grounds, this.#how.system, context, known);
         if ('failed' in prepared) return prepared.failed;
       }
     }
+  }
+
+  async #round(args: Operations['test-run']['args'], context: CallContext): Promise<Reply<'test-run'>> {
+    const { image, places } = this.#grounds;
+    const options = { ...callOptions(context), ...limitOption(this.#how) };
+    const began = performance.now();
+    const reply = this.#how.coverage
+      ? await withTemporaryFolder((folder) =>
+          image.call('test-run', { ...args, folder, root: `${places.root}/` }, options),
+        )
+      : await image.call('test-run', args, options);
+    this.#milliseconds += performance.now() - began;
+    return reply;
+  }
+
+  #keepReached({ data: { coverage, tests = [] } }: Reply<'test-run'>): void {
+    if (coverage === undefined) return;
+    this.#coverage.push(coverage);
+    const names = (coverage.definitions ?? []).map(({ name }) => name);
+    this.#grounds.reached.keep(names, tests);
   }
 
   /** Tells whether others run after REPLY: it was cut off in a test, and the others are to go on. */
@@ -104,20 +126,44 @@ export class Run {
     const difference = memory.keep(tests, ended ? (this.#asked.systems ?? []) : []);
     const failed = counts.failedTests > 0 || !ended;
     const features = new Set(data.features ?? []);
+    this.#keepReached(reply);
+    const covered = this.#covered(features);
+    const results = tests.map(({ reached: _, ...told }) => told);
     return {
-      data: { verdict: failed ? 'fail' : 'pass', ...counts, ...difference, results: tests, ending },
-      text: runText(
-        { what, tests, difference, gone, ending, milliseconds: this.#milliseconds, said: this.#said },
-        { limit: this.#how.limit ?? LIMIT, places, features },
-      ),
+      data: {
+        verdict: failed ? 'fail' : 'pass',
+        ...counts,
+        ...difference,
+        results,
+        ...(covered && { coverage: covered.data }),
+        ending,
+      },
+      text: joinSections([
+        runText(
+          { what, tests, difference, gone, ending, milliseconds: this.#milliseconds, said: this.#said },
+          { limit: this.#how.limit ?? LIMIT, places, features },
+        ),
+        covered?.text,
+      ]),
       failed,
     };
   }
 
+  /** Returns what the tests ran, when that was to be told. */
+  #covered(features: ReadonlySet<string>): { data?: object; text: string } | undefined {
+    if (!this.#how.coverage) return undefined;
+    if (this.#coverage.length === 0)
+      return { text: 'Coverage is not known: the image was lost, and what the tests ran with it.' };
+    const { places } = this.#grounds;
+    const coverage = coverageOf(mergedCoverage(this.#coverage), { places, features });
+    return { data: coverage, text: coverageText(coverage, this.#how.limit ?? LIMIT) };
+  }
+
   /** Returns what was tested, as people name it. */
   #what(): string {
-    const { systems, name, package: home } = this.#asked;
-    return systems?.join(', ') ?? name ?? home ?? 'Those that failed';
+    const { systems, name, package: home, touching } = this.#asked;
+    const again = touching === undefined ? 'Those that failed' : `Those that reach ${touching}`;
+    return systems?.join(', ') ?? name ?? home ?? again;
   }
 }
 

@@ -9,8 +9,16 @@ import type { Result } from '../../kernel/tool.ts';
 import { conditionText, endingText } from '../endings.ts';
 import type { Places } from '../places.ts';
 
-/** Returns the result that answers for a name of tests that names none, or several. */
-export function nameResult({ missing, several, known = [] }: TestLookup): Result {
+const UNMEASURED = {
+  missing:
+    'What tests run cannot be measured: this SBCL comes without its library sb-cover. Install that, or run without coverage.',
+  busy: 'What tests run cannot be measured, as another run with coverage is under way. Wait for it, or run without coverage.',
+};
+
+/** Returns the result that answers for a name of tests that names none, or several, or for what cannot be measured. */
+export function nameResult({ missing, several, unmeasured, known = [] }: TestLookup): Result {
+  if (unmeasured !== undefined)
+    return { data: { unmeasured }, text: `${UNMEASURED[unmeasured]} Nothing ran.`, failed: true };
   const names = [...new Set(known.flatMap((name) => [name.replace(/^.*::/, ''), name]))];
   const near = nearest(
     missing?.toLowerCase() ?? '',

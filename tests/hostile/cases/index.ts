@@ -13,6 +13,7 @@ import { READING } from './reading.ts';
 import { SESSION } from './session.ts';
 import { SIGNALS } from './signals.ts';
 import { STACKS } from './stacks.ts';
+import { TESTS } from './tests.ts';
 import { THREADS } from './threads.ts';
 
 export const GROUPS: readonly Group[] = [
@@ -29,4 +30,5 @@ export const GROUPS: readonly Group[] = [
   THREADS,
   HELD,
   PROCESSES,
+  TESTS,
 ];

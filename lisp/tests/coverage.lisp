@@ -1,0 +1,238 @@
+;;;; What tests run: which files are measured, and which definitions each test reaches.
+
+(in-package "LIVE-LISP.TESTS")
+
+;;; Files
+
+(defun loaded-text (path)
+  "Return the text of the file PATH, a native true name, as it was loaded, or NIL when that is not known."
+  (or (known-text path) (gethash path **texts**)))
+
+(defun below-p (path folders)
+  "True when PATH is below one of FOLDERS, native names."
+  (some (lambda (folder) (eql 0 (search folder path))) folders))
+
+(defun folder-of (system)
+  "Return the native true name of the folder in which SYSTEM is defined, or NIL."
+  (let ((file (ignore-errors (truename (asdf-call "SYSTEM-SOURCE-FILE" system)))))
+    (and file (sb-ext:native-namestring (make-pathname :name nil :type nil :version nil :defaults file)))))
+
+(defun paths-of (systems &optional others)
+  "Return the paths of the files of SYSTEMS; with OTHERS also those of the systems that they need."
+  (remove-duplicates (loop for system in systems append (mapcar #'cdr (source-components system others)))
+                     :test #'string= :from-end t))
+
+(defun measured-paths (names root)
+  "Return the paths of the files that are measured when the systems NAMES are tested. These are files of them and of what
+they need, below ROOT or beside their definitions. Without NAMES it is all loaded ones below ROOT. What only tests others
+is not measured."
+  (let* ((systems (remove nil (mapcar #'system-of names)))
+         (folders (list* root (remove nil (mapcar #'folder-of systems)))))
+    (remove-if-not (lambda (path) (below-p path folders))
+                   (set-difference (if names
+                                       (paths-of (remove-duplicates (mapcan #'tested-with systems)) t)
+                                       (loaded-paths))
+                                   (paths-of (test-systems))
+                                   :test #'string=))))
+
+;;; The forms of a file that can have definitions
+
+(defun operator-of (form package)
+  "Return the symbol that is the operator of the text FORM in PACKAGE, or NIL."
+  (let* ((text (string-upcase (or (first (form-parts form 1)) "")))
+         (colon (position #\: text))
+         (home (if colon (find-package (subseq text 0 colon)) package)))
+    (and home (find-symbol (string-left-trim ":" (subseq text (or colon 0))) home))))
+
+(defun can-define-p (operator)
+  "True when a form with OPERATOR can have a definition, or says how others are read or compiled."
+  (and operator
+       (macro-function operator)
+       (or (member operator '(defun defmethod defgeneric in-package declaim))
+           (not (of-system-p operator)))))
+
+(defun occurrences (part text)
+  "Return how often PART is in TEXT, in either case."
+  (loop for place = (search part text :test #'char-equal) then (search part text :test #'char-equal :start2 (1+ place))
+        while place count t))
+
+(defun definitions-only (text)
+  "Return TEXT with a number in the place of each top-level form that can have no definition, or NIL when it cannot be read.
+The second value are the packages that it enters."
+  (let ((bounds (form-bounds text)) (package (find-package "COMMON-LISP-USER"))
+        (content (make-string (length text) :initial-element #\Space)) (packages '()))
+    (when bounds
+      (loop for (start . end) across bounds
+            for form = (subseq text start end)
+            for entered = (package-entered form)
+            for operator = (operator-of form (setf package (or entered package)))
+            do (when entered (pushnew entered packages))
+               (cond ((can-define-p operator) (replace content form :start1 start))
+                     (t (setf (char content start) #\0)
+                        ;; A closure has values that another compilation of it would not.
+                        (when (and operator (special-operator-p operator))
+                          (loop repeat (occurrences "(defun " form) do (note-missed))))))
+      (values content packages))))
+
+(defun inline-names (packages)
+  "Return the names of the functions of PACKAGES that are inline."
+  (let ((names '()))
+    (dolist (package packages names)
+      (do-symbols (symbol package)
+        (when (eq package (symbol-package symbol))
+          (dolist (name (list symbol (list 'setf symbol)))
+            (when (eq 'inline (known :function :inlinep name)) (pushnew name names :test #'equal))))))))
+
+;;; Compiling and loading them
+
+(defun compile-quietly (copy fasl file)
+  "Compile COPY, some forms of FILE, into FASL. Return the truename of that, or NIL when a form is not as it should be."
+  (let ((wrong nil) (*error-output* (make-broadcast-stream)) (*standard-output* (make-broadcast-stream))
+        (*package* (find-package "COMMON-LISP-USER"))
+        (*macroexpand-hook* (measuring-hook *macroexpand-hook*)))
+    (flet ((note (condition) (declare (ignore condition)) (setf wrong t)))
+      (handler-bind ((compiler-error #'note)
+                     (unreadable-file #'note)
+                     (warning #'muffle-warning)
+                     (sb-ext:compiler-note #'muffle-warning))
+        (let ((made (ignore-errors (compile-part copy fasl file))))
+          (and (not wrong) made))))))
+
+(defun load-measured (fasl path)
+  "Load FASL, which was compiled from the file PATH to be measured, and keep what marks its parts."
+  (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
+        (codes (rest coverage-info))
+        (*passing* t))
+    (handler-bind ((warning #'muffle-warning))
+      (load-compiled fasl (sb-ext:parse-native-namestring path)))
+    (loop for name being the hash-keys of (first coverage-info) using (hash-value parts)
+          unless (member name names :test #'equal)
+            do (push (list path parts (ldiff (rest coverage-info) codes)) (covering-records **covering**))
+               (remhash name (first coverage-info)))))
+
+(defun measure-file (path content folder number)
+  "Have the definitions of CONTENT, those of the file PATH, be measured. FOLDER is the native name of a directory for what is
+compiled, NUMBER that of this file."
+  (let* ((*measured-file* path)
+         (source (sb-ext:parse-native-namestring path))
+         (fasl (sb-ext:parse-native-namestring (format nil "~A/~D/measured.fasl" folder number)))
+         (made (progn (ensure-directories-exist fasl)
+                      (compile-quietly (copy-beside fasl source content) fasl source))))
+    (if made (load-measured made path) (note-missed))))
+
+(defun measure-files (paths folder)
+  "Have the definitions of the files PATHS be measured. FOLDER is the native name of a directory for what is compiled."
+  (let ((contents '()) (*inline-names* '()))
+    (dolist (path paths)
+      (multiple-value-bind (content packages) (let ((text (loaded-text path))) (and text (definitions-only text)))
+        (if content (push (cons path content) contents) (note-missed))
+        (setf *inline-names* (union (inline-names packages) *inline-names* :test #'equal))))
+    (loop for (path . content) in (reverse contents)
+          for number from 1
+          do (measure-file path content folder number))))
+
+(defun cover (paths folder left)
+  "Have the definitions of the files PATHS be measured, but those of LEFT, names. FOLDER is the native name of a directory
+for what is compiled."
+  (let ((*left-names* left))
+    (call-with-quiet-compiler
+     (lambda ()
+       (call-in-folder-of (sb-ext:parse-native-namestring (format nil "~A/made" folder))
+                          (lambda () (measure-files paths folder)))))))
+
+;;; Who reached what
+
+(defvar *covering* nil "What measures the run that this thread is in, or NIL.")
+
+(defun reached-text (definitions)
+  "Return which of DEFINITIONS were reached as a hexadecimal number, in which the first is the lowest bit."
+  (let ((bits 0))
+    (loop for definition across definitions
+          for bit from 0
+          when (measured-reached definition) do (setf (logbitp bit bits) t))
+    (format nil "~(~X~)" bits)))
+
+(defun call-noting-reached (function note)
+  "Call FUNCTION and NOTE with the text of which definitions it reached, when those are measured."
+  (if (null *covering*)
+      (funcall function)
+      (let* ((definitions (covering-definitions *covering*))
+             (before (map 'vector #'measured-reached definitions)))
+        (loop for definition across definitions do (setf (measured-reached definition) nil))
+        (unwind-protect (funcall function)
+          (funcall note (reached-text definitions))
+          (loop for definition across definitions
+                for earlier across before
+                when earlier do (setf (measured-reached definition) t))))))
+
+;;; What was found
+
+(defun marked-parts (codes)
+  "Return a table of the parts that the code in CODES, weak pointers, has marked."
+  (let ((marked (make-hash-table :test 'equal)))
+    (dolist (pointer codes marked)
+      (let ((code (sb-ext:weak-pointer-value pointer)))
+        (dolist (parts (and code (marks-reader) (funcall (marks-reader) code)))
+          (dolist (part parts) (setf (gethash part marked) t)))))))
+
+(defun constant-branch (part form)
+  "Return the elements at which the branch PART stands that never ran, in the top-level FORM. Return NIL unless it is an atom
+in an IF, which SBCL does not mark by itself."
+  (destructuring-bind (kind &optional test &rest around) part
+    (let* ((elements (rest (reverse around)))
+           (choice (reduce (lambda (form element) (and (listp form) (ignore-errors (nth element form)))) elements
+                           :initial-value form))
+           (element (if (eq kind :then) 2 3)))
+      (and (consp choice)
+           (eq 'if (first choice))
+           (eql 1 test)
+           (nthcdr element choice)
+           (atom (nth element choice))
+           (append elements (list element))))))
+
+(defun parts-never-run (record forms)
+  "Return a table of the parts that never ran of the forms of RECORD, one of COVERING-RECORDS, by the number of the form.
+FORMS is what COVERING-FORMS is."
+  (destructuring-bind (path parts codes) record
+    (let ((marked (marked-parts codes)) (table (make-hash-table)))
+      (loop for (part . state) in parts
+            do (unless (or (eq state t) (gethash part marked))
+                 (let* ((number (first (last part)))
+                        (within (if (symbolp (first part))
+                                    (constant-branch part (gethash (list path number) forms))
+                                    (rest (reverse part)))))
+                   (when within (push within (gethash number table))))))
+      table)))
+
+(defun coverage-data (covering)
+  "Return what COVERING has measured as a JSON object."
+  (let ((tables (loop for record in (covering-records covering)
+                      collect (cons (first record) (parts-never-run record (covering-forms covering))))))
+    (flet ((never (definition)
+             (let ((table (cdr (assoc (measured-file definition) tables :test #'equal))))
+               (and table (measured-reached definition) (gethash (measured-form definition) table)))))
+      (object "missed" (covering-missed covering)
+              "definitions" (loop for definition across (covering-definitions covering)
+                                  collect (object "name" (name-text (measured-name definition))
+                                                  "file" (measured-file definition)
+                                                  "form" (measured-form definition)
+                                                  "reached" (measured-reached definition)
+                                                  "never" (never definition)))))))
+
+(defun check-measurable ()
+  "Leave the operation when this SBCL cannot measure what runs."
+  (unless (ignore-errors (require "SB-COVER") (and (marks-reader) +coverage-quality+))
+    (fail-lookup "unmeasured" "missing")))
+
+(defun call-covering (function)
+  "Return what FUNCTION does with what measures a run meanwhile. Whatever happens, nothing of that stays. Leave the operation
+when another run is measured."
+  (check-measurable)
+  (let ((covering (make-covering)))
+    (unwind-protect
+         (if (sb-ext:compare-and-swap (symbol-value '**covering**) nil covering)
+             (fail-lookup "unmeasured" "busy")
+             (funcall function covering))
+      (when (eq covering **covering**)
+        (take-all covering)
+        (setf **covering** nil)))))

@@ -1,0 +1,64 @@
+;;;; LIFT. A test is a case of a suite, which is a class.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun lift-name (suite case)
+  "Return what the CASE of SUITE, the name of a class, is called."
+  (format nil "~A.~A" (symbol-text suite) case))
+
+(defun lift-run-case (package original arguments)
+  "Run the case that ARGUMENTS, a suite and a name among them, say by ORIGINAL of PACKAGE."
+  (declare (ignore package))
+  (destructuring-bind (suite case &rest more) arguments
+    (declare (ignore more))
+    (call-as-test "lift" (lift-name (class-name (class-of suite)) case)
+                  (lambda ()
+                    (note-checks 1)
+                    (apply original arguments)))))
+
+(defun lift-do-case (package original arguments)
+  "Run the body of the case of ARGUMENTS by ORIGINAL of PACKAGE. Errors are held before LIFT notes them, which would signal
+them again."
+  (destructuring-bind (suite case &rest more) arguments
+    (declare (ignore more))
+    (call-leaving-errors (and *hold* (not (home-call package "ERROR-OKAY-P" (class-name (class-of suite)) case)))
+                         (lambda () (apply original arguments)))))
+
+(defun lift-problem (package original arguments)
+  "Have ORIGINAL of PACKAGE report the problem of ARGUMENTS, and note it."
+  (let ((problem (apply original arguments)) (condition (fifth arguments)))
+    (when *result*
+      (flet ((of-class-p (name) (home-type-p package name problem)))
+        (cond ((of-class-p "EXPECTED-PROBLEM-MIXIN") (note-failure package "expected" :place nil))
+              ((of-class-p "TEST-ERROR-MIXIN") (note-failure package "error" :condition condition))
+              (t (note-failure package "failure" :text (report-text 600 condition) :place nil)))))
+    problem))
+
+(defun lift-skipped (package original arguments)
+  "Have ORIGINAL of PACKAGE leave out the case of ARGUMENTS, and note that."
+  (declare (ignore package))
+  (destructuring-bind (result suite case) arguments
+    (declare (ignore result))
+    (call-as-test "lift" (lift-name suite case)
+                  (lambda ()
+                    (note-checks 1)
+                    (incf (result-skipped *result*))
+                    (apply original arguments)))))
+
+(defun lift-entries (package)
+  "Return the cases and suites of PACKAGE."
+  (loop for suite in (remove (home-symbol package "TEST-MIXIN") (home-call package "TESTSUITES"))
+        for cases = (home-call package "TESTSUITE-TESTS" suite)
+        collect (let ((suite suite))
+                  (make-entry suite t (lambda () (home-call package "RUN-TESTS" :suite suite :report-pathname nil))))
+        append (loop for case in cases
+                     collect (let ((suite suite) (case case))
+                               (make-entry (lift-name suite case) nil
+                                           (lambda () (home-call package "RUN-TEST" :suite suite :name case)))))))
+
+(define-framework "lift" '("LIFT")
+  :probes '(("RUN-TEST-INTERNAL" lift-run-case)
+            ("DO-TEST" lift-do-case)
+            ("SKIP-TEST-CASE" lift-skipped)
+            ("REPORT-TEST-PROBLEM" lift-problem))
+  :entries 'lift-entries)

@@ -1,0 +1,176 @@
+;;;; How a definition is measured. It is compiled a second time, so that it marks what of it runs, and that is called in
+;;;; its place for a while. No other form of its file is evaluated, and the definition itself stays as it is.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defstruct (measured (:constructor make-measured (name file form)))
+  "A definition that is measured: that of the function NAME, in the form with number FORM of the file with native true name
+FILE. REACHED is true when it ran."
+  name file form (reached nil))
+
+(defstruct (covering (:constructor make-covering ()))
+  "What measures a run. DEFINITIONS are the MEASURED. MISSED is how many definitions cannot be. PUT are the names of functions
+that others are called in the place of. METHODS are lists of a generic function, a method that was put into it, and the
+one whose place that takes. OPEN is such a function, with its methods before, while one is being put. RECORDS are lists of
+a file, the parts of it that are compiled to be marked, and weak pointers to the code that marks them. FORMS has the
+top-level forms with definitions, by lists of a file and a number."
+  (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0) (put '()) (methods '()) (open '()) (records '())
+  (forms (make-hash-table :test 'equal)))
+
+(sb-ext:defglobal **covering** nil "What measures the run that is under way, or NIL.")
+
+(defvar *measured-file* nil "The native true name of the file of which definitions are compiled to be measured.")
+(defvar *left-names* '() "Names of functions that are not measured, because they are tests.")
+
+(defvar *inline-names* '() "Names of functions that are inline, which would not be marked where they are inlined.")
+
+(defun measured-at (index)
+  "Return the definition that is measured with INDEX."
+  (aref (covering-definitions **covering**) index))
+
+(defun note-measured (name form)
+  "Note that NAME, in the form with number FORM, is measured, and return its index."
+  (vector-push-extend (make-measured name *measured-file* form) (covering-definitions **covering**)))
+
+(defun note-missed ()
+  "Note that a definition cannot be measured. Return NIL, the forms that are compiled for it."
+  (incf (covering-missed **covering**))
+  '())
+
+;;; The forms that are compiled
+
+(defun of-file-p (function)
+  "True when FUNCTION is from the file of which definitions are compiled."
+  (let ((name (identity-file function)))
+    (and name (equal *measured-file* (file-path name)))))
+
+(defun replaceable-p (name)
+  "True when NAME has a plain function of that file, which nobody watches."
+  (and (typep name '(or symbol (cons (eql setf) (cons symbol null))))
+       (fboundp name)
+       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
+       (let ((function (fdefinition name)))
+         (and (not (typep function 'generic-function))
+              (of-file-p function)
+              (eq function (cell-function (cell-of name)))))))
+
+(defun body-parts (body)
+  "Return the declarations at the beginning of BODY, of a function, and the forms behind them and a documentation string."
+  (loop for tail on body
+        for form = (first tail)
+        if (and (consp form) (eq (first form) 'declare)) collect form into declarations
+          else unless (and (stringp form) (rest tail)) return (values declarations tail)
+        finally (return (values declarations '()))))
+
+(defun marking-body (body index &optional block)
+  "Return BODY, of the function with INDEX, so that it marks what of it runs. With BLOCK, a list of its name, its forms are in that
+block."
+  (multiple-value-bind (declarations forms) (body-parts body)
+    `(,@declarations
+      (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
+      (setf (measured-reached (load-time-value (measured-at ,index))) t)
+      ,@(if block `((block ,(first block) ,@forms)) forms))))
+
+(defun measured-function (name lambda-list body form)
+  "Return the forms that put a function NAME with LAMBDA-LIST and BODY, of the FORM with that number, in the place of what
+it names."
+  (cond ((member name *left-names* :test #'equal) '())
+        ((replaceable-p name)
+         (let ((index (note-measured name form)))
+           `((put-function ',name (,+named-lambda+ ,name ,lambda-list
+                                   ,@(marking-body body index (list (if (consp name) (second name) name))))))))
+        (t (note-missed))))
+
+(defun measured-method (name rest form)
+  "Return the forms that put a method in the place of one of the generic function NAME. A DEFMETHOD with REST made that, in
+the FORM with that number."
+  (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
+    (if (and (fboundp name) (typep (fdefinition name) 'generic-function))
+        `((note-methods ',name)
+          (defmethod ,name ,@qualifiers ,(first tail) ,@(marking-body (rest tail) (note-measured name form)))
+          (put-method))
+        (note-missed))))
+
+(defun of-system-p (symbol)
+  "True when SYMBOL is of the system, which does not change."
+  (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
+
+(defun measured-forms (form environment number)
+  "Return what is compiled in the place of FORM, in ENVIRONMENT, of the top-level form with NUMBER: its definitions."
+  (destructuring-bind (&optional operator name &rest rest) (if (consp form) form '())
+    (case operator
+      (defun (measured-function name (first rest) (rest rest) number))
+      (defmethod (measured-method name rest number))
+      (defgeneric (loop for option in (rest rest)
+                        when (and (consp option) (eq (first option) :method))
+                          append (measured-method name (rest option) number)))
+      ((progn) (loop for part in (rest form) append (measured-forms part environment number)))
+      ((in-package declaim) `((eval-when (:compile-toplevel) ,(macroexpand-1 form environment))))
+      (t (and operator
+              (symbolp operator)
+              (macro-function operator environment)
+              (not (of-system-p operator))
+              (measured-forms (macroexpand-1 form environment) environment number))))))
+
+(defun top-level-number (form)
+  "Return the number of the top-level form that is compiled when FORM is that, else NIL."
+  (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
+    (and (consp path) (eql 0 (second path)) (third path))))
+
+(defun measuring-hook (hook)
+  "Return a function that calls HOOK, a *MACROEXPAND-HOOK*, but turns top-level forms into the definitions in them."
+  (lambda (expander form environment)
+    (let ((number (top-level-number form)))
+      (when number (setf (gethash (list *measured-file* number) (covering-forms **covering**)) form))
+      (if number
+          `(progn ,@(let ((*macroexpand-hook* hook)) (measured-forms form environment number)))
+          (funcall hook expander form environment)))))
+
+;;; What they do when they are loaded
+
+(defun put-function (name function)
+  "Have calls of NAME call FUNCTION."
+  (push name (covering-put **covering**))
+  (encapsulate name 'live-lisp-coverage (lambda (original &rest arguments)
+                                          (declare (ignore original))
+                                          (apply function arguments))))
+
+(defun note-methods (name)
+  "Note which methods the generic function NAME has before one is put there."
+  (let ((function (fdefinition name)))
+    (setf (covering-open **covering**)
+          (cons function (copy-list (sb-mop:generic-function-methods function))))))
+
+(defun close-methods (covering)
+  "Note which method was put since the last NOTE-METHODS, in the place of which other, and return the note, or NIL."
+  (destructuring-bind (&optional function &rest before) (shiftf (covering-open covering) '())
+    (let* ((now (and function (sb-mop:generic-function-methods function)))
+           (new (first (set-difference now before)))
+           (old (first (set-difference before now))))
+      (when new
+        (first (push (list function new old) (covering-methods covering)))))))
+
+(defun take-method (put)
+  "Undo PUT, one of COVERING-METHODS."
+  (destructuring-bind (function new old) put
+    (if old
+        (add-method function old)
+        (remove-method function new))))
+
+(defun put-method ()
+  "Note which method was put since the last NOTE-METHODS. It goes again when it is not in the place of one of that file."
+  (let* ((put (close-methods **covering**)) (old (third put)))
+    (unless (and old (of-file-p (or (method-function old) (sb-mop:method-function old))))
+      (when put
+        (pop (covering-methods **covering**))
+        (take-method put))
+      (note-missed))))
+
+(defun take-all (covering)
+  "Undo all that COVERING has put."
+  (sb-sys:without-interrupts
+    (close-methods covering)
+    (dolist (name (shiftf (covering-put covering) '()))
+      (ignore-errors (unencapsulate name 'live-lisp-coverage)))
+    (dolist (put (shiftf (covering-methods covering) '()))
+      (ignore-errors (take-method put)))))

@@ -1,0 +1,74 @@
+;;;; Parachute. All that a test does is a result that is evaluated: those of tests, which can have others below them, and
+;;;; those of checks.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun parachute-name (package test)
+  "Return what the TEST of PACKAGE is called: its symbol, or its name behind its package."
+  (let ((name (home-call package "NAME" test)))
+    (if (symbolp name) name (format nil "~A::~A" (package-name (home-call package "HOME" test)) name))))
+
+(defun parachute-suite-p (package test)
+  "True when TEST of PACKAGE has only others below it."
+  (and (home-call package "CHILDREN" test) (null (home-call package "TESTS" test))))
+
+(defun parachute-note-error (package)
+  "Return a function that notes a condition, an error in a test of PACKAGE, or holds it."
+  (lambda (condition)
+    (if *hold*
+        (invoke-debugger condition)
+        (note-failure package "error" :condition condition))))
+
+(defun parachute-call-body (package function)
+  "Call FUNCTION, which runs code of a test of PACKAGE, and note errors that it does not handle."
+  (handler-bind ((error (parachute-note-error package)))
+    (funcall function)))
+
+(defun parachute-run-test (package test function)
+  "Call FUNCTION, which runs the TEST of PACKAGE."
+  (call-as-test "parachute" (parachute-name package test) function))
+
+(defun parachute-note-check (package result errors)
+  "Note what came of RESULT of PACKAGE, a check. There were ERRORS errors in the test before."
+  (note-checks 1)
+  (case (home-call package "STATUS" result)
+    (:skipped (incf (result-skipped *result*)))
+    (:failed (when (= errors (result-errors *result*))
+               (note-failure package "failure"
+                             :text (ignore-errors (home-call package "FORMAT-RESULT" result :extensive)))))))
+
+(defun parachute-check (package result function)
+  "Call FUNCTION, which makes the check of RESULT of PACKAGE, and note what came of it."
+  (let ((body (and (slot-boundp result (home-symbol package "BODY")) (home-call package "BODY" result)))
+        (errors (result-errors *result*)))
+    (when (functionp body)
+      (setf (slot-value result (home-symbol package "BODY"))
+            (lambda () (parachute-call-body package body))))
+    (multiple-value-prog1 (funcall function)
+      (parachute-note-check package result errors))))
+
+(defun parachute-evaluate (package original arguments)
+  "Evaluate the second of ARGUMENTS, a result or a test, by ORIGINAL of PACKAGE, and note what came of it."
+  (let ((thing (second arguments)))
+    (flet ((evaluate () (apply original arguments))
+           (new-p (class) (and (home-type-p package class thing) (eq :unknown (home-call package "STATUS" thing)))))
+      (cond ((and (new-p "TEST-RESULT") (not (parachute-suite-p package (home-call package "EXPRESSION" thing))))
+             (parachute-run-test package (home-call package "EXPRESSION" thing) #'evaluate))
+            ((and *result* (home-type-p package "TEST" thing))
+             (parachute-call-body package #'evaluate))
+            ((and *result* (new-p "VALUE-RESULT"))
+             (parachute-check package thing #'evaluate))
+            (t (evaluate))))))
+
+(defun parachute-entries (package)
+  "Return the tests and suites of PACKAGE."
+  (loop for home in (home-call package "TEST-PACKAGES")
+        append (loop for test in (home-call package "PACKAGE-TESTS" home)
+                     collect (let ((test test))
+                               (make-entry (parachute-name package test) (and (home-call package "CHILDREN" test) t)
+                                           (lambda ()
+                                             (home-call package "TEST" test :report (home-symbol package "QUIET"))))))))
+
+(define-framework "parachute" '("ORG.SHIRAKUMO.PARACHUTE")
+  :probes '(("EVAL-IN-CONTEXT" parachute-evaluate))
+  :entries 'parachute-entries)

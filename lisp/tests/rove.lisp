@@ -1,0 +1,80 @@
+;;;; Rove. A test is a function of a symbol; checks, and groups of them, are recorded as they are made.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun rove-run-test (package original arguments)
+  "Run what ARGUMENTS say by ORIGINAL of PACKAGE: a test when they have a name, else a group of checks within one."
+  (declare (ignore package))
+  (let ((name (second arguments)))
+    (if name
+        (call-as-test "rove" name (lambda () (apply original arguments)))
+        (apply original arguments))))
+
+(defun rove-result (name object)
+  "Return what the reader NAME returns for OBJECT, a check."
+  (home-call (find-package "ROVE/CORE/RESULT") name object))
+
+(defun rove-slot (check name)
+  "Return the value of the slot NAME of CHECK."
+  (slot-value check (home-symbol (find-package "ROVE/CORE/RESULT") name)))
+
+(defun rove-check-text (check)
+  "Return what is told of CHECK, which failed: the groups around it, its form, and values of parts of that."
+  (let ((groups (remove (bare-text (result-name *result*)) (remove nil (rove-result "ASSERTION-LABELS" check))
+                        :test #'string-equal))
+        (values (loop for form in (rove-result "ASSERTION-ARGS" check)
+                      for value in (rove-result "ASSERTION-VALUES" check)
+                      unless (constantp form)
+                        collect (format nil "~A = ~A" (value-text form) (value-text value)))))
+    (format nil "~{~A: ~}~@[~A: ~]~A is ~:[false~;true~]~@[, where ~{~A~^, ~}~]"
+            groups (rove-slot check "DESC") (value-text (rove-result "ASSERTION-FORM" check))
+            (rove-slot check "NEGATIVE") values)))
+
+(defun rove-note-check (package check)
+  "Note what came of CHECK of PACKAGE. An error that is held will still become something."
+  (let* ((results (find-package "ROVE/CORE/RESULT")) (reason (rove-result "ASSERTION-REASON" check)))
+    (unless (and reason *hold*)
+      (note-checks 1)
+      (cond ((home-type-p results "PENDING" check) (incf (result-skipped *result*)))
+            ((not (home-type-p results "FAILED" check)))
+            ((typep reason 'condition) (note-failure package "error" :condition reason))
+            (t (note-failure package "failure" :text (rove-check-text check)))))))
+
+(defun rove-quietly (package original arguments)
+  "Call ORIGINAL of PACKAGE, which reports as well, with ARGUMENTS. In a test nothing is written."
+  (declare (ignore package))
+  (let ((*standard-output* (if *result* (make-broadcast-stream) *standard-output*)))
+    (apply original arguments)))
+
+(defun rove-record (package original arguments)
+  "Record the second of ARGUMENTS by ORIGINAL of PACKAGE, and note it when it is a check."
+  (let ((check (second arguments)))
+    (when (and *result* (home-type-p (find-package "ROVE/CORE/RESULT") "ASSERTION" check))
+      (rove-note-check package check))
+    (rove-quietly package original arguments)))
+
+(defun rove-call (function)
+  "Call FUNCTION, which runs tests, without a report."
+  (let ((package (find-package "ROVE/CORE/SUITE")))
+    (with-home-values (package ("*STATS*" nil))
+      (home-call package "CALL-WITH-SUITE" function))))
+
+(defun rove-entries (package)
+  "Return the tests of PACKAGE, and the suites, which are called as their packages."
+  (let ((suites (find-package "ROVE/CORE/SUITE/PACKAGE")))
+    (loop for suite in (and (home-symbol package "DEFTEST") (home-call suites "ALL-SUITES"))
+          collect (let ((suite suite))
+                    (make-entry (home-call suites "SUITE-NAME" suite) t
+                                (lambda () (rove-call (lambda () (home-call suites "RUN-SUITE" suite))))))
+          append (loop for name in (home-call suites "SUITE-TESTS" suite)
+                       collect (let ((name name))
+                                 (make-entry name nil
+                                             (lambda () (rove-call (home-call suites "GET-TEST" name)))))))))
+
+(define-framework "rove" '("ROVE/CORE/TEST" "ROVE/CORE/ASSERTION")
+  :probes '(("CALL-WITH-TESTING-WITH-OPTIONS" rove-run-test)
+            ("RECORD" rove-record)
+            ("TEST-BEGIN" rove-quietly)
+            ("TEST-FINISH" rove-quietly))
+  :entries 'rove-entries
+  :holding '(("*DEBUG-ON-ERROR*" t)))

@@ -1,0 +1,154 @@
+// Decides how it reads what tests ran: which definitions never ran, and the lines of others that never did.
+
+import type { CoverageData, MeasuredDefinition } from '../../image/wire/testing.ts';
+import { fittingRows } from '../../kernel/reply.ts';
+import { type Span, spansOf } from '../../source/paths.ts';
+import type { Forms, Places } from '../places.ts';
+
+/** How coverage is told: at most LIMIT definitions, with the places that PLACES tell under FEATURES. */
+interface Shown {
+  limit: number;
+  places: Places;
+  features: ReadonlySet<string>;
+}
+
+/** A definition that was measured, where it is, and the lines of it that never ran. */
+export interface Covered {
+  name: string;
+  at: string;
+  reached: boolean;
+  never: string[];
+}
+
+/** What tests ran: of each definition that was MEASURED. MISSED is how many could not be. */
+export interface Coverage {
+  measured: Covered[];
+  missed: number;
+}
+
+/** Returns what the ROUNDS of a run have run together. */
+export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
+  const merged = new Map<string, MeasuredDefinition>();
+  for (const { definitions = [] } of rounds) {
+    const counts = new Map<string, number>();
+    for (const definition of definitions) {
+      const { name, file, form } = definition;
+      const place = `${file} ${form} ${name}`;
+      const count = (counts.get(place) ?? 0) + 1;
+      counts.set(place, count);
+      const key = `${place} ${count}`;
+      const before = merged.get(key);
+      merged.set(key, before ? together(before, definition) : definition);
+    }
+  }
+  return {
+    definitions: [...merged.values()],
+    missed: Math.max(0, ...rounds.map(({ missed = 0 }) => missed)),
+  };
+}
+
+function together(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredDefinition {
+  if (!one.reached) return other;
+  if (!other.reached) return one;
+  const never = new Set(other.never?.map((path) => path.join()));
+  return { ...one, never: one.never?.filter((path) => never.has(path.join())) ?? [] };
+}
+
+/** Returns DATA with places as PLACES tell them under FEATURES. */
+export function coverageOf(
+  { definitions = [], missed = 0 }: CoverageData,
+  { places, features }: Pick<Shown, 'places' | 'features'>,
+): Coverage {
+  const files = new Map<string, Forms | undefined>();
+  const measured = definitions.map(({ name, file, form, reached = false, never = [] }) => {
+    if (!files.has(file)) files.set(file, places.forms(file, features));
+    const forms = files.get(file);
+    const start = forms?.list[form]?.start;
+    const known = forms !== undefined && start !== undefined;
+    const line = known ? `:${forms.position(start).line}` : '';
+    return {
+      name,
+      at: `${places.fileName(file)}${line}`,
+      reached,
+      never: known && reached ? linesOf(forms, spansOf(forms.text, start, never, features)) : [],
+    };
+  });
+  return { measured, missed };
+}
+
+/** Characters of a part that are told, of one that is not alone on its line. */
+const PART = 40;
+
+/** Returns the lines of SPANS in the text of FORMS, each once. Of a part behind others of its line its beginning is told. */
+function linesOf({ text, position }: Forms, spans: readonly Span[]): string[] {
+  const lines: string[] = [];
+  let last = 0;
+  let open: { first: number; last: number } | undefined;
+  const close = () => {
+    if (open) lines.push(open.first === open.last ? `${open.first}` : `${open.first}-${open.last}`);
+    open = undefined;
+  };
+  for (const { start, end } of spans) {
+    const first = position(start).line;
+    const until = position(Math.max(start, end - 1)).line;
+    const alone = text.slice(text.lastIndexOf('\n', start - 1) + 1, start).trim() === '';
+    if (alone && open !== undefined && first <= open.last + 1) open.last = Math.max(open.last, until);
+    else if (alone) {
+      close();
+      open = { first, last: until };
+    } else if (first > last) {
+      close();
+      lines.push(partText(text, { start, end }, first, until));
+    }
+    last = until;
+  }
+  close();
+  return lines;
+}
+
+function partText(text: string, { start, end }: Span, first: number, until: number): string {
+  const part = text.slice(start, end).replace(/\s+/g, ' ');
+  const shown = part.length > PART ? `${part.slice(0, PART)}...` : part;
+  return `${first === until ? first : `${first}-${until}`} ${shown}`;
+}
+
+/** Returns how COVERAGE reads, with at most LIMIT definitions of each kind. */
+export function coverageText({ measured, missed }: Coverage, limit: number): string {
+  const name = shortNames(measured);
+  const ran = measured.filter(({ reached }) => reached);
+  const partly = ran.filter(({ never }) => never.length > 0);
+  const not = measured.filter(({ reached }) => !reached);
+  const rows = partly.map((each) => `  ${name(each)} ${each.at}: never ${bounded(each.never, LINES)}`);
+  const shown = fittingRows(rows.slice(0, limit));
+  return [
+    measured.length === 0
+      ? 'Coverage: nothing was measured, as no file of the workspace is loaded that has functions or methods.'
+      : `Coverage: ${ran.length} of ${measured.length} definitions ran, ${ran.length - partly.length} of them wholly.`,
+    ...shown,
+    ...(rows.length > shown.length ? [`  ... ${rows.length - shown.length} more; limit shows more`] : []),
+    ...(not.length > 0
+      ? [
+          `Never ran: ${bounded(
+            not.map((each) => `${name(each)} ${each.at}`),
+            limit,
+          )}`,
+        ]
+      : []),
+    ...(missed > 0 ? [`Not measured: ${missed}.`] : []),
+  ].join('\n');
+}
+
+/** Returns a function that returns the name of a definition without the package that all of MEASURED have in common. */
+function shortNames(measured: readonly Covered[]): (covered: Covered) => string {
+  const homes = new Set(measured.map(({ name }) => /^(?:\(SETF )?(.*?::)/.exec(name)?.[1] ?? ''));
+  const [home = ''] = homes;
+  return ({ name }) => (homes.size === 1 ? name.replace(home, '') : name);
+}
+
+/** Parts of a definition that are told. */
+const LINES = 12;
+
+function bounded(texts: readonly string[], limit: number): string {
+  const more = texts.length > limit ? ` and ${texts.length - limit} more` : '';
+  return `${texts.slice(0, limit).join(', ')}${more}`;
+}

@@ -1,0 +1,161 @@
+// Tests that would hurt whoever runs them: what a test does, what it is called, and what it does to its framework.
+
+import type { Group, HostileCase } from '../case.ts';
+
+const SECONDS = 1;
+
+/** Returns a case in which run_tests runs a test of RT whose body is FORM. AFTER is evaluated when it is defined. */
+function testing(
+  what: Omit<HostileCase, 'tool' | 'before' | 'form'> & { form: string; after?: string },
+  more: Record<string, unknown> = {},
+): HostileCase {
+  const { form, after = '', ...rest } = what;
+  return {
+    seconds: SECONDS,
+    ...rest,
+    form: 'bad',
+    before: `(require :sb-rt) (sb-rt:rem-all-tests) (sb-rt:deftest bad ${form} 1) (sb-rt:deftest good 1 1) ${after}`,
+    tool: { name: 'run_tests', args: { test: '$', timeout: SECONDS, ...more } },
+  };
+}
+
+/** Returns how the answer reads in which the test BAD did not come to its end, for WHY. */
+function left(why: string): RegExp {
+  return new RegExp(`^bad: 1 of 1 test fails \\(\\d+\\.\\d s\\)\\.\\n {2}BAD: did not end: ${why}`);
+}
+
+const CUT = left('the run was interrupted after \\d+\\.\\d s, its limit');
+
+/** Prints as an error. */
+const UNPRINTABLE = '(defclass odd () ()) (defmethod print-object ((odd odd) stream) (error "No print."))';
+
+export const TESTS: Group = {
+  title: 'Tests that run_tests runs',
+  cases: [
+    testing({ name: 'a test that loops', form: '(loop)', says: CUT }),
+    testing(
+      { name: 'a test that loops, with its lines counted', form: '(loop)', says: CUT, seconds: 3 },
+      { coverage: true, timeout: 3 },
+    ),
+    testing({
+      name: 'a test that takes every condition and loops',
+      form: '(handler-case (loop) (t () 1))',
+      says: CUT,
+      long: true,
+    }),
+    testing({
+      name: 'a test whose cleanup form loops',
+      form: '(unwind-protect (loop) (loop))',
+      says: CUT,
+      seconds: 3,
+      long: true,
+    }),
+    testing({
+      name: 'a test that exits',
+      form: '(sb-ext:exit :code 7 :abort t)',
+      says: left('the image was lost: it exited with code 7'),
+      image: 'replaced',
+    }),
+    testing({
+      name: 'a test that ends its thread',
+      form: '(sb-thread:abort-thread)',
+      says: left('its thread was ended by the code that ran in it'),
+    }),
+    testing({
+      name: 'a test that ends all other threads',
+      form: '(progn (mapc (lambda (each) (ignore-errors (sb-thread:terminate-thread each))) (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) 1)',
+      says: /^bad: 1 test passes/,
+      succeeds: true,
+    }),
+    testing(
+      {
+        name: 'a test that exhausts the heap',
+        form: '(let ((all (list))) (loop (push (make-array 100000) all)))',
+        says: left('(?:it was about to exhaust the heap|the run was interrupted)'),
+        seconds: 5,
+        late: true,
+      },
+      { timeout: 5 },
+    ),
+    testing({
+      name: 'a test that exhausts the stack',
+      form: '(labels ((down (n) (1+ (down (1+ n))))) (down 1))',
+      says: /^bad: 1 of 1 test fails[\s\S]* {2}BAD: .*CONTROL-STACK-EXHAUSTED/,
+    }),
+    testing({
+      name: 'a test that throws to nobody',
+      form: "(throw 'nobody 1)",
+      says: /^bad: 1 of 1 test fails[\s\S]*attempt to THROW to a tag that does not exist: NOBODY/,
+    }),
+    testing({
+      name: 'a test that prints without end',
+      form: '(loop (princ "Much. "))',
+      says: new RegExp(`${CUT.source}[\\s\\S]*\\n {4}wrote: \\.\\.\\. [^\\n]{300}\\n`),
+      seconds: 3,
+    }),
+    testing({
+      name: 'a test that makes its framework another',
+      form: '(progn (defun sb-rt::do-entry (entry &optional stream) (declare (ignore entry stream)) (error "Mine.")) 1)',
+      says: /^bad: 1 test passes/,
+      succeeds: true,
+      spoils: true,
+    }),
+    testing({
+      name: 'a framework that is another before its tests run',
+      form: '1',
+      after: '(defun sb-rt::equalp-with-case (one other) (error "Mine: ~A ~A." one other))',
+      says: /^bad: 1 of 1 test fails[\s\S]*Mine: \(1\) \(1\)\./,
+      spoils: true,
+    }),
+    testing({
+      name: 'a framework whose results cannot be read',
+      form: '2',
+      after: '(defun sb-rt::name (entry) (error "No name of ~A." (type-of entry)))',
+      says: /^No framework has a test or suite bad\. Nothing ran\.$/,
+      spoils: true,
+    }),
+    testing({
+      name: 'a value that cannot be printed',
+      form: "(make-instance 'odd)",
+      after: UNPRINTABLE,
+      says: /^bad: 1 of 1 test fails[\s\S]* {2}BAD: \(make-instance 'odd\) = #<odd: printing it signalled simple-error>, wanted 1/,
+    }),
+    testing({
+      name: 'a value that contains itself',
+      form: '(let ((list (list 1))) (setf (cdr list) list))',
+      says: /^bad: 1 of 1 test fails[\s\S]*wanted 1/,
+    }),
+    testing({
+      name: 'a test that runs itself',
+      form: "(sb-rt:do-test 'bad)",
+      // SBCL itself can lose the image to a recursion that conses.
+      says: /^bad: \d+ of \d+ tests? fails?/,
+      image: 'either',
+      seconds: 3,
+    }),
+    testing({
+      name: 'a test that defines another while it runs',
+      form: '(progn (eval (quote (sb-rt:deftest more 1 1))) 1)',
+      says: /^bad: 1 test passes/,
+      succeeds: true,
+    }),
+    testing(
+      {
+        name: 'a test with an odd name',
+        form: '1',
+        after: '(sb-rt:deftest |a "b" (c\\\\d ; ~S λ| 1 2)',
+        says: /^CL-USER: 1 of 3 tests fails? \(\d+\.\d s\)\.\n {2}a "b" \(c\\d ; ~S λ: 1 = 1, wanted 2/,
+      },
+      { package: 'CL-USER', test: undefined },
+    ),
+    testing(
+      {
+        name: 'a test that is called as a list',
+        form: '1',
+        after: '(sb-rt:deftest (1 "x") 1 2)',
+        says: /1 of 1 test fails/,
+      },
+      { test: '(1 "x")' },
+    ),
+  ],
+};

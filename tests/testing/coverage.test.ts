@@ -1,0 +1,200 @@
+// What tests run: the lines that never did, which tests reach a definition, and that nothing of the measuring stays.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ReachedDefinitions } from '../../src/tools/tests/reached.ts';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { write } from './workspaces.ts';
+
+const PROGRAM = `(defpackage bank (:use cl) (:export #:deposit #:account #:kind #:fee))
+(in-package bank)
+(defvar *log* '())
+(defstruct account (balance 0))
+(declaim (inline cents))
+(defun cents (amount)
+  "Make cents of AMOUNT."
+  (if (minusp amount)
+      (error "Negative: ~D" amount)
+      (* 100 amount)))
+(defmacro define-rate (name rate)
+  \`(progn
+     (push ',name *log*)
+     (defun ,name (amount) (* amount ,rate))))
+(define-rate fee 2)
+(define-rate bonus 3)
+(defun deposit (account amount)
+  (declare (type account account))
+  (cond ((zerop amount) :nothing)
+        ((> amount 1000)
+         (push amount *log*)
+         :much)
+        (t (mapc (lambda (part) (when (eql part :no) (print part))) (list 1 2))
+           (incf (account-balance account) (cents amount)))))
+(defgeneric kind (thing)
+  (:method ((thing integer)) (if (evenp thing) :even :odd)))
+(defmethod kind ((thing string))
+  (concatenate 'string "text "
+               thing))
+(defmethod kind :around (thing)
+  (call-next-method))
+(defun (setf owner) (name account)
+  (push (list name account) *log*))
+(let ((count 0))
+  (defun counted () (incf count)))
+(defun waits () (loop (sleep 0.05)))
+(defun ends () (sb-ext:exit :code 3 :abort t))
+`;
+
+const CHECKS = `(defpackage checks (:use cl sb-rt bank))
+(in-package checks)
+(defun new () (make-account-of 0))
+(defun make-account-of (n) (bank::make-account :balance n))
+(deftest deposits (deposit (new) 2) 200)
+(deftest zero (deposit (new) 0) :nothing)
+(deftest kinds (kind 2) :even)
+(deftest fees (list (fee 2) (integerp (bank::counted))) (4 t))
+`;
+
+const SYSTEMS = `(defsystem "bank" :components ((:module "code" :pathname "" :components ((:file "bank")))) :in-order-to ((test-op (test-op "bank/checks"))))
+(defsystem "bank/checks" :depends-on ("bank" "sb-rt") :components ((:file "checks"))
+  :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
+`;
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  write(root.path, { 'bank.asd': SYSTEMS, 'bank.lisp': PROGRAM, 'checks.lisp': CHECKS });
+  session = await startSession({ args: ['--root', root.path] });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+async function run(args: Record<string, unknown>): Promise<string> {
+  const { text } = await session.call('run_tests', args);
+  return text.replace(/\d+\.\d s\)/g, 'N s)');
+}
+
+/** Remembers in the image what all names of the program stand for. */
+const REMEMBER = `(defun cl-user::all-of-bank ()
+  (loop for name being each present-symbol of :bank
+        for function = (and (fboundp name) (not (macro-function name)) (fdefinition name))
+        when function
+          collect (list* (sb-kernel:fdefn-fun (sb-int:find-fdefn name)) function
+                         (and (typep function 'generic-function)
+                              (sort (copy-list (sb-mop:generic-function-methods function)) #'<
+                                    :key #'sb-kernel:get-lisp-obj-address)))))
+(sb-ext:gc)
+(defvar cl-user::*before* (cl-user::all-of-bank))`;
+const SAME = `(let ((now (cl-user::all-of-bank)))
+  (and (> (length now) 8)
+       (every (lambda (one other) (and (eql (length one) (length other)) (subsetp one other) (subsetp other one)))
+              cl-user::*before* now)
+       (zerop (hash-table-count (first sb-c:*code-coverage-info*)))
+       (null live-lisp.tests::**covering**)))`;
+
+test('without a record there are no tests that reach something', async () => {
+  expect(await run({ touching: 'bank:deposit' })).toBe(
+    'What tests reach was not recorded yet. Call run_tests with coverage: true, then with touching.',
+  );
+});
+
+test('the lines that never ran are told, of functions, methods and what macros define', async () => {
+  await run({ system: 'bank' });
+  await session.eval(REMEMBER);
+  expect(await run({ system: 'bank', coverage: true })).toBe(
+    [
+      'bank: 4 tests pass (N s).',
+      '',
+      'Coverage: 5 of 10 definitions ran, 2 of them wholly.',
+      '  CENTS bank.lisp:6: never 9',
+      '  DEPOSIT bank.lisp:17: never 21-22, 23 (print part)',
+      '  KIND bank.lisp:25: never 26 :odd',
+      'Never ran: BONUS bank.lisp:16, KIND bank.lisp:27, (SETF OWNER) bank.lisp:32, WAITS bank.lisp:36, ENDS bank.lisp:37',
+      'Not measured: 1.',
+    ].join('\n'),
+  );
+});
+
+test('nothing of it stays: each name has the very function and methods that it had', async () => {
+  expect(await session.eval(SAME)).toBe('T');
+  expect(await session.text('compare_image', {})).not.toMatch(/bank\.lisp/);
+});
+
+test('only the tests run that reach a definition', async () => {
+  expect(await run({ touching: 'bank:kind' })).toBe('Those that reach BANK::KIND: 1 test passes (N s).');
+  expect(await run({ touching: 'cents' })).toBe('Those that reach BANK::CENTS: 1 test passes (N s).');
+  expect(await run({ touching: 'bank::bonus' })).toBe(
+    'No test reached BANK::BONUS when that was recorded, so there is nothing to run.',
+  );
+  expect(await run({ touching: 'bank:deposits' })).toBe(
+    'No definition bank:deposits was measured in a run with coverage. Similar names: BANK::DEPOSIT. After new definitions run with coverage again.',
+  );
+  expect(await run({ touching: 'cents', failed: true })).toBe(
+    'Give one of failed and touching; nothing was done.',
+  );
+  const { text } = await session.call('impact_of_change', { name: 'bank::fee' });
+  expect(text).toContain(
+    'Reached it in a run with coverage (1): CHECKS::FEES. run_tests with touching runs these.',
+  );
+  expect((await session.call('impact_of_change', { name: 'bank::bonus' })).text).toContain(
+    'No test reached it in the last run with coverage.',
+  );
+});
+
+test('a single run is measured alone, and two do not measure at once', async () => {
+  expect(await run({ test: 'fees', coverage: true })).toContain('Coverage: 1 of ');
+  write(root.path, {
+    'checks.lisp': `${CHECKS}(deftest nested (live-lisp:call-tool "run_tests" :test "fees" :coverage t) 1)\n`,
+  });
+  const nested = await run({ test: 'nested', coverage: true });
+  expect(nested).toContain('as another run with coverage is under way.');
+  write(root.path, { 'checks.lisp': CHECKS });
+  await run({ system: 'bank' });
+});
+
+test('without the library of SBCL nothing runs, and it is said how to go on', async () => {
+  await session.eval('(defvar cl-user::*reader* (fdefinition (quote sb-cover:get-coverage)))');
+  await session.eval("(sb-ext:without-package-locks (fmakunbound 'sb-cover:get-coverage))");
+  expect(await run({ test: 'fees', coverage: true })).toBe(
+    'What tests run cannot be measured: this SBCL comes without its library sb-cover. Install that, or run without coverage. Nothing ran.',
+  );
+  await session.eval(
+    '(sb-ext:without-package-locks (setf (fdefinition (quote sb-cover:get-coverage)) cl-user::*reader*))',
+  );
+});
+
+test('a name of several definitions finds none', () => {
+  const reached = new ReachedDefinitions();
+  reached.keep(['A::F', 'B::F', '(SETF A::F)'], [{ framework: 'rt', test: 'one', reached: '6' }]);
+  expect(reached.find('f')).toEqual({ several: ['A::F', 'B::F'] });
+  expect(reached.find("#'b:f")).toEqual({ name: 'B::F', tests: ['one'] });
+  expect(reached.find('(setf f)')).toEqual({ name: '(SETF A::F)', tests: ['one'] });
+  expect(reached.testsOf('A::F')).toEqual([]);
+});
+
+test('a run that hangs leaves nothing, and tells what ran', async () => {
+  write(root.path, { 'checks.lisp': `${CHECKS}(deftest hangs (bank::waits) 1)\n` });
+  await run({ system: 'bank', timeout: 1 });
+  await session.eval('(setf cl-user::*before* (cl-user::all-of-bank))');
+  const text = await run({ test: 'hangs', coverage: true, timeout: 2 });
+  expect(text).toContain('did not end: the run was interrupted after');
+  expect(text).toContain('Coverage: 1 of ');
+  expect(await session.eval(SAME)).toBe('T');
+});
+
+test('a run that ends the image tells that with it, and the next image has the program as it was', async () => {
+  write(root.path, { 'checks.lisp': `${CHECKS}(deftest ends (bank::ends) 1)\n` });
+  const text = await run({ test: 'ends', coverage: true });
+  expect(text).toContain('the image was lost: it exited with code 3');
+  expect(text).toContain('Coverage is not known: the image was lost, and what the tests ran with it.');
+  write(root.path, { 'checks.lisp': CHECKS });
+  await session.eval("(sb-rt:rem-test 'checks::ends)");
+  expect(await run({ system: 'bank' })).toContain('bank: 4 tests pass');
+  expect(
+    await session.eval("(sb-int:encapsulated-p 'bank:deposit 'live-lisp.tests::live-lisp-coverage)"),
+  ).toBe('NIL');
+  expect(readFileSync(join(root.path, 'bank.lisp'), 'utf8')).toBe(PROGRAM);
+});

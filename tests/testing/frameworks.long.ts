@@ -1,0 +1,85 @@
+// The same in frameworks that Debian lacks. LIVE_LISP_FRAMEWORKS is a folder with their sources and what they need.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { testDialect } from './contract.ts';
+import type { Dialect } from './workspaces.ts';
+
+const FOLDER = process.env['LIVE_LISP_FRAMEWORKS'] ?? '';
+
+const upper = (name: string) => name.toUpperCase();
+
+const DIALECTS: readonly Dialect[] = [
+  {
+    name: 'parachute',
+    needs: 'parachute',
+    text: `(defpackage checks (:use cl shop) (:import-from parachute define-test is))
+(in-package checks)
+(define-test one (is = 1 (total '((a . 1)))))
+(define-test two
+  (is = 3 (total '((a . 1) (b . 2))))
+  (is = 4 (total '((a . 1) (b . 2)))))
+(define-test bad (princ "Looking.") (is = 1 (total '((a . "x")))))
+`,
+    run: '(uiop:symbol-call :parachute :test :checks)',
+    failure:
+      "The test form (total '((a . 1) (b . 2))) evaluated to 3 when 4 was expected to be equal under =.",
+    test: upper,
+    suites: [],
+    checks: 4,
+  },
+  {
+    name: 'rove',
+    needs: 'rove',
+    text: `(defpackage checks (:use cl rove shop))
+(in-package checks)
+(deftest one (ok (= 1 (total '((a . 1))))))
+(deftest two
+  (ok (= 3 (total '((a . 1) (b . 2)))))
+  (ok (= 4 (total '((a . 1) (b . 2))))))
+(deftest bad (princ "Looking.") (ok (= 1 (total '((a . "x"))))))
+`,
+    run: '(uiop:symbol-call :rove :run-suite :checks)',
+    failure:
+      "(= 4 (total '((a . 1) (b . 2)))) is false, where (total '((a . 1) (b . 2))) = 3, at checks.lisp:6",
+    test: upper,
+    suites: ['checks'],
+    checks: 4,
+  },
+  {
+    name: 'lift',
+    needs: 'lift',
+    text: `(defpackage checks (:use cl lift shop))
+(in-package checks)
+(deftestsuite cart () ())
+(addtest (cart) one (ensure-same 1 (total '((a . 1)))))
+(addtest (cart) two (ensure-same 4 (total '((a . 1) (b . 2)))))
+(addtest (cart) bad (princ "Looking.") (ensure-same 1 (total '((a . "x")))))
+`,
+    run: '(uiop:symbol-call :lift :run-tests :suite (uiop:find-symbol* :cart :checks))',
+    failure: 'Ensure-same: 4 is not equal to 3',
+    test: (name) => `CART.${upper(name)}`,
+    suites: ['cart'],
+  },
+];
+
+/** Returns whether a folder below FOLDER has the definition of SYSTEM. */
+function has(folder: string, system: string): boolean {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).some(
+    (path) => basename(path) === `${system}.asd`,
+  );
+}
+
+test('the folder has them all', () => {
+  expect(
+    existsSync(FOLDER),
+    'Give LIVE_LISP_FRAMEWORKS a folder with the sources of frameworks, and of what they need.',
+  ).toBe(true);
+  const missing = DIALECTS.filter(({ needs }) => !has(FOLDER, needs)).map(({ needs }) => needs);
+  expect(missing, `Put what is missing into ${FOLDER}.`).toEqual([]);
+});
+
+describe.each(existsSync(FOLDER) ? DIALECTS : [])('tests of $name', (dialect) => {
+  testDialect(dialect, { CL_SOURCE_REGISTRY: `${join(FOLDER, '/')}/:` });
+});
