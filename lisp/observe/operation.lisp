@@ -29,7 +29,7 @@ that cannot be read, and nothing was evaluated."
 (defun calls-members (observation types limit compare)
   "Return the members that tell LIMIT of the calls that OBSERVATION kept, or with TYPES which types they had. With COMPARE tell
 the first that differs from those before."
-  (let ((calls (kept-calls observation)))
+  (let* ((calls (kept-calls observation)) (*gone-stacks* (call-stacks calls)))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
           "types" (and types
