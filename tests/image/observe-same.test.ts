@@ -3,7 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 
 /** Each function notes that it ran, so that the order of all that happens is compared too. */
@@ -163,6 +164,81 @@ test('what was on a stack is not looked at when it is gone', async () => {
     `  (SAME::PASS-OVER (${gone})) => (${gone})`,
     `  (SAME::HELD #<SAME::HOLDER PART (1 . ${gone})>) => #(${gone} 5)`,
   ]);
+});
+
+test('each form is evaluated before the next one is read', async () => {
+  const form = '(defpackage :later (:use :cl)) (in-package :later) (cl-user::twice 2) #| the end |#';
+  await session.eval('(defun cl-user::twice (x) (list (package-name *package*) x))');
+  expect(await session.text('observe', { form, functions: ['cl-user::twice'], package: 'same' })).toMatch(
+    /^1 call in .*\n.*\n\nValue: \("LATER" 2\)$/,
+  );
+  await session.eval('(in-package :same)');
+  expect(await session.text('observe', { form: '1 (list 2', functions: ['pass'] })).toBe(
+    'Error: form 2 cannot be read: the text ends inside this form\nIt begins at line 1, column 3; reading stopped at line 1, column 10. Form 1 was evaluated.',
+  );
+});
+
+test.each([
+  ['(> a', 'the text ends inside this form'],
+  ['; nothing', 'it has no form'],
+])('where: %s does not compile', async (where, why) => {
+  expect(await session.text('observe', { form: '1', functions: ['pass'], where })).toBe(
+    `where does not compile for SAME::PASS: ${why}. Its parameters are (A). Nothing was done.`,
+  );
+});
+
+describe('hostile programs', () => {
+  test('a printer that observes itself', async () => {
+    await session.eval(`(defclass mirror () ())
+      (defmethod print-object ((mirror mirror) stream)
+        (princ (gethash "total" (live-lisp:call-tool "observe" :form "(same::pass 1)" :functions '("same::pass" "cl:print-object"))) stream)
+        (write-string "mirror" stream))`);
+    const text = await session.text('observe', {
+      form: "(pass (make-instance 'mirror))",
+      functions: ['pass', 'cl:print-object'],
+    });
+    expect(text).toMatch(/^\S* call.*\n {2}\(SAME::PASS #<SAME::MIRROR>\) => #<SAME::MIRROR>/);
+    expect(text).toContain('Value: ');
+  });
+
+  test('threads that call, redefine, remove and trace it at once', async () => {
+    const form = `(let ((threads (loop repeat 4 collect (sb-thread:make-thread (lambda () (dotimes (i 20000) (ignore-errors (pass i))))))))
+      (dotimes (i 20)
+        (handler-bind ((warning #'muffle-warning)) (eval '(defun pass (a) (note a) a)))
+        (let ((function #'pass)) (fmakunbound 'pass) (setf (fdefinition 'pass) function))
+        (let ((*trace-output* (make-broadcast-stream))) (eval '(trace pass)) (eval '(untrace pass))))
+      (mapc #'sb-thread:join-thread threads)
+      (eval '(defun pass (a) (note (list :pass a)) a))
+      :done)`;
+    const text = await session.text('observe', { form, functions: ['pass'], limit: 1 });
+    expect(text).toContain('Value: :DONE');
+    expect(
+      await session.eval("(sb-impl::encapsulation-info (sb-kernel:fdefn-fun (sb-int:find-fdefn 'pass)))"),
+    ).toBe('NIL');
+    expect(await session.eval('(pass 3)')).toBe('3');
+  });
+
+  test('functions of a package that is locked', async () => {
+    await session.eval('(sb-ext:lock-package :same)');
+    expect(await session.text('observe', { form: '(pass 4)', functions: ['pass'] })).toContain(
+      '(SAME::PASS 4) => 4',
+    );
+    await session.eval('(sb-ext:unlock-package :same)');
+  });
+
+  test('a profile of a deep program takes at most 400 tokens', async () => {
+    const calls = Array.from(
+      { length: 40 },
+      (_, i) =>
+        `(defun layer-with-a-long-name-${i} (n) (1+ (${i === 39 ? 'busy' : `layer-with-a-long-name-${i + 1}`} n)))`,
+    );
+    await session.eval(
+      `(defun busy (n) (let ((sum 0)) (dotimes (i n sum) (setf sum (mod (+ sum (* i i)) 1000003))))) ${calls.join(' ')}`,
+    );
+    const text = await session.text('observe', { form: '(layer-with-a-long-name-0 200000)', seconds: 1 });
+    expect(text).toContain('BUSY');
+    expect(countTokens(text)).toBeLessThanOrEqual(400);
+  });
 });
 
 test('a program gives the same while it is recorded', async () => {
