@@ -35,6 +35,7 @@
 (define-internal-variable word-octets "How many octets a word has." ("SB-VM" "N-WORD-BYTES") 8)
 (define-internal-variable guard-octets
   "How many octets a page that guards has." ("SB-C" "+BACKEND-PAGE-BYTES+") 32768)
+(define-runtime-variable stack-octets sb-alien:unsigned-long "How many octets a stack has." "thread_control_stack_size")
 (define-runtime-function protect-control-stack ((protect sb-alien:int) (thread sb-alien:unsigned-long))
   "Protect the last page of the stack." "protect_control_stack_hard_guard_page")
 (define-runtime-function protect-binding-stack ((protect sb-alien:int) (thread sb-alien:unsigned-long))

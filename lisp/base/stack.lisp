@@ -17,12 +17,16 @@ ends there."
   (protect-binding-stack 1 0)
   (protect-alien-stack 1 0))
 
-(defun stack-left ()
-  "Return how many octets of this thread's stack are left, or NIL where that cannot be told."
+(defun stack-start ()
+  "Return the address where this thread's stack begins, at its far end, or NIL where that cannot be told."
   (when stack-start-slot
     (multiple-value-bind (thread start) (thread-word stack-start-slot)
-      (and thread
-           (- (sb-sys:sap-int (stack-pointer)) start)))))
+      (and thread start))))
+
+(defun stack-left ()
+  "Return how many octets of this thread's stack are left, or NIL where that cannot be told."
+  (let ((start (stack-start)))
+    (and start (- (sb-sys:sap-int (stack-pointer)) start))))
 
 (defun far-from-guard-p ()
   "True when the stack has not grown near its end, where resetting the guard page overwrites what is there.

@@ -111,11 +111,43 @@ ends the call with a text that says what is wrong and where (S2.16). The symbols
                          (file-position stream start)
                          (read stream nil stream))))))))
 
-(defun read-forms (text)
-  "Return the forms of TEXT."
-  (with-input-from-string (in text)
-    (loop for form = (read in nil in)
-          until (eq form in) collect form)))
+(defun map-forms (visit text)
+  "Read the forms of TEXT one by one. Call VISIT with each, where it begins, and the stream that stands behind it. Return
+what could not be read as an answer tells it, or NIL."
+  (let ((stream (make-string-input-stream text)) (packages (packages-to-watch text)))
+    (catching-unreadable
+      (loop for start = (skip-to-form stream)
+            while start
+            do (incf *form-number*)
+               (let ((form (read-form stream text start packages)))
+                 (when (eq form stream) (decf *form-number*) (return))
+                 (funcall visit form start stream))))))
+
+(defun forms-in (text)
+  "Return the forms of TEXT. The second value says what could not be read as an answer does, or is NIL."
+  (let* ((*form-number* 0) (forms '())
+         (unreadable (map-forms (lambda (form start stream) (declare (ignore start stream)) (push form forms)) text)))
+    (values (reverse forms) unreadable)))
+
+(defun last-p (stream)
+  "True when no form follows in STREAM. It stays where it is."
+  (let ((place (file-position stream)))
+    (prog1 (handler-case (let ((*read-suppress* t))
+                           (eq stream (call-user-code (lambda () (read stream nil stream)))))
+             (error () nil))
+      (file-position stream place))))
+
+(defun last-form (text)
+  "Return the last form of TEXT, before which the others are evaluated, each before the next one is read. The second value
+is what FORMS-IN returns."
+  (let* ((*form-number* 0) (last nil)
+         (unreadable (map-forms (lambda (form start stream)
+                                  (declare (ignore start))
+                                  (if (last-p stream)
+                                      (setf last form)
+                                      (call-user-code (lambda () (eval form)))))
+                                text)))
+    (values last unreadable)))
 
 ;;; Evaluating
 
@@ -209,29 +241,10 @@ as it stands."
 (defun evaluate-text (text)
   "Read and evaluate the forms of TEXT one by one, adding the values of each to *DONE*.
 Return the members of the answer that only tell what could not be read."
-  (let ((stream (make-string-input-stream text))
-        (packages (packages-to-watch text)))
-    (list "unreadable"
-          (catching-unreadable
-            (loop for start = (skip-to-form stream)
-                  while start
-                  do (incf *form-number*)
-                     (let ((form (read-form stream text start packages)))
-                       (when (eq form stream) (decf *form-number*) (return))
-                       (note-form text start stream)
-                       (push (evaluate-to-its-end form (form-reader text start stream)) *done*)))))))
-
-(defun forms-in (text)
-  "Return the forms of TEXT. The second value says what could not be read as an answer does, or is NIL."
-  (let ((stream (make-string-input-stream text)) (packages (packages-to-watch text)) (*form-number* 0) (forms '()))
-    (let ((unreadable (catching-unreadable
-                        (loop for start = (skip-to-form stream)
-                              while start
-                              do (incf *form-number*)
-                                 (let ((form (read-form stream text start packages)))
-                                   (when (eq form stream) (return))
-                                   (push form forms))))))
-      (values (reverse forms) unreadable))))
+  (list "unreadable" (map-forms (lambda (form start stream)
+                                  (note-form text start stream)
+                                  (push (evaluate-to-its-end form (form-reader text start stream)) *done*))
+                                text)))
 
 (defun remarks-so-far ()
   "Return the members that tell of the package and of warnings until now. Those are not told again."

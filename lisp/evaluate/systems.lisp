@@ -76,13 +76,6 @@ written after it first looked."
   (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
     (and parent (typep component parent))))
 
-(defun component-files (component)
-  "Return the native names of the files of COMPONENT, of a system, and of those within it."
-  (if (parent-p component)
-      (loop for child in (asdf-call "COMPONENT-CHILDREN" component) append (component-files child))
-      (let ((path (ignore-errors (translate-logical-pathname (asdf-call "COMPONENT-PATHNAME" component)))))
-        (and path (pathname-name path) (list (sb-ext:native-namestring path))))))
-
 (defun true-names (files)
   "Return the true names of FILES, native names, as strings."
   (loop for file in files

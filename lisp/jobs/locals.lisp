@@ -54,6 +54,44 @@ would be code of the user."
   (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
     (and package (sb-ext:package-locked-p package) t)))
 
+;;; What was on a stack, and is gone when its function returns. Nothing may look at it then: what is there now can be
+;;; anything, also what only looks like an object.
+
+(defvar *gone-stacks* '() "Where stacks begin of which objects can be gone: addresses.")
+
+(defun gone-p (object)
+  "True when OBJECT was on one of *GONE-STACKS*. Only its address counts."
+  (let ((address (object-address object)) (octets (or stack-octets 0)))
+    (and (not (typep object '(or fixnum character single-float)))
+         (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
+
+(defun list-without-gone (list depth)
+  "Return LIST, a cons, or a list of its first elements with a text in the place of what is gone. DEPTH is that of
+WITHOUT-GONE."
+  (let ((elements '()) (rest list) (changed nil))
+    (loop repeat 9
+          while (and (consp rest) (not (gone-p rest)))
+          do (let ((element (without-gone (car rest) (1- depth))))
+               (unless (eq element (car rest)) (setf changed t))
+               (push element elements)
+               (setf rest (cdr rest))))
+    (cond ((gone-p rest) (revappend elements (without-gone rest)))
+          (changed (revappend elements rest))
+          (t list))))
+
+(defun without-gone (object &optional (depth 4))
+  "Return OBJECT, or a copy with a text in the place of what is gone in it, as far as that would be printed. DEPTH says how
+many lists within each other are looked at."
+  (cond ((null *gone-stacks*) object)
+        ((gone-p object) (make-unprintable "gone from the stack"))
+        ((zerop depth) object)
+        ((consp object) (list-without-gone object depth))
+        ((simple-vector-p object)
+         (let* ((elements (coerce (subseq object 0 (min 9 (length object))) 'list))
+                (known (and elements (list-without-gone elements depth))))
+           (if (eq known elements) object (coerce known 'simple-vector))))
+        (t object)))
+
 (defun print-inside (stream object)
   "Print OBJECT on STREAM as its class and its slots."
   (pprint-logical-block (stream nil :prefix "#<" :suffix ">")
@@ -68,7 +106,7 @@ would be code of the user."
           for count from 0
           do (when (>= count *print-length*) (write-string " ..." stream) (return))
              (format stream " ~A " name)
-             (prin1 value stream))))
+             (prin1 (without-gone value) stream))))
 
 (defun print-long (stream object)
   "Print OBJECT, which *PRINT-LENGTH* does not bound, on STREAM, or its size when it is large."
@@ -101,12 +139,13 @@ would be code of the user."
 
 (defun local-text (value)
   "Return VALUE printed."
-  (if (typep value '(or symbol fixnum character))
-      (printing-plainly (print-safely *local-length* value))
-      (let ((text (printing-locals
-                    (let ((*print-length* 8))
-                      (print-safely *local-length* value)))))
-        (if (stringp value) text (on-one-line text)))))
+  (let ((value (without-gone value)))
+    (if (typep value '(or symbol fixnum character))
+        (printing-plainly (print-safely *local-length* value))
+        (let ((text (printing-locals
+                      (let ((*print-length* 8))
+                        (print-safely *local-length* value)))))
+          (if (stringp value) text (on-one-line text))))))
 
 (defun frame-variables (frame)
   "Return the variables of FRAME that a program named."

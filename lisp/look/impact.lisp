@@ -56,11 +56,6 @@ besides whether they are too many to follow all."
 
 ;;; Tests: what is in a file of a system that tests another
 
-(defun asdf-value (name &rest arguments)
-  "Return what the function NAME of ASDF returns for ARGUMENTS, or NIL when it fails or is not there."
-  (let ((function (contrib-function "ASDF" name)))
-    (and function (ignore-errors (apply function arguments)))))
-
 (defun tested-by (system)
   "Return the names of the systems that SYSTEM names for its TEST-OP."
   (let ((operation (contrib-symbol "ASDF" "TEST-OP")) (names '()))
@@ -96,14 +91,6 @@ besides whether they are too many to follow all."
                      (or (member (asdf-value "COMPONENT-NAME" system) named :test #'equal)
                          (performs-test-p system)))
                    systems)))
-
-(defun component-files (component)
-  "Return the native names of the files of COMPONENT, of ASDF."
-  (let ((children (asdf-value "COMPONENT-CHILDREN" component)))
-    (if children
-        (loop for child in children append (component-files child))
-        (let ((path (asdf-value "COMPONENT-PATHNAME" component)))
-          (and path (pathname-name path) (list (translated (namestring path))))))))
 
 (defun place-before-p (one other)
   "The order of places from FUNCTION-PLACE: by file, then by offset."

@@ -36,15 +36,25 @@ that garbage was collected after."
           ((eq (first user) :loose) (kept-code-p index number))
           (t (user-there-p user code)))))
 
+(defun user-file (index number)
+  "Return the name of the source file that the user NUMBER of INDEX is from, or NIL."
+  (let* ((user (svref (use-index-users index) number)) (code (svref (use-index-codes index) number))
+         (source (and (top-form-p user) (top-form-source user))))
+    (cond (source (file-load-name source))
+          (code (code-file code)))))
+
 (defun users-of (index name kinds)
-  "Return the numbers of the users of NAME that are there, in the order of answers. KINDS has a bit for each kind of use
-that counts."
+  "Return the numbers of the users of NAME that are there and within what counts, in the order of answers. KINDS has a bit
+for each kind of use that counts."
   (declare (type (unsigned-byte 8) kinds))
   (let ((uses (gethash name (use-index-uses index))) (sorted '()) (late '()) (last -1))
     (flet ((look (use)
              (declare (type (unsigned-byte 32) use))
              (let ((number (use-user use)))
-               (when (and (logbitp (use-kind use) kinds) (/= number last) (there-p index number))
+               (when (and (logbitp (use-kind use) kinds)
+                          (/= number last)
+                          (there-p index number)
+                          (counts-p (and *within* (user-file index number))))
                  (setf last number)
                  (if (< number (use-index-sorted index)) (push number sorted) (push number late))))))
       (typecase uses
@@ -192,4 +202,4 @@ KIND and TEXT say what they are, where that is not their own kind and name. SITE
                            (setf (gethash name names) (or (own-name-p caller) (gethash name names) :other)))))))
     (loop for name being the hash-keys of names using (hash-value whose)
           repeat *most-files*
-          unless (or (eq whose t) (eql 0 (search "SYS:" name))) collect (translated name))))
+          unless (or (eq whose t) (eql 0 (search "SYS:" name)) (not (counts-p name))) collect (translated name))))

@@ -32,9 +32,11 @@
               "mentioned" (and (symbolp name) (other-names index name (users-of index symbol #b1000000)) t)
               "external" (eq :external (nth-value 1 (find-symbol (symbol-name symbol) (symbol-package symbol))))))))
 
-(define-operation "unused-functions" (package offset limit)
-  "Find the functions of PACKAGE that nobody uses but they themselves. Tell LIMIT of them from OFFSET on."
-  (let* ((home (named-package package)) (names (package-function-names home)))
+(define-operation "unused-functions" (package within offset limit)
+  "Find the functions of PACKAGE that nobody uses but they themselves, or nobody WITHIN a system. Tell LIMIT of them from
+OFFSET on."
+  (let* ((home (named-package package)) (names (package-function-names home))
+         (*within* (and within (system-files within))))
     (with-index (index)
       (let ((unused (loop for name in names
                           for data = (unused-data index name)

@@ -180,12 +180,19 @@ tell too what could not be known. The server needs more to find those, or SITES.
         ((and (symbolp name) (macro-function name)) "macro")
         ((known :function :inlining-data name) "inline")))
 
-(define-operation "who-calls" (name package sites internals offset limit)
+(defun callers-left-out (index name)
+  "Return how many users of INDEX that call NAME are left out because they are not within what counts, or NIL."
+  (when *within*
+    (let ((within (users-of index name #b0100001)) (all (let ((*within* nil)) (users-of index name #b0100001))))
+      (- (length (grouped index all)) (length (grouped index within))))))
+
+(define-operation "who-calls" (name package sites internals within offset limit)
   "Find the callers of NAME, of which LIMIT are told from OFFSET on. Functions come first, then what else calls it, then
-what only mentions it. With INTERNALS, what SBCL has for itself comes too. Without PACKAGE NAME is one of CL-USER (S3.3)."
+what only mentions it. With INTERNALS, what SBCL has for itself comes too. Only those WITHIN a system count, when that is
+named. Without PACKAGE NAME is one of CL-USER (S3.3)."
   (multiple-value-bind (symbol status setf) (named-symbol name package "CL-USER")
     (declare (ignore status))
-    (let ((target (if setf (list 'setf symbol) symbol)))
+    (let ((target (if setf (list 'setf symbol) symbol)) (*within* (and within (system-files within))))
       (with-index (index)
         (let* ((calls (rows-for index (users-of index target #b0100001)))
                (mentions (mentioned-rows index target (if (fboundp target) "" "FUNCTION") calls))
@@ -201,6 +208,7 @@ what only mentions it. With INTERNALS, what SBCL has for itself comes too. Witho
                   "callers" (length (rows-functions calls))
                   "others" (- (length others) (length (rows-functions calls)))
                   "possible" (length possible)
+                  "leftOut" (callers-left-out index target)
                   "natures" (if setf
                                 (and (fboundp target) '("FUNCTION"))
                                 (natures symbol))

@@ -69,6 +69,13 @@ is told before it."
         while around
         when (gethash around shown) return around))
 
+(defun condition-text (condition)
+  "Return what CONDITION reports, or what is in it when something of that is gone."
+  (shortened 100
+             (if (loop for (nil . value) in (inner-slots condition) always (eq value (without-gone value)))
+                 (on-one-line (report-text 200 condition))
+                 (local-text condition))))
+
 (defun ended-members (call)
   "Return the members that tell how CALL ended."
   (append
@@ -80,7 +87,7 @@ is told before it."
                   "condition" (let ((condition (call-condition call)))
                                 (and condition
                                      (object "type" (class-text (class-of condition))
-                                             "text" (shortened 100 (on-one-line (report-text 200 condition)))))))))
+                                             "text" (condition-text condition)))))))
    (and (plusp (call-ended call))
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 

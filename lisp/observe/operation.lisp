@@ -6,11 +6,10 @@
 
 (defun prepared-form (code)
   "Return a function of the last form of the text CODE, before which the others are evaluated. Leaves the operation when
-that cannot be read, and nothing was evaluated."
-  (let ((forms (handler-case (call-reading (lambda () (read-forms code)))
-                 (error (failure) (fail-lookup "unreadable" (reader-text failure) "in" code)))))
-    (dolist (form (butlast forms)) (call-user-code (lambda () (eval form))))
-    (compile nil `(lambda () ,@(last forms)))))
+one cannot be read."
+  (multiple-value-bind (form unreadable) (last-form code)
+    (when unreadable (fail-lookup "unreadable" unreadable "in" code))
+    (compile nil `(lambda () ,form))))
 
 (defun told-values (values)
   "Return VALUES, of the form that was observed, printed."
@@ -29,7 +28,7 @@ that cannot be read, and nothing was evaluated."
 (defun calls-members (observation types limit compare)
   "Return the members that tell LIMIT of the calls that OBSERVATION kept, or with TYPES which types they had. With COMPARE tell
 the first that differs from those before."
-  (let ((calls (kept-calls observation)))
+  (let* ((calls (kept-calls observation)) (*gone-stacks* (call-stacks calls)))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
           "types" (and types

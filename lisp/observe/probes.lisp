@@ -92,15 +92,16 @@ PACKAGE, or in that of NAME. Leaves the operation when the form cannot be compil
     (flet ((fail (why)
              (fail-lookup "where" text "name" (name-text name) "why" why
                           "parameters" (mapcar #'symbol-name variables))))
-      (let ((form (handler-case
-                      (let ((*package* (or package (usable-package (symbol-package symbol)))))
-                        (first (read-forms text)))
-                    (error (failure) (fail (report-text 200 failure)))))
+      (let ((forms (multiple-value-bind (forms unreadable)
+                       (let ((*package* (or package (usable-package (symbol-package symbol))))) (forms-in text))
+                     (when unreadable (fail (second (member "text" (json-object-members unreadable) :test #'equal))))
+                     forms))
             (*error-output* (make-broadcast-stream)))
+        (unless forms (fail "it has no form"))
         (prog1 (handler-bind ((warning (lambda (warning)
                                          (unless (typep warning 'style-warning) (setf said (report-text 200 warning)))
                                          (muffle-warning warning))))
-                 (compile nil `(lambda ,parameters (declare (ignorable ,@variables)) ,form)))
+                 (compile nil `(lambda ,parameters (declare (ignorable ,@variables)) ,@forms)))
           (when said (fail said)))))))
 
 ;;; Probes

@@ -40,10 +40,11 @@ is when that was decided last. FAILED counts failures of WHERE, the last of whic
   (calls 0 :type sb-ext:word) (mask 0 :type (unsigned-byte 16)) (since 0 :type fixnum)
   (failed 0 :type sb-ext:word) (failure nil))
 
-(defstruct (call (:constructor make-call (probe arguments parent depth code offset thread begun how)))
+(defstruct (call (:constructor make-call (probe arguments parent depth code offset thread stack begun how)))
   "A call of the function of PROBE with ARGUMENTS, within the recorded call PARENT, DEPTH of them. It returns to OFFSET in
-CODE. HOW is :RUNNING, :RETURNED, :LEFT by a throw, or :PASSED when its end is not seen. CONDITION was signalled last."
-  probe (number 0 :type fixnum) arguments parent (depth 0 :type fixnum) code (offset 0 :type fixnum) thread
+CODE. It is of THREAD, whose STACK begins at that address. HOW is :RUNNING, :RETURNED, :LEFT by a throw, or :PASSED when its
+end is not seen. CONDITION was signalled last."
+  probe (number 0 :type fixnum) arguments parent (depth 0 :type fixnum) code (offset 0 :type fixnum) thread stack
   (begun 0 :type fixnum) (ended 0 :type fixnum) (values '()) how (condition nil))
 
 (defstruct (gone-object (:constructor make-gone-object (class)))
@@ -99,11 +100,13 @@ is not recorded."
     (when (chosen-p probe arguments)
       (let* ((parent *innermost*) (depth (if parent (1+ (call-depth parent)) 0))
              (code (and address (code-at address)))
+             (stack (stack-start))
+             (left (if stack (- (sb-sys:sap-int (stack-pointer)) stack) *stack-limit*))
              (call (make-call probe (kept-objects arguments) parent depth code
                               (if code (- address (sb-sys:sap-int (code-start code))) 0)
-                              sb-thread:*current-thread* (now)
+                              sb-thread:*current-thread* stack (now)
                               ;; Calls without an end in sight, as in a loop of tail calls, need no stack.
-                              (if (and (< depth *depth-limit*) (> (or (stack-left) *stack-limit*) (1- *stack-limit*)))
+                              (if (and (< depth *depth-limit*) (>= left *stack-limit*))
                                   :running
                                   :passed))))
         (keep-call (probe-observation probe) call)
@@ -179,6 +182,10 @@ SBCL's own locks, none is: recording takes some of those."
   "Return the calls that OBSERVATION kept, in the order in which they began."
   (let ((calls (append (coerce (observation-first observation) 'list) (coerce (observation-last observation) 'list))))
     (sort (remove nil calls) #'< :key #'call-number)))
+
+(defun call-stacks (calls)
+  "Return where the stacks of CALLS begin, addresses."
+  (remove nil (remove-duplicates (mapcar #'call-stack calls))))
 
 (sb-ext:defglobal **call-cost** nil "How many nanoseconds it takes to record a call, once that was measured.")
 

@@ -113,7 +113,14 @@ const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ER
 export function outputSection(output: Output | undefined): string | undefined {
   if (output === undefined) return undefined;
   const written = wholeText(output).replace(COMPILER_CHATTER, '').replace(/^\n+/, '').trimEnd();
-  return written === '' ? undefined : `Output:\n${written}`;
+  return written === '' ? undefined : `Output:\n${withoutRuns(written)}`;
+}
+
+/** Returns TEXT with its indentation cut where most of it is blank, as of deep data that was printed with line breaks. */
+function withoutRuns(text: string): string {
+  const blanks = text.split(' ').length - 1;
+  if (text.length <= 400 || 2 * blanks <= text.length) return text;
+  return `${text.replace(/^ {8,}/gm, ' '.repeat(8))}\n[... indentation of more than 8 blanks is cut to 8 ...]`;
 }
 
 /** Returns MILLISECONDS in seconds. */

@@ -23,6 +23,8 @@ export function packageOf(args: { readonly package?: string }): { package?: stri
  *  is in its words, with a note as in S3.16. */
 function lookupText(failure: LookupFailure): string {
   switch (failure.failure) {
+    case 'no-system':
+      return `No system ${failure.system} is known in this image; load_system loads one.`;
     case 'no-package':
       return withNear(`Package ${failure.package} not found`, failure);
     case 'no-symbol': {

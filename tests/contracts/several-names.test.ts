@@ -1,7 +1,9 @@
 // Look-ups of several names in one call, and which functions of a package nobody uses.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
 
 let session: Session;
 beforeAll(async () => {
@@ -91,12 +93,59 @@ Note: names in the data of top-level forms do not count; search_in_buffer finds 
   );
 });
 
+test('callers outside of a system are left out when it is named', async () => {
+  const folder = temporaryFolder();
+  const files = {
+    'within.asd': `(defsystem "within" :class :package-inferred-system :depends-on ("within/main"))
+(defsystem "within-tests" :depends-on ("within") :components ((:file "checks")))`,
+    'base.lisp':
+      '(defpackage :within/base (:use :cl) (:export :shared :tried)) (in-package :within/base) (defun shared (x) x) (defun tried () 1)',
+    'main.lisp':
+      '(defpackage :within/main (:use :cl :within/base)) (in-package :within/main) (defun main () (shared 1)) (defvar *all* (shared 2))',
+    'checks.lisp': '(in-package :within/main) (defun checks () (list (shared 3) (tried)))',
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
+  await session.eval(`(require :asdf) (asdf:load-asd "${folder.path}/within.asd")`);
+  await session.call('load_system', { system: 'within-tests' });
+  await session.eval('(defun cl-user::by-hand () (within/base:shared 4))');
+  const callers = (more: object) => session.text('who_calls', { name: 'within/base:shared', ...more });
+  const mine =
+    'WITHIN/MAIN::MAIN\n\nOther places that call WITHIN/BASE::SHARED:\n\n  WITHIN/MAIN::*ALL* (initial value)';
+  expect(await callers({})).toBe(
+    `Functions that call WITHIN/BASE::SHARED:\n\n  COMMON-LISP-USER::BY-HAND\n  WITHIN/MAIN::CHECKS\n  ${mine}`,
+  );
+  expect(await callers({ within: 'within' })).toBe(
+    `Functions that call WITHIN/BASE::SHARED:\n\n  ${mine}\nNote: callers outside of that system are left out: 2.`,
+  );
+  expect(await callers({ within: 'within', names: ['within/base:tried'] })).toContain(
+    'No callers found for WITHIN/BASE::TRIED\nNote: callers outside of that system are left out: 1.',
+  );
+  expect(await callers({ within: 'nowhere' })).toBe(
+    'No system nowhere is known in this image; load_system loads one.',
+  );
+  expect(await callers({ within: '' })).toBe(await callers({}));
+  const unused = (more: object) =>
+    session.text('who_calls', { package: 'within/base', unused: true, ...more });
+  expect(await unused({})).toBe('Functions of WITHIN/BASE that nobody uses (0 of 2).');
+  expect(await unused({ within: 'within' })).toMatch(
+    /^Functions of WITHIN\/BASE that nobody in within uses \(1 of 2\):\n\n {2}WITHIN\/BASE::TRIED {2}external\n/,
+  );
+  folder.remove();
+});
+
 test('a value that is deep is not printed as runs of blanks, and one that is wide as always', async () => {
   const deep =
     '(let ((list nil)) (dotimes (i 40) (setf list (list :key-of-some-length (list i list)))) list)';
   const text = await session.eval(deep);
   expect(text).toMatch(/^\(:KEY-OF-SOME-LENGTH \(39 \(:KEY-OF-SOME-LENGTH \(38 /);
   expect(text).not.toMatch(/ {20}/);
+  const printed = await session.eval(`(progn (print ${deep}) nil)`);
+  expect(printed).toContain('\n        (:KEY-OF-SOME-LENGTH');
+  expect(printed).toMatch(/\n\[\.\.\. indentation of more than 8 blanks is cut to 8 \.\.\.\]$/);
+  expect(printed).not.toMatch(/ {9}/);
+  // A table of numbers has many blanks too, but not most of it.
+  const table = await session.eval(`(dotimes (i 40) (format t "~10D~10D~%" (* i 10000) (* i 100000)))`);
+  expect(table).not.toContain('indentation');
   expect(await session.eval('(loop for i below 60 collect (list :number i))')).toMatch(
     /^\(\(:NUMBER 0\) .*\n \(/,
   );

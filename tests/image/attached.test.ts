@@ -76,6 +76,21 @@ describe('besides', () => {
     await second.end();
   });
 
+  test('what a server observed that is gone is not recorded any more', async () => {
+    const [first, second] = [attach(), attach()];
+    await first.call('evaluate', { code: '(defun observed-for-long (x) x)' });
+    const left = first.call('observe-calls', { functions: ['observed-for-long'], seconds: 3600, limit: 5 });
+    await until('its start', 10_000, () => first.jobs.list()[0]?.phase.kind === 'running');
+    first.close();
+    await left;
+    const gone = async () => {
+      const probes = `(let ((function (sb-kernel:fdefn-fun (sb-int:find-fdefn 'observed-for-long)))) (and (sb-impl::encapsulation-info function) t))`;
+      return (await second.call('evaluate', { code: probes })).data.values?.[0]?.[0]?.text === 'NIL';
+    };
+    await until('its end', 10_000, gone);
+    await second.end();
+  });
+
   test('what a call of the server before still says is no answer to the next server', async () => {
     const [first, second] = [attach(), attach()];
     const goOn = join(folder.path, 'go-on');

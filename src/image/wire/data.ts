@@ -7,7 +7,8 @@ export type LookupFailure =
   | { failure: 'no-package'; package: string; near?: string[] }
   /** CURRENT is the session's package when nobody named one and it has the symbol; then NEAR is not told. */
   | { failure: 'no-symbol'; package: string; symbol: string; current?: string; near?: string[] }
-  | { failure: 'no-class'; class: string; natures?: string[] };
+  | { failure: 'no-class'; class: string; natures?: string[] }
+  | { failure: 'no-system'; system: string };
 
 /** A place in a source file: offset in octets and number of a top-level form, and of a form within it. */
 export interface Place {

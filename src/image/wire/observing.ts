@@ -1,6 +1,6 @@
 // Decides what the operations that observe how a program runs take and give back.
 
-import type { LookupFailure, Place, PrintedValue, Remarks } from './data.ts';
+import type { LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 
 /** Why nothing could be observed. */
 export interface ObserveRefusal {
@@ -18,8 +18,8 @@ export interface ObserveRefusal {
   parameters?: string[];
   /** A function that came with SBCL. */
   builtIn?: string;
-  /** Why the form IN that was given cannot be read. */
-  unreadable?: string;
+  /** Why the text IN cannot be read. */
+  unreadable?: Unreadable;
   /** This SBCL has no profiler, or it is in use. */
   noProfiler?: boolean;
   busy?: boolean;

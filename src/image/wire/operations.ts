@@ -37,6 +37,8 @@ export interface WhoCallsData {
   others: number;
   /** How many only have the name among their data. */
   possible: number;
+  /** How many callers are not within the system that was asked for. */
+  leftOut?: number;
   natures?: string[];
   /** Whether this SBCL keeps cross references to the symbol. */
   kept: boolean;
@@ -155,13 +157,14 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
       package?: string;
       sites?: boolean;
       internals?: boolean;
+      within?: string;
       offset: number;
       limit: number;
     };
     data: { value?: WhoCallsData | LookupFailure };
   };
   'unused-functions': {
-    args: { package: string; offset: number; limit: number };
+    args: { package: string; within?: string; offset: number; limit: number };
     data: { value?: UnusedData | LookupFailure };
   };
   describe: {

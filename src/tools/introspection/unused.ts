@@ -8,21 +8,21 @@ import { callOptions } from '../calling.ts';
 import { lookedUp } from '../lookup.ts';
 import { unknownNotes } from './unknown-users.ts';
 
-/** Returns which functions of the package NAME nobody uses, those of PAGE. */
+/** Returns which functions of the package that ASKED names nobody uses, or nobody within a system. */
 export async function unusedFunctions(
   image: Image,
-  name: string,
-  page: { offset: number; limit: number },
+  asked: { package: string; within?: string; offset: number; limit: number },
   context: CallContext,
 ): Promise<Result> {
-  const asked = { package: name.replace(/:+$/, ''), ...page };
-  const reply = await image.call('unused-functions', asked, callOptions(context));
-  return lookedUp(reply, (found) => ({ data: found, text: unusedText(found, page.offset) }));
+  const name = asked.package.replace(/:+$/, '');
+  const reply = await image.call('unused-functions', { ...asked, package: name }, callOptions(context));
+  return lookedUp(reply, (found) => ({ data: found, text: unusedText(found, asked) }));
 }
 
-function unusedText(found: UnusedData, offset: number): string {
+function unusedText(found: UnusedData, { offset, within }: { offset: number; within?: string }): string {
   const { total, functions, rows = [] } = found;
-  const head = `Functions of ${found.package} that nobody uses (${total} of ${functions})`;
+  const whom = within === undefined ? '' : ` in ${within}`;
+  const head = `Functions of ${found.package} that nobody${whom} uses (${total} of ${functions})`;
   const lines = fittingRows(rows.map((row) => [row.name, ...remarks(row)].join('  ')));
   const page = { offset, shown: lines.length, total };
   return joinSections([

@@ -40,6 +40,11 @@ const PARAMETERS = [
     type: 'boolean',
     description: 'Which functions of package nobody calls, in place of name',
   },
+  {
+    name: 'within',
+    type: 'string',
+    description: 'Count only callers in this system: "app" leaves out app/tests',
+  },
   NAMES,
   LIMIT,
   OFFSET,
@@ -75,7 +80,12 @@ export function whoCalls(image: Image, places: Places) {
     ...WHO_CALLS,
     handler: async (args, context) => {
       const page = pageOf(args, context);
-      if (args.unused) return unusedFunctions(image, args.package ?? args.name, page, context);
+      if (args.unused)
+        return unusedFunctions(
+          image,
+          { package: args.package ?? args.name, ...withinOf(args), ...page },
+          context,
+        );
       return lookedUpEach(args.name, args.names, (name) =>
         callersOf(image, places, { ...args, name }, context),
       );
@@ -97,6 +107,7 @@ async function callersOf(
       ...packageOf(args),
       sites: args.sites ?? false,
       internals: args.internals ?? false,
+      ...withinOf(args),
       ...page,
     },
     callOptions(context),
@@ -118,15 +129,21 @@ async function callersOf(
   });
 }
 
+/** Returns the system that ARGS name, as the image takes it; "" counts as absent. */
+function withinOf({ within }: { readonly within?: string }): { within?: string } {
+  return within ? { within } : {};
+}
+
 /** What is told: the data of the answer, as programs have it. */
 type Told = Omit<WhoCallsData, 'rows'> & { rows: User[] };
 
 function callersText(data: Told, offset: number): string {
-  const { name, callers, others, possible, kept, rows } = data;
+  const { name, callers, others, possible, leftOut = 0, kept, rows } = data;
   const lines = fittingRows(rows.map((user) => userText(user, headOf(user))));
   const page = { offset, shown: lines.length, total: callers + others + possible };
   const notes = [
     natureNote(data),
+    leftOut > 0 && `Note: callers outside of that system are left out: ${leftOut}.`,
     !kept && missingNote('callers'),
     data.unrecorded && UNRECORDED[data.unrecorded],
     ...unknownNotes(data, 'callers'),

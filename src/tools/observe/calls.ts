@@ -40,7 +40,7 @@ export async function observeCalls(
   const { observed, value } = reply.data;
   const text = observed && (types ? typesText(observed) : callsText(observed));
   const told = joinSections([text, observed && notesText(observed), comparedText(observed?.compared)]);
-  return refusal(value) ?? observedResult(reply, places, { seen: observed, text: told });
+  return refusal(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
 }
 
 function callsText(observed: ObservedCalls): string {

@@ -8,7 +8,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { callOptions, limitOption, timeoutAdvice } from '../calling.ts';
 import { conditionText, endingText, outputSection } from '../endings.ts';
-import { formValuesText } from '../execution/evaluation.ts';
+import { failureText, formValuesText } from '../execution/evaluation.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import type { Places } from '../places.ts';
@@ -48,10 +48,18 @@ export function optionsOf({ args, context }: Observing) {
 }
 
 /** Returns what is told when VALUE says why nothing was observed; else undefined. */
-export function refusal(value: LookupFailure | ObserveRefusal | undefined): Result | undefined {
+export function refusal(
+  value: LookupFailure | ObserveRefusal | undefined,
+  places: Places,
+): Result | undefined {
   if (value === undefined) return undefined;
   if (isLookupFailure(value)) return { ...lookupResult(value), failed: true };
-  return { data: value, text: `${refusalText(value)} Nothing was done.`, failed: true };
+  const text = unreadableText(value, places) ?? `${refusalText(value)} Nothing was done.`;
+  return { data: value, text, failed: true };
+}
+
+function unreadableText({ unreadable, in: code = '' }: ObserveRefusal, places: Places): string | undefined {
+  return unreadable && failureText({ kind: 'done' }, { unreadable }, { code, places });
 }
 
 function refusalText(value: ObserveRefusal): string {
@@ -70,8 +78,6 @@ function refusalText(value: ObserveRefusal): string {
     return `${value.in} has ${packageFunctions} functions, and at most ${value.limit} are observed at once; name some.`;
   if (where !== undefined)
     return `where does not compile for ${name}: ${why}. Its parameters are (${parameters.join(' ')}).`;
-  if (value.unreadable !== undefined)
-    return `The form cannot be read: ${value.unreadable.replace(/\.$/, '')}.`;
   if (value.busy) return 'Another profile is being taken; call again when it has ended.';
   return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. functions and against need none.';
 }

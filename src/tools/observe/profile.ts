@@ -23,7 +23,7 @@ export async function observeProfile(observing: Observing, mode: string): Promis
   const { observed, value } = reply.data;
   const { features: _, ...seen } = observed ?? { samples: 0, found: 0 };
   const text = observed && profileText(observed, mode, places);
-  return refusal(value) ?? observedResult(reply, places, { seen: observed && seen, text });
+  return refusal(value, places) ?? observedResult(reply, places, { seen: observed && seen, text });
 }
 
 /** What samples are of, by mode. */

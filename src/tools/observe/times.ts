@@ -23,7 +23,7 @@ export async function observeTimes(observing: Observing, form: string, against: 
   const text = compared && [timesText(compared), !same && differText(values)].filter(Boolean).join('\n');
   const told = { ...reply, data: { ...reply.data, values: same ? values.slice(0, 1) : [] } };
   return (
-    refusal(value) ??
+    refusal(value, places) ??
     observedResult(told, places, { seen: compared && { ...compared, same: same ?? false }, text })
   );
 }
