@@ -6,6 +6,7 @@ import { TOOL_CATEGORIES, type ToolMetadata } from './metadata.ts';
 import { Postings } from './postings.ts';
 import { type Asked, readRequest } from './request.ts';
 import { Spelling } from './spelling.ts';
+import { Tally } from './tally.ts';
 import { isTelling, stem, words } from './terms.ts';
 
 /** Returns NAME as names are compared: in lower case, where - equals _ (C1). */
@@ -66,6 +67,8 @@ export class Ranking {
   #postings = new Postings();
   /** How many tools have each term. */
   readonly #holders: number[] = [];
+  /** Which share of the public tools has each term. */
+  readonly #shares: number[] = [];
   /** The tools by number; one that changed has another number. */
   #documents: (Document | undefined)[] = [];
   /** The place of each one's category among TOOL_CATEGORIES. */
@@ -73,8 +76,8 @@ export class Ranking {
   readonly #ids = new Map<string, number>();
   /** The numbers of the tools of each name, as `spelled` writes it; some can be of tools that are gone. */
   readonly #named = new Map<string, number | readonly number[]>();
-  /** What a search adds up for each tool; all zero between searches. */
-  #totals = new Float32Array(128);
+  /** What a search adds up for each tool. */
+  readonly #tally = new Tally();
 
   /** Adds TOOL, or puts it in place of the one with its key. PAST are requests that it served. */
   set(tool: ToolMetadata, past: readonly string[] = []): void {
@@ -100,7 +103,7 @@ export class Ranking {
     this.#postings = new Postings();
     this.#spelling = new Spelling();
     for (const map of [this.#terms, this.#words, this.#ids, this.#named]) map.clear();
-    this.#holders.length = 0;
+    for (const list of [this.#holders, this.#shares]) list.length = 0;
     this.#documents = [];
     for (const document of documents) if (document !== undefined) this.#add(document);
   }
@@ -108,7 +111,8 @@ export class Ranking {
   #add(document: Document): void {
     const id = this.#documents.push(document) - 1;
     this.#ids.set(document.key, id);
-    this.#makeRoom(id);
+    this.#tally.makeRoom(id);
+    this.#categories = withRoom(this.#categories, id);
     this.#categories[id] = TOOL_CATEGORIES.indexOf(document.tool.category);
     const name = spelled(document.tool.name);
     const others = this.#idsOf(name);
@@ -117,15 +121,6 @@ export class Ranking {
       this.#holders[term] = this.#holdersOf(term) + 1;
       this.#postings.add(term, id, (weight * (SATURATION + 1)) / (weight + SATURATION));
     }
-  }
-
-  /** Makes room for what is known of the tool ID. */
-  #makeRoom(id: number): void {
-    if (id < this.#categories.length) return;
-    const categories = new Uint8Array(id * 2);
-    categories.set(this.#categories);
-    this.#categories = categories;
-    this.#totals = new Float32Array(id * 4);
   }
 
   /** Returns what each term of DOCUMENT weighs in it. */
@@ -155,6 +150,7 @@ export class Ranking {
     const term = text === undefined ? NO_TERM : (this.#terms.get(text) ?? this.#terms.size);
     if (text !== undefined) {
       this.#terms.set(text, term);
+      this.#shares[term] ??= usualShare(text);
       // A number is no slip of another.
       if (!/\d/.test(word)) this.#spelling.add(word);
     }
@@ -185,18 +181,24 @@ export class Ranking {
       mended: (word) => this.#spelling.mended(word),
     });
     const all = asked.reduce((sum, { word, about }) => sum + (about && about * rarity(stem(word))), 0);
-    const totals = this.#totals;
+    const tally = this.#tally;
     for (const { term, weight, about } of this.#wanted(asked)) {
-      this.#postings.addUp(term, weight, about, totals);
+      this.#postings.addUp(term, weight, about, tally);
     }
-    for (const tool of without) totals[(this.#ids.get(keyOf(tool)) ?? this.#documents.length) * 2] = 0;
     const categories = Array<number>(TOOL_CATEGORIES.length).fill(0);
-    const best = this.#best(most, categories, accepts);
-    const tools = best.flatMap((id): Ranked[] => {
-      const tool = this.#documents[id]?.tool;
-      return tool ? [{ tool, covered: all === 0 ? 1 : (totals[id * 2 + 1] ?? 0) / all }] : [];
+    const taken = new Set(without.map((tool) => this.#ids.get(keyOf(tool))));
+    const best = tally.best(most, (id) => {
+      const category = this.#categories[id] as number;
+      if (category === GONE || taken.has(id)) return false;
+      if (accepts && !accepts((this.#documents[id] as Document).tool)) return false;
+      categories[category] = (categories[category] as number) + 1;
+      return true;
     });
-    totals.fill(0, 0, this.#documents.length * 2);
+    const tools = best.map((id): Ranked => {
+      const { tool } = this.#documents[id] as Document;
+      return { tool, covered: all === 0 ? 1 : tally.share(id) / all };
+    });
+    tally.clear();
     return { tools, categories };
   }
 
@@ -206,44 +208,20 @@ export class Ranking {
     for (const { word, weight, about } of asked) {
       const term = weight > 0 ? this.#known(word) : undefined;
       if (term === undefined) continue;
-      const text = stem(word);
       const before = wanted.get(term);
+      const telling = this.#telling(this.#holdersOf(term), this.#shares[term] ?? 0);
       wanted.set(term, {
         term,
-        weight: Math.max(before?.weight ?? 0, weight * this.#tellingOf(term, text)),
-        about: (before?.about ?? 0) + about * rarity(text),
+        weight: Math.max(before?.weight ?? 0, weight * telling),
+        about: (before?.about ?? 0) + about * rarity(stem(word)),
       });
     }
     return [...wanted.values()];
   }
 
-  /** Returns how much TERM, with the stem TEXT, tells one tool from others, here and among the public ones. */
-  #tellingOf(term: number, text: string): number {
-    const holders = this.#holdersOf(term) + PUBLIC_WEIGHT * usualShare(text);
-    const share = holders / (this.#ids.size + PUBLIC_WEIGHT);
-    return Math.log(1 / share);
-  }
-
-  /** Returns the best MOST of the tools that have a score and that ACCEPTS lets pass, of equal ones the older first.
-   *  Counts them all in CATEGORIES. */
-  #best(most: number, categories: number[], accepts?: (tool: ToolMetadata) => boolean): number[] {
-    const [totals, kinds, documents] = [this.#totals, this.#categories, this.#documents];
-    const score = (id: number) => totals[id * 2] as number;
-    const better = (one: number, other: number) => score(other) - score(one) || one - other;
-    const best: number[] = [];
-    let least = 0;
-    for (let id = 0; id < documents.length; id++) {
-      const category = kinds[id] as number;
-      if (score(id) === 0 || category === GONE) continue;
-      if (accepts && !accepts((documents[id] as Document).tool)) continue;
-      categories[category] = (categories[category] as number) + 1;
-      if (score(id) <= least) continue;
-      best.push(id);
-      if (best.length <= most * 2) continue;
-      best.sort(better).length = most;
-      least = score(best.at(-1) ?? 0);
-    }
-    return best.sort(better).slice(0, most);
+  /** Returns how much a term tells one tool from others that HOLDERS tools have here, and SHARE of the public ones. */
+  #telling(holders: number, share: number): number {
+    return Math.log((this.#ids.size + PUBLIC_WEIGHT) / (holders + PUBLIC_WEIGHT * share));
   }
 
   /** Returns the tools of exactly that NAME, in any case, where - equals _. */
@@ -275,7 +253,7 @@ export class Ranking {
     // One at an end of the text can be a part of a longer word.
     const whole = runs.filter(({ 0: run, index }) => index > 0 && index + run.length < text.length);
     const terms = whole.length > 0 ? [this.#rarest(whole.map(([run]) => run))] : this.#termsWithin(longest);
-    return new Set([...terms].flatMap((term) => [...this.#postings.holders(term)]));
+    return new Set([...terms].flatMap((term) => this.#postings.holders(term)));
   }
 
   /** Returns the term of that of LIST which the fewest tools have. */
@@ -290,4 +268,12 @@ export class Ranking {
     for (const [word, term] of this.#words) if (term !== NO_TERM && word.includes(text)) terms.add(term);
     return terms;
   }
+}
+
+/** Returns NUMBERS with room for one at PLACE. */
+function withRoom(numbers: Uint8Array<ArrayBuffer>, place: number): Uint8Array<ArrayBuffer> {
+  if (place < numbers.length) return numbers;
+  const larger = new Uint8Array(place * 2);
+  larger.set(numbers);
+  return larger;
 }
