@@ -28,8 +28,6 @@ const LEAST_GONE = 1000;
 
 /** A word that tells nothing has no term. */
 const NO_TERM = -1;
-/** The category of a tool that is gone. */
-const GONE = 255;
 
 /** A tool that was found, and which part of what the request is about it has, from 0 to 1. */
 export interface Ranked {
@@ -71,12 +69,10 @@ export class Ranking {
   readonly #shares: number[] = [];
   /** The tools by number; one that changed has another number. */
   #documents: (Document | undefined)[] = [];
-  /** The place of each one's category among TOOL_CATEGORIES. */
-  #categories = new Uint8Array(64);
   readonly #ids = new Map<string, number>();
   /** The numbers of the tools of each name, as `spelled` writes it; some can be of tools that are gone. */
   readonly #named = new Map<string, number | readonly number[]>();
-  /** What a search adds up for each tool. */
+  /** What a search adds up for each tool, whose kind is the place of its category among TOOL_CATEGORIES. */
   readonly #tally = new Tally();
 
   /** Adds TOOL, or puts it in place of the one with its key. PAST are requests that it served. */
@@ -93,7 +89,7 @@ export class Ranking {
     if (id === undefined || document === undefined) return;
     for (const term of this.#weigh(document).keys()) this.#holders[term] = this.#holdersOf(term) - 1;
     this.#documents[id] = undefined;
-    this.#categories[id] = GONE;
+    this.#tally.delete(id);
     this.#ids.delete(key);
     if (this.#documents.length > this.#ids.size * 2 + LEAST_GONE) this.#arrangeAnew();
   }
@@ -111,9 +107,7 @@ export class Ranking {
   #add(document: Document): void {
     const id = this.#documents.push(document) - 1;
     this.#ids.set(document.key, id);
-    this.#tally.makeRoom(id);
-    this.#categories = withRoom(this.#categories, id);
-    this.#categories[id] = TOOL_CATEGORIES.indexOf(document.tool.category);
+    this.#tally.add(id, TOOL_CATEGORIES.indexOf(document.tool.category));
     const name = spelled(document.tool.name);
     const others = this.#idsOf(name);
     this.#named.set(name, others.length === 0 ? id : [...others, id]);
@@ -186,20 +180,21 @@ export class Ranking {
       this.#postings.addUp(term, weight, about, tally);
     }
     const categories = Array<number>(TOOL_CATEGORIES.length).fill(0);
-    const taken = new Set(without.map((tool) => this.#ids.get(keyOf(tool))));
-    const best = tally.best(most, (id) => {
-      const category = this.#categories[id] as number;
-      if (category === GONE || taken.has(id)) return false;
-      if (accepts && !accepts((this.#documents[id] as Document).tool)) return false;
-      categories[category] = (categories[category] as number) + 1;
-      return true;
-    });
+    const best = tally.best(most, categories, this.#accepted(without, accepts));
     const tools = best.map((id): Ranked => {
       const { tool } = this.#documents[id] as Document;
       return { tool, covered: all === 0 ? 1 : tally.share(id) / all };
     });
     tally.clear();
     return { tools, categories };
+  }
+
+  /** Returns what says by its number whether a tool is none of those WITHOUT, and ACCEPTS lets it pass; undefined when
+   *  all are accepted. */
+  #accepted(without: readonly ToolMetadata[], accepts?: (tool: ToolMetadata) => boolean) {
+    if (without.length === 0 && accepts === undefined) return undefined;
+    const left = new Set(without.map((tool) => this.#ids.get(keyOf(tool))));
+    return (id: number) => !left.has(id) && accepts?.((this.#documents[id] as Document).tool) !== false;
   }
 
   /** Returns the terms of the words ASKED for that tools have, each once. */
@@ -268,12 +263,4 @@ export class Ranking {
     for (const [word, term] of this.#words) if (term !== NO_TERM && word.includes(text)) terms.add(term);
     return terms;
   }
-}
-
-/** Returns NUMBERS with room for one at PLACE. */
-function withRoom(numbers: Uint8Array<ArrayBuffer>, place: number): Uint8Array<ArrayBuffer> {
-  if (place < numbers.length) return numbers;
-  const larger = new Uint8Array(place * 2);
-  larger.set(numbers);
-  return larger;
 }

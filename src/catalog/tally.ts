@@ -3,8 +3,11 @@
 /** Numbers for each document. */
 const SUMS = 2;
 
-/** Two sums for each document: what a search tells of it, and which share of the request it has. All are zero between
- *  searches. */
+/** The kind of a document that is gone. */
+const GONE = 255;
+
+/** The documents by their kinds, and two sums for each: what a search tells of it, and which share of the request it has.
+ *  All sums are zero between searches. */
 export class Tally {
   /** The sums of each document, one beside the other. */
   sums = new Float32Array(64 * SUMS);
@@ -12,11 +15,24 @@ export class Tally {
   met = new Int32Array(64);
   count = 0;
 
-  /** Makes room for the document ID. There must be no sums. */
-  makeRoom(id: number): void {
-    if (id < this.met.length) return;
-    this.sums = new Float32Array(id * 2 * SUMS);
-    this.met = new Int32Array(id * 2);
+  /** The kind of each document. */
+  #kinds = new Uint8Array(64);
+
+  /** Adds the document ID of KIND, which is below 255. There must be no sums. */
+  add(id: number, kind: number): void {
+    if (id >= this.met.length) {
+      this.sums = new Float32Array(id * 2 * SUMS);
+      this.met = new Int32Array(id * 2);
+      const kinds = new Uint8Array(id * 2);
+      kinds.set(this.#kinds);
+      this.#kinds = kinds;
+    }
+    this.#kinds[id] = kind;
+  }
+
+  /** Takes out the document ID. */
+  delete(id: number): void {
+    this.#kinds[id] = GONE;
   }
 
   /** Returns the first sum of the document ID. */
@@ -29,21 +45,27 @@ export class Tally {
     return this.sums[id * SUMS + 1] ?? 0;
   }
 
-  /** Returns the best MOST of the documents with sums that COUNTS lets pass, the best first, of equal ones that with the
-   *  smaller number. COUNTS is asked for each of them once. */
-  best(most: number, counts: (id: number) => boolean): number[] {
+  /** Returns the best MOST of the documents with sums that ACCEPTS lets pass, the best first, of equal ones that with the
+   *  smaller number. Adds to COUNTS how many of each kind there are. */
+  best(most: number, counts: number[], accepts?: (id: number) => boolean): number[] {
     const { sums, met, count } = this;
-    // A heap, whose first is the worst of the best: nearly all others are worse than that.
-    const heap: number[] = [];
+    const kinds = this.#kinds;
     const worse = (one: number, other: number) => {
       const [score, than] = [sums[one * SUMS] as number, sums[other * SUMS] as number];
       return score < than || (score === than && one > other);
     };
+    // A heap, whose first is the worst of the best: nearly all others are worse than that.
+    const heap: number[] = [];
+    let least = most > 0 ? 0 : Number.POSITIVE_INFINITY;
     for (let at = 0; at < count; at++) {
       const id = met[at] as number;
-      if (!counts(id)) continue;
+      const kind = kinds[id] as number;
+      if (kind === GONE || (accepts && !accepts(id))) continue;
+      counts[kind] = (counts[kind] as number) + 1;
+      if ((sums[id * SUMS] as number) < least) continue;
       if (heap.length < most) rise(heap, id, worse);
-      else if (most > 0 && worse(heap[0] as number, id)) sink(heap, id, worse);
+      else if (worse(heap[0] as number, id)) sink(heap, id, worse);
+      if (heap.length === most) least = sums[(heap[0] as number) * SUMS] as number;
     }
     return heap.sort((one, other) => (worse(one, other) ? 1 : -1));
   }
