@@ -1,5 +1,7 @@
 // Decides how it is kept which documents have which terms: numbers in typed arrays, in chains of blocks that grow.
 
+import type { Tally } from './tally.ts';
+
 /** Numbers in an array that grows. */
 type Numbers = Int32Array | Float32Array;
 
@@ -43,24 +45,31 @@ export class Postings {
   }
 
   /** Returns the documents that have TERM. */
-  *holders(term: number): Generator<number> {
+  holders(term: number): number[] {
+    const holders: number[] = [];
     for (let block = this.#first[term] ?? 0; block !== 0; block = this.#ids[block] ?? 0) {
-      yield* this.#ids.subarray(block + HEAD, this.#end(term, block));
+      const end = this.#end(term, block);
+      for (let at = block + HEAD; at < end; at++) holders.push(this.#ids[at] as number);
     }
+    return holders;
   }
 
-  /** Adds to TOTALS, which has two numbers for each document, what TERM tells of those that have it, WEIGHT times, and
-   *  SHARE. */
-  addUp(term: number, weight: number, share: number, totals: Float32Array): void {
+  /** Adds to TALLY what TERM tells of the documents that have it, WEIGHT times, and SHARE. */
+  addUp(term: number, weight: number, share: number, tally: Tally): void {
     const [ids, values] = [this.#ids, this.#values];
+    const { sums, met } = tally;
+    let { count } = tally;
     for (let block = this.#first[term] ?? 0; block !== 0; block = ids[block] ?? 0) {
       const end = this.#end(term, block);
       for (let at = block + HEAD; at < end; at++) {
         const id = ids[at] as number;
-        totals[id * 2] = (totals[id * 2] as number) + weight * (values[at] as number);
-        totals[id * 2 + 1] = (totals[id * 2 + 1] as number) + share;
+        const sum = sums[id * 2] as number;
+        if (sum === 0) met[count++] = id;
+        sums[id * 2] = sum + weight * (values[at] as number);
+        sums[id * 2 + 1] = (sums[id * 2 + 1] as number) + share;
       }
     }
+    tally.count = count;
   }
 
   /** Returns where the postings of TERM in BLOCK end. */

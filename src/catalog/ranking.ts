@@ -6,6 +6,7 @@ import { TOOL_CATEGORIES, type ToolMetadata } from './metadata.ts';
 import { Postings } from './postings.ts';
 import { type Asked, readRequest } from './request.ts';
 import { Spelling } from './spelling.ts';
+import { Tally } from './tally.ts';
 import { isTelling, stem, words } from './terms.ts';
 
 /** Returns NAME as names are compared: in lower case, where - equals _ (C1). */
@@ -27,8 +28,6 @@ const LEAST_GONE = 1000;
 
 /** A word that tells nothing has no term. */
 const NO_TERM = -1;
-/** The category of a tool that is gone. */
-const GONE = 255;
 
 /** A tool that was found, and which part of what the request is about it has, from 0 to 1. */
 export interface Ranked {
@@ -66,15 +65,15 @@ export class Ranking {
   #postings = new Postings();
   /** How many tools have each term. */
   readonly #holders: number[] = [];
+  /** Which share of the public tools has each term. */
+  readonly #shares: number[] = [];
   /** The tools by number; one that changed has another number. */
   #documents: (Document | undefined)[] = [];
-  /** The place of each one's category among TOOL_CATEGORIES. */
-  #categories = new Uint8Array(64);
   readonly #ids = new Map<string, number>();
   /** The numbers of the tools of each name, as `spelled` writes it; some can be of tools that are gone. */
   readonly #named = new Map<string, number | readonly number[]>();
-  /** What a search adds up for each tool; all zero between searches. */
-  #totals = new Float32Array(128);
+  /** What a search adds up for each tool, whose kind is the place of its category among TOOL_CATEGORIES. */
+  readonly #tally = new Tally();
 
   /** Adds TOOL, or puts it in place of the one with its key. PAST are requests that it served. */
   set(tool: ToolMetadata, past: readonly string[] = []): void {
@@ -90,7 +89,7 @@ export class Ranking {
     if (id === undefined || document === undefined) return;
     for (const term of this.#weigh(document).keys()) this.#holders[term] = this.#holdersOf(term) - 1;
     this.#documents[id] = undefined;
-    this.#categories[id] = GONE;
+    this.#tally.delete(id);
     this.#ids.delete(key);
     if (this.#documents.length > this.#ids.size * 2 + LEAST_GONE) this.#arrangeAnew();
   }
@@ -100,7 +99,7 @@ export class Ranking {
     this.#postings = new Postings();
     this.#spelling = new Spelling();
     for (const map of [this.#terms, this.#words, this.#ids, this.#named]) map.clear();
-    this.#holders.length = 0;
+    for (const list of [this.#holders, this.#shares]) list.length = 0;
     this.#documents = [];
     for (const document of documents) if (document !== undefined) this.#add(document);
   }
@@ -108,8 +107,7 @@ export class Ranking {
   #add(document: Document): void {
     const id = this.#documents.push(document) - 1;
     this.#ids.set(document.key, id);
-    this.#makeRoom(id);
-    this.#categories[id] = TOOL_CATEGORIES.indexOf(document.tool.category);
+    this.#tally.add(id, TOOL_CATEGORIES.indexOf(document.tool.category));
     const name = spelled(document.tool.name);
     const others = this.#idsOf(name);
     this.#named.set(name, others.length === 0 ? id : [...others, id]);
@@ -117,15 +115,6 @@ export class Ranking {
       this.#holders[term] = this.#holdersOf(term) + 1;
       this.#postings.add(term, id, (weight * (SATURATION + 1)) / (weight + SATURATION));
     }
-  }
-
-  /** Makes room for what is known of the tool ID. */
-  #makeRoom(id: number): void {
-    if (id < this.#categories.length) return;
-    const categories = new Uint8Array(id * 2);
-    categories.set(this.#categories);
-    this.#categories = categories;
-    this.#totals = new Float32Array(id * 4);
   }
 
   /** Returns what each term of DOCUMENT weighs in it. */
@@ -155,6 +144,7 @@ export class Ranking {
     const term = text === undefined ? NO_TERM : (this.#terms.get(text) ?? this.#terms.size);
     if (text !== undefined) {
       this.#terms.set(text, term);
+      this.#shares[term] ??= usualShare(text);
       // A number is no slip of another.
       if (!/\d/.test(word)) this.#spelling.add(word);
     }
@@ -185,19 +175,26 @@ export class Ranking {
       mended: (word) => this.#spelling.mended(word),
     });
     const all = asked.reduce((sum, { word, about }) => sum + (about && about * rarity(stem(word))), 0);
-    const totals = this.#totals;
+    const tally = this.#tally;
     for (const { term, weight, about } of this.#wanted(asked)) {
-      this.#postings.addUp(term, weight, about, totals);
+      this.#postings.addUp(term, weight, about, tally);
     }
-    for (const tool of without) totals[(this.#ids.get(keyOf(tool)) ?? this.#documents.length) * 2] = 0;
     const categories = Array<number>(TOOL_CATEGORIES.length).fill(0);
-    const best = this.#best(most, categories, accepts);
-    const tools = best.flatMap((id): Ranked[] => {
-      const tool = this.#documents[id]?.tool;
-      return tool ? [{ tool, covered: all === 0 ? 1 : (totals[id * 2 + 1] ?? 0) / all }] : [];
+    const best = tally.best(most, categories, this.#accepted(without, accepts));
+    const tools = best.map((id): Ranked => {
+      const { tool } = this.#documents[id] as Document;
+      return { tool, covered: all === 0 ? 1 : tally.share(id) / all };
     });
-    totals.fill(0, 0, this.#documents.length * 2);
+    tally.clear();
     return { tools, categories };
+  }
+
+  /** Returns what says by its number whether a tool is none of those WITHOUT, and ACCEPTS lets it pass; undefined when
+   *  all are accepted. */
+  #accepted(without: readonly ToolMetadata[], accepts?: (tool: ToolMetadata) => boolean) {
+    if (without.length === 0 && accepts === undefined) return undefined;
+    const left = new Set(without.map((tool) => this.#ids.get(keyOf(tool))));
+    return (id: number) => !left.has(id) && accepts?.((this.#documents[id] as Document).tool) !== false;
   }
 
   /** Returns the terms of the words ASKED for that tools have, each once. */
@@ -206,44 +203,20 @@ export class Ranking {
     for (const { word, weight, about } of asked) {
       const term = weight > 0 ? this.#known(word) : undefined;
       if (term === undefined) continue;
-      const text = stem(word);
       const before = wanted.get(term);
+      const telling = this.#telling(this.#holdersOf(term), this.#shares[term] ?? 0);
       wanted.set(term, {
         term,
-        weight: Math.max(before?.weight ?? 0, weight * this.#tellingOf(term, text)),
-        about: (before?.about ?? 0) + about * rarity(text),
+        weight: Math.max(before?.weight ?? 0, weight * telling),
+        about: (before?.about ?? 0) + about * rarity(stem(word)),
       });
     }
     return [...wanted.values()];
   }
 
-  /** Returns how much TERM, with the stem TEXT, tells one tool from others, here and among the public ones. */
-  #tellingOf(term: number, text: string): number {
-    const holders = this.#holdersOf(term) + PUBLIC_WEIGHT * usualShare(text);
-    const share = holders / (this.#ids.size + PUBLIC_WEIGHT);
-    return Math.log(1 / share);
-  }
-
-  /** Returns the best MOST of the tools that have a score and that ACCEPTS lets pass, of equal ones the older first.
-   *  Counts them all in CATEGORIES. */
-  #best(most: number, categories: number[], accepts?: (tool: ToolMetadata) => boolean): number[] {
-    const [totals, kinds, documents] = [this.#totals, this.#categories, this.#documents];
-    const score = (id: number) => totals[id * 2] as number;
-    const better = (one: number, other: number) => score(other) - score(one) || one - other;
-    const best: number[] = [];
-    let least = 0;
-    for (let id = 0; id < documents.length; id++) {
-      const category = kinds[id] as number;
-      if (score(id) === 0 || category === GONE) continue;
-      if (accepts && !accepts((documents[id] as Document).tool)) continue;
-      categories[category] = (categories[category] as number) + 1;
-      if (score(id) <= least) continue;
-      best.push(id);
-      if (best.length <= most * 2) continue;
-      best.sort(better).length = most;
-      least = score(best.at(-1) ?? 0);
-    }
-    return best.sort(better).slice(0, most);
+  /** Returns how much a term tells one tool from others that HOLDERS tools have here, and SHARE of the public ones. */
+  #telling(holders: number, share: number): number {
+    return Math.log((this.#ids.size + PUBLIC_WEIGHT) / (holders + PUBLIC_WEIGHT * share));
   }
 
   /** Returns the tools of exactly that NAME, in any case, where - equals _. */
@@ -275,7 +248,7 @@ export class Ranking {
     // One at an end of the text can be a part of a longer word.
     const whole = runs.filter(({ 0: run, index }) => index > 0 && index + run.length < text.length);
     const terms = whole.length > 0 ? [this.#rarest(whole.map(([run]) => run))] : this.#termsWithin(longest);
-    return new Set([...terms].flatMap((term) => [...this.#postings.holders(term)]));
+    return new Set([...terms].flatMap((term) => this.#postings.holders(term)));
   }
 
   /** Returns the term of that of LIST which the fewest tools have. */

@@ -84,10 +84,14 @@ function plainWord(word: string, weight: number, vocabulary: Vocabulary, can: bo
 
 /** Returns each two words of ALL that follow each other and are one word of VOCABULARY: stack and trace. */
 function joined(all: readonly string[], vocabulary: Vocabulary): string[] {
-  return all
-    .slice(1)
-    .map((word, at) => `${all[at]}${word}`)
-    .filter((word) => vocabulary.has(word));
+  const found: string[] = [];
+  for (let at = 1; at < all.length; at++) {
+    const first = all[at - 1] as string;
+    if (!isTelling(first)) continue;
+    const word = `${first}${all[at]}`;
+    if (vocabulary.has(word)) found.push(word);
+  }
+  return found;
 }
 
 function looks(text: string): string[] {

@@ -7,8 +7,8 @@ export const SHORTEST_SLIP = 4;
 
 /** Some words, among which that of a slip of typing is looked for. */
 export class Spelling {
-  /** The words by their first letter, which a slip leaves, and by their length. */
-  readonly #words = new Map<string, string[]>();
+  /** The words by their first letter, which a slip leaves, and by their length, each with the letters it has. */
+  readonly #words = new Map<string, { texts: string[]; letters: number[] }>();
 
   constructor(words: readonly string[] = []) {
     for (const word of words) this.add(word);
@@ -17,9 +17,10 @@ export class Spelling {
   /** Takes WORD as known. It must not be known yet. */
   add(word: string): void {
     const key = `${word.charAt(0)}${word.length}`;
-    const others = this.#words.get(key);
-    if (others === undefined) this.#words.set(key, [word]);
-    else others.push(word);
+    const others = this.#words.get(key) ?? { texts: [], letters: [] };
+    others.texts.push(word);
+    others.letters.push(lettersOf(word));
+    this.#words.set(key, others);
   }
 
   /** Returns the known word that WORD is likeliest a slip of typing of, or WORD. */
@@ -27,26 +28,27 @@ export class Spelling {
     const letters = lettersOf(word);
     let least = word.length < 8 ? 1.5 : 2.5;
     let best = word;
-    for (const length of [0, -1, 1, -2, 2].map((change) => word.length + change)) {
-      for (const text of this.#words.get(`${word.charAt(0)}${length}`) ?? []) {
-        const cost = this.#cost(word, text, letters, least);
-        if (cost < least) [best, least] = [text, cost];
+    for (const away of [0, -1, 1, -2, 2]) {
+      const known = this.#words.get(`${word.charAt(0)}${word.length + away}`);
+      if (known === undefined || Math.abs(away) >= least) continue;
+      const { texts, letters: all } = known;
+      for (let at = 0; at < texts.length; at++) {
+        const others = letters ^ (all[at] as number);
+        // A change of one letter makes words differ in two letters.
+        if (bitCount(others) >= least * 2) continue;
+        const cost = costOf(word, texts[at] as string, others === 0);
+        if (cost < least) [best, least] = [texts[at] as string, cost];
       }
     }
     return best;
   }
+}
 
-  /** Returns how far WORD, with LETTERS, is from TEXT; infinity when that cannot be below LEAST. */
-  #cost(word: string, text: string, letters: number, least: number): number {
-    const others = lettersOf(text);
-    // A change of one letter makes words differ in one of length, and in two letters.
-    const away = Math.max(Math.abs(text.length - word.length), bitCount(letters ^ others) / 2);
-    if (away >= least) return Number.POSITIVE_INFINITY;
-    const swapped = letters === others && sorted(text) === sorted(word);
-    if (swapped) return distance(word, text) / 2;
-    const short = word.length < 6 && text.length === word.length;
-    return short ? Number.POSITIVE_INFINITY : distance(word, text);
-  }
+/** Returns how far WORD is from TEXT, ALIKE when both have the same letters; infinity when it cannot be a slip of that. */
+function costOf(word: string, text: string, alike: boolean): number {
+  if (alike && sorted(text) === sorted(word)) return distance(word, text) / 2;
+  const short = word.length < 6 && text.length === word.length;
+  return short ? Number.POSITIVE_INFINITY : distance(word, text);
 }
 
 function sorted(word: string): string {

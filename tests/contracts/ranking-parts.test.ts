@@ -7,6 +7,7 @@ import { OpenCatalog } from '../../src/catalog/open-catalog.ts';
 import { Postings } from '../../src/catalog/postings.ts';
 import { searchTools } from '../../src/catalog/search.ts';
 import { Spelling } from '../../src/catalog/spelling.ts';
+import { Tally } from '../../src/catalog/tally.ts';
 import { words } from '../../src/catalog/terms.ts';
 
 test('S1.15 what each term tells is added up for the documents that have it, however many there are', () => {
@@ -16,11 +17,14 @@ test('S1.15 what each term tells is added up for the documents that have it, how
     documents.forEach((list, id) => {
       for (const { term, value } of list) postings.add(term, id, value);
     });
-    const totals = new Float32Array(6000);
-    for (const term of asked) postings.addUp(term, 2, 1, totals);
+    const tally = new Tally();
+    documents.forEach((_, id) => {
+      tally.add(id, 0);
+    });
+    for (const term of asked) postings.addUp(term, 2, 1, tally);
     documents.forEach((list, id) => {
       const plain = asked.flatMap((term) => list.filter((each) => each.term === term));
-      expect([...totals.slice(id * 2, id * 2 + 2)]).toEqual([
+      expect([tally.score(id), tally.share(id)]).toEqual([
         plain.reduce((sum, { value }) => sum + 2 * value, 0),
         plain.length,
       ]);
@@ -36,6 +40,45 @@ test('S1.15 what each term tells is added up for the documents that have it, how
     [7],
   );
 });
+
+test('S1.15 the best documents are those that adding and sorting all of them gives, to the bit', () => {
+  const values = fc.array(fc.constantFrom(0, 0.1, 0.3, 0.7, 1.9), { minLength: 3, maxLength: 3 });
+  const search = fc.record({
+    weights: fc.array(fc.constantFrom(0.25, 1 / 3, 2.2), { minLength: 3, maxLength: 3 }),
+    most: fc.constantFrom(0, 1, 2, 5, 20, Number.MAX_SAFE_INTEGER),
+    kinds: fc.integer({ min: 1, max: 3 }),
+  });
+  const check = (documents: number[][], searches: { weights: number[]; most: number; kinds: number }[]) => {
+    const [postings, tally] = [new Postings(), new Tally()];
+    documents.forEach((list, id) => {
+      tally.add(id, id % 3);
+      for (const [term, value] of list.entries()) if (value > 0) postings.add(term, id, value);
+    });
+    for (const { weights, most, kinds } of searches) {
+      for (const [term, weight] of weights.entries()) postings.addUp(term, weight, weight / 3, tally);
+      const plain = documents.map((list, id) => ({ id, score: plainSum(list, weights) }));
+      const all = plain.filter(({ id, score }) => score > 0 && id % kinds === 0);
+      all.sort((one, other) => other.score - one.score || one.id - other.id);
+      const counts = [0, 0, 0];
+      const best = tally.best(most, counts, kinds === 1 ? undefined : (id) => id % kinds === 0);
+      expect(best.map((id) => ({ id, score: tally.score(id) }))).toEqual(all.slice(0, most));
+      expect(counts).toEqual([0, 1, 2].map((kind) => all.filter(({ id }) => id % 3 === kind).length));
+      tally.clear();
+    }
+  };
+  fc.assert(fc.property(fc.array(values, { maxLength: 200 }), fc.array(search, { maxLength: 4 }), check), {
+    numRuns: 300,
+  });
+});
+
+/** Returns VALUES times WEIGHTS, added up in numbers of four bytes. */
+function plainSum(values: readonly number[], weights: readonly number[]): number {
+  const sum = new Float32Array(1);
+  values.forEach((value, term) => {
+    if (value > 0) sum[0] = (sum[0] ?? 0) + (weights[term] ?? 0) * Math.fround(value);
+  });
+  return sum[0] ?? 0;
+}
 
 /** Returns the word of WORDS that WORD is likeliest a slip of, comparing it with all. */
 function costs(word: string, candidate: string): number {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
+import { OpenCatalog } from '../../src/catalog/open-catalog.ts';
 import type { ToolSearchOptions } from '../../src/catalog/search.ts';
 import { executeSearchTools, searchTools, TOOL_CATALOG } from '../../src/index.ts';
 import { PROJECT } from '../harness.ts';
@@ -177,6 +178,21 @@ describe('weak matches, and names', () => {
     expect(searchTools({ query: 'colour7' }, catalog).tools[0]?.searchScore).toBe(50);
     expect(searchTools({ query: 'colour8' }, catalog).tools[0]).toMatchObject({ match: 'ranked' });
   });
+});
+
+test('S1.10 S1.18 an entry says all that is known of its tool, the schema when it is asked for', () => {
+  const foreign = new OpenCatalog();
+  foreign.add({ name: 'whale_song', server: 'sea', description: 'Sing.' });
+  for (const catalog of [TOOL_CATALOG, foreign]) {
+    for (const schema of [true, false]) {
+      for (const { isHighTokenCost, ...entry } of searchTools({ includeSchema: schema, limit: 0 }, catalog)
+        .tools) {
+        const { inputSchema, ...known } = catalog.get(entry.id ?? entry.name) ?? {};
+        expect(entry).toStrictEqual(schema ? { ...known, inputSchema } : known);
+        expect(isHighTokenCost).toBe(entry.tokenCost.max > 5000);
+      }
+    }
+  }
 });
 
 describe('how many tools an answer has', () => {
