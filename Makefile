@@ -26,13 +26,14 @@ test: test-machine $(INSTALLED)
 	npx --no-install vitest run
 
 # What takes too long for each change: hostile code, growth, real clients, 10,000 random cases of each kind, long random
-# runs, and who_calls against many libraries; it writes docs/robustness.md, docs/clients.md and docs/callers.md.
+# runs, and who_calls against many libraries; it writes docs/robustness.md, docs/clients.md and docs/callers.md. Its last
+# tests are those that use tests/long.ts.
 check-long: long-machine $(INSTALLED)
 	npx --no-install vitest run --config vitest.long.config.ts
 	node scripts/robustness.mjs
 	node scripts/clients.mjs
 	node scripts/callers.mjs
-	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 tests/fuzz tests/files/escapes.test.ts tests/recovery/random.test.ts tests/recovery/journal.test.ts tests/contracts/describe-random.test.ts tests/image/fallbacks.test.ts tests/image/kept-core.test.ts tests/image/memory.test.ts tests/image/start.test.ts
+	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 $$(grep -rl "/long.ts'" tests --include='*.test.ts')
 
 check: test-machine $(INSTALLED)
 	node scripts/check.mjs

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
 import { LONG, PATIENCE_MS } from '../long.ts';
 
-const SYMBOLS = LONG ? 1000 : 150;
+const SYMBOLS = LONG ? 1000 : 60;
 
 let session: Session;
 beforeAll(async () => {

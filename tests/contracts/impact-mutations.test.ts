@@ -18,8 +18,8 @@ import {
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-const FUNCTIONS = 200;
-const CALLERS = LONG ? 6000 : 600;
+const FUNCTIONS = LONG ? 200 : 60;
+const CALLERS = LONG ? 6000 : 180;
 
 test(
   `every call that SBCL warns about when ${FUNCTIONS} lambda lists change is told, and hardly any other`,

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { filesBelow } from '../../src/files/walk.ts';
 import { presentFile, replaceFile } from '../../src/files/write.ts';
 import { WorkspaceBuffers } from '../../src/tools/buffer/buffers.ts';
-import { cases, PATIENCE_MS } from '../long.ts';
+import { cases, LONG, PATIENCE_MS } from '../long.ts';
 import { makeWorkspace, type TestWorkspace, tree } from './workspaces.ts';
 
 /** Every file outside says this, and no file inside. */
@@ -108,7 +108,7 @@ test(
         }
       },
     );
-    await fc.assert(property, cases(200));
+    await fc.assert(property, cases(60));
   },
   PATIENCE_MS,
 );
@@ -204,7 +204,7 @@ test(
         expect(answer).not.toContain(SECRET);
         expect(allOutside(at)).toEqual(before);
       });
-      await fc.assert(property, cases(1000));
+      await fc.assert(property, cases(400));
     });
     expect(swaps).toBeGreaterThan(100);
     // The exchanges came at all moments: before the checks, after them, and not at all.
@@ -215,7 +215,7 @@ test(
 
 test('a walk does not leave the workspace while directories are exchanged for links', async () => {
   await whileSwapping(async (at) => {
-    for (let count = 0; count < 300; count += 1) {
+    for (let count = 0; count < (LONG ? 300 : 60); count += 1) {
       for (const path of await pathsBelow(at)) expect(path.startsWith(`${at.root}/`)).toBe(true);
     }
   });

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
+import { cases, PATIENCE_MS } from '../long.ts';
 
 const HERE = import.meta.dirname;
 const LIBRARIES = '/usr/share/common-lisp/source';
@@ -142,14 +143,14 @@ describe('positionOfForm', () => {
   });
 });
 
-describe('positionOfForm, on any text', { timeout: 120_000 }, () => {
+describe('positionOfForm, on any text', { timeout: PATIENCE_MS }, () => {
   it('gives a place inside the text for random text', () => {
     const pieces =
       "( ) ' ` , ,@ #+ #- #1= #1# #2= #2# #( #. #' #\\ #S #? \" | \\ ; #| |# . quote or sbcl x:: 😀 \ud83d";
     const lispy = fc.string({ unit: fc.constantFrom(' ', '\n', ...pieces.split(' ')), maxLength: 60 });
     const text = fc.oneof(fc.string({ unit: 'binary' }), lispy);
-    fc.assert(fc.property(text, fc.integer(), fc.nat(20), expectSane), { numRuns: 5000 });
-    fc.assert(fc.property(text, fc.nat(40), fc.nat(20), expectSane), { numRuns: 5000 });
+    fc.assert(fc.property(text, fc.integer(), fc.nat(20), expectSane), cases(1000));
+    fc.assert(fc.property(text, fc.nat(40), fc.nat(20), expectSane), cases(1000));
   });
 
   it('gives a place inside the text for what is left of a real file', () => {
@@ -159,7 +160,7 @@ describe('positionOfForm, on any text', { timeout: 120_000 }, () => {
       const source = readFileSync(join(LIBRARIES, name), 'utf8').slice(from, from + length);
       expectSane(source, from % (length + 1), number);
     };
-    fc.assert(fc.property(file, fc.nat(40_000), fc.nat(10_000), fc.nat(300), check), { numRuns: 500 });
+    fc.assert(fc.property(file, fc.nat(40_000), fc.nat(10_000), fc.nat(300), check), cases(100));
   });
 
   it('survives text nested deeper than the stack', () => {

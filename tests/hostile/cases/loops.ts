@@ -265,6 +265,7 @@ export const LOOPS: Group = {
     },
     {
       name: 'such a loop, and another thread that collects garbage',
+      long: true,
       form: '(progn (sb-thread:make-thread (lambda () (sleep 0.1) (loop (sb-ext:gc)))) (sb-sys:without-gcing (loop)))',
       says: UNINTERRUPTIBLE,
       image: 'replaced',

@@ -9,7 +9,13 @@ const TYPE_ERROR = /^Error: (?:Heap exhausted|The value|Invalid)/;
 export const MEMORY: Group = {
   title: 'The heap',
   cases: [
-    { name: 'conses without end', form: '(let ((l nil)) (loop (push (list 1) l)))', seconds: 20, says: HEAP },
+    {
+      name: 'conses without end',
+      long: true,
+      form: '(let ((l nil)) (loop (push (list 1) l)))',
+      seconds: 20,
+      says: HEAP,
+    },
     {
       name: 'vectors without end',
       long: true,
@@ -70,6 +76,7 @@ export const MEMORY: Group = {
     },
     {
       name: 'conses without end in a thread of the form',
+      long: true,
       form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (let ((l nil)) (loop (push (list 1) l))))))',
       seconds: 20,
       says: HEAP_OR_LOST,
