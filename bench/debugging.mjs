@@ -117,9 +117,10 @@ const NO_HOLD = /is not held|Nothing was held/;
 async function measure({ title, before, check }, calls) {
   return inTemporaryFolder(async (folder) => {
     cpSync(join(PROJECT, 'bench', 'debugging'), folder, { recursive: true });
+    cpSync(join(PROJECT, 'examples', 'prices.lisp'), join(folder, 'prices.lisp'));
     const server = { command: process.execPath, args: [SERVER, '--root', '.'], folder };
     return withServer(server, async (client) => {
-      await callTool(client, 'load_file', { path: 'shop.lisp' });
+      for (const path of ['prices.lisp', 'shop.lisp']) await callTool(client, 'load_file', { path });
       if (before !== undefined) await callTool(client, EVAL, { form: before });
       let tokens = 0;
       for (const [tool, args] of calls) {

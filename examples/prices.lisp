@@ -1,8 +1,8 @@
-;;;; A web application whose requests fail for some names. docs/debugging.md shows how it is fixed while a request waits.
+;;;; What things cost, with a mistake. basket.lisp serves it, and bench/debugging.mjs measures how it is found.
 
 (defpackage "PRICES"
-  (:use "COMMON-LISP" "HUNCHENTOOT")
-  (:export "SERVE"))
+  (:use "COMMON-LISP")
+  (:export "*PRICES*" "PRICE" "TOTAL"))
 
 (in-package "PRICES")
 
@@ -17,11 +17,3 @@
   "Return what the things NAMES cost together."
   (loop for name in names
         sum (price name)))
-
-(define-easy-handler (basket :uri "/basket") (a b)
-  (format nil "Total: ~D" (total (list a b))))
-
-(defun serve ()
-  "Start the application at a free port of this machine, and return that."
-  (acceptor-port (start (make-instance 'easy-acceptor :port 0 :address "127.0.0.1"
-                                                      :access-log-destination nil :message-log-destination nil))))

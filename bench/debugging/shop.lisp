@@ -1,13 +1,10 @@
-;;;; A shop with mistakes, for bench/debugging.mjs.
+;;;; A shop with mistakes, for bench/debugging.mjs. What things cost is in examples/prices.lisp.
 
 (defpackage "SHOP"
-  (:use "COMMON-LISP")
+  (:use "COMMON-LISP" "PRICES")
   (:export "TOTAL" "TAKE-IN" "REPORT" "START-WORKER" "ORDER"))
 
 (in-package "SHOP")
-
-(defvar *prices* '(("lamp" . 30) ("desk"))
-  "What each thing costs.")
 
 (defvar *taken* '()
   "The numbers that were taken in, the last first.")
@@ -17,15 +14,6 @@
 
 (defvar *answers* '()
   "What the worker has found, the last first.")
-
-(defun price (name)
-  "Return what the thing NAME costs."
-  (cdr (assoc name *prices* :test #'string=)))
-
-(defun total (names)
-  "Return what the things NAMES cost together."
-  (loop for name in names
-        sum (price name)))
 
 (defun number-of (text)
   "Return the number that TEXT says."

@@ -10,10 +10,11 @@ import { until } from '../server/processes.ts';
 const root = temporaryFolder();
 let session: Session;
 beforeAll(async () => {
-  cpSync(join(PROJECT, 'examples', 'prices.lisp'), join(root.path, 'prices.lisp'));
+  const files = ['prices.lisp', 'basket.lisp'];
+  for (const file of files) cpSync(join(PROJECT, 'examples', file), join(root.path, file));
   session = await startSession({ args: ['--root', root.path], cwd: root.path });
   await session.text('load_system', { system: 'hunchentoot', timeout: 100 });
-  await session.text('load_file', { path: 'prices.lisp' });
+  for (const path of files) await session.text('load_file', { path });
 });
 afterAll(async () => {
   await session.close();
@@ -38,7 +39,7 @@ async function show(args: Record<string, unknown>, answered = true): Promise<str
 }
 
 test('a request that waits gets its answer from the function that was fixed meanwhile', async () => {
-  const port = await session.eval('(values (prices:serve))');
+  const port = await session.eval('(values (basket:serve))');
   await show({ watch: 'PRICES', hold: true }, false);
   shown.push('(a browser asks for /basket?a=lamp&b=desk, and waits)');
   const request = fetch(`http://127.0.0.1:${port}/basket?a=lamp&b=desk`);
@@ -48,7 +49,7 @@ test('a request that waits gets its answer from the function that was fixed mean
     return number !== undefined && Number(number);
   });
   const look = await show({ error });
-  expect(look).toContain('1: (PRICES::TOTAL ("lamp" "desk"))  prices.lisp:18:3');
+  expect(look).toContain('1: (PRICES:TOTAL ("lamp" "desk"))  prices.lisp:18:3');
   expect(look).toMatch(/\n {2}\.\.\. \d+ frames of libraries\n\nRestarts:/);
   expect(await show({ error, eval: '(list names (price "lamp"))' })).toBe('(("lamp" "desk") 30)');
   expect(await debug({ error, eval: '(nowhere names)' })).toMatch(
@@ -56,7 +57,7 @@ test('a request that waits gets its answer from the function that was fixed mean
   );
   const fix = "(defun price (name) (or (cdr (assoc name *prices* :test #'string=)) 0))";
   expect(await show({ error, fix, frame: 1, retry: true })).toBe(
-    'Fixed: PRICE\n\nprices.lisp:12:1 still has the old text of PRICES::PRICE.\n\nThe frame returned:\n30',
+    'Fixed: PRICE\n\nprices.lisp:12:1 still has the old text of PRICES:PRICE.\n\nThe frame returned:\n30',
   );
   const answer = await request;
   const page = await answer.text();
@@ -66,7 +67,7 @@ test('a request that waits gets its answer from the function that was fixed mean
 });
 
 test('one that is let go gets the error page that it would have had', async () => {
-  const port = await session.eval('(values (prices:serve))');
+  const port = await session.eval('(values (basket:serve))');
   const request = fetch(`http://127.0.0.1:${port}/basket?a=5&b=desk&a=lamp`);
   const text = await (await request).text();
   expect(text).toBe('Total: 0');
