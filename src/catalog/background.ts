@@ -28,8 +28,3 @@ export function isUsual(term: string): boolean {
 export function usualShare(term: string): number {
   return ((publicCount(term) ?? 0) + 0.5) / (TABLE.tools + 1);
 }
-
-/** Returns how much TERM tells in a request to any catalog: the rarer the more. */
-export function rarity(term: string): number {
-  return Math.log((TABLE.tools + 1) / ((publicCount(term) ?? 0) + 1));
-}

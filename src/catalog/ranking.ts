@@ -1,6 +1,6 @@
 // Decides which tools a request in plain words means, the likeliest first: BM25 over weighted fields.
 
-import { rarity, USUAL_LENGTHS, usualShare } from './background.ts';
+import { USUAL_LENGTHS, usualShare } from './background.ts';
 import { FIELDS, type Field, fieldsOf, MEMORY_WEIGHT } from './fields.ts';
 import { TOOL_CATEGORIES, type ToolMetadata } from './metadata.ts';
 import { Postings } from './postings.ts';
@@ -174,7 +174,7 @@ export class Ranking {
       has: (word) => this.#known(word) !== undefined,
       mended: (word) => this.#spelling.mended(word),
     });
-    const all = asked.reduce((sum, { word, about }) => sum + (about && about * rarity(stem(word))), 0);
+    const all = asked.reduce((sum, { word, about }) => sum + (about && about * this.#tellingOfWord(word)), 0);
     const tally = this.#tally;
     for (const { term, weight, about } of this.#wanted(asked)) {
       this.#postings.addUp(term, weight, about, tally);
@@ -208,7 +208,7 @@ export class Ranking {
       wanted.set(term, {
         term,
         weight: Math.max(before?.weight ?? 0, weight * telling),
-        about: (before?.about ?? 0) + about * rarity(stem(word)),
+        about: (before?.about ?? 0) + about * telling,
       });
     }
     return [...wanted.values()];
@@ -217,6 +217,13 @@ export class Ranking {
   /** Returns how much a term tells one tool from others that HOLDERS tools have here, and SHARE of the public ones. */
   #telling(holders: number, share: number): number {
     return Math.log((this.#ids.size + PUBLIC_WEIGHT) / (holders + PUBLIC_WEIGHT * share));
+  }
+
+  /** Returns how much WORD tells, which is unknown here or not. */
+  #tellingOfWord(word: string): number {
+    const term = this.#known(word);
+    if (term === undefined) return this.#telling(0, usualShare(stem(word)));
+    return this.#telling(this.#holdersOf(term), this.#shares[term] ?? 0);
   }
 
   /** Returns the tools of exactly that NAME, in any case, where - equals _. */

@@ -28,9 +28,12 @@ export interface Asked {
 const NAME_PART = 0.5;
 const JOINED = 0.3;
 const MENDED = 0.5;
-const LOOK = 0.25;
-/** What a word is of a request's subject that neither the catalog nor the public tools have: it can be a name. */
+const LOOK = 0.4;
+/** What a word is of a request's subject that neither the catalog nor the public tools have: it can be a name. What one is
+ *  that only public tools have, and what a look is. */
 const UNKNOWN = 0.5;
+const ELSEWHERE = 1.5;
+const LOOK_SUBJECT = 2;
 /** How much more a word counts that is repeated: the square root of how often it stands. */
 const REPEATED = 0.5;
 
@@ -68,14 +71,15 @@ export function readRequest(query: string, vocabulary: Vocabulary): Asked[] {
     // A capital begins a name, which is no slip.
     return plainWord(word, count ** REPEATED, vocabulary, text.includes(word));
   });
-  const added = [...weighed(joined(all, vocabulary), JOINED), ...weighed(looks(text), LOOK)];
+  const seen = looks(text).filter((word) => vocabulary.has(word));
+  const added = [...weighed(joined(all, vocabulary), JOINED, 0), ...weighed(seen, LOOK, LOOK_SUBJECT)];
   return [...asked, ...added.filter(({ word }) => !times.has(word))];
 }
 
 /** Returns what WORD counts, which weighs WEIGHT when VOCABULARY has it; a slip is mended where it CAN be one. */
 function plainWord(word: string, weight: number, vocabulary: Vocabulary, can: boolean): Asked {
   if (vocabulary.has(word)) return { word, weight, about: 1 };
-  if (isUsual(stem(word))) return { word, weight: 0, about: 1 };
+  if (isUsual(stem(word))) return { word, weight: 0, about: ELSEWHERE };
   const isSlip = can && word.length >= SHORTEST_SLIP && !/\d/.test(word);
   const mended = isSlip ? vocabulary.mended(word) : word;
   if (mended !== word) return { word: mended, weight: weight * MENDED, about: 1 };
@@ -86,10 +90,9 @@ function plainWord(word: string, weight: number, vocabulary: Vocabulary, can: bo
 function joined(all: readonly string[], vocabulary: Vocabulary): string[] {
   const found: string[] = [];
   for (let at = 1; at < all.length; at++) {
-    const first = all[at - 1] as string;
-    if (!isTelling(first)) continue;
-    const word = `${first}${all[at]}`;
-    if (vocabulary.has(word)) found.push(word);
+    const [first, second] = [all[at - 1] as string, all[at] as string];
+    if (!isTelling(first) && !isTelling(second)) continue;
+    if (vocabulary.has(first + second)) found.push(first + second);
   }
   return found;
 }
@@ -98,6 +101,6 @@ function looks(text: string): string[] {
   return LOOKS.flatMap(([pattern, meaning]) => (pattern.test(text) ? meaning.split(' ') : []));
 }
 
-function weighed(list: readonly string[], weight: number): Asked[] {
-  return [...new Set(list)].map((word) => ({ word, weight, about: 0 }));
+function weighed(list: readonly string[], weight: number, about: number): Asked[] {
+  return [...new Set(list)].map((word) => ({ word, weight, about }));
 }

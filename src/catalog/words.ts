@@ -2,29 +2,29 @@
 
 import WORDS from './words.json' with { type: 'json' };
 
-const BY_TOOL: ReadonlyMap<string, string> = new Map(Object.entries(WORDS));
+/** What stands between the words that clients are shown and those that only the ranking reads. */
+const BAR = ' | ';
 
-/** Characters of the sentence that a description ends with, and words in it: all descriptions together stay small. */
-const SENTENCE_ROOM = 190;
-const MOST_SHOWN = 22;
-
-/** Tools whose contracts give their descriptions word for word. */
-const VERBATIM = ['search_tools', 'apropos_search', 'who_calls'];
-
-/** Returns the words by which a search finds the tool NAME, the most telling first. */
-export function searchWords(name: string): readonly string[] {
-  return BY_TOOL.get(name)?.split(' ') ?? [];
+interface Line {
+  readonly shown: string;
+  readonly words: readonly string[];
 }
 
-/** Returns DESCRIPTION, that of the tool NAME, as clients see it: it ends with the first of the words. Clients that search
- *  by themselves read it. */
+const BY_TOOL: ReadonlyMap<string, Line> = new Map(
+  Object.entries(WORDS).map(([name, line]) => {
+    const [first = '', rest = first] = line.split(BAR);
+    return [name, { shown: rest === first ? '' : first, words: line.replace(BAR, ' ').split(' ') }];
+  }),
+);
+
+/** Returns the words by which a search finds the tool NAME, those that clients are shown first. */
+export function searchWords(name: string): readonly string[] {
+  return BY_TOOL.get(name)?.words ?? [];
+}
+
+/** Returns DESCRIPTION, that of the tool NAME, as clients see it: it ends with the words that they are shown. Clients that
+ *  search by themselves read it. A tool whose contract gives its description word for word has none. */
 export function withWords(name: string, description: string): string {
-  const list = searchWords(name);
-  if (list.length === 0 || VERBATIM.includes(name)) return description;
-  let sentence = 'Also:';
-  for (const word of list.slice(0, MOST_SHOWN)) {
-    if (sentence.length + word.length + 2 > SENTENCE_ROOM) break;
-    sentence += ` ${word}`;
-  }
-  return `${description}\n${sentence}.`;
+  const shown = BY_TOOL.get(name)?.shown ?? '';
+  return shown === '' ? description : `${description}\nAlso: ${shown}.`;
 }

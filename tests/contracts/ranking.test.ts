@@ -54,9 +54,9 @@ describe('literal hits and ranked ones', () => {
     const { tools, totalCount, categories } = searchTools({ query: 'whale watching' }, SEA);
     expect(tools.map(({ name, match, searchScore }) => [name, match, searchScore])).toEqual([
       ['boat', undefined, 50],
-      ['whale_song', 'ranked', undefined],
-      ['anchor', 'ranked', undefined],
-      ['net', 'ranked', undefined],
+      ['whale_song', 'weak', undefined],
+      ['anchor', 'weak', undefined],
+      ['net', 'weak', undefined],
     ]);
     expect([totalCount, categories.workflow, categories.analysis]).toEqual([4, 1, 1]);
   });

@@ -48,7 +48,8 @@ const APROPOS_SEARCH = {
     {
       name: 'ranked',
       type: 'boolean',
-      description: 'Fuzzy completion: best matches first, with documentation; mvb finds multiple-value-bind',
+      description:
+        'Fuzzy completion: best matches first, with documentation; mvb finds multiple-value-bind. Also: already remember helper called name recall dir candidates spelling spelled exact operator sure weak containing whose splitting write escapes surely grep python string timeout.',
     },
     LIMIT,
     OFFSET,
