@@ -113,18 +113,6 @@ test('a garbage collection that takes longer than a call has to end does not cos
   expect(await session.eval('*here*')).toBe(':KEPT');
 });
 
-test('a heap that is filled again and again is emptied again', async () => {
-  const small = await startSession({ args: ['--root', root.path, '--heap', '512MB'] });
-  await small.eval('(defvar *still-here* :kept)');
-  for (let round = 0; round < 4; round++) {
-    expect(await small.eval('(let ((l nil)) (loop (push (list 1) l)))')).toMatch(
-      /^Error: Interrupted after .* because it was about to exhaust the heap; the image is kept\./,
-    );
-  }
-  expect(await small.eval('*still-here*')).toBe(':KEPT');
-  await small.close();
-});
-
 test('what a thread writes to the stream of a call that has ended comes with the next answer', async () => {
   await session.eval(
     '(let ((out *standard-output*)) (sb-thread:make-thread (lambda () (sleep 0.2) (format out "late words"))))',

@@ -92,21 +92,6 @@ describe('the argument timeout', () => {
     expect(await session.eval('*slow-began*')).toBe('T');
     await isKept(session);
   });
-
-  test('a heap that fills up is noticed before the image dies', async () => {
-    const small = await startSession({ args: ['--heap', '512MB'] });
-    await small.eval('(defvar *before* :kept)');
-    const { text, isError } = await small.call('eval_form', {
-      form: '(let ((all nil)) (loop (push (make-array 1000) all)))',
-      timeout: 60,
-    });
-    expect(isError).toBe(true);
-    expect(text).toMatch(
-      /^Error: (Interrupted after .* because it was about to exhaust the heap|Heap exhausted)/,
-    );
-    await isKept(small);
-    await small.close();
-  });
 });
 
 describe('--eval-timeout', () => {
@@ -117,13 +102,10 @@ describe('--eval-timeout', () => {
   });
   afterAll(() => session.close());
 
-  test.each(['(loop)', '(unwind-protect (loop) (loop))', '(never-expanded)'])(
-    'interrupts %s',
-    async (form) => {
-      expect(await session.eval(form)).toMatch(INTERRUPTED);
-      await isKept(session);
-    },
-  );
+  test.each(['(loop)', '(never-expanded)'])('interrupts %s', async (form) => {
+    expect(await session.eval(form)).toMatch(INTERRUPTED);
+    await isKept(session);
+  });
 
   test('a longer timeout of the call wins', async () => {
     expect(await session.eval('(sleep 0.8)', { timeout: 5 })).toBe('NIL');

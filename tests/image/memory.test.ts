@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
-import { LONG } from '../long.ts';
+import { everyNth } from '../long.ts';
 import { until } from '../server/processes.ts';
 
 const FULL =
@@ -56,8 +56,7 @@ describe('an image with little in it', () => {
     "(sb-thread:join-thread (sb-thread:make-thread #'grow))",
     "(sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:join-thread (sb-thread:make-thread #'grow)))))",
   ];
-  // One of each kind of object; the others are in the long run.
-  test.each(LONG ? ended : ended.filter((_, n) => n % 2 === 0))('%s is ended', async (form) => {
+  test.each(everyNth(4, ended))('%s is ended', async (form) => {
     const { text, isError } = await session.call('eval_form', { form, timeout: 60 });
     expect(isError).toBe(true);
     // A large vector may find no room before the next collection.

@@ -28,6 +28,7 @@ import {
   untilCoreKept,
 } from '../harness.ts';
 import { LONG } from '../long.ts';
+import { childrenOf, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
 
 const LISP = join(PROJECT, 'lisp');
@@ -79,11 +80,18 @@ describe('the cache', () => {
   /** The cache that they have found empty at once, and what they answered. */
   const good = temporaryFolder();
   let first: Answer[];
+  const progress: string[] = [];
+  /** What is left in each image of what compiled the agent. */
+  const left: string[] = [];
   beforeAll(async () => {
+    const options = { env: { XDG_CACHE_HOME: good.path }, waits: { image: { progress: 100 } } };
     const start = () =>
-      withSession({ env: { XDG_CACHE_HOME: good.path } }, async (session) => {
-        const answer = await session.call('eval_form', { form: '(+ 1 2)' });
+      withSession(options, async (session) => {
+        const onprogress = ({ message = '' }: { message?: string }) => progress.push(message);
+        const answer = await session.call('eval_form', { form: '(+ 1 2)' }, { onprogress });
         await untilCoreKept(good.path);
+        await until('the end of what made the core', 5000, () => childrenOf(session.pid).length === 1);
+        left.push(await session.eval('(find-package "LIVE-LISP.BOOT")'));
         return answer;
       });
     first = await Promise.all(Array.from({ length: servers }, start));
@@ -102,6 +110,13 @@ describe('the cache', () => {
     expect(await firstAnswer({ env: { XDG_CACHE_HOME: good.path } })).toEqual(THREE);
     expect(cached(good.path)).toEqual(files);
     expect(identities()).toEqual(before);
+  });
+
+  test('that is empty has its first start tell that the agent is compiled, in a process that ends with that', () => {
+    const message = /^\d+\.\d s, compiling the agent, once for this SBCL$/;
+    expect(progress).toContainEqual(expect.stringMatching(message));
+    // What the compiler took is not kept: the image has the agent only from its fasl.
+    expect(left).toEqual(Array.from({ length: servers }, () => 'NIL'));
   });
 
   describe('that is damaged', () => {

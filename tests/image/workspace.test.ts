@@ -64,7 +64,7 @@ describe('ASDF finds', () => {
     await expectFound(['top', 'deep'], { cwd: root });
   });
 
-  test.each(['with space', 'with:colon', 'with "quotes"', 'with;semicolon', 'mit Umlaut äöü'])(
+  test.each(['with "quotes"', 'with;semicolon', 'mit Umlaut äöü'])(
     'a system in a root named %j',
     async (name) => {
       const root = system('odd', name);
@@ -72,27 +72,26 @@ describe('ASDF finds', () => {
     },
   );
 
-  describe.each(['plain', 'a:b c'])('from the root %j', (name) => {
-    const registries: [string, (path: string) => string][] = [
-      ['as a list of folders', (path) => `${path}//`],
-      ['as a list of folders that ends with a colon', (path) => `${path}//:`],
-      [
-        'as an s-expression',
-        (path) => `(:source-registry (:tree "${path}/") :ignore-inherited-configuration)`,
-      ],
-      [
-        'as an s-expression over lines',
-        (path) => ` (:SOURCE-REGISTRY\n (:tree "${path}/") :inherit-configuration)`,
-      ],
-    ];
-
-    test.each(registries)('also what CL_SOURCE_REGISTRY names %s', async (_, registry) => {
-      const root = system('mine', name);
-      const users = system('theirs', 'elsewhere');
-      await expectFound(['mine', 'theirs'], {
-        args: ['--root', root],
-        env: { CL_SOURCE_REGISTRY: registry(users) },
-      });
+  // The texts that each root and each value make together are in tests/kernel/setup.test.ts.
+  test.each<[string, string, (path: string) => string]>([
+    ['plain', 'as a list of folders', (path) => `${path}//`],
+    ['a:b c', 'as a list of folders that ends with a colon', (path) => `${path}//:`],
+    [
+      'plain',
+      'as an s-expression over lines',
+      (path) => ` (:SOURCE-REGISTRY\n (:tree "${path}/") :inherit-configuration)`,
+    ],
+    [
+      'a:b c',
+      'as an s-expression',
+      (path) => `(:source-registry (:tree "${path}/") :ignore-inherited-configuration)`,
+    ],
+  ])('from the root %j also what CL_SOURCE_REGISTRY names %s', async (name, _, registry) => {
+    const root = system('mine', name);
+    const users = system('theirs', 'elsewhere');
+    await expectFound(['mine', 'theirs'], {
+      args: ['--root', root],
+      env: { CL_SOURCE_REGISTRY: registry(users) },
     });
   });
 

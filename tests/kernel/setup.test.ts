@@ -30,6 +30,19 @@ describe('sourceRegistry', () => {
     ['/here', true, '/lisp//:', '/here//:/lisp//:'],
     ['/a:b', true, undefined, '(:source-registry (:tree "/a:b/") :inherit-configuration)'],
     ['/a:b', false, '', '(:source-registry (:directory "/a:b/") :inherit-configuration)'],
+    [
+      '/a:b',
+      true,
+      '/lisp//',
+      '(:source-registry (:tree "/a:b/") (:tree "/lisp/") :ignore-inherited-configuration)',
+    ],
+    ['/a:b', true, '/lisp//:', '(:source-registry (:tree "/a:b/") (:tree "/lisp/") :inherit-configuration)'],
+    [
+      '/a:b',
+      true,
+      '(:source-registry (:tree "/lisp/") :inherit-configuration)',
+      '(:source-registry (:tree "/a:b/") (:tree "/lisp/") :inherit-configuration)',
+    ],
     ['/a"b', true, undefined, '(:source-registry (:tree "/a\\"b/") :inherit-configuration)'],
     [
       '/here',
@@ -51,10 +64,6 @@ describe('sourceRegistry', () => {
     expect(sourceRegistry(root, true, '(:source-registry :inherit-configuration)')).toBe(
       `(:source-registry (:tree "${root}/") :inherit-configuration)`,
     );
-  });
-
-  test('keeps what the user has where the root cannot be said in the same syntax', () => {
-    expect(sourceRegistry('/a:b', true, '/lisp//')).toContain('/lisp');
   });
 });
 

@@ -204,16 +204,19 @@ describe('names', () => {
   });
 });
 
-test.each([
-  '"register" "x"',
-  '"register" nil',
-  '"register" (list 1 2)',
-  '"register" (live-lisp.base::object "name" (list 1) "parameters" 5)',
-  '"register" (live-lisp.base::object "name" "x" "description" "X." "parameters" (vector (vector)) "required" (vector) "categories" (vector))',
-])('a message of the image with %s breaks nothing', async (members) => {
+test('messages of the image that no agent sends break nothing', async () => {
+  const messages = [
+    '"register" "x"',
+    '"register" nil',
+    '"register" (list 1 2)',
+    '"register" (live-lisp.base::object "name" (list 1) "parameters" 5)',
+    '"register" (live-lisp.base::object "name" "x" "description" "X." "parameters" (vector (vector)) "required" (vector) "categories" (vector))',
+  ];
   await withSession('legacy', async ({ session }) => {
-    await session.eval(`(live-lisp.base::send (live-lisp.base::object "call" 999 ${members}))`);
-    expect(await session.eval('(+ 1 2)')).toBe('3');
-    expect(await namesOf(session)).toHaveLength(BUILT_IN.length);
+    for (const members of messages) {
+      await session.eval(`(live-lisp.base::send (live-lisp.base::object "call" 999 ${members}))`);
+      expect(await session.eval('(+ 1 2)'), members).toBe('3');
+      expect(await namesOf(session), members).toHaveLength(BUILT_IN.length);
+    }
   });
 });

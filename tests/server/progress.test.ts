@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERAS, type Session, startSession, temporaryFolder, untilCoreKept } from '../harness.ts';
-import { childrenOf, until } from './processes.ts';
+import { ERAS, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { until } from './processes.ts';
 import { RawServer } from './raw.ts';
 
 interface Heard {
@@ -193,29 +193,10 @@ describe('on the wire', () => {
   });
 });
 
-test('the first start on a machine tells that the agent is compiled, in a process that ends with that', async () => {
-  const cache = temporaryFolder();
-  const session = await startSession({ env: { XDG_CACHE_HOME: cache.path }, waits: WAITS });
-  try {
-    const { text, messages } = await heard(session, 'eval_form', { form: '(+ 1 2)' });
-    expect(text).toBe('3');
-    expect(messages).toContainEqual(
-      expect.stringMatching(/^\d+\.\d s, compiling the agent, once for this SBCL$/),
-    );
-    await untilCoreKept(cache.path);
-    await until('the end of what made the core', 5000, () => childrenOf(session.pid).length === 1);
-    // What the compiler took is not kept: the image has the agent only from its fasl.
-    expect(await session.eval('(find-package "LIVE-LISP.BOOT")')).toBe('NIL');
-  } finally {
-    await session.close();
-    cache.remove();
-  }
-});
-
 test('loading a system tells the start of the image, and the file it is at, compiled or loaded', async () => {
   const root = temporaryFolder();
-  const { form, open } = gate();
-  writeFileSync(join(root.path, 'init.lisp'), form);
+  const [init, compiled, loaded] = [gate(), gate(), gate()];
+  writeFileSync(join(root.path, 'init.lisp'), init.form);
   const session = await startSession({
     args: ['--root', root.path, '--init', join(root.path, 'init.lisp')],
     env: { ASDF_OUTPUT_TRANSLATIONS: `/:${root.path}/cache/` },
@@ -224,9 +205,17 @@ test('loading a system tells the start of the image, and the file it is at, comp
   try {
     const components = '((:file "slow-to-compile") (:file "slow-to-load"))';
     writeFileSync(join(root.path, 'big.asd'), `(asdf:defsystem "big" :serial t :components ${components})\n`);
-    writeFileSync(join(root.path, 'slow-to-compile.lisp'), '(eval-when (:compile-toplevel) (sleep 0.4))\n');
-    writeFileSync(join(root.path, 'slow-to-load.lisp'), '(sleep 0.4)\n');
-    const { text, messages, progress } = await heard(session, 'load_system', { system: 'big' }, open);
+    writeFileSync(
+      join(root.path, 'slow-to-compile.lisp'),
+      `(eval-when (:compile-toplevel) ${compiled.form})\n`,
+    );
+    writeFileSync(join(root.path, 'slow-to-load.lisp'), loaded.form);
+    const { text, messages, progress } = await heard(session, 'load_system', { system: 'big' }, (all) => {
+      const { message = '' } = all.at(-1) ?? {};
+      init.open();
+      if (message.includes('slow-to-compile')) compiled.open();
+      if (message.includes('slow-to-load')) loaded.open();
+    });
     expect(text).toBe('Loaded system big');
     expect(strictlyIncreasing(progress)).toBe(true);
     expect(messages[0]).toMatch(/^\d+\.\d s, waiting for the Lisp image to start$/);
