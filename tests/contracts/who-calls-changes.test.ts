@@ -85,7 +85,9 @@ test('S3.11 a question that is interrupted at any point leaves the next one comp
       `(handler-case (sb-ext:with-timeout ${seconds} (live-lisp:call-tool "who_calls" :name "cut::f"))
          (sb-ext:timeout () nil))`,
     );
-    expect(await session.text('who_calls', { name: 'cut::f' })).toContain(`CUT::A${index}-LAST (same function`);
+    expect(await session.text('who_calls', { name: 'cut::f' })).toContain(
+      `CUT::A${index}-LAST (same function`,
+    );
   }
 });
 
