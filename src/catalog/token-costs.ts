@@ -34,6 +34,6 @@ export const TOKEN_COSTS: { readonly [tool: string]: { readonly min: number; rea
   search_in_buffer: { min: 340, max: 5030 },
   search_tools: { min: 340, max: 4620 },
   who_calls: { min: 270, max: 2920 },
-  who_references: { min: 270, max: 1130 },
+  who_references: { min: 270, max: 1160 },
   write_file: { min: 160, max: 160 },
 };
