@@ -44,17 +44,33 @@ is not measured."
          (home (if colon (find-package (subseq text 0 colon)) package)))
     (and home (find-symbol (string-left-trim ":" (subseq text (or colon 0))) home))))
 
+(defun occurrences (part text)
+  "Return how often PART is in TEXT, in either case."
+  (loop for place = (search part text :test #'char-equal) then (search part text :test #'char-equal :start2 (1+ place))
+        while place count t))
+
+(defun note-all-missed (text)
+  "Note that the functions and methods that TEXT defines cannot be measured."
+  (dolist (operator '("(defun " "(defmethod "))
+    (loop repeat (occurrences operator text) do (note-missed))))
+
+(defun put-stand-in (form operator content start)
+  "Put into CONTENT at START the text FORM, with the name of the macro that stands for OPERATOR in its place."
+  (let* ((text (first (form-parts form 1)))
+         (place (+ start (search text form)))
+         (colon (position #\: text :from-end t))
+         (name (symbol-name (cdr (assoc operator *stand-ins*)))))
+    (replace content form :start1 start)
+    (fill content #\Space :start place :end (+ place (length text)))
+    (replace content text :start1 place :end2 (if colon (1+ colon) 0))
+    (replace content name :start1 (+ place (if colon (1+ colon) 0)))))
+
 (defun can-define-p (operator)
   "True when a form with OPERATOR can have a definition, or says how others are read or compiled."
   (and operator
        (macro-function operator)
        (or (member operator '(defun defmethod defgeneric in-package declaim))
            (not (of-system-p operator)))))
-
-(defun occurrences (part text)
-  "Return how often PART is in TEXT, in either case."
-  (loop for place = (search part text :test #'char-equal) then (search part text :test #'char-equal :start2 (1+ place))
-        while place count t))
 
 (defun definitions-only (text)
   "Return TEXT with a number in the place of each top-level form that can have no definition, or NIL when it cannot be read.
@@ -68,10 +84,10 @@ The second value are the packages that it enters."
             for operator = (operator-of form (setf package (or entered package)))
             do (when entered (pushnew entered packages))
                (cond ((can-define-p operator) (replace content form :start1 start))
+                     ((assoc operator *stand-ins*) (put-stand-in form operator content start))
                      (t (setf (char content start) #\0)
                         ;; A closure has values that another compilation of it would not.
-                        (when (and operator (special-operator-p operator))
-                          (loop repeat (occurrences "(defun " form) do (note-missed))))))
+                        (when (and operator (special-operator-p operator)) (note-all-missed form)))))
       (values content packages))))
 
 (defun inline-names (packages)
@@ -116,9 +132,14 @@ compiled, NUMBER that of this file."
   (let* ((*measured-file* path)
          (source (sb-ext:parse-native-namestring path))
          (fasl (sb-ext:parse-native-namestring (format nil "~A/~D/measured.fasl" folder number)))
+         (definitions (covering-definitions **covering**))
+         (before (fill-pointer definitions))
          (made (progn (ensure-directories-exist fasl)
                       (compile-quietly (copy-beside fasl source content) fasl source))))
-    (if made (load-measured made path) (note-missed))))
+    (cond (made (load-measured made path))
+          ;; It needs what only its other forms do, such as a change of the readtable.
+          (t (setf (fill-pointer definitions) before)
+             (note-all-missed content)))))
 
 (defun measure-files (paths folder)
   "Have the definitions of the files PATHS be measured. FOLDER is the native name of a directory for what is compiled."
@@ -210,12 +231,17 @@ FORMS is what COVERING-FORMS is."
                       collect (cons (first record) (parts-never-run record (covering-forms covering))))))
     (flet ((never (definition)
              (let ((table (cdr (assoc (measured-file definition) tables :test #'equal))))
-               (and table (measured-reached definition) (gethash (measured-form definition) table)))))
+               (and table
+                  (measured-reached definition)
+                  (remove-if-not (lambda (within)
+                                   (eql (length (measured-part definition)) (mismatch (measured-part definition) within)))
+                                 (gethash (measured-form definition) table))))))
       (object "missed" (covering-missed covering)
               "definitions" (loop for definition across (covering-definitions covering)
                                   collect (object "name" (name-text (measured-name definition))
                                                   "file" (measured-file definition)
                                                   "form" (measured-form definition)
+                                                  "part" (measured-part definition)
                                                   "reached" (measured-reached definition)
                                                   "never" (never definition)))))))
 

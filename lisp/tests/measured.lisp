@@ -3,10 +3,11 @@
 
 (in-package "LIVE-LISP.TESTS")
 
-(defstruct (measured (:constructor make-measured (name file form)))
+(defstruct (measured (:constructor make-measured (name file form part)))
   "A definition that is measured: that of the function NAME, in the form with number FORM of the file with native true name
-FILE. REACHED is true when it ran."
-  name file form (reached nil))
+FILE. PART says which element of the form it is, which one of that, and so on; it is NIL for all of it. REACHED is true when
+it ran."
+  name file form part (reached nil))
 
 (defstruct (covering (:constructor make-covering ()))
   "What measures a run. DEFINITIONS are the MEASURED. MISSED is how many definitions cannot be. PUT are the names of functions
@@ -28,9 +29,16 @@ top-level forms with definitions, by lists of a file and a number."
   "Return the definition that is measured with INDEX."
   (aref (covering-definitions **covering**) index))
 
-(defun note-measured (name form)
-  "Note that NAME, in the form with number FORM, is measured, and return its index."
-  (vector-push-extend (make-measured name *measured-file* form) (covering-definitions **covering**)))
+(defun path-of (form)
+  "Return where FORM is in the top-level form that is compiled: its number, and the elements, as SBCL has them. Return NIL when
+it is not in the text."
+  (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
+    (and (consp path) (reverse (cddr path)))))
+
+(defun note-measured (name form number)
+  "Note that FORM, in the top-level form with NUMBER, which defines NAME, is measured, and return its index."
+  (vector-push-extend (make-measured name *measured-file* number (rest (path-of form)))
+                      (covering-definitions **covering**)))
 
 (defun note-missed ()
   "Note that a definition cannot be measured. Return NIL, the forms that are compiled for it."
@@ -71,23 +79,23 @@ block."
       (setf (measured-reached (load-time-value (measured-at ,index))) t)
       ,@(if block `((block ,(first block) ,@forms)) forms))))
 
-(defun measured-function (name lambda-list body form)
-  "Return the forms that put a function NAME with LAMBDA-LIST and BODY, of the FORM with that number, in the place of what
-it names."
-  (cond ((member name *left-names* :test #'equal) '())
-        ((replaceable-p name)
-         (let ((index (note-measured name form)))
-           `((put-function ',name (,+named-lambda+ ,name ,lambda-list
-                                   ,@(marking-body body index (list (if (consp name) (second name) name))))))))
-        (t (note-missed))))
+(defun measured-function (form number)
+  "Return the forms that put a function in the place of that of FORM, a DEFUN of the top-level form with NUMBER."
+  (destructuring-bind (name lambda-list &rest body) (rest form)
+    (cond ((member name *left-names* :test #'equal) '())
+          ((replaceable-p name)
+           (let ((index (note-measured name form number)))
+             `((put-function ',name (,+named-lambda+ ,name ,lambda-list
+                                     ,@(marking-body body index (list (if (consp name) (second name) name))))))))
+          (t (note-missed)))))
 
-(defun measured-method (name rest form)
-  "Return the forms that put a method in the place of one of the generic function NAME. A DEFMETHOD with REST made that, in
-the FORM with that number."
+(defun measured-method (name rest form number)
+  "Return the forms that put a method in the place of one of the generic function NAME. FORM, of the top-level form with
+NUMBER, made that; REST of it is as in a DEFMETHOD."
   (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
     (if (and (fboundp name) (typep (fdefinition name) 'generic-function))
         `((note-methods ',name)
-          (defmethod ,name ,@qualifiers ,(first tail) ,@(marking-body (rest tail) (note-measured name form)))
+          (defmethod ,name ,@qualifiers ,(first tail) ,@(marking-body (rest tail) (note-measured name form number)))
           (put-method))
         (note-missed))))
 
@@ -95,16 +103,24 @@ the FORM with that number."
   "True when SYMBOL is of the system, which does not change."
   (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
 
+(defparameter *stand-ins* '((progn . prog1) (eval-when . when))
+  "Special operators, each with the macro that stands in its place in a text: of macros alone the compiler asks.")
+
+(defun measured-parts (parts environment number)
+  "Return what is compiled in the place of PARTS, forms in ENVIRONMENT of the top-level form with NUMBER."
+  (loop for part in parts append (measured-forms part environment number)))
+
 (defun measured-forms (form environment number)
   "Return what is compiled in the place of FORM, in ENVIRONMENT, of the top-level form with NUMBER: its definitions."
-  (destructuring-bind (&optional operator name &rest rest) (if (consp form) form '())
+  (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
     (case operator
-      (defun (measured-function name (first rest) (rest rest) number))
-      (defmethod (measured-method name rest number))
+      (defun (measured-function form number))
+      (defmethod (measured-method name rest form number))
       (defgeneric (loop for option in (rest rest)
                         when (and (consp option) (eq (first option) :method))
-                          append (measured-method name (rest option) number)))
-      ((progn) (loop for part in (rest form) append (measured-forms part environment number)))
+                          append (measured-method name (rest option) option number)))
+      ((progn prog1) (measured-parts (rest form) environment number))
+      ((eval-when when) (and (intersection name '(:load-toplevel load)) (measured-parts rest environment number)))
       ((in-package declaim) `((eval-when (:compile-toplevel) ,(macroexpand-1 form environment))))
       (t (and operator
               (symbolp operator)
@@ -114,8 +130,7 @@ the FORM with that number."
 
 (defun top-level-number (form)
   "Return the number of the top-level form that is compiled when FORM is that, else NIL."
-  (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
-    (and (consp path) (eql 0 (second path)) (third path))))
+  (let ((path (path-of form))) (and path (null (rest path)) (first path))))
 
 (defun measuring-hook (hook)
   "Return a function that calls HOOK, a *MACROEXPAND-HOOK*, but turns top-level forms into the definitions in them."

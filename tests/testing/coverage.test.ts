@@ -40,6 +40,13 @@ const PROGRAM = `(defpackage bank (:use cl) (:export #:deposit #:account #:kind 
   (call-next-method))
 (defun (setf owner) (name account)
   (push (list name account) *log*))
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (incf (get :bank :evaluated 0))
+  (defun rest-of (list)
+    (if list
+        (cdr list)
+        (error "Nothing.")))
+  (defun first-of (list) (car list)))
 (let ((count 0))
   (defun counted () (incf count)))
 (defun waits () (loop (sleep 0.05)))
@@ -53,6 +60,7 @@ const CHECKS = `(defpackage checks (:use cl sb-rt bank))
 (deftest deposits (deposit (new) 2) 200)
 (deftest zero (deposit (new) 0) :nothing)
 (deftest kinds (kind 2) :even)
+(deftest rests (bank::rest-of '(1 2)) (2))
 (deftest fees (list (fee 2) (integerp (bank::counted))) (4 t))
 `;
 
@@ -106,13 +114,14 @@ test('the lines that never ran are told, of functions, methods and what macros d
   await session.eval(REMEMBER);
   expect(await run({ system: 'bank', coverage: true })).toBe(
     [
-      'bank: 4 tests pass (N s).',
+      'bank: 5 tests pass (N s).',
       '',
-      'Coverage: 5 of 10 definitions ran, 2 of them wholly.',
+      'Coverage: 6 of 12 definitions ran, 2 of them wholly.',
       '  CENTS bank.lisp:6: never 9',
       '  DEPOSIT bank.lisp:17: never 21-22, 23 (print part)',
-      '  KIND bank.lisp:25: never 26 :odd',
-      'Never ran: BONUS bank.lisp:16, KIND bank.lisp:27, (SETF OWNER) bank.lisp:32, WAITS bank.lisp:36, ENDS bank.lisp:37',
+      '  KIND bank.lisp:26: never 26 :odd',
+      '  REST-OF bank.lisp:36: never 39',
+      'Never ran: BONUS bank.lisp:16, KIND bank.lisp:27, (SETF OWNER) bank.lisp:32, FIRST-OF bank.lisp:40, WAITS bank.lisp:43, ENDS bank.lisp:44',
       'Not measured: 1.',
     ].join('\n'),
   );
@@ -120,6 +129,8 @@ test('the lines that never ran are told, of functions, methods and what macros d
 
 test('nothing of it stays: each name has the very function and methods that it had', async () => {
   expect(await session.eval(SAME)).toBe('T');
+  // Once when it was compiled, and once when it was loaded.
+  expect(await session.eval('(get :bank :evaluated)')).toBe('2');
   expect(await session.text('compare_image', {})).not.toMatch(/bank\.lisp/);
 });
 
@@ -142,6 +153,34 @@ test('only the tests run that reach a definition', async () => {
   expect((await session.call('impact_of_change', { name: 'bank::bonus' })).text).toContain(
     'No test reached it in the last run with coverage.',
   );
+});
+
+test('a file that only its own forms let read is told as not measured, and the tests run', async () => {
+  write(root.path, {
+    'odd.asd': `(defsystem "odd" :depends-on ("sb-rt") :components ((:file "odd"))
+  :perform (test-op (operation system) (uiop:symbol-call :sb-rt :do-tests)))
+`,
+    'odd.lisp': `(defpackage odd (:use :cl)) (in-package :odd)
+(defun before () 1)
+(eval-when (:compile-toplevel :load-toplevel)
+  (setf *readtable* (copy-readtable))
+  (set-dispatch-macro-character #\\# #\\! (lambda (stream char number) (declare (ignore stream char number)) 7)))
+(defun behind () #!)
+(sb-rt:deftest seven (behind) 7)
+`,
+  });
+  await session.eval('(sb-rt:rem-all-tests)');
+  expect(await run({ system: 'odd', coverage: true })).toBe(
+    [
+      'odd: 1 test passes (N s).',
+      '',
+      'Coverage: nothing could be measured. It is told of functions and methods in loaded files of the workspace.',
+      'Not measured: 2.',
+    ].join('\n'),
+  );
+  await session.eval('(setf *readtable* (copy-readtable nil))');
+  await session.eval('(sb-rt:rem-all-tests)');
+  await session.text('load_file', { path: 'checks.lisp' });
 });
 
 test('a single run is measured alone, and two do not measure at once', async () => {
@@ -192,7 +231,7 @@ test('a run that ends the image tells that with it, and the next image has the p
   expect(text).toContain('Coverage is not known: the image was lost, and what the tests ran with it.');
   write(root.path, { 'checks.lisp': CHECKS });
   await session.eval("(sb-rt:rem-test 'checks::ends)");
-  expect(await run({ system: 'bank' })).toContain('bank: 4 tests pass');
+  expect(await run({ system: 'bank' })).toMatch(/^bank: \d tests pass/);
   expect(
     await session.eval("(sb-int:encapsulated-p 'bank:deposit 'live-lisp.tests::live-lisp-coverage)"),
   ).toBe('NIL');

@@ -39,11 +39,13 @@ export interface TestResult {
   reached?: string;
 }
 
-/** A definition that was measured: that of the function NAME, in the form with number FORM of FILE. */
+/** A definition that was measured: that of the function NAME, in the form with number FORM of FILE. PART says which
+ *  element of the form it is, which one of that, and so on. */
 export interface MeasuredDefinition {
   name: string;
   file: string;
   form: number;
+  part?: number[];
   reached?: boolean;
   /** The parts of the form that never ran: which element, which one of that, and so on. */
   never?: number[][];

@@ -60,12 +60,13 @@ export function coverageOf(
   { places, features }: Pick<Shown, 'places' | 'features'>,
 ): Coverage {
   const files = new Map<string, Forms | undefined>();
-  const measured = definitions.map(({ name, file, form, reached = false, never = [] }) => {
+  const measured = definitions.map(({ name, file, form, part = [], reached = false, never = [] }) => {
     if (!files.has(file)) files.set(file, places.forms(file, features));
     const forms = files.get(file);
     const start = forms?.list[form]?.start;
     const known = forms !== undefined && start !== undefined;
-    const line = known ? `:${forms.position(start).line}` : '';
+    const [own = { start }] = known ? spansOf(forms.text, start, [part], features) : [];
+    const line = known ? `:${forms.position(own.start ?? start).line}` : '';
     return {
       name,
       at: `${places.fileName(file)}${line}`,
@@ -122,7 +123,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   const shown = fittingRows(rows.slice(0, limit));
   return [
     measured.length === 0
-      ? 'Coverage: nothing was measured, as no file of the workspace is loaded that has functions or methods.'
+      ? 'Coverage: nothing could be measured. It is told of functions and methods in loaded files of the workspace.'
       : `Coverage: ${ran.length} of ${measured.length} definitions ran, ${ran.length - partly.length} of them wholly.`,
     ...shown,
     ...(rows.length > shown.length ? [`  ... ${rows.length - shown.length} more; limit shows more`] : []),

@@ -1,0 +1,118 @@
+// run_tests counts in the test suites of Debian's libraries what their own frameworks report in an SBCL of its own.
+
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+/** The systems, and how their frameworks report: FiveAM checks, RT pending tests, PTester checks. */
+const LIBRARIES: readonly [system: string, framework: keyof typeof REPORTS][] = [
+  ['alexandria', 'rt'],
+  ['anaphora', 'rt'],
+  ['iterate', 'rt'],
+  ['trivial-garbage', 'rt'],
+  ['kmrcl', 'rt'],
+  ['bordeaux-threads', 'fiveam'],
+  ['esrap', 'fiveam'],
+  ['split-sequence', 'fiveam'],
+  ['cl-base64', 'ptester'],
+  ['puri', 'ptester'],
+];
+
+/** How many checks there were, and how many of them failed. */
+interface Counts {
+  checks: number;
+  failed: number;
+}
+
+const sum = (text: string, pattern: RegExp) =>
+  [...text.matchAll(pattern)].reduce((total, [, count = '0']) => total + Number(count), 0);
+
+const REPORTS = {
+  fiveam: (text: string): Counts => ({
+    checks: sum(text, /Did (\d+) checks?/g),
+    failed: sum(text, /Fail: (\d+)/g),
+  }),
+  rt: (text: string): Counts => ({
+    checks: sum(text, /Doing (\d+) pending tests?/g),
+    failed: sum(text, /^(\d+) out of \d+/gm),
+  }),
+  ptester: (text: string): Counts => ({
+    checks: sum(text, /Errors detected in this test: (\d+)/g) + sum(text, /Successes this test:\s*(\d+)/g),
+    failed: sum(text, /Errors detected in this test: (\d+)/g),
+  }),
+};
+
+/** Returns what testing SYSTEM prints in an SBCL without us. */
+function ownReport(system: string): string {
+  const form = `(handler-case (asdf:test-system "${system}") (error (c) (format t "~&~A~%" c)))`;
+  const args = [
+    '--noinform',
+    '--no-userinit',
+    '--non-interactive',
+    '--eval',
+    '(require :asdf)',
+    '--eval',
+    form,
+  ];
+  return execFileSync('sbcl', args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 600_000,
+  });
+}
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({
+    args: ['--root', root.path],
+    onQuestion: () => ({ action: 'accept', content: { decision: 'approve' } }),
+  });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+/** Returns what run_tests counts in SYSTEM, tested with ARGS. */
+async function ourReport(system: string, args: object = {}) {
+  const { text } = await session.call('run_tests', { system, timeout: 600, ...args });
+  const [, failing = '0', tests = '0', checks = tests] =
+    /: (?:(\d+) of )?(\d+) tests? \w+ \((?:(\d+) checks, )?/.exec(text) ?? [];
+  const [, expected = '0'] = /(\d+) failed as expected/.exec(text) ?? [];
+  const [, ran = '0', measured = '0'] = /^Coverage: (\d+) of (\d+) definitions ran/m.exec(text) ?? [];
+  return { failing, checks, expected, ran: Number(ran), measured: Number(measured), text };
+}
+
+/** Evaluates to a number that tells the functions of all names, and the methods, from others. */
+const ALL_FUNCTIONS = `(let ((sum 0) (count 0))
+  (do-all-symbols (name)
+    (when (and (fboundp name) (not (macro-function name)) (not (special-operator-p name)))
+      (let ((function (sb-kernel:fdefn-fun (sb-int:find-fdefn name))))
+        (flet ((add (object) (incf count) (incf sum (sxhash (princ-to-string object)))))
+          (if (typep function 'generic-function)
+              (mapc (lambda (method) (add (sb-kernel:get-lisp-obj-address method)))
+                    (sb-mop:generic-function-methods function))
+              (add (sb-kernel:closurep function)))))))
+  (list count sum))`;
+
+test.each(LIBRARIES)('the tests of %s are counted as %s counts them', async (system, framework) => {
+  // All tests of RT are in one table, so each library gets an image of its own.
+  await session.call('restart_image', { rebuild: 'none' });
+  const { failing, checks, expected } = await ourReport(system);
+  const own = REPORTS[framework](ownReport(system));
+  expect(own.checks).toBeGreaterThan(0);
+  expect(Number(checks)).toBe(own.checks);
+  const failed = Number(failing) + Number(expected);
+  // FiveAM counts checks that failed, of which a test can have several.
+  expect(framework === 'fiveam' ? failed > 0 : failed).toBe(
+    framework === 'fiveam' ? own.failed > 0 : own.failed,
+  );
+  const before = await session.eval(ALL_FUNCTIONS);
+  const covered = await ourReport(system, { coverage: true });
+  console.log(`${system}: ${covered.ran} of ${covered.measured} definitions ran`);
+  expect([covered.failing, covered.checks, covered.expected]).toEqual([failing, checks, expected]);
+  // A library can have only macros, which run before its tests do.
+  if (covered.measured > 0) expect(covered.ran).toBeGreaterThan(0);
+  expect(await session.eval(ALL_FUNCTIONS)).toBe(before);
+});
