@@ -1,7 +1,7 @@
-// Decides how several names are looked up in one call: one after the other, answered in one text.
+// Decides how several names or files are looked up in one call: one after the other, answered in one text.
 
 import { CallError } from '../errors.ts';
-import { joinSections } from '../kernel/reply.ts';
+import { fittingRows, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
 
 /** The names beside the one that the contract has, or in its place. */
@@ -12,20 +12,31 @@ export const NAMES = {
   description: 'Several names at once, in place of one',
 } as const;
 
-/** Returns what LOOK finds for NAME, when that is given, and for each of NAMES, in one text. */
+/** Returns what LOOK finds for NAME, when that is given, and for each of NAMES, in one text. PARAMETER is what the tool
+ *  calls NAMES. When the texts are too long for one answer it tells which are left out. */
 export async function lookedUpEach(
   name: string | undefined,
   names: readonly string[] = [],
   look: (name: string) => Promise<Result>,
+  { parameter = 'names', whole = false } = {},
 ): Promise<Result> {
-  const [only, ...others] = [...(name === undefined ? [] : [name]), ...names];
-  if (only === undefined) throw new CallError('names is empty; give at least one name.');
+  const all = [...(name === undefined ? [] : [name]), ...names];
+  const [only, ...others] = all;
+  if (only === undefined)
+    throw new CallError(`${parameter} is empty; give at least one ${parameter.slice(0, -1)}.`);
   if (others.length === 0) return look(only);
   const results: Result[] = [];
-  for (const each of [only, ...others]) results.push(await look(each));
+  for (const each of all) results.push(await look(each));
+  const texts = results.map(({ text }) => text);
+  const shown = whole ? texts : fittingRows(texts);
+  const left = all.slice(shown.length);
   return {
     data: results.map(({ data }) => data),
-    text: joinSections(results.map(({ text }) => text)),
+    text: joinSections([
+      ...shown,
+      left.length > 0 &&
+        `Not shown, as the answer is full: ${left.join(', ')}. Ask for those in another call.`,
+    ]),
     ...(results.every(({ absent }) => absent) && { absent: true }),
   };
 }

@@ -46,6 +46,34 @@ describe('a range of lines', () => {
   });
 });
 
+describe('several files', () => {
+  beforeAll(() => {
+    at.put('one.txt', 'one\n');
+    at.put('two.txt', 'two\nzwei\n');
+    at.put('long.txt', `${'x'.repeat(30_000)}\n`);
+  });
+  const several = (paths: string[], more: object = {}) => at.answer('read_file', { paths, ...more });
+
+  test('are read in one call, each as by itself', async () => {
+    expect(await several(['one.txt', 'two.txt'], { limit: 1 })).toBe(
+      `${await read('one.txt', { limit: 1 })}\n\n${await read('two.txt', { limit: 1 })}`,
+    );
+    expect(await read('one.txt', { paths: ['two.txt'] })).toBe(
+      `${await read('one.txt')}\n\n${await read('two.txt')}`,
+    );
+  });
+
+  test('that fill the answer are read, and the others named', async () => {
+    expect(await several(['two.txt', 'long.txt', 'long.txt', 'one.txt'])).toBe(
+      `${await read('two.txt')}\n\n${await read('long.txt')}\n\nNot shown, as the answer is full: long.txt, one.txt. Ask for those in another call.`,
+    );
+  });
+
+  test('are at least one', async () => {
+    expect(await several([])).toBe('failed: paths is empty; give at least one path.');
+  });
+});
+
 describe('how a file is stored', () => {
   test.each<[string, string | Buffer, string]>([
     ['empty', '', 'empty is empty (0 bytes).'],

@@ -8,6 +8,7 @@ import type { ArgumentsOf } from '../../kernel/parameter.ts';
 import { fittingRows, joinSections } from '../../kernel/reply.ts';
 import { type CallContext, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
+import { lookedUpEach } from '../several.ts';
 import { type BufferSource, pendingSection, type WorkspaceBuffers } from './buffers.ts';
 
 const LIMIT = 2000;
@@ -34,9 +35,16 @@ const READ_FILE = {
       type: 'string',
       description: 'The file, relative to the workspace root or absolute',
     },
+    {
+      name: 'paths',
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Several files at once, in place of one',
+    },
     ...RANGE,
   ],
   required: ['path'],
+  instead: { path: ['paths'] },
   categories: ['buffer'],
   shortDescription: 'Read a text file, or a range of its lines',
   complexity: 'simple',
@@ -57,11 +65,13 @@ export function readFile(workspace: Workspace, buffers: WorkspaceBuffers) {
     ...READ_FILE,
     handler: async (args, context) => {
       const range = rangeOf(args, context);
-      const { path } = args;
-      await buffers.confirmThere(path);
-      return workspace.read(path, async (file, name) =>
-        excerptResult(name, await readLines(file, range.first, context.signal), range),
-      );
+      const read = async (path: string) => {
+        await buffers.confirmThere(path);
+        return workspace.read(path, async (file, name) =>
+          excerptResult(name, await readLines(file, range.first, context.signal), range),
+        );
+      };
+      return lookedUpEach(args.path, args.paths, read, { parameter: 'paths', whole: range.whole });
     },
   });
 }
