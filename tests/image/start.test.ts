@@ -84,7 +84,9 @@ describe('the cache', () => {
   /** What is left in each image of what compiled the agent. */
   const left: string[] = [];
   beforeAll(async () => {
-    const options = { env: { XDG_CACHE_HOME: good.path }, waits: { image: { progress: 100 } } };
+    // Where a busy machine compiles for too long, the source would be loaded instead.
+    const image = { progress: 100, start: 600_000 };
+    const options = { env: { XDG_CACHE_HOME: good.path }, waits: { image } };
     const start = () =>
       withSession(options, async (session) => {
         const onprogress = ({ message = '' }: { message?: string }) => progress.push(message);
