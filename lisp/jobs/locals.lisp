@@ -59,7 +59,7 @@ would be code of the user."
 
 (defvar *gone-stacks* '() "Where stacks begin of which objects can be gone: addresses.")
 
-(defun gone-p (object)
+(defun left-stack-p (object)
   "True when OBJECT was on one of *GONE-STACKS*. Only its address counts."
   (let ((address (object-address object)) (octets (or stack-octets 0)))
     (and (not (typep object '(or fixnum character single-float)))
@@ -70,12 +70,12 @@ would be code of the user."
 WITHOUT-GONE."
   (let ((elements '()) (rest list) (changed nil))
     (loop repeat 9
-          while (and (consp rest) (not (gone-p rest)))
+          while (and (consp rest) (not (left-stack-p rest)))
           do (let ((element (without-gone (car rest) (1- depth))))
                (unless (eq element (car rest)) (setf changed t))
                (push element elements)
                (setf rest (cdr rest))))
-    (cond ((gone-p rest) (revappend elements (without-gone rest)))
+    (cond ((left-stack-p rest) (revappend elements (without-gone rest)))
           (changed (revappend elements rest))
           (t list))))
 
@@ -83,7 +83,7 @@ WITHOUT-GONE."
   "Return OBJECT, or a copy with a text in the place of what is gone in it, as far as that would be printed. DEPTH says how
 many lists within each other are looked at."
   (cond ((null *gone-stacks*) object)
-        ((gone-p object) (make-unprintable "gone from the stack"))
+        ((left-stack-p object) (make-unprintable "gone from the stack"))
         ((zerop depth) object)
         ((consp object) (list-without-gone object depth))
         ((simple-vector-p object)

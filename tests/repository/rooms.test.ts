@@ -94,6 +94,20 @@ function usedTooEarly(files: { path: string; text: string }[]): string[] {
   });
 }
 
+/** Returns, as lines for a message, the names that more than one of FILES defines: the last one would hold for all. */
+function definedTwice(files: { path: string; text: string }[]): string[] {
+  return files.flatMap(({ path, text }, index) => {
+    const names = definedNames(text);
+    return files
+      .slice(index + 1)
+      .flatMap((later) =>
+        [...definedNames(later.text)]
+          .filter((name) => names.has(name))
+          .map((name) => `${name} of ${path} and ${later.path}`),
+      );
+  });
+}
+
 /** Returns what TEXT touches of SBCL that is not documented. */
 function internalsIn(text: string): string[] {
   const code = codeOf(text);
@@ -160,6 +174,13 @@ test('no file uses what a later one of its room defines', () => {
   expect(wrong).toEqual([]);
 });
 
+test('no two files of a room define the same name', () => {
+  const wrong = ORDER.flatMap(({ files }) =>
+    definedTwice(files.map((path) => ({ path, text: textOf(path) }))),
+  );
+  expect(wrong).toEqual([]);
+});
+
 test('only the door to SBCL touches what SBCL does not document', () => {
   const wrong = filesOf('lisp', '.lisp')
     .filter((path) => !/^lisp\/base\/sbcl(?:-[a-z]+)?\.lisp$/.test(path))
@@ -177,6 +198,7 @@ test('the measure sees what is wrong', () => {
   ];
   expect(usedTooEarly(files)).toEqual(['a: later of b', 'a: *late* of b', 'a: fun of b', 'a: box-lid of b']);
   expect(usedTooEarly([...files].reverse())).toEqual([]);
+  expect(definedTwice([...files, { path: 'c', text: '(defvar *late* 2)' }])).toEqual(['*late* of b and c']);
   expect([...definedNames(late)]).toEqual(
     expect.arrayContaining(['box', 'box-p', 'make-box', 'box-lid', 'box-key']),
   );
