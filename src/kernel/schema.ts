@@ -116,8 +116,9 @@ export function readArguments<
   return withDefaults(signature, validateArguments(signature, args)) as ArgumentsOf<List, Needed>;
 }
 
-function checkValue(parameter: Parameter, value: unknown): void {
-  const { name, type, minimum, maximum } = parameter;
+/** Throws a CallError when VALUE, of PARAMETER or in an array of it, does not fit that. */
+function checkValue(parameter: Omit<Parameter, 'description'>, value: unknown): void {
+  const { name, type, minimum, maximum, items } = parameter;
   const fits =
     type === 'integer'
       ? Number.isInteger(value)
@@ -126,7 +127,7 @@ function checkValue(parameter: Parameter, value: unknown): void {
         : type === 'array'
           ? Array.isArray(value)
           : type === 'object'
-            ? typeof value === 'object' && !Array.isArray(value)
+            ? typeof value === 'object' && value !== null && !Array.isArray(value)
             : typeof value === type;
   const article = /^[aeiou]/.test(type) ? 'an' : 'a';
   if (!fits) throw new CallError(`Parameter '${name}' must be ${article} ${type}, not ${kindOf(value)}.`);
@@ -139,6 +140,9 @@ function checkValue(parameter: Parameter, value: unknown): void {
   if (parameter.enum && !parameter.openEnum && !parameter.enum.includes(String(value))) {
     throw new CallError(`Parameter '${name}' must be one of ${parameter.enum.join(', ')}.`);
   }
+  if (items && Array.isArray(value))
+    for (const [index, each] of value.entries())
+      checkValue({ name: `${name}[${index}]`, type: items.type }, each);
 }
 
 /** Returns what VALUE is, as part of a sentence. */

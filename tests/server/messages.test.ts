@@ -246,6 +246,8 @@ describe('arguments', () => {
     ],
     ['load_system', { system: 'x', force: 1 }, "Parameter 'force' must be a boolean, not the number 1."],
     ['load_file', { path: [] }, "Parameter 'path' must be a string, not an array."],
+    ['who_calls', { names: ['car', ['cdr']] }, "Parameter 'names[1]' must be a string, not an array."],
+    ['edit_definitions', { edits: [null] }, "Parameter 'edits[0]' must be an object, not null."],
     [
       'run_tests',
       { tests: 'x' },
