@@ -88,6 +88,9 @@ Note: names in the data of top-level forms do not count; search_in_buffer finds 
   expect(await session.text('who_calls', { name: 'many', unused: true, limit: 1 })).toMatch(
     / {2}MANY::AREA\n {2}\.\.\.\n\nNote: names .*\nNote: \d+ functions; limit and offset reach the rest\.$/,
   );
+  expect(await session.text('who_calls', { unused: true })).toBe(
+    'unused needs a package: give the one whose functions are asked about.',
+  );
   expect(await session.text('who_calls', { package: 'nowhere', unused: true })).toBe(
     'Package nowhere not found',
   );

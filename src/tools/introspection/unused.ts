@@ -1,5 +1,6 @@
 // Decides how the functions of a package read that nobody uses.
 
+import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import type { UnusedData } from '../../image/wire/introspection.ts';
 import { fittingRows, hasMore, joinSections, listText, pageNote } from '../../kernel/reply.ts';
@@ -11,9 +12,11 @@ import { unknownNotes } from './unknown-users.ts';
 /** Returns which functions of the package that ASKED names nobody uses, or nobody within a system. */
 export async function unusedFunctions(
   image: Image,
-  asked: { package: string; within?: string; offset: number; limit: number },
+  asked: { package: string | undefined; within?: string; offset: number; limit: number },
   context: CallContext,
 ): Promise<Result> {
+  if (asked.package === undefined)
+    throw new CallError('unused needs a package: give the one whose functions are asked about.');
   const name = asked.package.replace(/:+$/, '');
   const reply = await image.call('unused-functions', { ...asked, package: name }, callOptions(context));
   return lookedUp(reply, (found) => ({ data: found, text: unusedText(found, asked) }));
