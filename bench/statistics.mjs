@@ -103,24 +103,26 @@ function driftOf(samples) {
 }
 
 /**
- * Holds each figure of SECTIONS that has a goal against FACTOR times that. Returns how many have one, and a line for
- * each that is over.
+ * Holds each figure of SECTIONS that has a goal against FACTOR times that, and a ratio against as much more as its
+ * baseline moved: what the baseline does by itself says nothing of us. Returns how many have a goal, and a line for each
+ * that is over.
  * @param {Section[]} sections
  * @param {number} factor
  */
 export function holdToGoals(sections, factor) {
-  const held = sections
-    .flatMap(({ figures }) => figures)
-    .flatMap(({ title, goal, ratio, p50 }) => {
+  const held = sections.flatMap(({ figures, drift = 0 }) =>
+    figures.flatMap(({ title, goal, ratio, p50 }) => {
       if (goal === undefined) return [];
-      return { title, goal, value: goal.of === 'ratio' ? (ratio ?? Number.NaN) : p50 };
-    });
-  const over = held.filter(({ goal, value }) => !(value <= factor * goal.atMost));
+      if (goal.of !== 'ratio') return { title, goal, value: p50, moved: 0 };
+      return { title, goal, value: ratio ?? Number.NaN, moved: drift };
+    }),
+  );
+  const over = held.filter(({ goal, value, moved }) => !(value <= factor * goal.atMost * (1 + moved)));
   return {
     goals: held.length,
     over: over.map(
-      ({ title, goal, value }) =>
-        `${title}: ${value.toPrecision(3)}, over ${factor} times the goal of ${goal.atMost}.`,
+      ({ title, goal, value, moved }) =>
+        `${title}: ${value.toPrecision(3)}, over ${factor} times the goal of ${goal.atMost}, by more than its baseline moved (${Math.round(100 * moved)} %).`,
     ),
   };
 }
