@@ -103,9 +103,8 @@ function driftOf(samples) {
 }
 
 /**
- * Holds each figure of SECTIONS that has a goal against FACTOR times that, and a ratio against as much more as its
- * baseline moved: what the baseline does by itself says nothing of us. Returns how many have a goal, and a line for each
- * that is over.
+ * Holds each figure of SECTIONS that has a goal against FACTOR times that. A ratio may be over by as much as its baseline
+ * moved, which says nothing of us. Returns how many have a goal, and a line for each that is over.
  * @param {Section[]} sections
  * @param {number} factor
  */
