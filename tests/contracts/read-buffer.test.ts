@@ -82,7 +82,7 @@ describe.each(ERAS)('an edit that waits for its answer, in the %s era', (era) =>
       `${text}\n\nAn edit of it waits for approval, and is not in what was searched:\n\n${DIFF}`,
     );
     expect(await whileAsked('search_in_buffer', { pattern: 'needle' })).toBe(
-      "Found 1 match of 'needle' in 1 of 1 file:\n\n  src/a.txt:1:5  one needle\nNote: edits of these wait for approval, and were not searched; read_buffer shows them: src/a.txt.",
+      "Found 1 match of 'needle' in 1 of 1 file:\n\n  src/a.txt:\n    1:5  one needle\nNote: edits of these wait for approval, and were not searched; read_buffer shows them: src/a.txt.",
     );
   });
 

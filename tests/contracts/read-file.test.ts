@@ -74,6 +74,76 @@ describe('several files', () => {
   });
 });
 
+describe('a directory', () => {
+  beforeAll(() => {
+    at.put('dir/b.lisp', '(b)\n');
+    at.put('dir/a.lisp', '(a)\n(aa)\n');
+    at.put('dir/more/c.lisp', '(c)\n');
+    at.put('dir/more/d.bin', Buffer.from([1, 0, 2]));
+    at.put('dir/node_modules/left.js', 'out');
+  });
+
+  test('is read as each of its files, those of its own before those in directories', async () => {
+    const files = await at.answer('read_file', {
+      paths: ['dir/a.lisp', 'dir/b.lisp', 'dir/more/c.lisp'],
+    });
+    const left = 'dir/more/d.bin is a binary file, which is not shown.';
+    expect(await read('dir')).toBe(`dir has 4 files.\n\n${files}\n\n${left}`);
+    expect(await at.answer('read_file', { paths: ['dir/more', 'dir/b.lisp'] })).toBe(
+      `${await read('dir/more')}\n\n${await read('dir/b.lisp')}`,
+    );
+  });
+
+  test('is read by the same range of each file', async () => {
+    expect(await read('dir', { start_line: 2, limit: 1 })).toBe(
+      `dir has 4 files.\n\n${await read('dir/a.lisp', { start_line: 2 })}\n\n${[
+        'dir/b.lisp has 1 line; start_line 2 is beyond its end.',
+        'dir/more/c.lisp has 1 line; start_line 2 is beyond its end.',
+        'dir/more/d.bin is a binary file, which is not shown.',
+      ].join('\n\n')}`,
+    );
+  });
+
+  test('without files is told so', async () => {
+    mkdirSync(join(at.root, 'nothing'));
+    expect(await read('nothing')).toBe('nothing has 0 files.');
+  });
+
+  test('that just fits is read, and one that does not is listed', async () => {
+    const put = (size: number) =>
+      ['one', 'two'].map((name) => at.put(`full/${name}.txt`, `${'x'.repeat(size)}\n`));
+    put(18_900);
+    expect(await read('full')).toBe(
+      `full has 2 files.\n\n${await read('full/one.txt')}\n\n${await read('full/two.txt')}`,
+    );
+    put(19_000);
+    const line = 'line 1 of 1, 19001 bytes';
+    expect(await read('full')).toBe(
+      `full has 2 files, too long for one answer:\n\n  full/one.txt, ${line}\n  full/two.txt, ${line}\n\nAsk for some of them with paths, or for the outline of one with read_definition.`,
+    );
+  });
+
+  test('with too many files for a list tells how many more there are', async () => {
+    for (let file = 0; file < 900; file += 1) at.put(`many/${'n'.repeat(30)}${file}.txt`, 'x'.repeat(100));
+    const text = await read('many');
+    const listed = text.match(/^ {2}many/gm)?.length ?? 0;
+    expect(text).toContain('many has 900 files, too long for one answer:');
+    expect(text).toContain(
+      `\n  ...\n\nNote: ${900 - listed} more files are not listed. Name a directory in this one.`,
+    );
+    expect(text.length).toBeLessThan(40_000);
+  });
+
+  test('is given to code whole', async () => {
+    const form = '(live-lisp:call-tool "read_file" :path "full")';
+    expect(
+      await at.session.eval(
+        `(map 'list (lambda (file) (length (gethash "text" file))) (gethash "files" ${form}))`,
+      ),
+    ).toContain('(19000 19000)');
+  });
+});
+
 describe('how a file is stored', () => {
   test.each<[string, string | Buffer, string]>([
     ['empty', '', 'empty is empty (0 bytes).'],
@@ -140,12 +210,10 @@ describe('a large file', () => {
 });
 
 describe('what is no file', () => {
-  test('a directory, a FIFO, a socket, and what is not there', async () => {
-    mkdirSync(join(at.root, 'folder'));
+  test('a FIFO, a socket, and what is not there', async () => {
     execFileSync('mkfifo', [join(at.root, 'pipe')]);
     const server = createServer().listen(join(at.root, 'socket'));
     await new Promise((resolve) => server.once('listening', resolve));
-    expect(await read('folder')).toBe('failed: folder is a directory. Give the path of a file.');
     expect(await read('pipe')).toBe(`failed: ${noRegularFile('pipe', 'a FIFO')}`);
     expect(await read('socket')).toBe(`failed: ${noRegularFile('socket', 'a socket')}`);
     expect(await read('none')).toBe(

@@ -58,7 +58,7 @@ describe('several roots', () => {
       );
       expect(await session.eval('*default-pathname-defaults*')).toContain(`${one}/`);
       expect(await session.text('search_in_buffer', { pattern: 'in t' })).toBe(
-        `Found 1 match of 'in t' in 1 of 3 files:\n\n  ${two}/b.txt:1:1  in two`,
+        `Found 1 match of 'in t' in 1 of 3 files:\n\n  ${two}/b.txt:\n    1:1  in two`,
       );
     });
   });
@@ -68,7 +68,7 @@ describe('several roots', () => {
       const path = `${library}/c.txt`;
       expect(await session.text('read_file', { path })).toBe(`${path}, line 1 of 1, 11 bytes\n\nin library`);
       expect(await session.text('search_in_buffer', { pattern: 'lib', buffer: library })).toContain(
-        ':1:4  in library',
+        ':\n    1:4  in library',
       );
       expect(await session.call('write_file', { path, content: 'x' })).toEqual(
         failed(

@@ -28,23 +28,26 @@ describe('plain text', () => {
     expect(await find('defun')).toBe(
       `Found 4 matches of 'defun' in 3 of 3 files:
 
-  notes:1:13  a😀b needle (defun
-  src/a.lisp:1:2  (defun a ()
-  src/a.lisp:4:2  (defun b ()
-  src/b.lisp:1:4  ;; DEFUN
+  notes:
+    1:13  a😀b needle (defun
+  src/a.lisp:
+    1:2  (defun a ()
+    4:2  (defun b ()
+  src/b.lisp:
+    1:4  ;; DEFUN
 ${NO_TEXT}`,
     );
   });
 
   test('in one case, in one directory', async () => {
     expect(await find('DEFUN', { case_sensitive: true, buffer: 'src' })).toBe(
-      "Found 1 match of 'DEFUN' in 1 of 2 files:\n\n  src/b.lisp:1:4  ;; DEFUN",
+      "Found 1 match of 'DEFUN' in 1 of 2 files:\n\n  src/b.lisp:\n    1:4  ;; DEFUN",
     );
   });
 
   test('columns count characters, not their bytes or halves', async () => {
     expect(await find('needle', { buffer: 'notes' })).toBe(
-      "Found 3 matches of 'needle' in notes:\n\n  1:5  a😀b needle (defun\n  2:4  λλ needle needle\n  2:11  λλ needle needle",
+      "Found 3 matches of 'needle' in notes:\n\n  1:5  a😀b needle (defun\n  2:4,11  λλ needle needle",
     );
   });
 
@@ -52,7 +55,21 @@ ${NO_TEXT}`,
     expect(await find('(a))', { buffer: 'a.lisp' })).toBe(
       "Found 1 match of '(a))' in src/a.lisp:\n\n  5:3  (a))",
     );
-    expect(await find('.*', { buffer: 'a.lisp' })).toBe("Found 0 matches of '.*' in src/a.lisp");
+    expect(await find('[^z]', { buffer: 'src', limit: 1 })).toContain('as a regular expression');
+    expect(await find('(z)+', { buffer: 'a.lisp' })).toBe("Found 0 matches of '(z)+' in src/a.lisp");
+    expect(await find('(z', { buffer: 'a.lisp' })).toBe("Found 0 matches of '(z' in src/a.lisp");
+  });
+
+  test('that no file has is read as a regular expression, and that is said', async () => {
+    expect(await find('zzz|needle', { buffer: 'notes', limit: 1 })).toBe(
+      `No file has the text 'zzz|needle', so it was read as a regular expression.\n\n${(
+        await find('needle', { buffer: 'notes', limit: 1 })
+      ).replace("'needle'", "'zzz|needle'")}`,
+    );
+    at.put('bar/text', 'zzz|needle');
+    expect(await find('zzz|needle', { buffer: 'bar' })).toBe(
+      "Found 1 match of 'zzz|needle' in 1 of 1 file:\n\n  bar/text:\n    1:1  zzz|needle",
+    );
   });
 
   test('C13 limit and offset reach all matches, and the total is true', async () => {
@@ -130,7 +147,7 @@ describe('regular expressions', () => {
     at.put('hard/a', `${'y'.repeat(50_000)}\n`);
     at.put('hard/b', 'yq\n');
     expect(await find('(y+)+$z|q', { regex: true, buffer: 'hard' })).toBe(
-      "Found 1 match of '(y+)+$z|q' in 1 of 1 file:\n\n  hard/b:1:2  yq\nNote: not searched, because the pattern took too long or too much stack there: hard/a. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.",
+      "Found 1 match of '(y+)+$z|q' in 1 of 1 file:\n\n  hard/b:\n    1:2  yq\nNote: not searched, because the pattern took too long or too much stack there: hard/a. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.",
     );
   });
 
@@ -149,7 +166,7 @@ describe('where is searched', () => {
     expect(await find('SECRET')).toMatch(/^Found 0 matches of 'SECRET' in \d+ files\n/);
     expect(await find('needle', { limit: 1 })).toMatch(/^Found \d+ matches of 'needle' in \d+ of \d+ files/);
     expect(await find('needle', { buffer: '.git' })).toBe(
-      "Found 1 match of 'needle' in 1 of 1 file:\n\n  .git/config:1:1  needle",
+      "Found 1 match of 'needle' in 1 of 1 file:\n\n  .git/config:\n    1:1  needle",
     );
   });
 
@@ -180,13 +197,13 @@ describe('code', () => {
 
   test('is found by a whole symbol, not in comments, strings and other files', async () => {
     expect(await find('old-name', { code: true, buffer: 'code' })).toBe(
-      "Found 3 matches of 'old-name' in 1 of 1 file:\n\n  code/a.lisp:2:2  (old-name 1)\n  code/a.lisp:3:9  (list #'app:OLD-NAME \"old-name\"\n  code/a.lisp:4:12  (setf   (old-name x) 2))",
+      "Found 3 matches of 'old-name' in 1 of 1 file:\n\n  code/a.lisp:\n    2:2  (old-name 1)\n    3:9  (list #'app:OLD-NAME \"old-name\"\n    4:12  (setf   (old-name x) 2))",
     );
     expect(await find('old', { code: true, buffer: 'code' })).toBe("Found 0 matches of 'old' in 1 file");
   });
 
   test('is found by a piece of a form, whatever its layout, and by a regular expression', async () => {
-    expect(await find('(setf (old-name x)', { code: true, buffer: 'code' })).toContain('  code/a.lisp:4:3  ');
+    expect(await find('(setf (old-name x)', { code: true, buffer: 'code' })).toContain('  code/a.lisp:\n    4:3  ');
     expect(await find('old-n.me', { code: true, regex: true, buffer: 'code' })).toMatch(/^Found 3 matches/);
   });
 

@@ -195,7 +195,7 @@ export class Arena {
       trial.succeeds === 'maybe' || answer.isError === (trial.succeeds === undefined),
       `isError is ${answer.isError}`,
     );
-    expected(beside.freeMs <= LIMITS.besideMs, `another call took ${Math.round(beside.freeMs)} ms`);
+    expected(trial.recompiles || beside.freeMs <= LIMITS.besideMs, `another call took ${beside.ms} ms`);
     const { nextMs, notices } = await this.#aftermath(trial, expected);
     const replaced = this.image() !== image;
     const told = [...answer.notices, ...notices].some((text) => text.startsWith(NEW_IMAGE));
@@ -248,13 +248,13 @@ export class Arena {
   async #attack({ form, tool, freezes }: HostileCase, seconds: number) {
     const args = tool ? argumentsOf(tool, form, this.#held) : { form, timeout: seconds };
     const time = stopwatch();
-    let ended = false;
+    let answered: ReturnType<typeof time> | undefined;
     const call = this.session.call(tool?.name ?? 'eval_form', args).finally(() => {
-      ended = true;
+      answered = time();
     });
     const notices: string[] = [];
     const beside = { ms: 0, freeMs: 0 };
-    while (!ended) {
+    while (answered === undefined) {
       const other = stopwatch();
       if (freezes) await this.session.client.listTools();
       else
@@ -268,7 +268,7 @@ export class Arena {
     }
     const answer = await call;
     answer.notices.push(...notices);
-    return { answer, answered: time(), beside };
+    return { answer, answered: answered ?? time(), beside };
   }
 
   /** Looks at what is left: that evaluation works, and that what was kept is there. */
@@ -286,7 +286,8 @@ export class Arena {
     await asks(form, wanted);
     const { ms: nextMs, freeMs } = time();
     if (trial.image === 'replaced' && trial.recompiles === undefined) {
-      expected(freeMs <= LIMITS.nextMs, `the new image answered after ${Math.round(freeMs)} ms`);
+      const limitMs = wanted.test('Error: The Lisp image was lost') ? LIMITS.graceMs : LIMITS.nextMs;
+      expected(freeMs <= limitMs, `the new image answered after ${Math.round(freeMs)} ms`);
     }
     if (trial.spoils === undefined) {
       const kept = { replaced: ':NEW', either: `(?:${this.#state}|:NEW)`, kept: this.#state }[

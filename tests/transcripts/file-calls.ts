@@ -17,7 +17,6 @@ export const FILE_CALLS: Record<string, Calls> = {
     bad: [
       {},
       { path: 'shoe.lisp' },
-      { path: '.' },
       { path: '../outside' },
       { path: 'shop.asd', start_line: 999 },
       { path: 'shop.asd', start_line: 3, end_line: 2 },

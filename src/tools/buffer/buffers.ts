@@ -51,6 +51,15 @@ export function pendingSection(pending: readonly string[], text: string): string
 /** Entries of directories, and milliseconds, that looking for a base name may take. */
 const FIND_ENTRIES = 50_000;
 const FIND_MS = 3000;
+/** Entries of directories, and milliseconds, that looking into all files may take. */
+const SEARCH_ENTRIES = 100_000;
+const SEARCH_MS = 10_000;
+
+/** Returns what looking into all files may use up. */
+export function searchBudget(): Budget {
+  return { entries: SEARCH_ENTRIES, until: performance.now() + SEARCH_MS };
+}
+
 /** Files that are listed when a name means several. */
 const LISTED = 20;
 

@@ -9,7 +9,14 @@ import { fittingRows, joinSections } from '../../kernel/reply.ts';
 import { type CallContext, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { lookedUpEach } from '../several.ts';
-import { type BufferSource, pendingSection, type WorkspaceBuffers } from './buffers.ts';
+import {
+  type BufferSource,
+  pendingSection,
+  searchBudget,
+  type TextBuffer,
+  type WorkspaceBuffers,
+} from './buffers.ts';
+import { folderResult } from './reading-folder.ts';
 
 const LIMIT = 2000;
 const RANGE = [
@@ -28,12 +35,12 @@ const READ_FILE = {
   name: 'read_file',
   title: 'Read file',
   description:
-    'Read a text file, or a range of its lines, exactly as it is: what it shows can be given to propose_file_edit. It reaches the workspace, read roots and the sources of loaded systems. Where your own file tool reaches the file too, that does as well. A first line tells the file, the lines shown, how many there are, and the size in bytes.',
+    'Read a text file, or a range of its lines, exactly as it is: what it shows can be given to propose_file_edit. A directory gives all files in it, or their list when they are too long. It reaches the workspace, read roots and the sources of loaded systems. Where your own file tool reaches the file too, that does as well. A first line tells the file, the lines shown, how many there are, and the size in bytes.',
   parameters: [
     {
       name: 'path',
       type: 'string',
-      description: 'The file, relative to the workspace root or absolute',
+      description: 'The file or directory, relative to the workspace root or absolute',
     },
     {
       name: 'paths',
@@ -67,6 +74,13 @@ export function readFile(workspace: Workspace, buffers: WorkspaceBuffers) {
       const range = rangeOf(args, context);
       const read = async (path: string) => {
         await buffers.confirmThere(path);
+        const budget = searchBudget();
+        const files = await buffers.below(path, budget);
+        if (files !== undefined) {
+          const show = async (file: TextBuffer) =>
+            excerptResult(file.name, await file.read(range.first, context.signal), range);
+          return folderResult({ path, whole: range.whole }, files, show, budget);
+        }
         return workspace.read(path, async (file, name) =>
           excerptResult(name, await readLines(file, range.first, context.signal), range),
         );

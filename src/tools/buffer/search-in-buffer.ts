@@ -2,7 +2,7 @@
 
 import { CallError } from '../../errors.ts';
 import type { Budget } from '../../files/walk.ts';
-import { beyondNote, boundLine, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
+import { boundLine, joinSections } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -11,17 +11,18 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { codeFinder, withoutProse } from '../../source/code-search.ts';
-import { visibleLine, visibleName } from '../../visible.ts';
+import { visibleLine } from '../../visible.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import { isLispFile } from '../parentheses.ts';
-import { type BufferSource, pendingSection, type TextBuffer } from './buffers.ts';
+import { type BufferSource, searchBudget, type TextBuffer } from './buffers.ts';
 import { Searcher, searchPattern } from './pattern-search.ts';
+import { type Found, type Match, searchResult } from './search-text.ts';
 
 const SEARCH_IN_BUFFER = {
   name: 'search_in_buffer',
   title: 'Search text',
   description:
-    'Find text, or a regular expression, in a file, in all files below a directory, or in all of the workspace. With code: true, find a symbol or a piece of Lisp in code alone, whatever its case and layout. Returns LINE:COLUMN and the line of each match, with the true total. .git, node_modules and the like are left out.',
+    'Find text, or a regular expression, in a file, in all files below a directory, or in all of the workspace. With code: true, find a symbol or a piece of Lisp in code alone, whatever its case and layout. Returns file, LINE:COLUMN and line of each match, with the true total. Text that no file has is read as a regular expression. .git, node_modules and the like are left out.',
   parameters: [
     {
       name: 'pattern',
@@ -63,31 +64,50 @@ const SEARCH_IN_BUFFER = {
   ],
 } as const satisfies ToolDescription;
 
-/** Milliseconds after which no further file is searched, and entries of directories that are looked at. */
-const SEARCH_MS = 10_000;
-const SEARCH_ENTRIES = 100_000;
-
 /** Returns the tool that searches BUFFERS, in one of which a pattern may take MATCH_MS milliseconds. */
 export function searchInBuffer(buffers: BufferSource, matchMs?: number) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
     handler: async (args, context) => {
-      const name = args.buffer || undefined;
-      const searcher = searcherFor(args, context, matchMs);
-      const budget: Budget = { entries: SEARCH_ENTRIES, until: performance.now() + SEARCH_MS };
-      const many = await buffers.below(name, budget);
-      const one = many === undefined && name !== undefined ? await buffers.find(name) : undefined;
-      try {
-        const page = pageOf(args, context);
-        const buffers = many === undefined ? (one ? [one] : []) : args.code ? lispBuffers(many) : many;
-        const found = await searchAll(searcher, buffers, page, budget);
-        checkWhole(args, context, found.total);
-        return searchResult(visibleLine(args.pattern), found, one, budget.exceeded === true);
-      } finally {
-        await searcher.stop();
-      }
+      const { pattern, regex, code } = args;
+      const answer = await searched(buffers, args, context, matchMs);
+      const final = context.forData || regex || code || answer.total > 0;
+      if (final || !isSpecial(pattern)) return answer.result;
+      const other = await searched(buffers, { ...args, regex: true }, context, matchMs).catch(() => answer);
+      if (other.total === 0) return answer.result;
+      const head = `No file has the text '${visibleLine(pattern)}', so it was read as a regular expression.`;
+      return { ...other.result, text: joinSections([head, other.result.text]) };
     },
   });
+}
+
+/** Returns whether PATTERN can mean more as a regular expression than its own characters. */
+function isSpecial(pattern: string): boolean {
+  return /[\\^$.*+?()[\]{}|]/.test(pattern);
+}
+
+/** Returns how many matches ARGS find in SOURCE, and the answer that tells them. */
+async function searched(
+  source: BufferSource,
+  args: SearchArguments,
+  context: CallContext,
+  matchMs: number | undefined,
+): Promise<{ total: number; result: Result }> {
+  const name = args.buffer || undefined;
+  const searcher = searcherFor(args, context, matchMs);
+  const budget = searchBudget();
+  const many = await source.below(name, budget);
+  const one = many === undefined && name !== undefined ? await source.find(name) : undefined;
+  try {
+    const page = pageOf(args, context);
+    const buffers = many === undefined ? (one ? [one] : []) : args.code ? lispBuffers(many) : many;
+    const found = await searchAll(searcher, buffers, page, budget);
+    checkWhole(args, context, found.total);
+    const result = searchResult(visibleLine(args.pattern), found, one, budget.exceeded === true);
+    return { total: found.total, result };
+  } finally {
+    await searcher.stop();
+  }
 }
 
 /** What finds the places of a pattern in texts. */
@@ -123,31 +143,6 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
 /** Returns those of BUFFERS that are files with Lisp source. */
 async function* lispBuffers(buffers: AsyncIterable<TextBuffer>): AsyncGenerator<TextBuffer> {
   for await (const buffer of buffers) if (isLispFile(buffer.name)) yield buffer;
-}
-
-interface Match {
-  file: string;
-  line: number;
-  column: number;
-  /** Where it ends: the line, and the column after its last character. */
-  endLine: number;
-  endColumn: number;
-  /** The line, or the part of it around the match. */
-  text: string;
-}
-
-interface Found {
-  total: number;
-  matches: Match[];
-  offset: number;
-  files: number;
-  filesWithMatches: number;
-  /** The files that are no text, or too large. */
-  left: string[];
-  /** The files in which the pattern took too long, or too much stack. */
-  tooHard: string[];
-  /** The files with edits that wait for an answer. */
-  edited: string[];
 }
 
 async function searchAll(
@@ -207,56 +202,4 @@ function matchesIn(file: string, text: string, lines: string[], places: [number,
     advance(to);
     return { file, line, column, endLine: at.line, endColumn: at.column, text: shown };
   });
-}
-
-function searchResult(pattern: string, found: Found, one: TextBuffer | undefined, stopped: boolean): Result {
-  const { total, matches, offset, files, filesWithMatches, left, tooHard, edited } = found;
-  const rows = fittingRows(matches.map((match) => rowText(match, one === undefined)));
-  const where = one
-    ? visibleName(one.name)
-    : total === 0
-      ? filesText(files)
-      : `${filesWithMatches} of ${filesText(files)}`;
-  const head = `Found ${total} ${total === 1 ? 'match' : 'matches'} of '${pattern}' in ${where}`;
-  const notes = [
-    stopped &&
-      `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
-    left.length > 0 && `Note: not searched, because no text or too large: ${fewNames(left)}.`,
-    tooHard.length > 0 &&
-      `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
-    one === undefined &&
-      edited.length > 0 &&
-      `Note: edits of these wait for approval, and were not searched; read_buffer shows them: ${fewNames(edited)}.`,
-    one?.note && `Note: ${one.note}`,
-  ].filter((note) => typeof note === 'string');
-  const page = { offset, shown: rows.length, total };
-  const list = listText(rows, hasMore(page)) || beyondNote(page, 'matches');
-  return {
-    data: {
-      total,
-      files,
-      matches,
-      notSearched: [...left, ...tooHard],
-      pending: edited,
-      complete: !stopped && tooHard.length === 0,
-    },
-    text: joinSections([
-      [list === false ? head : `${head}:\n\n${list}`, ...notes].join('\n'),
-      one && pendingSection(one.pending, 'what was searched'),
-    ]),
-  };
-}
-
-function filesText(files: number): string {
-  return `${files} ${files === 1 ? 'file' : 'files'}`;
-}
-
-function fewNames(names: string[]): string {
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
-  return names.slice(0, 5).map(visibleName).join(', ') + more;
-}
-
-function rowText({ file, line, column, endLine, endColumn, text }: Match, withFile: boolean): string {
-  const end = endLine > line ? `-${endLine}:${endColumn}` : '';
-  return `${withFile ? `${visibleName(file)}:` : ''}${line}:${column}${end}  ${text}`;
 }

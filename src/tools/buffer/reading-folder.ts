@@ -1,0 +1,73 @@
+// Decides what of a directory one answer shows: the text of all its files when there is room, else a list of them.
+
+import { messageOf } from '../../errors.ts';
+import type { Budget } from '../../files/walk.ts';
+import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { visibleName } from '../../visible.ts';
+import type { TextBuffer } from './buffers.ts';
+
+/** What is shown of a file, or why it is not. */
+type Shown = Result & { data: object };
+
+/** Characters of texts that are kept for one answer, and for code, which needs no room in an answer. */
+const KEPT = 50_000;
+const KEPT_FOR_CODE = 8_000_000;
+
+/** What a directory is called, and whether code reads it. */
+interface Asked {
+  path: string;
+  whole: boolean;
+}
+
+/** Returns the answer that shows FILES of a directory, each as SHOW tells it, until BUDGET is used up. */
+export async function folderResult(
+  { path, whole }: Asked,
+  files: AsyncIterable<TextBuffer>,
+  show: (file: TextBuffer) => Promise<Shown>,
+  budget: Budget,
+): Promise<Result> {
+  const read: Shown[] = [];
+  let length = 0;
+  for await (const file of files) {
+    const shown = await show(file).catch((error: unknown) => notShown(file.name, error));
+    length += shown.text.length;
+    read.push(length <= KEPT || whole ? shown : headOf(shown));
+    budget.exceeded ||= performance.now() > budget.until || (whole && length > KEPT_FOR_CODE);
+    if (budget.exceeded) break;
+  }
+  const stopped = budget.exceeded === true;
+  return {
+    data: { path, complete: !stopped, files: read.map(({ data }) => data) },
+    text: joinSections([
+      folderText(path, read, length > KEPT),
+      stopped && 'Note: not all files were looked at, as there are too many. Name a directory in this one.',
+    ]),
+  };
+}
+
+function notShown(name: string, error: unknown): Shown {
+  const reason = messageOf(error);
+  return { data: { path: name, reason }, text: reason };
+}
+
+/** Returns SHOWN with its first line alone, and without the lines of the file. */
+function headOf({ data, text }: Shown): Shown {
+  return { data: { ...data, text: undefined }, text: text.split('\n', 1)[0] ?? '' };
+}
+
+function folderText(path: string, read: readonly Shown[], long: boolean): string {
+  const head = `${visibleName(path)} has ${read.length} ${read.length === 1 ? 'file' : 'files'}`;
+  const texts = read.map(({ text }) => text);
+  if (!long && fittingRows([head, ...texts]).length > texts.length)
+    return joinSections([`${head}.`, ...texts]);
+  const rows = fittingRows(read.map((shown) => headOf(shown).text));
+  const more = read.length - rows.length;
+  return joinSections([
+    `${head}, too long for one answer:`,
+    listText(rows, more > 0),
+    more > 0 &&
+      `Note: ${more} more ${more === 1 ? 'file is' : 'files are'} not listed. Name a directory in this one.`,
+    'Ask for some of them with paths, or for the outline of one with read_definition.',
+  ]);
+}

@@ -1,0 +1,131 @@
+// Decides how what a search found reads: the files, below each its lines, before each the columns of its matches.
+
+import { beyondNote, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { visibleName } from '../../visible.ts';
+import { pendingSection, type TextBuffer } from './buffers.ts';
+
+/** A match in a text. */
+export interface Match {
+  file: string;
+  line: number;
+  column: number;
+  /** Where it ends: the line, and the column after its last character. */
+  endLine: number;
+  endColumn: number;
+  /** The line, or the part of it around the match. */
+  text: string;
+}
+
+/** What a search found, and where it did not look. */
+export interface Found {
+  total: number;
+  matches: Match[];
+  offset: number;
+  files: number;
+  filesWithMatches: number;
+  /** The files that are no text, or too large. */
+  left: string[];
+  /** The files in which the pattern took too long, or too much stack. */
+  tooHard: string[];
+  /** The files with edits that wait for an answer. */
+  edited: string[];
+}
+
+/** Returns the answer about PATTERN, as it is shown, of which FOUND was found, in ONE file or in many. STOPPED: not all
+ *  files were looked at. */
+export function searchResult(
+  pattern: string,
+  found: Found,
+  one: TextBuffer | undefined,
+  stopped: boolean,
+): Result {
+  const { total, matches, offset, files, filesWithMatches, left, tooHard, edited } = found;
+  const rows = rowsOf(matches, one === undefined);
+  const texts = fittingRows(rows.map(({ text }) => text));
+  const shown = rows.slice(0, texts.length).reduce((count, row) => count + row.matches, 0);
+  const where = one
+    ? visibleName(one.name)
+    : total === 0
+      ? filesText(files)
+      : `${filesWithMatches} of ${filesText(files)}`;
+  const head = `Found ${total} ${total === 1 ? 'match' : 'matches'} of '${pattern}' in ${where}`;
+  const page = { offset, shown, total };
+  const list = listText(texts, hasMore(page)) || beyondNote(page, 'matches');
+  return {
+    data: {
+      total,
+      files,
+      matches,
+      notSearched: [...left, ...tooHard],
+      pending: edited,
+      complete: !stopped && tooHard.length === 0,
+    },
+    text: joinSections([
+      [list === false ? head : `${head}:\n\n${list}`, ...notesOf(found, one, stopped)].join('\n'),
+      one && pendingSection(one.pending, 'what was searched'),
+    ]),
+  };
+}
+
+function notesOf({ left, tooHard, edited }: Found, one: TextBuffer | undefined, stopped: boolean): string[] {
+  return [
+    stopped &&
+      `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
+    left.length > 0 && `Note: not searched, because no text or too large: ${fewNames(left)}.`,
+    tooHard.length > 0 &&
+      `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
+    one === undefined &&
+      edited.length > 0 &&
+      `Note: edits of these wait for approval, and were not searched; read_buffer shows them: ${fewNames(edited)}.`,
+    one?.note && `Note: ${one.note}`,
+  ].filter((note) => typeof note === 'string');
+}
+
+function filesText(files: number): string {
+  return `${files} ${files === 1 ? 'file' : 'files'}`;
+}
+
+function fewNames(names: string[]): string {
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  return names.slice(0, 5).map(visibleName).join(', ') + more;
+}
+
+/** A row of the list: a line, and how many matches there are in it. */
+interface Row {
+  text: string;
+  matches: number;
+}
+
+/** Returns MATCHES as rows: those in one line together, and WITH_FILES the first of a file below its name. */
+function rowsOf(matches: readonly Match[], withFiles: boolean): Row[] {
+  const rows: Row[] = [];
+  let begin = 0;
+  matches.forEach((match, index) => {
+    const next = matches[index + 1];
+    if (next !== undefined && inOneRow(match, next)) return;
+    const there = matches.slice(begin, index + 1);
+    const newFile = withFiles && matches[begin - 1]?.file !== match.file;
+    const indent = withFiles && !newFile ? '  ' : '';
+    const file = newFile ? `${visibleName(match.file)}:\n    ` : '';
+    rows.push({ text: `${indent}${file}${lineText(there)}`, matches: there.length });
+    begin = index + 1;
+  });
+  return rows;
+}
+
+function inOneRow(one: Match, other: Match): boolean {
+  const alike = one.file === other.file && one.line === other.line && one.text === other.text;
+  return alike && one.endLine === one.line && other.endLine === other.line;
+}
+
+/** Returns the line of MATCHES, which is one, with the column of each. */
+function lineText(matches: readonly Match[]): string {
+  return matches
+    .map(({ line, column, endLine, endColumn, text }, index) => {
+      const end = endLine > line ? `-${endLine}:${endColumn}` : '';
+      const place = index === 0 ? `${line}:${column}${end}` : `,${column}`;
+      return index === matches.length - 1 ? `${place}  ${text}` : place;
+    })
+    .join('');
+}
