@@ -109,17 +109,26 @@ describe('a directory', () => {
     expect(await read('nothing')).toBe('nothing has 0 files.');
   });
 
-  test('that just fits is read, and one that does not is listed', async () => {
-    const put = (size: number) =>
-      ['one', 'two'].map((name) => at.put(`full/${name}.txt`, `${'x'.repeat(size)}\n`));
-    put(18_900);
+  const put = (size: number, ...names: string[]) => {
+    for (const name of names) at.put(`full/${name}.txt`, `${'x'.repeat(size)}\n`);
+  };
+  const line = (size: number) => `line 1 of 1, ${size + 1} bytes`;
+
+  test('that just fits is read, and of one that does not all that fits', async () => {
+    put(18_900, 'one', 'two');
+    const both = `${await read('full/one.txt')}\n\n${await read('full/two.txt')}`;
+    expect(await read('full')).toBe(`full has 2 files.\n\n${both}`);
+    put(300, 'three');
     expect(await read('full')).toBe(
-      `full has 2 files.\n\n${await read('full/one.txt')}\n\n${await read('full/two.txt')}`,
+      `full has 3 files.\n\n${await read('full/one.txt')}\n\n${await read('full/three.txt')}\n\nNot shown, as the answer is full; ask for them with paths:\n\n  full/two.txt, ${line(18_900)}`,
     );
-    put(19_000);
-    const line = 'line 1 of 1, 19001 bytes';
+  });
+
+  test('of which less than half fits is listed', async () => {
+    put(30_000, 'two', 'three');
+    put(3000, 'four');
     expect(await read('full')).toBe(
-      `full has 2 files, too long for one answer:\n\n  full/one.txt, ${line}\n  full/two.txt, ${line}\n\nAsk for some of them with paths, or for the outline of one with read_definition.`,
+      `full has 4 files, too long for one answer:\n\n  full/four.txt, ${line(3000)}\n  full/one.txt, ${line(18_900)}\n  full/three.txt, ${line(30_000)}\n  full/two.txt, ${line(30_000)}\n\nAsk for some of them with paths, or for the outline of one with read_definition.`,
     );
   });
 
@@ -140,7 +149,7 @@ describe('a directory', () => {
       await at.session.eval(
         `(map 'list (lambda (file) (length (gethash "text" file))) (gethash "files" ${form}))`,
       ),
-    ).toContain('(19000 19000)');
+    ).toContain('(3000 18900 30000 30000)');
   });
 });
 

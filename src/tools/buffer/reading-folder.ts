@@ -1,8 +1,8 @@
-// Decides what of a directory one answer shows: the text of all its files when there is room, else a list of them.
+// Decides what of a directory one answer shows: its files as far as there is room, or a list of them when that is little.
 
 import { messageOf } from '../../errors.ts';
 import type { Budget } from '../../files/walk.ts';
-import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
+import { boundLines, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import type { TextBuffer } from './buffers.ts';
@@ -11,7 +11,7 @@ import type { TextBuffer } from './buffers.ts';
 type Shown = Result & { data: object };
 
 /** Characters of texts that are kept for one answer, and for code, which needs no room in an answer. */
-const KEPT = 50_000;
+const KEPT = 80_000;
 const KEPT_FOR_CODE = 8_000_000;
 
 /** What a directory is called, and whether code reads it. */
@@ -59,8 +59,8 @@ function headOf({ data, text }: Shown): Shown {
 function folderText(path: string, read: readonly Shown[], long: boolean): string {
   const head = `${visibleName(path)} has ${read.length} ${read.length === 1 ? 'file' : 'files'}`;
   const texts = read.map(({ text }) => text);
-  if (!long && fittingRows([head, ...texts]).length > texts.length)
-    return joinSections([`${head}.`, ...texts]);
+  const fitting = long ? [] : fittingTexts(`${head}.`, read);
+  if (2 * lengthOf(fitting) >= lengthOf(texts)) return joinSections(fitting);
   const rows = fittingRows(read.map((shown) => headOf(shown).text));
   const more = read.length - rows.length;
   return joinSections([
@@ -70,4 +70,30 @@ function folderText(path: string, read: readonly Shown[], long: boolean): string
       `Note: ${more} more ${more === 1 ? 'file is' : 'files are'} not listed. Name a directory in this one.`,
     'Ask for some of them with paths, or for the outline of one with read_definition.',
   ]);
+}
+
+/** Returns HEAD, the texts of READ from the first on for which one answer has room, and which files are left. */
+function fittingTexts(head: string, read: readonly Shown[]): string[] {
+  for (let count = read.length; ; count -= 1) {
+    const texts = [head, ...read.slice(0, count).map(({ text }) => text), ...restTexts(read.slice(count))];
+    const fitting = fittingRows(texts).length;
+    if (fitting === texts.length || count === 0) return texts;
+    count = Math.min(count, fitting);
+  }
+}
+
+/** Files that are named when an answer has no room for them. */
+const NAMED = 40;
+
+function restTexts(rest: readonly Shown[]): string[] {
+  if (rest.length === 0) return [];
+  const names = listText(
+    rest.map((shown) => headOf(shown).text),
+    false,
+  );
+  return [`Not shown, as the answer is full; ask for them with paths:\n\n${boundLines(names, NAMED)}`];
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }

@@ -35,7 +35,7 @@ const READ_FILE = {
   name: 'read_file',
   title: 'Read file',
   description:
-    'Read a text file, or a range of its lines, exactly as it is: what it shows can be given to propose_file_edit. A directory gives all files in it, or their list when they are too long. It reaches the workspace, read roots and the sources of loaded systems. Where your own file tool reaches the file too, that does as well. A first line tells the file, the lines shown, how many there are, and the size in bytes.',
+    'Read a text file, or a range of its lines, exactly as it is: what it shows can be given to propose_file_edit. A directory gives its files as far as there is room, and the list of the others. It reaches the workspace, read roots and the sources of loaded systems. Where your own file tool reaches the file too, that does as well. A first line tells the file, the lines shown, how many there are, and the size in bytes.',
   parameters: [
     {
       name: 'path',
