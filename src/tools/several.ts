@@ -20,7 +20,9 @@ export async function lookedUpEach(
   look: (name: string) => Promise<Result>,
   { parameter = 'names', whole = false } = {},
 ): Promise<Result> {
-  const all = [...(name === undefined ? [] : [name]), ...names];
+  // Models that name several often leave the one that the schema requires empty, or name it again.
+  const named = name === undefined || (name === '' && names.length > 0) ? [] : [name];
+  const all = [...new Set([...named, ...names])];
   const [only, ...others] = all;
   if (only === undefined)
     throw new CallError(`${parameter} is empty; give at least one ${parameter.slice(0, -1)}.`);

@@ -63,9 +63,17 @@ describe('several files', () => {
     );
   });
 
+  test('are read once each, and the one that is required may be empty', async () => {
+    const both = await several(['one.txt', 'two.txt']);
+    expect(await read('', { paths: ['one.txt', 'two.txt', 'one.txt'] })).toBe(both);
+    expect(await read('one.txt', { paths: ['one.txt', 'two.txt'] })).toBe(both);
+    expect(await read('', { paths: [] })).toBe('failed: The path must not be empty.');
+  });
+
   test('that fill the answer are read, and the others named', async () => {
-    expect(await several(['two.txt', 'long.txt', 'long.txt', 'one.txt'])).toBe(
-      `${await read('two.txt')}\n\n${await read('long.txt')}\n\nNot shown, as the answer is full: long.txt, one.txt. Ask for those in another call.`,
+    at.put('long2.txt', `${'x'.repeat(30_000)}\n`);
+    expect(await several(['two.txt', 'long.txt', 'long2.txt', 'one.txt'])).toBe(
+      `${await read('two.txt')}\n\n${await read('long.txt')}\n\nNot shown, as the answer is full: long2.txt, one.txt. Ask for those in another call.`,
     );
   });
 
