@@ -93,7 +93,7 @@ export async function measureFirstStarts(stage, rounds) {
   ]);
   return {
     title: 'The very first start',
-    note: 'The same where nothing is in the cache: the agent is compiled, which takes 2 s of CPU on such a machine, and then loaded. The core from which later images start is made after that.',
+    note: 'The same where nothing is in the cache: the agent is compiled, by a process on each CPU, and then loaded. The core from which later images start is made after that.',
     ...compare(FIRST_MEASURES, samples),
   };
 }

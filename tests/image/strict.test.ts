@@ -1,20 +1,26 @@
 // The agent is built without a warning; a warning costs nobody the start of an image.
 
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
 import { PROJECT, temporaryFolder } from '../harness.ts';
 
+const STRICT = { LIVE_LISP_STRICT: '1' };
+const SIDE_BY_SIDE = { LIVE_LISP_WORKERS: '2', LIVE_LISP_SERVER: '1' };
+
 const folder = temporaryFolder();
+/** A copy of the first room, in which one function is wrong. */
+const lisp = join(folder.path, 'lisp');
+const wrong = ['LIVE-LISP.BASE', 'WRONG'] as const;
 afterAll(() => folder.remove());
 
-/** Builds the agent from LISP, its sources, and returns how SBCL ended and what it wrote. That is whether the symbol NAME of
- *  the package HOME is a function then. */
+/** Builds the agent from LISP, its sources, in the way that ENV says, and returns how SBCL ended and what it wrote. That is
+ *  whether the symbol NAME of the package HOME is a function then. */
 function build(
   lisp: string,
-  strict: boolean,
+  env: NodeJS.ProcessEnv,
   [home, name]: readonly [string, string],
 ): { status: number | null; stderr: string; stdout: string } {
   const load = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
@@ -28,21 +34,20 @@ function build(
         ...process.env,
         LIVE_LISP_BOOT: join(lisp, 'boot.lisp'),
         LIVE_LISP_FASL: join(folder.path, 'agent'),
-        ...(strict && { LIVE_LISP_STRICT: '1' }),
+        ...env,
       },
     },
   );
 }
 
 test('the compiler has nothing to say against the agent', () => {
-  const { status, stderr, stdout } = build(join(PROJECT, 'lisp'), true, ['LIVE-LISP.AGENT', 'MAIN']);
+  const { status, stderr, stdout } = build(join(PROJECT, 'lisp'), STRICT, ['LIVE-LISP.AGENT', 'MAIN']);
   expect(stderr).toBe('');
   expect(status).toBe(0);
   expect(stdout).toMatch(/MAIN/);
 });
 
 test('an undefined function, variable or type fails a strict build by name, and no other', () => {
-  const lisp = join(folder.path, 'lisp');
   cpSync(join(PROJECT, 'lisp'), lisp, { recursive: true });
   // The first room alone takes a tenth of the time.
   const boot = readFileSync(join(lisp, 'boot.lisp'), 'utf8');
@@ -53,13 +58,24 @@ test('an undefined function, variable or type fails a strict build by name, and 
     join(lisp, 'base', 'wire.lisp'),
     '(defun wrong (x) "Do." (typep x (quote no-such-type)) (no-such-function *no-such-variable*))\n',
   );
-  const wrong = ['LIVE-LISP.BASE', 'WRONG'] as const;
-  const { status, stderr } = build(lisp, true, wrong);
+  const { status, stderr } = build(lisp, STRICT, wrong);
   expect(status).toBe(1);
   for (const name of ['type', 'function', 'variable']) {
     expect(stderr).toMatch(new RegExp(`wire\\.lisp: .*undefined.*no-such-${name}`, 'i'));
   }
-  const other = build(lisp, false, wrong);
+  const other = build(lisp, {}, wrong);
   expect([other.status, other.stderr]).toEqual([0, '']);
   expect(other.stdout).toMatch(/WRONG/);
+});
+
+test('processes side by side make the whole fasl or none, and leave no part of it', () => {
+  const made = () => readdirSync(folder.path).filter((file) => file.startsWith('agent'));
+  expect(made()).toHaveLength(1);
+  for (const file of made()) rmSync(join(folder.path, file));
+  build(lisp, SIDE_BY_SIDE, wrong);
+  expect(made()).toHaveLength(1);
+  for (const file of made()) rmSync(join(folder.path, file));
+  appendFileSync(join(lisp, 'base', 'wire.lisp'), '(defun never-closed (');
+  build(lisp, SIDE_BY_SIDE, wrong);
+  expect(made()).toEqual([]);
 });

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { totalmem } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import { namesIn } from '../../leftovers.ts';
 import { makeFolder } from '../../paths.ts';
@@ -83,9 +83,16 @@ export function besidesHeapMb(): number {
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
 
-/** Returns how SBCL compiles the agent into the cache and ends. */
+/** Processes that compile the agent at most: each holds 100 MB, and the longest file bounds what more of them gain. */
+const WORKERS = 8;
+
+/** Returns how SBCL compiles the agent into the cache and ends, on all CPUs. */
 export function compilingCommand(sbcl: string, options: AgentOptions): Command {
-  const env = { ...agentFiles(options), LIVE_LISP_SERVER: String(process.pid) };
+  const env = {
+    ...agentFiles(options),
+    LIVE_LISP_SERVER: String(process.pid),
+    LIVE_LISP_WORKERS: String(Math.min(WORKERS, availableParallelism())),
+  };
   return command(sbcl, options, { forms: [LOAD_SOURCE, '(exit)'], env });
 }
 
