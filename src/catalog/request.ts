@@ -54,7 +54,7 @@ const LOOKS: readonly [RegExp, string][] = [
 
 /** Returns the telling words of QUERY as VOCABULARY knows them, and words for what it looks like. */
 export function readRequest(query: string, vocabulary: Vocabulary): Asked[] {
-  const text = query.slice(0, QUERY_LIMIT);
+  const text = query.slice(0, QUERY_LIMIT).normalize('NFKC');
   const names = new Set<string>();
   const plain = text.replace(NAMES, (name) => {
     const parts = words(name).filter(isTelling);
