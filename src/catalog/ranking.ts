@@ -5,7 +5,7 @@ import { FIELDS, type Field, fieldsOf, MEMORY_WEIGHT } from './fields.ts';
 import { Lexicon, NO_TERM } from './lexicon.ts';
 import { TOOL_CATEGORIES, type ToolMetadata } from './metadata.ts';
 import { Postings } from './postings.ts';
-import { type Asked, readRequest } from './request.ts';
+import { type Asked, readRequest, type Vocabulary } from './request.ts';
 import { Tally } from './tally.ts';
 import { isTelling, runs, stem } from './terms.ts';
 
@@ -26,10 +26,11 @@ const PUBLIC_WEIGHT = 100;
 /** Tools that are gone before the texts are arranged anew: those of a small catalog change often. */
 const LEAST_GONE = 1000;
 
-/** A tool that was found, and which part of what the request is about it has, from 0 to 1. */
+/** A tool that was found. */
 export interface Ranked {
   tool: ToolMetadata;
-  covered: number;
+  /** Which part of what the request is about it has, from 0 to 1, where that was asked for. */
+  covered?: number;
 }
 
 /** A tool as it was added, and the requests that it served before. */
@@ -138,35 +139,38 @@ export class Ranking {
     return this.#holders[term] ?? 0;
   }
 
-  /** Returns the term of WORD when a tool has it. */
-  #known(word: string): number | undefined {
-    const term = this.#lexicon.termOf(word);
-    return this.#holdersOf(term) > 0 ? term : undefined;
+  /** What requests are read with. */
+  readonly #vocabulary: Vocabulary = {
+    termOf: (word) => this.#held(this.#lexicon.termOf(word)),
+    termOfJoined: (first, second) => this.#held(this.#lexicon.termOfJoined(first, second)),
+    mended: (word) => this.#lexicon.mended(word),
+  };
+
+  /** Returns TERM when a tool has it, else NO_TERM. */
+  #held(term: number): number {
+    return this.#holdersOf(term) > 0 ? term : NO_TERM;
   }
 
   /** Returns what QUERY finds besides the tools WITHOUT and among those that ACCEPTS lets pass: at most MOST of them, the
-   *  likeliest first. Counts all of them that share a telling word with QUERY (S1.15, C32). */
+   *  likeliest first. What they cover is told of the first SHOWN. Counts all that share a telling word with QUERY (S1.15,
+   *  C32). */
   rank(
     query: string,
-    most: number,
+    { most, shown }: { most: number; shown: number },
     without: readonly ToolMetadata[] = [],
     accepts?: (tool: ToolMetadata) => boolean,
   ): RankedTools {
-    const asked = readRequest(query, {
-      has: (word) => this.#known(word) !== undefined,
-      mended: (word) => this.#lexicon.mended(word),
-    });
-    const all = asked.reduce((sum, { word, about }) => sum + (about && about * this.#tellingOfWord(word)), 0);
+    const asked = readRequest(query, this.#vocabulary);
+    const { wanted, all } = this.#wanted(asked);
     const tally = this.#tally;
-    const wanted = this.#wanted(asked);
     for (const { term, weight } of wanted) this.#postings.addUp(term, weight, tally);
     const categories = Array<number>(TOOL_CATEGORIES.length).fill(0);
     const best = tally.best(most, categories, this.#accepted(without, accepts));
     tally.clear();
-    const shares = this.#sharesOf(best, wanted);
-    const tools = best.map((id): Ranked => {
+    const shares = this.#sharesOf(best.slice(0, shown), wanted);
+    const tools = best.map((id, at): Ranked => {
       const { tool } = this.#documents[id] as Document;
-      return { tool, covered: all === 0 ? 1 : (shares.get(id) ?? 0) / all };
+      return at < shown ? { tool, covered: all === 0 ? 1 : (shares.get(id) ?? 0) / all } : { tool };
     });
     return { tools, categories };
   }
@@ -189,33 +193,30 @@ export class Ranking {
     return (id: number) => !left.has(id) && accepts?.((this.#documents[id] as Document).tool) !== false;
   }
 
-  /** Returns the terms of the words ASKED for that tools have, each once. */
-  #wanted(asked: readonly Asked[]): Wanted[] {
+  /** Returns the terms of the words ASKED for that tools have, each once, and how much ALL of ASKED is about. */
+  #wanted(asked: readonly Asked[]): { wanted: Wanted[]; all: number } {
     const wanted = new Map<number, Wanted>();
-    for (const { word, weight, about } of asked) {
-      const term = weight > 0 ? this.#known(word) : undefined;
-      if (term === undefined) continue;
+    let all = 0;
+    for (const { word, term, weight, about } of asked) {
+      const telling =
+        term === NO_TERM
+          ? this.#telling(0, usualShare(stem(word)))
+          : this.#telling(this.#holdersOf(term), this.#lexicon.shareOf(term));
+      all += about * telling;
+      if (term === NO_TERM || weight === 0) continue;
       const before = wanted.get(term);
-      const telling = this.#telling(this.#holdersOf(term), this.#lexicon.shareOf(term));
       wanted.set(term, {
         term,
         weight: Math.max(before?.weight ?? 0, weight * telling),
         about: (before?.about ?? 0) + about * telling,
       });
     }
-    return [...wanted.values()];
+    return { wanted: [...wanted.values()], all };
   }
 
   /** Returns how much a term tells one tool from others that HOLDERS tools have here, and SHARE of the public ones. */
   #telling(holders: number, share: number): number {
     return Math.log((this.#ids.size + PUBLIC_WEIGHT) / (holders + PUBLIC_WEIGHT * share));
-  }
-
-  /** Returns how much WORD tells, which is unknown here or not. */
-  #tellingOfWord(word: string): number {
-    const term = this.#known(word);
-    if (term === undefined) return this.#telling(0, usualShare(stem(word)));
-    return this.#telling(this.#holdersOf(term), this.#lexicon.shareOf(term));
   }
 
   /** Returns the tools of exactly that NAME, in any case, where - equals _, and the one of that id. */
@@ -244,26 +245,29 @@ export class Ranking {
 
   /** Returns the numbers of the tools that have the words within TEXT, else those at its ends; undefined when none tells. */
   #idsHolding(text: string): Iterable<number> | undefined {
-    const telling = runs(text).filter(({ run }) => isTelling(run));
-    const parts = telling.map(({ run, index }) => {
+    const within: number[] = [];
+    const ends: { run: string; first: boolean; last: boolean }[] = [];
+    for (const { run, index } of runs(text)) {
+      if (!isTelling(run)) continue;
+      const [first, last] = [index === 0, index + run.length === text.length];
+      const term = this.#lexicon.termOfWritten(run);
       // One at an end of the text can be a part of a longer word.
-      return { run, first: index === 0, last: index + run.length === text.length };
-    });
-    const whole = parts.filter(({ first, last }) => !first && !last);
-    if (whole.length > 0) return this.#idsHavingAll(whole.map(({ run }) => run));
-    const [one, other] = parts.map((part) => {
-      const terms = this.#lexicon.termsWith(part.run, part);
+      if (first || last) ends.push({ run, first, last });
+      else if (term === NO_TERM) return [];
+      else within.push(term);
+    }
+    if (within.length > 0) return this.#idsHavingAll(within);
+    const [one, other] = ends.map((end) => {
+      const terms = this.#lexicon.termsWith(end.run, end);
       return new Set([...terms].flatMap((term) => this.#postings.holders(term)));
     });
     return other === undefined ? one : [...other].filter((id) => one?.has(id));
   }
 
-  /** Returns the numbers of the tools that have all words of LIST, as they are written in both. */
-  #idsHavingAll(list: readonly string[]): number[] {
-    const terms = [...new Set(list.map((word) => this.#lexicon.termOfWritten(word)))];
-    const [rarest = NO_TERM, ...others] = terms.sort(
-      (one, other) => this.#holdersOf(one) - this.#holdersOf(other),
-    );
+  /** Returns the numbers of the tools that have all TERMS. */
+  #idsHavingAll(terms: readonly number[]): number[] {
+    const sorted = terms.toSorted((one, other) => this.#holdersOf(one) - this.#holdersOf(other));
+    const [rarest = NO_TERM, ...others] = new Set(sorted);
     let ids = this.#postings.holders(rarest);
     for (const term of others) ids = ids.length === 0 ? ids : this.#postings.among(term, ids);
     return ids;

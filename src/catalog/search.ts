@@ -114,7 +114,10 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   const { category, complexity, cemcpOnly } = options;
   const accepts =
     category || complexity || cemcpOnly ? (tool: ToolMetadata) => fits(tool, options) : undefined;
-  const room = Math.max(0, most + MOST_NAMED - fitting.length);
+  const room = {
+    most: Math.max(0, most + MOST_NAMED - fitting.length),
+    shown: Math.max(0, most - fitting.length),
+  };
   const taken = sure.map(({ tool }) => tool);
   const ranked = ranking.rank(query, room, taken, accepts);
   TOOL_CATEGORIES.forEach((each, at) => {
@@ -124,7 +127,7 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   return {
     hits: hits.slice(0, most),
     more: hits.slice(most, most + MOST_NAMED).map(({ tool }) => keyOf(tool)),
-    total: Object.values(categories).reduce((sum, count) => sum + count, 0),
+    total: fitting.length + ranked.categories.reduce((sum, count) => sum + count, 0),
     categories,
   };
 }
@@ -135,7 +138,7 @@ function mostOf(limit: number | undefined, sure: number, named: number): number 
   return Math.max(MOST_RANKED, named, Math.min(MOST, sure));
 }
 
-function rankedHit({ tool, covered }: Ranked): Hit {
+function rankedHit({ tool, covered = 0 }: Ranked): Hit {
   return { tool, why: { match: covered < LEAST_COVERED ? 'weak' : 'ranked' } };
 }
 
@@ -192,12 +195,16 @@ function literalHits(query: string, ranking: Ranking, catalog: Searchable): Map<
 /** Returns the points of TOOL for what is WANTED (S1.2); in its name - equals _ (C1). Only the keywords that clients are
  *  shown have points (C27). */
 function literalScore(tool: ToolMetadata, wanted: { text: string; name: string }): number {
+  const { name, keywords, shortDescription, fullDescription } = tool;
   const has = (text: string) => text.toLowerCase().includes(wanted.text);
+  const inFull = has(fullDescription);
+  // What the whole has not, its beginning has not.
+  const inShort = (inFull || !fullDescription.startsWith(shortDescription)) && has(shortDescription);
   return (
-    (spelled(tool.name).includes(wanted.name) ? POINTS.name : 0) +
-    tool.keywords.slice(0, MOST_KEYWORDS).filter(has).length * POINTS.keyword +
-    (has(tool.shortDescription) ? POINTS.shortDescription : 0) +
-    (has(tool.fullDescription) ? POINTS.fullDescription : 0)
+    (spelled(name).includes(wanted.name) ? POINTS.name : 0) +
+    (keywords.length > 0 ? keywords.slice(0, MOST_KEYWORDS).filter(has).length * POINTS.keyword : 0) +
+    (inShort ? POINTS.shortDescription : 0) +
+    (inFull ? POINTS.fullDescription : 0)
   );
 }
 

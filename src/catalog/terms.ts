@@ -21,10 +21,11 @@ const BORDER = new RegExp(
   'u',
 );
 
-/** Returns the runs of letters and numbers in TEXT, with where they begin. */
-export function runs(text: string): { run: string; index: number }[] {
-  const found = [...text.matchAll(RUN)].map(({ 0: run, index }) => ({ run, index }));
-  return found.filter(({ run }) => /[\p{L}\p{N}]/u.test(run));
+/** Yields the runs of letters and numbers in TEXT, with where they begin. */
+export function* runs(text: string): Generator<{ run: string; index: number }> {
+  for (const { 0: run, index } of text.matchAll(RUN)) {
+    if (PLAIN.test(run) || /[\p{L}\p{N}]/u.test(run)) yield { run, index };
+  }
 }
 
 /** Returns the words of TEXT in lower case. A name in camelCase is its parts and the whole. Of a script without spaces
