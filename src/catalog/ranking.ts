@@ -257,11 +257,24 @@ export class Ranking {
       else within.push(term);
     }
     if (within.length > 0) return this.#idsHavingAll(within);
-    const [one, other] = ends.map((end) => {
-      const terms = this.#lexicon.termsWith(end.run, end);
-      return new Set([...terms].flatMap((term) => this.#postings.holders(term)));
+    return ends.length === 0 ? undefined : this.#idsWithEnds(ends);
+  }
+
+  /** Returns the numbers of the tools that have a word for each of ENDS. */
+  #idsWithEnds(ends: readonly { run: string; first: boolean; last: boolean }[]): number[] {
+    const met = new Uint8Array(this.#documents.length);
+    let ids: number[] = [];
+    ends.forEach((end, at) => {
+      ids = [];
+      for (const term of this.#lexicon.termsWith(end.run, end)) {
+        for (const id of this.#postings.holders(term)) {
+          if (met[id] !== at) continue;
+          met[id] = at + 1;
+          ids.push(id);
+        }
+      }
     });
-    return other === undefined ? one : [...other].filter((id) => one?.has(id));
+    return ids;
   }
 
   /** Returns the numbers of the tools that have all TERMS. */
