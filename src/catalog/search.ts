@@ -197,14 +197,11 @@ function literalHits(query: string, ranking: Ranking, catalog: Searchable): Map<
 function literalScore(tool: ToolMetadata, wanted: { text: string; name: string }): number {
   const { name, keywords, shortDescription, fullDescription } = tool;
   const has = (text: string) => text.toLowerCase().includes(wanted.text);
-  const inFull = has(fullDescription);
-  // What the whole has not, its beginning has not.
-  const inShort = (inFull || !fullDescription.startsWith(shortDescription)) && has(shortDescription);
   return (
     (spelled(name).includes(wanted.name) ? POINTS.name : 0) +
     (keywords.length > 0 ? keywords.slice(0, MOST_KEYWORDS).filter(has).length * POINTS.keyword : 0) +
-    (inShort ? POINTS.shortDescription : 0) +
-    (inFull ? POINTS.fullDescription : 0)
+    (has(shortDescription) ? POINTS.shortDescription : 0) +
+    (has(fullDescription) ? POINTS.fullDescription : 0)
   );
 }
 
