@@ -105,6 +105,26 @@ function ourCatalog({ OpenCatalog, TOOL_CATALOG }, tools, history) {
   return catalog;
 }
 
+/**
+ * Returns how long it takes to put one tool in place of another in CATALOG. Each of a thousand TOOLS gets the description
+ * of the next.
+ * @param {any} catalog
+ * @param {readonly Tool[]} tools
+ */
+function timeChanges(catalog, tools) {
+  const times = tools
+    .slice(-1000)
+    .map((tool, at, all) => {
+      const { description } = all[(at + 1) % all.length] ?? tool;
+      const start = cpu();
+      catalog.add({ ...tool, description });
+      return cpu() - start;
+    })
+    .sort((one, other) => one - other);
+  const at = (/** @type {number} */ part) => times[Math.floor(times.length * part)] ?? 0;
+  return { p50: at(0.5), p99: at(0.99), most: times.at(-1) ?? 0 };
+}
+
 async function main() {
   const { values } = parseArgs({
     options: {
@@ -126,9 +146,12 @@ async function main() {
   const byId = new Map(shown.map((tool) => [idOf(tool), tool]));
   /** @type {any} */
   let ours;
+  /** @type {any} */
+  let catalog;
   const finders = {
     'live-lisp': () => {
-      ours = ourFinder(library, ourCatalog(library, tools, history));
+      catalog = ourCatalog(library, tools, history);
+      ours = ourFinder(library, catalog);
       return ours.find;
     },
     'the contract alone': () => ours.literal,
@@ -145,16 +168,18 @@ async function main() {
     answerable: answerable.length,
     weak: answerable.filter(({ query }) => !ours.isSure(query)).length,
   };
-  if (values.json) console.log(JSON.stringify({ tools: shown.length, figures, marks }, null, 2));
-  else print(shown.length, figures, marks);
+  const changes = values.grow === undefined || !tools ? undefined : timeChanges(catalog, tools);
+  if (values.json) console.log(JSON.stringify({ tools: shown.length, figures, marks, changes }, null, 2));
+  else print(shown.length, figures, marks, changes);
 }
 
 /**
  * @param {number} count
  * @param {any[]} figures
  * @param {{ foreign: number, unmarked: number, answerable: number, weak: number }} marks
+ * @param {{ p50: number, p99: number, most: number } | undefined} changes
  */
-function print(count, figures, marks) {
+function print(count, figures, marks, changes) {
   const number = (/** @type {number} */ each) => each.toFixed(3);
   const row = (/** @type {string[]} */ cells) => console.log(`| ${cells.join(' | ')} |`);
   console.log(
@@ -195,6 +220,9 @@ function print(count, figures, marks) {
   console.log(
     `\nMarked as weak: ${marks.weak} of ${marks.answerable} that a tool serves; not marked: ${marks.unmarked} of ${marks.foreign} that none does.`,
   );
+  if (!changes) return;
+  const [p50, p99, most] = [changes.p50, changes.p99, changes.most].map(number);
+  console.log(`One tool in place of another, ms: p50 ${p50}, p99 ${p99}, at most ${most} of a thousand.`);
 }
 
 await main();

@@ -85,10 +85,10 @@ export function searchText(words: readonly string[], catalog: Searchable): strin
   }
   const { tools, more, note } = executeSearchTools({ query }, catalog);
   if (tools.length === 0) return `No tool has a word of this: ${query}`;
-  const width = Math.max(...tools.map(({ name }) => name.length));
+  const width = Math.max(...tools.map(({ id, name }) => (id ?? name).length));
   const lines = tools.map(
-    ({ name, match, description }) =>
-      `${name.padEnd(width)}  ${(match ?? 'literal').padEnd(7)}  ${description}`,
+    ({ id, name, match, description }) =>
+      `${(id ?? name).padEnd(width)}  ${(match ?? 'literal').padEnd(7)}  ${description}`,
   );
   return [...lines, ...(more ? [`Then: ${more.join(', ')}`] : []), ...(note ? [note] : [])].join('\n');
 }

@@ -2,7 +2,13 @@
 
 import { CallError, messageOf } from '../errors.ts';
 import { firstSentence, titleOf } from '../kernel/tool.ts';
-import { schemaCost, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
+import {
+  schemaCost,
+  TOOL_CATEGORIES,
+  type TokenCost,
+  type ToolCategory,
+  type ToolMetadata,
+} from './metadata.ts';
 import { keyOf, Ranking } from './ranking.ts';
 
 /** A tool as others describe it; MCP's own Tool is one. */
@@ -46,10 +52,13 @@ export class OpenCatalog extends Map<string, ToolMetadata> {
   }
 }
 
-/** Returns the catalog that TEXT is, a tool in JSON a line. Throws a CallError that names the line that is none. */
+/** Returns the catalog that TEXT is, a tool in JSON a line; of two with one id the later counts. Throws a CallError that
+ *  names the line that is none. */
 export function readCatalog(text: string): OpenCatalog {
   const catalog = new OpenCatalog();
-  text.split('\n').forEach((line, at) => {
+  // Some editors begin a file with a mark of its encoding.
+  const lines = text.replace(/^\ufeff/, '').split('\n');
+  lines.forEach((line, at) => {
     if (line.trim() === '') return;
     try {
       catalog.add(JSON.parse(line));
@@ -79,8 +88,8 @@ function foreignMetadata(tool: ForeignTool): ToolMetadata {
   } = checked(tool);
   const own = TOOL_CATEGORIES.find((each) => each === category);
   const { properties, type } = inputSchema as { properties?: object; type?: string };
-  const cost = schemaCost(description, inputSchema);
-  const key = id ?? (server === undefined ? name : `${server}/${name}`);
+  const cost = costOf(description, inputSchema);
+  const key = id || (server ? `${server}/${name}` : name);
   return Object.freeze({
     name,
     title: titleOf(name),
@@ -103,24 +112,40 @@ function foreignMetadata(tool: ForeignTool): ToolMetadata {
   });
 }
 
-/** Returns TOOL when its parts are what a search reads. Throws a CallError that names the one that is not. */
+const PARTS = ['name', 'description', 'inputSchema', 'keywords', 'category', 'server', 'id'] as const;
+
+/** Returns the parts of TOOL that a search reads; null is absent. Throws a CallError that names the one that is wrong. */
 function checked(tool: ForeignTool): ForeignTool {
-  if (typeof tool !== 'object' || tool === null) throw new CallError('It must be an object.');
+  if (!isObject(tool)) throw new CallError('It must be an object.');
+  const parts = Object.fromEntries(
+    PARTS.map((part) => [part, tool[part] ?? undefined]),
+  ) as unknown as ForeignTool;
+  if (!parts.name) throw new CallError('It must have a name.');
   for (const part of ['name', 'description', 'category', 'server', 'id'] as const) {
-    if (part === 'name' ? !tool.name : tool[part] === undefined) {
-      if (part === 'name') throw new CallError('It must have a name.');
-      continue;
+    if (!['string', 'undefined'].includes(typeof parts[part])) {
+      throw new CallError(`Its ${part} must be a string.`);
     }
-    if (typeof tool[part] !== 'string') throw new CallError(`Its ${part} must be a string.`);
   }
-  const { keywords = [], inputSchema = {} } = tool;
+  const { keywords = [], inputSchema = {} } = parts;
   if (!Array.isArray(keywords) || keywords.some((each) => typeof each !== 'string')) {
     throw new CallError('Its keywords must be a list of strings.');
   }
-  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
   const { properties = {} } = inputSchema as { properties?: unknown };
   if (!isObject(inputSchema) || !isObject(properties)) {
     throw new CallError('Its inputSchema must be an object, and so must the properties in it.');
   }
-  return tool;
+  return parts;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns what the definition of a tool with DESCRIPTION and SCHEMA costs. Throws a CallError when SCHEMA is no JSON. */
+function costOf(description: string, schema: object): TokenCost {
+  try {
+    return schemaCost(description, schema);
+  } catch (error) {
+    throw new CallError(`Its inputSchema must be JSON: ${messageOf(error).split('\n')[0]}.`);
+  }
 }

@@ -54,8 +54,25 @@ export class Postings {
     return holders;
   }
 
-  /** Adds to TALLY what TERM tells of the documents that have it, WEIGHT times, and SHARE. */
-  addUp(term: number, weight: number, share: number, tally: Tally): void {
+  /** Returns those of IDS, which ascend, that have TERM. */
+  among(term: number, ids: readonly number[]): number[] {
+    const all = this.#ids;
+    const found: number[] = [];
+    let next = 0;
+    for (let block = this.#first[term] ?? 0; block !== 0 && next < ids.length; block = all[block] ?? 0) {
+      const end = this.#end(term, block);
+      let at = block + HEAD;
+      for (; next < ids.length && (ids[next] as number) <= (all[end - 1] as number); next++) {
+        const id = ids[next] as number;
+        at = firstFrom(all, id, at, end);
+        if (all[at] === id) found.push(id);
+      }
+    }
+    return found;
+  }
+
+  /** Adds to TALLY what TERM tells of the documents that have it, WEIGHT times. */
+  addUp(term: number, weight: number, tally: Tally): void {
     const [ids, values] = [this.#ids, this.#values];
     const { sums, met } = tally;
     let { count } = tally;
@@ -63,13 +80,28 @@ export class Postings {
       const end = this.#end(term, block);
       for (let at = block + HEAD; at < end; at++) {
         const id = ids[at] as number;
-        const sum = sums[id * 2] as number;
+        const sum = sums[id] as number;
         if (sum === 0) met[count++] = id;
-        sums[id * 2] = sum + weight * (values[at] as number);
-        sums[id * 2 + 1] = (sums[id * 2 + 1] as number) + share;
+        sums[id] = sum + weight * (values[at] as number);
       }
     }
     tally.count = count;
+  }
+
+  /** Returns the same postings, where terms and documents have the numbers that TERMS and IDS have for them. Those with a
+   *  negative one are left out. */
+  renumbered(terms: Int32Array, ids: Int32Array): Postings {
+    const others = new Postings();
+    terms.forEach((to, term) => {
+      for (let block = to < 0 ? 0 : (this.#first[term] ?? 0); block !== 0; block = this.#ids[block] ?? 0) {
+        const end = this.#end(term, block);
+        for (let at = block + HEAD; at < end; at++) {
+          const id = ids[this.#ids[at] as number] as number;
+          if (id >= 0) others.add(to, id, this.#values[at] as number);
+        }
+      }
+    });
+    return others;
   }
 
   /** Returns where the postings of TERM in BLOCK end. */
@@ -102,4 +134,15 @@ export class Postings {
 function grown<Kind extends Numbers>(numbers: Numbers, larger: Kind): Kind {
   larger.set(numbers);
   return larger;
+}
+
+/** Returns the place from AT to END, where NUMBERS ascend, of the first that is not below LEAST; the last is not. */
+function firstFrom(numbers: Int32Array, least: number, at: number, end: number): number {
+  let [low, high] = [at, end - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] as number) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

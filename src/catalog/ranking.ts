@@ -2,12 +2,12 @@
 
 import { USUAL_LENGTHS, usualShare } from './background.ts';
 import { FIELDS, type Field, fieldsOf, MEMORY_WEIGHT } from './fields.ts';
+import { Lexicon, NO_TERM } from './lexicon.ts';
 import { TOOL_CATEGORIES, type ToolMetadata } from './metadata.ts';
 import { Postings } from './postings.ts';
-import { type Asked, readRequest } from './request.ts';
-import { Spelling } from './spelling.ts';
+import { type Asked, readRequest, type Vocabulary } from './request.ts';
 import { Tally } from './tally.ts';
-import { isTelling, stem, words } from './terms.ts';
+import { isTelling, runs, stem } from './terms.ts';
 
 /** Returns NAME as names are compared: in lower case, where - equals _ (C1). */
 export function spelled(name: string): string {
@@ -26,13 +26,11 @@ const PUBLIC_WEIGHT = 100;
 /** Tools that are gone before the texts are arranged anew: those of a small catalog change often. */
 const LEAST_GONE = 1000;
 
-/** A word that tells nothing has no term. */
-const NO_TERM = -1;
-
-/** A tool that was found, and which part of what the request is about it has, from 0 to 1. */
+/** A tool that was found. */
 export interface Ranked {
   tool: ToolMetadata;
-  covered: number;
+  /** Which part of what the request is about it has, from 0 to 1, where that was asked for. */
+  covered?: number;
 }
 
 /** A tool as it was added, and the requests that it served before. */
@@ -57,21 +55,15 @@ export interface RankedTools {
 
 /** The texts of some tools, arranged so that requests find them; a tool can come, change and go at any time. */
 export class Ranking {
-  /** The number of each term. */
-  readonly #terms = new Map<string, number>();
-  /** The terms of words as they are written. */
-  readonly #words = new Map<string, number>();
-  #spelling = new Spelling();
+  readonly #lexicon = new Lexicon();
   #postings = new Postings();
   /** How many tools have each term. */
-  readonly #holders: number[] = [];
-  /** Which share of the public tools has each term. */
-  readonly #shares: number[] = [];
+  #holders: number[] = [];
   /** The tools by number; one that changed has another number. */
   #documents: (Document | undefined)[] = [];
   readonly #ids = new Map<string, number>();
   /** The numbers of the tools of each name, as `spelled` writes it; some can be of tools that are gone. */
-  readonly #named = new Map<string, number | readonly number[]>();
+  readonly #named = new Map<string, number | number[]>();
   /** What a search adds up for each tool, whose kind is the place of its category among TOOL_CATEGORIES. */
   readonly #tally = new Tally();
 
@@ -94,23 +86,33 @@ export class Ranking {
     if (this.#documents.length > this.#ids.size * 2 + LEAST_GONE) this.#arrangeAnew();
   }
 
+  /** Takes out what is left of the tools that are gone, and of words that no tool has any more. */
   #arrangeAnew(): void {
-    const documents = this.#documents;
-    this.#postings = new Postings();
-    this.#spelling = new Spelling();
-    for (const map of [this.#terms, this.#words, this.#ids, this.#named]) map.clear();
-    for (const list of [this.#holders, this.#shares]) list.length = 0;
+    const ids = placesOf(this.#documents, (document) => document !== undefined);
+    const terms = placesOf(this.#holders, (holders) => holders > 0);
+    this.#postings = this.#postings.renumbered(terms, ids);
+    this.#lexicon.renumber(terms);
+    this.#holders = this.#holders.filter((holders) => holders > 0);
+    const documents = this.#documents.filter((document) => document !== undefined);
     this.#documents = [];
-    for (const document of documents) if (document !== undefined) this.#add(document);
+    this.#named.clear();
+    for (const document of documents) this.#number(document);
   }
 
-  #add(document: Document): void {
+  /** Gives DOCUMENT the next number, and returns that. */
+  #number(document: Document): number {
     const id = this.#documents.push(document) - 1;
     this.#ids.set(document.key, id);
     this.#tally.add(id, TOOL_CATEGORIES.indexOf(document.tool.category));
     const name = spelled(document.tool.name);
-    const others = this.#idsOf(name);
-    this.#named.set(name, others.length === 0 ? id : [...others, id]);
+    const others = this.#named.get(name);
+    if (typeof others === 'object') others.push(id);
+    else this.#named.set(name, others === undefined ? id : [others, id]);
+    return id;
+  }
+
+  #add(document: Document): void {
+    const id = this.#number(document);
     for (const [term, weight] of this.#weigh(document)) {
       this.#holders[term] = this.#holdersOf(term) + 1;
       this.#postings.add(term, id, (weight * (SATURATION + 1)) / (weight + SATURATION));
@@ -123,70 +125,64 @@ export class Ranking {
     const add = (term: number, more: number) => weights.set(term, (weights.get(term) ?? 0) + more);
     for (const [field, text] of Object.entries(fieldsOf(tool))) {
       if (text === '') continue;
-      const terms = this.#termsOf(text);
+      const terms = this.#lexicon.learn(text);
       const { weight, length } = FIELDS[field as Field];
       const each = weight / (1 - length + (length * terms.length) / (USUAL_LENGTHS[field] ?? 1));
       for (const term of terms) add(term, each);
     }
-    for (const term of new Set(past.flatMap((request) => this.#termsOf(request)))) add(term, MEMORY_WEIGHT);
+    for (const term of new Set(past.flatMap((request) => this.#lexicon.learn(request))))
+      add(term, MEMORY_WEIGHT);
     return weights;
-  }
-
-  #termsOf(text: string): number[] {
-    return words(text)
-      .map((word) => this.#words.get(word) ?? this.#learn(word))
-      .filter((term) => term !== NO_TERM);
-  }
-
-  /** Returns the term of WORD, which is new. */
-  #learn(word: string): number {
-    const text = isTelling(word) ? stem(word) : undefined;
-    const term = text === undefined ? NO_TERM : (this.#terms.get(text) ?? this.#terms.size);
-    if (text !== undefined) {
-      this.#terms.set(text, term);
-      this.#shares[term] ??= usualShare(text);
-      // A number is no slip of another.
-      if (!/\d/.test(word)) this.#spelling.add(word);
-    }
-    this.#words.set(word, term);
-    return term;
   }
 
   #holdersOf(term: number): number {
     return this.#holders[term] ?? 0;
   }
 
-  /** Returns the term of WORD when a tool has it. */
-  #known(word: string): number | undefined {
-    const term = this.#words.get(word) ?? this.#terms.get(stem(word));
-    return term !== undefined && this.#holdersOf(term) > 0 ? term : undefined;
+  /** What requests are read with. */
+  readonly #vocabulary: Vocabulary = {
+    termOf: (word) => this.#held(this.#lexicon.termOf(word)),
+    termOfJoined: (first, second) => this.#held(this.#lexicon.termOfJoined(first, second)),
+    mended: (word) => this.#lexicon.mended(word),
+  };
+
+  /** Returns TERM when a tool has it, else NO_TERM. */
+  #held(term: number): number {
+    return this.#holdersOf(term) > 0 ? term : NO_TERM;
   }
 
   /** Returns what QUERY finds besides the tools WITHOUT and among those that ACCEPTS lets pass: at most MOST of them, the
-   *  likeliest first. Counts all of them that share a telling word with QUERY (S1.15, C32). */
+   *  likeliest first. What they cover is told of the first SHOWN. Counts all that share a telling word with QUERY (S1.15,
+   *  C32). */
   rank(
     query: string,
-    most: number,
+    { most, shown }: { most: number; shown: number },
     without: readonly ToolMetadata[] = [],
     accepts?: (tool: ToolMetadata) => boolean,
   ): RankedTools {
-    const asked = readRequest(query, {
-      has: (word) => this.#known(word) !== undefined,
-      mended: (word) => this.#spelling.mended(word),
-    });
-    const all = asked.reduce((sum, { word, about }) => sum + (about && about * this.#tellingOfWord(word)), 0);
+    const asked = readRequest(query, this.#vocabulary);
+    const { wanted, all } = this.#wanted(asked);
     const tally = this.#tally;
-    for (const { term, weight, about } of this.#wanted(asked)) {
-      this.#postings.addUp(term, weight, about, tally);
-    }
+    for (const { term, weight } of wanted) this.#postings.addUp(term, weight, tally);
     const categories = Array<number>(TOOL_CATEGORIES.length).fill(0);
     const best = tally.best(most, categories, this.#accepted(without, accepts));
-    const tools = best.map((id): Ranked => {
-      const { tool } = this.#documents[id] as Document;
-      return { tool, covered: all === 0 ? 1 : tally.share(id) / all };
-    });
     tally.clear();
+    const shares = this.#sharesOf(best.slice(0, shown), wanted);
+    const tools = best.map((id, at): Ranked => {
+      const { tool } = this.#documents[id] as Document;
+      return at < shown ? { tool, covered: all === 0 ? 1 : (shares.get(id) ?? 0) / all } : { tool };
+    });
     return { tools, categories };
+  }
+
+  /** Returns how much each tool of IDS has of what the terms WANTED are about. */
+  #sharesOf(ids: readonly number[], wanted: readonly Wanted[]): Map<number, number> {
+    const shares = new Map<number, number>();
+    const ascending = ids.toSorted((one, other) => one - other);
+    for (const { term, about } of wanted) {
+      for (const id of this.#postings.among(term, ascending)) shares.set(id, (shares.get(id) ?? 0) + about);
+    }
+    return shares;
   }
 
   /** Returns what says by its number whether a tool is none of those WITHOUT, and ACCEPTS lets it pass; undefined when
@@ -197,21 +193,25 @@ export class Ranking {
     return (id: number) => !left.has(id) && accepts?.((this.#documents[id] as Document).tool) !== false;
   }
 
-  /** Returns the terms of the words ASKED for that tools have, each once. */
-  #wanted(asked: readonly Asked[]): Wanted[] {
+  /** Returns the terms of the words ASKED for that tools have, each once, and how much ALL of ASKED is about. */
+  #wanted(asked: readonly Asked[]): { wanted: Wanted[]; all: number } {
     const wanted = new Map<number, Wanted>();
-    for (const { word, weight, about } of asked) {
-      const term = weight > 0 ? this.#known(word) : undefined;
-      if (term === undefined) continue;
+    let all = 0;
+    for (const { word, term, weight, about } of asked) {
+      const telling =
+        term === NO_TERM
+          ? this.#telling(0, usualShare(stem(word)))
+          : this.#telling(this.#holdersOf(term), this.#lexicon.shareOf(term));
+      all += about * telling;
+      if (term === NO_TERM || weight === 0) continue;
       const before = wanted.get(term);
-      const telling = this.#telling(this.#holdersOf(term), this.#shares[term] ?? 0);
       wanted.set(term, {
         term,
         weight: Math.max(before?.weight ?? 0, weight * telling),
         about: (before?.about ?? 0) + about * telling,
       });
     }
-    return [...wanted.values()];
+    return { wanted: [...wanted.values()], all };
   }
 
   /** Returns how much a term tells one tool from others that HOLDERS tools have here, and SHARE of the public ones. */
@@ -219,16 +219,12 @@ export class Ranking {
     return Math.log((this.#ids.size + PUBLIC_WEIGHT) / (holders + PUBLIC_WEIGHT * share));
   }
 
-  /** Returns how much WORD tells, which is unknown here or not. */
-  #tellingOfWord(word: string): number {
-    const term = this.#known(word);
-    if (term === undefined) return this.#telling(0, usualShare(stem(word)));
-    return this.#telling(this.#holdersOf(term), this.#shares[term] ?? 0);
-  }
-
-  /** Returns the tools of exactly that NAME, in any case, where - equals _. */
+  /** Returns the tools of exactly that NAME, in any case, where - equals _, and the one of that id. */
   named(name: string): ToolMetadata[] {
-    return this.#idsOf(spelled(name)).flatMap((id) => this.#documents[id]?.tool ?? []);
+    const ids = this.#idsOf(spelled(name));
+    const id = this.#ids.get(name);
+    if (id !== undefined && !ids.includes(id)) ids.push(id);
+    return ids.flatMap((each) => this.#documents[each]?.tool ?? []);
   }
 
   /** Returns the numbers of the tools of NAME, as `spelled` writes it. */
@@ -238,7 +234,7 @@ export class Ranking {
     return [ids].flat().filter((id) => this.#documents[id] !== undefined);
   }
 
-  /** Returns the tools whose texts can have TEXT, which is in lower case, as a part: all that have one of its words. */
+  /** Returns the tools whose texts can have TEXT, which is in lower case, as a part. */
   *holding(text: string): Iterable<ToolMetadata> {
     const ids = this.#idsHolding(text) ?? this.#documents.keys();
     for (const id of ids) {
@@ -247,27 +243,52 @@ export class Ranking {
     }
   }
 
-  /** Returns the numbers of the tools that have one of the words of TEXT; undefined when none of them tells. */
+  /** Returns the numbers of the tools that have the words within TEXT, else those at its ends; undefined when none tells. */
   #idsHolding(text: string): Iterable<number> | undefined {
-    const runs = [...text.matchAll(/[\p{L}\p{N}]+/gu)].filter(([run]) => isTelling(run));
-    const longest = runs.reduce((best, [run]) => (run.length > best.length ? run : best), '');
-    if (longest === '') return undefined;
-    // One at an end of the text can be a part of a longer word.
-    const whole = runs.filter(({ 0: run, index }) => index > 0 && index + run.length < text.length);
-    const terms = whole.length > 0 ? [this.#rarest(whole.map(([run]) => run))] : this.#termsWithin(longest);
-    return new Set([...terms].flatMap((term) => this.#postings.holders(term)));
+    const within: number[] = [];
+    const ends: { run: string; first: boolean; last: boolean }[] = [];
+    for (const { run, index } of runs(text)) {
+      if (!isTelling(run)) continue;
+      const [first, last] = [index === 0, index + run.length === text.length];
+      const term = this.#lexicon.termOfWritten(run);
+      // One at an end of the text can be a part of a longer word.
+      if (first || last) ends.push({ run, first, last });
+      else if (term === NO_TERM) return [];
+      else within.push(term);
+    }
+    if (within.length > 0) return this.#idsHavingAll(within);
+    return ends.length === 0 ? undefined : this.#idsWithEnds(ends);
   }
 
-  /** Returns the term of that of LIST which the fewest tools have. */
-  #rarest(list: readonly string[]): number {
-    const terms = list.map((word) => this.#words.get(word) ?? NO_TERM);
-    return terms.reduce((best, term) => (this.#holdersOf(term) < this.#holdersOf(best) ? term : best));
+  /** Returns the numbers of the tools that have a word for each of ENDS. */
+  #idsWithEnds(ends: readonly { run: string; first: boolean; last: boolean }[]): number[] {
+    const met = new Uint8Array(this.#documents.length);
+    let ids: number[] = [];
+    ends.forEach((end, at) => {
+      ids = [];
+      for (const term of this.#lexicon.termsWith(end.run, end)) {
+        for (const id of this.#postings.holders(term)) {
+          if (met[id] !== at) continue;
+          met[id] = at + 1;
+          ids.push(id);
+        }
+      }
+    });
+    return ids;
   }
 
-  /** Returns the terms of the words that have TEXT as a part. */
-  #termsWithin(text: string): Set<number> {
-    const terms = new Set<number>();
-    for (const [word, term] of this.#words) if (term !== NO_TERM && word.includes(text)) terms.add(term);
-    return terms;
+  /** Returns the numbers of the tools that have all TERMS. */
+  #idsHavingAll(terms: readonly number[]): number[] {
+    const sorted = terms.toSorted((one, other) => this.#holdersOf(one) - this.#holdersOf(other));
+    const [rarest = NO_TERM, ...others] = new Set(sorted);
+    let ids = this.#postings.holders(rarest);
+    for (const term of others) ids = ids.length === 0 ? ids : this.#postings.among(term, ids);
+    return ids;
   }
+}
+
+/** Returns the place that each of LIST has among those that STAYS is true of, -1 for the others. */
+function placesOf<Item>(list: readonly Item[], stays: (item: Item) => boolean): Int32Array {
+  let next = 0;
+  return Int32Array.from(list, (item) => (stays(item) ? next++ : -1));
 }

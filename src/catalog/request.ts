@@ -1,6 +1,7 @@
 // Decides what a request in plain words asks for: which of its words count how much.
 
 import { isUsual } from './background.ts';
+import { NO_TERM } from './lexicon.ts';
 import { SHORTEST_SLIP } from './spelling.ts';
 import { isTelling, stem, words } from './terms.ts';
 
@@ -9,8 +10,10 @@ export const QUERY_LIMIT = 1000;
 
 /** What a catalog knows of words. */
 export interface Vocabulary {
-  /** Returns whether a tool has WORD, or another form of it. */
-  has(word: string): boolean;
+  /** Returns the term of WORD when a tool has it, or another form of it; else NO_TERM. */
+  termOf(word: string): number;
+  /** Returns the same for the words FIRST and SECOND as one. */
+  termOfJoined(first: string, second: string): number;
   /** Returns the known word that WORD is likeliest a slip of typing of, or WORD. */
   mended(word: string): string;
 }
@@ -18,6 +21,8 @@ export interface Vocabulary {
 /** A word of a request. */
 export interface Asked {
   word: string;
+  /** NO_TERM when no tool has it. */
+  term: number;
   /** What it counts beside a plain word that stands once. */
   weight: number;
   /** Which part of it counts in what the request is about. */
@@ -37,8 +42,8 @@ const LOOK_SUBJECT = 2;
 /** How much more a word counts that is repeated: the square root of how often it stands. */
 const REPEATED = 0.5;
 
-/** Names as programs have them: PACKAGE:NAME, *NAME*, FILE.EXTENSION, names-with-hyphens and with_underscores. */
-const NAMES = /[\w.*+-]{0,80}::?[\w*+-]+|\*[\w-]+\*|\w+\.[\w.]+|\w+(?:[-_]\w+)+/g;
+/** Names as programs have them: PACKAGE:NAME, FILE.EXTENSION, names-with-hyphens and with_underscores, *NAME*. */
+const NAMES = /(?<!\w)(?:[\w.*+-]{0,80}::?[\w*+-]+|\w+\.[\w.]+|\w+(?:[-_]\w+)+)|\*[\w-]+\*/g;
 
 /** What a request is about in which something looks like this. */
 const LOOKS: readonly [RegExp, string][] = [
@@ -54,11 +59,11 @@ const LOOKS: readonly [RegExp, string][] = [
 
 /** Returns the telling words of QUERY as VOCABULARY knows them, and words for what it looks like. */
 export function readRequest(query: string, vocabulary: Vocabulary): Asked[] {
-  const text = query.slice(0, QUERY_LIMIT);
+  const text = query.slice(0, QUERY_LIMIT).normalize('NFKC');
   const names = new Set<string>();
   const plain = text.replace(NAMES, (name) => {
     const parts = words(name).filter(isTelling);
-    if (parts.every((part) => vocabulary.has(part))) return name;
+    if (parts.every((part) => vocabulary.termOf(part) !== NO_TERM)) return name;
     for (const part of parts) names.add(part);
     return ' ';
   });
@@ -67,40 +72,46 @@ export function readRequest(query: string, vocabulary: Vocabulary): Asked[] {
   const all = words(text);
   for (const word of all) if (isTelling(word)) times.set(word, (times.get(word) ?? 0) + 1);
   const asked = [...times].map(([word, count]): Asked => {
-    if (names.has(word)) return { word, weight: NAME_PART, about: 0 };
+    if (names.has(word)) return { word, term: vocabulary.termOf(word), weight: NAME_PART, about: 0 };
     // A capital begins a name, which is no slip.
     return plainWord(word, count ** REPEATED, vocabulary, text.includes(word));
   });
-  const seen = looks(text).filter((word) => vocabulary.has(word));
-  const added = [...weighed(joined(all, vocabulary), JOINED, 0), ...weighed(seen, LOOK, LOOK_SUBJECT)];
-  return [...asked, ...added.filter(({ word }) => !times.has(word))];
+  const added = [
+    ...joined(all, vocabulary),
+    ...looks(text).map((word) => ({
+      word,
+      term: vocabulary.termOf(word),
+      weight: LOOK,
+      about: LOOK_SUBJECT,
+    })),
+  ];
+  return [...asked, ...added.filter(({ word, term }) => term !== NO_TERM && !times.has(word))];
 }
 
 /** Returns what WORD counts, which weighs WEIGHT when VOCABULARY has it; a slip is mended where it CAN be one. */
 function plainWord(word: string, weight: number, vocabulary: Vocabulary, can: boolean): Asked {
-  if (vocabulary.has(word)) return { word, weight, about: 1 };
-  if (isUsual(stem(word))) return { word, weight: 0, about: ELSEWHERE };
+  const term = vocabulary.termOf(word);
+  if (term !== NO_TERM) return { word, term, weight, about: 1 };
+  if (isUsual(stem(word))) return { word, term, weight: 0, about: ELSEWHERE };
   const isSlip = can && word.length >= SHORTEST_SLIP && !/\d/.test(word);
   const mended = isSlip ? vocabulary.mended(word) : word;
-  if (mended !== word) return { word: mended, weight: weight * MENDED, about: 1 };
-  return { word, weight: 0, about: UNKNOWN };
+  if (mended === word) return { word, term, weight: 0, about: UNKNOWN };
+  return { word: mended, term: vocabulary.termOf(mended), weight: weight * MENDED, about: 1 };
 }
 
 /** Returns each two words of ALL that follow each other and are one word of VOCABULARY: stack and trace. */
-function joined(all: readonly string[], vocabulary: Vocabulary): string[] {
-  const found: string[] = [];
+function joined(all: readonly string[], vocabulary: Vocabulary): Asked[] {
+  const found: Asked[] = [];
   for (let at = 1; at < all.length; at++) {
     const [first, second] = [all[at - 1] as string, all[at] as string];
     if (!isTelling(first) && !isTelling(second)) continue;
-    if (vocabulary.has(first + second)) found.push(first + second);
+    const term = vocabulary.termOfJoined(first, second);
+    if (term !== NO_TERM) found.push({ word: first + second, term, weight: JOINED, about: 0 });
   }
   return found;
 }
 
+/** Returns the words for what TEXT looks like, each once. */
 function looks(text: string): string[] {
-  return LOOKS.flatMap(([pattern, meaning]) => (pattern.test(text) ? meaning.split(' ') : []));
-}
-
-function weighed(list: readonly string[], weight: number, about: number): Asked[] {
-  return [...new Set(list)].map((word) => ({ word, weight, about }));
+  return [...new Set(LOOKS.flatMap(([pattern, meaning]) => (pattern.test(text) ? meaning.split(' ') : [])))];
 }

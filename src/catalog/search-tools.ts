@@ -10,7 +10,6 @@ import {
   type Tool,
   type ToolDescription,
 } from '../kernel/tool.ts';
-import { getCatalogSummary } from './catalog.ts';
 import { type McpTool, toMCPTool } from './mcp-tool.ts';
 import { CATEGORY_FILTERS, metadataOf, type ToolCategory, type ToolMetadata } from './metadata.ts';
 import { QUERY_LIMIT } from './request.ts';
@@ -21,6 +20,8 @@ export type SearchToolsArgs = ToolSearchOptions;
 /** One tool as search_tools answers (S1.10). */
 export interface FoundTool {
   name: string;
+  /** Its id, where that is not its name: a catalog of several servers can have tools of one name. */
+  id?: string;
   description: string;
   category: ToolCategory;
   complexity: Complexity;
@@ -34,7 +35,7 @@ export interface FoundTool {
 export interface SearchToolsResult {
   success: true;
   tools: FoundTool[];
-  /** The names of those that come next. */
+  /** The names, or the ids, of those that come next. */
   more?: string[];
   summary: {
     /** How many tools were found, before the limit. */
@@ -148,6 +149,7 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
     success: true,
     tools: result.tools.map((tool) => ({
       name: tool.name,
+      ...(tool.id && { id: tool.id }),
       description: tool.shortDescription,
       category: tool.category,
       complexity: tool.complexity,
@@ -159,7 +161,7 @@ export function executeSearchTools(args: SearchToolsArgs, catalog: Searchable): 
     ...(result.more && { more: result.more }),
     summary: {
       totalFound: result.totalCount,
-      totalInCatalog: getCatalogSummary(catalog).totalTools,
+      totalInCatalog: catalog.size,
       byCategory: result.categories,
     },
     ...(query !== undefined && { query }),

@@ -3,7 +3,7 @@
 import { type Complexity, MOST_KEYWORDS } from '../kernel/tool.ts';
 import { countCategories } from './catalog.ts';
 import { type CategoryFilter, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
-import { type Ranked, Ranking, spelled } from './ranking.ts';
+import { keyOf, type Ranked, Ranking, spelled } from './ranking.ts';
 
 export interface ToolSearchOptions {
   category?: CategoryFilter;
@@ -28,7 +28,7 @@ export interface CatalogEntry extends Omit<ToolMetadata, 'inputSchema'> {
 
 export interface ToolSearchResult {
   tools: CatalogEntry[];
-  /** The names of those that come next. */
+  /** The names, or the ids, of those that come next. */
   more?: string[];
   /** How many were found, before the limit. */
   totalCount: number;
@@ -99,21 +99,25 @@ function listTools(options: ToolSearchOptions, catalog: Searchable): Found {
 function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): Found {
   const ranking = catalog.ranking ?? rankingOf(catalog);
   const literal = literalHits(query, ranking, catalog);
-  const named = namedTools(query, ranking).map(
-    (tool): Hit => literal.find((hit) => hit.tool === tool) ?? { tool, why: { match: 'ranked' } },
-  );
-  const sure = [...named, ...literal.filter((hit) => !named.includes(hit))];
+  const named = namedTools(query, ranking);
+  const sure = [...new Set([...named, ...literal.keys()])].map((tool): Hit => {
+    const searchScore = literal.get(tool);
+    return { tool, why: searchScore === undefined ? { match: 'ranked' } : { searchScore } };
+  });
   const fitting = sure.filter(({ tool }) => fits(tool, options));
   const categories = countCategories(fitting.map(({ tool }) => tool));
   const most = mostOf(options.limit, fitting.length, named.length);
-  const onlyLiteral = literal.length > 0 && !/\S\s+\S/.test(query);
+  const onlyLiteral = literal.size > 0 && !/\S\s+\S/.test(query);
   if (onlyLiteral) {
     return { hits: fitting.slice(0, most), more: [], total: fitting.length, categories };
   }
   const { category, complexity, cemcpOnly } = options;
   const accepts =
     category || complexity || cemcpOnly ? (tool: ToolMetadata) => fits(tool, options) : undefined;
-  const room = Math.max(0, most + MOST_NAMED - fitting.length);
+  const room = {
+    most: Math.max(0, most + MOST_NAMED - fitting.length),
+    shown: Math.max(0, most - fitting.length),
+  };
   const taken = sure.map(({ tool }) => tool);
   const ranked = ranking.rank(query, room, taken, accepts);
   TOOL_CATEGORIES.forEach((each, at) => {
@@ -122,8 +126,8 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   const hits = [...fitting, ...ranked.tools.map(rankedHit)];
   return {
     hits: hits.slice(0, most),
-    more: hits.slice(most, most + MOST_NAMED).map(({ tool }) => tool.name),
-    total: Object.values(categories).reduce((sum, count) => sum + count, 0),
+    more: hits.slice(most, most + MOST_NAMED).map(({ tool }) => keyOf(tool)),
+    total: fitting.length + ranked.categories.reduce((sum, count) => sum + count, 0),
     categories,
   };
 }
@@ -134,7 +138,7 @@ function mostOf(limit: number | undefined, sure: number, named: number): number 
   return Math.max(MOST_RANKED, named, Math.min(MOST, sure));
 }
 
-function rankedHit({ tool, covered }: Ranked): Hit {
+function rankedHit({ tool, covered = 0 }: Ranked): Hit {
   return { tool, why: { match: covered < LEAST_COVERED ? 'weak' : 'ranked' } };
 }
 
@@ -147,41 +151,57 @@ function rankingOf(catalog: Searchable): Ranking {
 
 /** A word that only a name looks like: with a sign or a digit in it, or in camelCase. */
 const LOOKS_LIKE_NAME = /[\w-][-_.:/\d][\w-]|\p{Ll}\p{Lu}/u;
+/** What stands between names: nothing, the signs of a list, or whatever is no part of a name as programs have them. */
+const BETWEEN_NAMES = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
 
-/** Returns the tools that QUERY names: all of them when it has nothing but names, else those whose names are no words of
- *  a sentence. */
+/** Returns the tools that QUERY names (C27). When it has more than names, these are only those whose names are no words of a
+ *  sentence. */
 function namedTools(query: string, ranking: Ranking): ToolMetadata[] {
-  const names = query.split(/[\s,;"'`()?!]+/).filter((word) => word !== '');
-  const tools = names.map((name) => ranking.named(name.replace(/[.:]+$/, '')));
-  const all = tools.every((list) => list.length > 0);
-  return [...new Set(tools.filter((_, at) => all || LOOKS_LIKE_NAME.test(names[at] ?? '')).flat())];
+  const named = new Set<ToolMetadata>();
+  for (const between of BETWEEN_NAMES) {
+    const names = query.split(between).filter((name) => /[^\s.:/-]/.test(name));
+    const only = names.every((name) => toolsOf(name, ranking).length > 0);
+    for (const name of names) {
+      if (only || LOOKS_LIKE_NAME.test(name)) for (const tool of toolsOf(name, ranking)) named.add(tool);
+    }
+  }
+  return [...named];
 }
 
-/** Returns the literal hits of QUERY by their points, equal ones in the order of CATALOG (S1.2, S1.4). */
-function literalHits(query: string, ranking: Ranking, catalog: Searchable) {
+/** Returns the tools of NAME, which can have signs of the sentence at its ends. */
+function toolsOf(name: string, ranking: Ranking): readonly ToolMetadata[] {
+  const tools = ranking.named(name.trim());
+  const inner = tools.length > 0 ? name : name.replace(/^[\s.:/-]+|[\s.:/-]+$/g, '');
+  return inner === name ? tools : ranking.named(inner);
+}
+
+/** Returns the literal hits of QUERY with their points, the most first, equal ones in the order of CATALOG (S1.2, S1.4). */
+function literalHits(query: string, ranking: Ranking, catalog: Searchable): Map<ToolMetadata, number> {
   const wanted = { text: query.toLowerCase(), name: spelled(query) };
   const scores = new Map<ToolMetadata, number>();
   for (const tool of ranking.holding(wanted.text)) {
     const score = literalScore(tool, wanted);
     if (score > 0) scores.set(tool, score);
   }
-  const hits: { tool: ToolMetadata; why: { searchScore: number } }[] = [];
-  for (const tool of scores.size === 0 ? [] : catalog.values()) {
-    const searchScore = scores.get(tool);
-    if (searchScore !== undefined) hits.push({ tool, why: { searchScore } });
+  if (scores.size < 2) return scores;
+  const hits: [ToolMetadata, number][] = [];
+  for (const tool of catalog.values()) {
+    const score = scores.get(tool);
+    if (score !== undefined) hits.push([tool, score]);
   }
-  return hits.sort((one, other) => other.why.searchScore - one.why.searchScore);
+  return new Map(hits.sort(([, one], [, other]) => other - one));
 }
 
 /** Returns the points of TOOL for what is WANTED (S1.2); in its name - equals _ (C1). Only the keywords that clients are
  *  shown have points (C27). */
 function literalScore(tool: ToolMetadata, wanted: { text: string; name: string }): number {
+  const { name, keywords, shortDescription, fullDescription } = tool;
   const has = (text: string) => text.toLowerCase().includes(wanted.text);
   return (
-    (spelled(tool.name).includes(wanted.name) ? POINTS.name : 0) +
-    tool.keywords.slice(0, MOST_KEYWORDS).filter(has).length * POINTS.keyword +
-    (has(tool.shortDescription) ? POINTS.shortDescription : 0) +
-    (has(tool.fullDescription) ? POINTS.fullDescription : 0)
+    (spelled(name).includes(wanted.name) ? POINTS.name : 0) +
+    (keywords.length > 0 ? keywords.slice(0, MOST_KEYWORDS).filter(has).length * POINTS.keyword : 0) +
+    (has(shortDescription) ? POINTS.shortDescription : 0) +
+    (has(fullDescription) ? POINTS.fullDescription : 0)
   );
 }
 

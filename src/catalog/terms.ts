@@ -6,28 +6,51 @@ import STOP from './stop-words.json' with { type: 'json' };
 /** Words that say nothing about a tool: grammar, and what every request says. */
 const STOP_WORDS: ReadonlySet<string> = new Set(STOP.words.split(' '));
 
-const RUN = /[\p{L}\p{N}]+/gu;
-/** Scripts that are written without spaces. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
-/** Where a name in camelCase has a new word. */
-const HUMP = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu;
+const RUN = /[\p{L}\p{N}\p{M}]+/gu;
+/** A run that is one word as it stands: nearly all are. */
+const PLAIN = /^(?:[A-Za-z]?[a-z\d]*|[A-Z]+)$/;
+/** Scripts that are written without spaces, and Hangul, where a word and its particles are one run. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+/** Where a name in camelCase has a new word, and where a script without spaces begins or ends. */
+const BORDER = new RegExp(
+  String.raw`(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=U)(?!U)|(?<!U)(?=U)`.replaceAll(
+    'U',
+    UNSPACED.source,
+  ),
+  'u',
+);
+
+/** Yields the runs of letters and numbers in TEXT, with where they begin. */
+export function* runs(text: string): Generator<{ run: string; index: number }> {
+  for (const { 0: run, index } of text.matchAll(RUN)) {
+    if (PLAIN.test(run) || /[\p{L}\p{N}]/u.test(run)) yield { run, index };
+  }
+}
 
 /** Returns the words of TEXT in lower case. A name in camelCase is its parts and the whole. Of a script without spaces
  *  each two characters that follow each other are a word too. */
 export function words(text: string): string[] {
   const found: string[] = [];
   for (const run of text.match(RUN) ?? []) {
-    const whole = run.toLowerCase();
-    found.push(whole);
-    if (UNSPACED.test(run)) found.push(...pairs(whole));
-    const parts = run.split(HUMP);
-    if (parts.length > 1) found.push(...parts.map((part) => part.toLowerCase()));
+    if (PLAIN.test(run)) found.push(run.toLowerCase());
+    else found.push(...wordsOfRun(run));
   }
   return found;
 }
 
-function pairs(run: string): string[] {
-  const characters = [...run];
+/** Returns the words of RUN: as it is written, as Unicode writes it plainly, and its parts. */
+function wordsOfRun(written: string): string[] {
+  const run = written.replace(/^\p{M}+/u, '').normalize('NFKC');
+  if (run === '') return [];
+  const parts = run.split(BORDER).map((part) => part.toLowerCase());
+  const pairs = parts.filter((part) => UNSPACED.test(part)).flatMap(pairsOf);
+  const wholes = new Set([run.toLowerCase(), written.toLowerCase()]);
+  return [...wholes, ...(parts.length > 1 ? parts : []), ...pairs];
+}
+
+function pairsOf(text: string): string[] {
+  const characters = [...text];
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
 }
 

@@ -78,6 +78,11 @@ describe('a catalog of others', () => {
     ['{"description": "x"}', 'It must have a name.'],
     ['{"name": ""}', 'It must have a name.'],
     ['null', 'It must be an object.'],
+    ['[{"name": "x"}]', 'It must be an object.'],
+    [
+      '{"name": "x", "inputSchema": "y"}',
+      'Its inputSchema must be an object, and so must the properties in it.',
+    ],
     ['{"name": "x", "keywords": "a"}', 'Its keywords must be a list of strings.'],
     ['{"name": "x", "server": 1}', 'Its server must be a string.'],
     [
@@ -90,6 +95,103 @@ describe('a catalog of others', () => {
     ],
   ])('the line %s is refused with its number', (line, why) => {
     expect(() => readCatalog(`\n${line}`)).toThrow(`Line 2 of the catalog is no tool: ${why} ${EXAMPLE}`);
+  });
+
+  test('the line that is no JSON is refused with its number', () => {
+    expect(() => readCatalog('{"name": "x"}\n{"name": ')).toThrow(
+      /^Line 2 of the catalog is no tool: .*JSON.*\. Each line must be JSON such as /,
+    );
+  });
+
+  test('null is absent, a mark of the encoding and ends of lines are passed over, of two with one id the later counts', () => {
+    const nothing = {
+      description: null,
+      inputSchema: null,
+      keywords: null,
+      category: null,
+      server: null,
+      id: null,
+    };
+    const lines = [
+      { name: 'paint', ...nothing },
+      { name: 'sing' },
+      { name: 'sing', description: 'Sing loudly.' },
+    ];
+    const own = readCatalog(`\ufeff${lines.map((line) => JSON.stringify(line)).join('\r\n')}\r\n`);
+    expect([...own.values()].map(({ name, fullDescription }) => [name, fullDescription])).toEqual([
+      ['paint', ''],
+      ['sing', 'Sing loudly.'],
+    ]);
+    expect(own.get('paint')).toStrictEqual(new OpenCatalog().add({ name: 'paint' }));
+  });
+
+  test('a schema that is no JSON is refused, one with references is taken', () => {
+    const round: { properties: { [name: string]: unknown } } = { properties: {} };
+    round.properties['self'] = round;
+    expect(() => new OpenCatalog().add({ name: 'x', inputSchema: round })).toThrow(
+      'Its inputSchema must be JSON: Converting circular structure to JSON.',
+    );
+    expect(() => new OpenCatalog().add({ name: 'x', inputSchema: { limit: 5n } })).toThrow(
+      'Its inputSchema must be JSON: Do not know how to serialize a BigInt.',
+    );
+    const inputSchema = {
+      type: 'object',
+      properties: { town: { $ref: '#/$defs/town' } },
+      $defs: { town: {} },
+    };
+    const own = new OpenCatalog();
+    expect(own.add({ name: 'x', inputSchema }).inputSchema).toBe(inputSchema);
+    expect(names('towns', own)).toEqual(['x']);
+  });
+
+  test('S1.10 what tells tools of one name apart is a part of the answer, and a query finds it', () => {
+    expect(executeSearchTools({ query: 'search' }, catalog).tools).toMatchObject([
+      { name: 'search', id: 'web/search' },
+      { name: 'search', id: 'shop/search' },
+    ]);
+    expect(names('shop/search', catalog)).toEqual(['shop/search', 'web/search']);
+    expect(executeSearchTools({ query: 'search pages articles', limit: 1 }, catalog).more).toEqual([
+      'web/search',
+    ]);
+    expect(executeSearchTools({ query: 'send mail' }, catalog).tools[0]).not.toHaveProperty('id');
+  });
+
+  test('C27 names with spaces and signs, in any case, are found as they stand and in lists', () => {
+    const own = readCatalog(
+      ['Get Weather Alerts', 'Get Weather', 'C++', 'x', 'tool', 'toolbox', 'Straße?']
+        .map((name) => JSON.stringify({ name }))
+        .join('\n'),
+    );
+    const first = (query: string, count: number) => names(query, own).slice(0, count);
+    expect(first('get weather', 2)).toEqual(['Get Weather', 'Get Weather Alerts']);
+    expect(first('Get weather, tool; X', 3)).toEqual(['Get Weather', 'tool', 'x']);
+    expect(first('c++', 1)).toEqual(['C++']);
+    expect(first('straße?', 1)).toEqual(['Straße?']);
+    expect(first('TOOL', 2)).toEqual(['tool', 'toolbox']);
+    expect(first('[x] **tool**', 2)).toEqual(['x', 'tool']);
+  });
+
+  test('C27 ten thousand tools of one name are found, each once', () => {
+    const own = new OpenCatalog();
+    for (let at = 0; at < 10_000; at++)
+      own.add({ name: 'search', server: `s${at}`, description: 'Find pages.' });
+    for (const query of ['search', 'SEARCH', 'find pages', 'search for pages']) {
+      const { tools, totalCount } = searchTools({ query }, own);
+      expect([totalCount, tools[0]?.id]).toEqual([10_000, 's0/search']);
+    }
+  });
+
+  test('S1.15 a request in another script finds its tool', () => {
+    const own = new OpenCatalog();
+    own.add({ name: 'recipe', description: '요리 레시피를 검색합니다. 스테이크도 있습니다.' });
+    own.add({ name: 'code', description: 'GitHubのコードを検索する。' });
+    own.add({ name: 'hindi', description: 'हिन्दी में मौसम बताता है' });
+    own.add({ name: 'bar', description: 'Find a cafe\u0301.' });
+    expect(names('스테이크 만드는 법', own)).toEqual(['recipe']);
+    expect(names('search GitHub for me', own)).toEqual(['code']);
+    expect(names('コード', own)).toEqual(['code']);
+    expect(names('आज का मौसम', own)).toEqual(['hindi']);
+    expect(names('caf\u00e9 nearby', own)).toEqual(['bar']);
   });
 
   test('whatever a tool has of the right kinds can be searched', () => {

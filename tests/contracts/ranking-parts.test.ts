@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { distance } from 'fastest-levenshtein';
 import { expect, test } from 'vitest';
+import type { ToolMetadata } from '../../src/catalog/metadata.ts';
 import { OpenCatalog } from '../../src/catalog/open-catalog.ts';
 import { Postings } from '../../src/catalog/postings.ts';
 import { searchTools } from '../../src/catalog/search.ts';
@@ -10,35 +11,52 @@ import { Spelling } from '../../src/catalog/spelling.ts';
 import { Tally } from '../../src/catalog/tally.ts';
 import { words } from '../../src/catalog/terms.ts';
 
+/** Returns a tally of COUNT documents. */
+function tallyOf(count: number): Tally {
+  const tally = new Tally();
+  for (let id = 0; id < count; id++) tally.add(id, 0);
+  return tally;
+}
+
 test('S1.15 what each term tells is added up for the documents that have it, however many there are', () => {
   const adding = fc.record({ term: fc.nat(40), value: fc.integer({ min: 1, max: 9 }) });
-  const check = (documents: { term: number; value: number }[][], asked: number[]) => {
+  const check = (documents: { term: number; value: number }[][], asked: number[], some: number[]) => {
     const postings = new Postings();
     documents.forEach((list, id) => {
       for (const { term, value } of list) postings.add(term, id, value);
     });
-    const tally = new Tally();
-    documents.forEach((_, id) => {
-      tally.add(id, 0);
+    const tally = tallyOf(documents.length);
+    for (const term of asked) postings.addUp(term, 2, tally);
+    const plain = documents.map((list) => {
+      const values = asked.flatMap((term) => list.filter((each) => each.term === term));
+      return values.reduce((sum, { value }) => sum + 2 * value, 0);
     });
-    for (const term of asked) postings.addUp(term, 2, 1, tally);
-    documents.forEach((list, id) => {
-      const plain = asked.flatMap((term) => list.filter((each) => each.term === term));
-      expect([tally.score(id), tally.share(id)]).toEqual([
-        plain.reduce((sum, { value }) => sum + 2 * value, 0),
-        plain.length,
-      ]);
-    });
-    expect([...postings.holders(7)]).toEqual(
-      documents.flatMap((list, id) => list.filter(({ term }) => term === 7).map(() => id)),
-    );
+    expect([...tally.sums].slice(0, documents.length)).toEqual(plain);
+    const holders = documents.flatMap((list, id) => list.filter(({ term }) => term === 7).map(() => id));
+    expect(postings.holders(7)).toEqual(holders);
+    const ids = some.toSorted((one, other) => one - other);
+    expect(postings.among(7, ids)).toEqual(ids.filter((id) => holders.includes(id)));
   };
-  const documents = fc.array(fc.array(adding, { maxLength: 6 }), { maxLength: 30 });
-  fc.assert(fc.property(documents, fc.uniqueArray(fc.nat(40), { maxLength: 5 }), check), { numRuns: 300 });
-  check(
-    Array.from({ length: 2500 }, (_, id) => [{ term: 7, value: (id % 9) + 1 }]),
-    [7],
+  const once = { selector: ({ term }: { term: number }) => term };
+  const documents = fc.array(fc.uniqueArray(adding, { ...once, maxLength: 6 }), { maxLength: 30 });
+  const numbers = fc.uniqueArray(fc.nat(40), { maxLength: 5 });
+  fc.assert(fc.property(documents, numbers, numbers, check), { numRuns: 300 });
+  const many = Array.from({ length: 2500 }, (_, id) =>
+    id % 5 > 3 ? [] : [{ term: 7, value: (id % 9) + 1 }],
   );
+  check(many, [7], [0, 4, 5, 611, 612, 614, 1999, 2498, 2499, 2500, 9000]);
+});
+
+test('S1.15 terms and documents that have other numbers tell the same, and what is gone tells nothing', () => {
+  const postings = new Postings();
+  for (let id = 0; id < 1000; id++) for (const term of [0, 1, 2]) postings.add(term, id, id + term);
+  const places = Int32Array.from({ length: 1000 }, (_, id) => (id % 10 === 0 ? id / 10 : -1));
+  const others = postings.renumbered(Int32Array.of(-1, 0, 1), places);
+  expect(others.holders(0)).toEqual(Array.from({ length: 100 }, (_, id) => id));
+  expect(others.holders(2)).toEqual([]);
+  const tally = tallyOf(100);
+  others.addUp(1, 1, tally);
+  expect([...tally.sums].slice(0, 100)).toEqual(Array.from({ length: 100 }, (_, id) => id * 10 + 2));
 });
 
 test('S1.15 the best documents are those that adding and sorting all of them gives, to the bit', () => {
@@ -47,21 +65,25 @@ test('S1.15 the best documents are those that adding and sorting all of them giv
     weights: fc.array(fc.constantFrom(0.25, 1 / 3, 2.2), { minLength: 3, maxLength: 3 }),
     most: fc.constantFrom(0, 1, 2, 5, 20, Number.MAX_SAFE_INTEGER),
     kinds: fc.integer({ min: 1, max: 3 }),
+    gone: fc.nat(200),
   });
-  const check = (documents: number[][], searches: { weights: number[]; most: number; kinds: number }[]) => {
+  type Search = { weights: number[]; most: number; kinds: number; gone: number };
+  const check = (documents: number[][], searches: Search[]) => {
     const [postings, tally] = [new Postings(), new Tally()];
+    const left = new Set(documents.keys());
     documents.forEach((list, id) => {
       tally.add(id, id % 3);
       for (const [term, value] of list.entries()) if (value > 0) postings.add(term, id, value);
     });
-    for (const { weights, most, kinds } of searches) {
-      for (const [term, weight] of weights.entries()) postings.addUp(term, weight, weight / 3, tally);
+    for (const { weights, most, kinds, gone } of searches) {
+      if (left.delete(gone)) tally.delete(gone);
+      for (const [term, weight] of weights.entries()) postings.addUp(term, weight, tally);
       const plain = documents.map((list, id) => ({ id, score: plainSum(list, weights) }));
-      const all = plain.filter(({ id, score }) => score > 0 && id % kinds === 0);
+      const all = plain.filter(({ id, score }) => score > 0 && id % kinds === 0 && left.has(id));
       all.sort((one, other) => other.score - one.score || one.id - other.id);
       const counts = [0, 0, 0];
       const best = tally.best(most, counts, kinds === 1 ? undefined : (id) => id % kinds === 0);
-      expect(best.map((id) => ({ id, score: tally.score(id) }))).toEqual(all.slice(0, most));
+      expect(best.map((id) => ({ id, score: tally.sums[id] }))).toEqual(all.slice(0, most));
       expect(counts).toEqual([0, 1, 2].map((kind) => all.filter(({ id }) => id % 3 === kind).length));
       tally.clear();
     }
@@ -107,6 +129,13 @@ test.each([
   ['HTTPServer2Go', ['httpserver2go', 'http', 'server2', 'go']],
   ['天気予報', ['天気予報', '天気', '気予', '予報']],
   ['Größe: 10%', ['größe', '10']],
+  ['GitHubの検索', ['githubの検索', 'git', 'hub', 'の検索', 'の検', '検索']],
+  ['만드는', ['만드는', '만드', '드는']],
+  ['हिन्दी', ['हिन्दी']],
+  ['cafe\u0301', ['caf\u00e9', 'cafe\u0301']],
+  ['ＭＡＩＬ', ['mail', 'ｍａｉｌ']],
+  ['\u2764\ufe0flove', ['love', '\ufe0flove']],
+  ['\u2764\ufe0f', []],
   ['', []],
 ])('S1.15 the words of %j', (text, expected) => {
   expect(words(text)).toEqual(expected);
@@ -147,6 +176,54 @@ test('S1.15 after any changes a catalog finds what one that was made anew finds'
     }),
     { numRuns: 300 },
   );
+});
+
+test('S1.2 S1.4 the literal hits are those that reading all texts gives, with their points and in their order', () => {
+  const part = fc.constantFrom(
+    'a',
+    'B',
+    'ab',
+    'list',
+    'İ',
+    'e\u0301',
+    '\u0301',
+    'ﬁ',
+    ' ',
+    ' ',
+    '-',
+    '_',
+    '.',
+    'の',
+    '検索',
+  );
+  const written = fc.array(part, { maxLength: 8 }).map((list) => list.join(''));
+  const tool = fc.record({
+    name: written.map((each) => `n${each}`),
+    description: written,
+    keywords: fc.array(written, { maxLength: 2 }),
+  });
+  const query = written.filter((each) => each !== '');
+  const check = (tools: { name: string; description: string; keywords: string[] }[], asked: string) => {
+    const catalog = new OpenCatalog();
+    for (const each of tools) catalog.add(each);
+    const points = (each: ToolMetadata) => {
+      const has = (found: string) => found.toLowerCase().includes(asked.toLowerCase());
+      const name = each.name.toLowerCase().replaceAll('-', '_');
+      return (
+        (name.includes(asked.toLowerCase().replaceAll('-', '_')) ? 100 : 0) +
+        each.keywords.filter(has).length * 50 +
+        (has(each.shortDescription) ? 25 : 0) +
+        (has(each.fullDescription) ? 10 : 0)
+      );
+    };
+    const plain = [...catalog.values()].map((each) => ({ name: each.name, searchScore: points(each) }));
+    const scored = plain.filter(({ searchScore }) => searchScore > 0);
+    scored.sort((one, other) => other.searchScore - one.searchScore);
+    const { tools: found } = searchTools({ query: asked, limit: 0 }, catalog);
+    const hits = found.filter(({ searchScore }) => searchScore !== undefined);
+    expect(hits.map(({ name, searchScore }) => ({ name, searchScore }))).toEqual(scored);
+  };
+  fc.assert(fc.property(fc.array(tool, { maxLength: 6 }), query, check), { numRuns: 1500 });
 });
 
 test('S1.15 a catalog in which tools are replaced without end does not grow', () => {

@@ -144,6 +144,7 @@ describe('weak matches, and names', () => {
   test.each([
     ['describe_symbol who_calls eval_form', ['describe_symbol', 'who_calls', 'eval_form']],
     ['load-system, interrupt', ['load_system', 'interrupt']],
+    ['- `who-calls`\n- *debug*\n- [Eval_Form]', ['who_calls', 'debug', 'eval_form']],
     [
       'class_slots read_file who_calls get_last_error restart_image interrupt load_system',
       [
