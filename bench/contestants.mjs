@@ -2,8 +2,8 @@
 // run is about one state of the program even when it is changed meanwhile.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { BUNDLE } from '../scripts/bundle.mjs';
@@ -41,7 +41,9 @@ export async function setStage() {
   await bundleFloor(join(stage, 'dist', 'floor.js'));
   const ours = { script: join(stage, 'dist', 'live-lisp.js'), folder };
   const warm = withCache(ours, join(stage, 'cache'));
-  for (const contestant of [ours, warm]) await keepCore(contestant);
+  await keepCore(ours);
+  copyOwnCache(join(stage, 'cache', 'live-lisp'));
+  await keepCore(warm);
   return {
     floor: { script: join(stage, 'dist', 'floor.js'), folder },
     ours,
@@ -56,6 +58,18 @@ export async function setStage() {
     library: join(stage, 'dist', 'index.js'),
     remove: () => removeFolder(stage),
   };
+}
+
+/**
+ * Copies what a first start has kept into FOLDER, which would be made there anew from the same sources.
+ * @param {string} folder
+ */
+function copyOwnCache(folder) {
+  const own = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'live-lisp');
+  const kept = existsSync(own)
+    ? readdirSync(own).filter((name) => /^(?:agent|image)-.*\.(?:fasl|core)$/.test(name))
+    : [];
+  for (const name of kept) cpSync(join(own, name), join(folder, name));
 }
 
 /** True in an image that was started from a core with the agent in it. */

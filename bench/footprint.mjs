@@ -70,11 +70,12 @@ export async function measureMemory(stage, rounds) {
 }
 
 /**
- * Measures what a client gets before its first call, and from searches.
+ * Measures what a client gets before its first call, and from searches for each so many requests that EVERY says.
  * @param {import('./contestants.mjs').Stage} stage
+ * @param {number} every
  * @returns {Promise<import('./statistics.mjs').Section>}
  */
-export async function measureSizes(stage) {
+export async function measureSizes(stage, every) {
   /** @type {Record<string, number[]>} */
   const samples = {};
   let count = 0;
@@ -86,7 +87,7 @@ export async function measureSizes(stage) {
     if (mode === 'full') {
       count = tools.length;
       samples['instructions'] = [Buffer.byteLength(instructions ?? '')];
-      samples['answer'] = await answerSizes(client);
+      samples['answer'] = await answerSizes(client, every);
     }
     await client.close();
   }
@@ -100,10 +101,11 @@ export async function measureSizes(stage) {
 /**
  * Returns the sizes of what search_tools answers to each request, as text.
  * @param {Client} client
+ * @param {number} every
  */
-async function answerSizes(client) {
+async function answerSizes(client, every) {
   const sizes = [];
-  for (const { query } of readRequests()) {
+  for (const { query } of readRequests(every)) {
     const { content } = await client.request('tools/call', { name: 'search_tools', arguments: { query } });
     sizes.push(Buffer.byteLength(content[0].text));
   }

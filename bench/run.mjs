@@ -31,7 +31,7 @@ const FULL = {
   heap: 9,
   callers: 5,
   observe: 7,
-  ranking: 20,
+  ranking: { rounds: 20, every: 1 },
 };
 const QUICK = {
   starts: 4,
@@ -43,7 +43,7 @@ const QUICK = {
   heap: 1,
   callers: 1,
   observe: 1,
-  ranking: 2,
+  ranking: { rounds: 2, every: 10 },
 };
 
 /** A baseline that moved by more than this between the halves of a section says that the machine was not steady. */
@@ -69,7 +69,7 @@ const SECTIONS = {
   callers: (stage, { callers }) => measureCallers(stage, callers),
   observe: (stage, { observe }) => measureObserving(stage, observe),
   ranking: (stage, { ranking }) => measureSearch(stage, ranking),
-  sizes: (stage) => measureSizes(stage),
+  sizes: (stage, { ranking }) => measureSizes(stage, ranking.every),
 };
 
 const USAGE = `Usage: node bench/run.mjs [--quick] [--only SECTION,...] [--json FILE] [--write] [--strict]

@@ -28,23 +28,25 @@ flatter. \`npm run bench:search -- --queries FILE\` measures others, and with \`
 without a right tool is for what no tool here can do; most share a word with one that can. A weak match is marked so.`;
 
 /**
- * Returns the requests by which the words were chosen.
+ * Returns the requests by which the words were chosen, or each so many of them that EVERY says.
+ * @param {number} every
  * @returns {Request[]}
  */
-export function readRequests() {
+export function readRequests(every) {
   const lines = readFileSync(join(import.meta.dirname, 'ranking', 'requests.jsonl'), 'utf8')
     .trim()
     .split('\n');
-  return lines.map((line) => JSON.parse(line));
+  return lines.filter((_, index) => index % every === 0).map((line) => JSON.parse(line));
 }
 
 /**
- * Measures the search over the tools of STAGE; the times in ROUNDS rounds.
+ * Measures the search over the tools of STAGE with each so many requests that EVERY says; the times in ROUNDS rounds.
  * @param {import('./contestants.mjs').Stage} stage
- * @param {number} rounds
+ * @param {{ rounds: number, every: number }} size
  * @returns {Promise<import('./statistics.mjs').Section>}
  */
-export async function measureSearch(stage, rounds) {
+export async function measureSearch(stage, { rounds, every }) {
+  const requests = readRequests(every);
   const library = await import(pathToFileURL(stage.library).href);
   const ours = ourFinder(library, library.TOOL_CATALOG);
   const shown = builtIn(library.TOOL_CATALOG);
@@ -60,19 +62,23 @@ export async function measureSearch(stage, rounds) {
     note: NOTE,
     shares: {
       head: ['search', 'n', 'right first', 'right among three', 'without an answer'],
-      rows: [...Object.entries(finders).map(([name, find]) => row(name, find)), foreignRow(ours)],
+      rows: [
+        ...Object.entries(finders).map(([name, find]) => row(name, find, requests)),
+        foreignRow(ours, requests),
+      ],
     },
-    ...compare(MEASURES, await timeFinders(finders, rounds)),
+    ...compare(MEASURES, await timeFinders(finders, requests, rounds)),
   };
 }
 
 /**
  * @param {string} name
  * @param {Finder} find
+ * @param {Request[]} requests
  */
-function row(name, find) {
-  const requests = readRequests().filter(({ gold }) => gold.length > 0);
-  const answers = requests.map(({ query, gold }) => ({
+function row(name, find, requests) {
+  const answerable = requests.filter(({ gold }) => gold.length > 0);
+  const answers = answerable.map(({ query, gold }) => ({
     gold: gold.slice(0, 1),
     all: gold,
     found: find(query),
@@ -83,9 +89,12 @@ function row(name, find) {
   return [name, String(answers.length), ...recalls, String(qualityOf(answers).empty)];
 }
 
-/** @param {import('./finders.mjs').OurFinder} ours */
-function foreignRow({ find, isSure }) {
-  const foreign = readRequests().filter(({ gold }) => gold.length === 0);
+/**
+ * @param {import('./finders.mjs').OurFinder} ours
+ * @param {Request[]} requests
+ */
+function foreignRow({ find, isSure }, requests) {
+  const foreign = requests.filter(({ gold }) => gold.length === 0);
   const unmarked = foreign.filter(({ query }) => isSure(query)).length;
   const empty = foreign.filter(({ query }) => find(query).length === 0).length;
   const title = `live-lisp, of requests for what no tool does (${unmarked} not marked as weak)`;
@@ -94,10 +103,11 @@ function foreignRow({ find, isSure }) {
 
 /**
  * @param {Record<string, Finder>} finders
+ * @param {Request[]} requests
  * @param {number} rounds
  */
-async function timeFinders(finders, rounds) {
-  const queries = readRequests().map(({ query }) => query);
+async function timeFinders(finders, requests, rounds) {
+  const queries = requests.map(({ query }) => query);
   const turn = (/** @type {string} */ id, /** @type {Finder | undefined} */ find) => async () => {
     let next = 0;
     return { [id]: await timeCalls(queries.length, async () => find?.(queries[next++] ?? '')) };

@@ -72,10 +72,11 @@ function useLibrary(folder) {
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   const tsc = join(PROJECT, 'node_modules', '.bin', 'tsc');
   const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023,dom'];
+  for (const path of Object.keys(PROGRAMS)) copyFileSync(join(PROJECT, path), join(folder, basename(path)));
+  const sources = Object.keys(PROGRAMS).map((path) => basename(path));
+  execFileSync(tsc, [...options, '--types', '', ...sources], { cwd: folder, stdio: 'inherit' });
   for (const [path, ending] of Object.entries(PROGRAMS)) {
     const name = basename(path, '.ts');
-    copyFileSync(join(PROJECT, path), join(folder, `${name}.ts`));
-    execFileSync(tsc, [...options, '--types', '', `${name}.ts`], { cwd: folder, stdio: 'inherit' });
     const printed = execFileSync(process.execPath, [`${name}.js`], { cwd: folder, encoding: 'utf8' });
     if (!printed.endsWith(ending)) throw new Error(`${path} printed ${printed}`);
   }

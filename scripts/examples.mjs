@@ -165,3 +165,10 @@ const LOADING = ['load_system', 'load_file'];
 export function needsInventory(tool) {
   return !LOADING.includes(tool);
 }
+
+const OF_CALLS = ['get_last_error', 'get_repl_history', 'get_audit_log', 'image_status', 'search_tools'];
+
+/** Returns whether the answers of TOOL depend on the calls before. */
+export function tellsOfCalls(tool) {
+  return OF_CALLS.includes(tool);
+}

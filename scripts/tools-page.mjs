@@ -1,8 +1,8 @@
 // Decides how docs/tools.md reads: every tool as the running server lists it, with real calls.
 
-import { EXAMPLES, needsInventory } from './examples.mjs';
-import { callTool, withDemo } from './session.mjs';
-import { callText, LOAD, perform } from './transcript.mjs';
+import { EXAMPLES } from './examples.mjs';
+import { callTool } from './session.mjs';
+import { callText, withDemos } from './transcript.mjs';
 
 const INTRODUCTION = `# The tools
 
@@ -40,17 +40,18 @@ function stable(text) {
 
 /** Returns the page; LEVELS is what \`live-lisp tools\` prints. */
 export async function toolsPage(levels) {
-  const { tools, found } = await withDemo(async (client) => {
-    const all = await client.callTool({ name: 'search_tools', arguments: { limit: 0 } });
-    return { ...(await client.listTools()), found: all.structuredContent.tools };
+  const sections = await withDemos(async (shared, onDemo) => {
+    const all = await shared.callTool({ name: 'search_tools', arguments: { limit: 0 } });
+    const found = all.structuredContent.tools;
+    const written = [];
+    for (const tool of (await shared.listTools()).tools) {
+      const { category, complexity, tokenCost } = found.find(({ name }) => name === tool.name);
+      const cost = `${tokenCost.min} to ${tokenCost.max} tokens`;
+      const facts = [tool.title, levelOf(tool.name, levels), category, complexity, cost].join(' · ');
+      written.push(toolSection(tool, facts, await exampleCalls(tool, onDemo)));
+    }
+    return written;
   });
-  const sections = [];
-  for (const tool of tools) {
-    const { category, complexity, tokenCost } = found.find(({ name }) => name === tool.name);
-    const cost = `${tokenCost.min} to ${tokenCost.max} tokens`;
-    const facts = [tool.title, levelOf(tool.name, levels), category, complexity, cost].join(' · ');
-    sections.push(await toolSection(tool, facts));
-  }
   const page = `${[INTRODUCTION, ...sections].join('\n\n')}\n`;
   const [variable] =
     VARIABLE.exec(page.replaceAll(MEMORY, '').replaceAll(REBUILT, '').replaceAll(RAN, '')) ?? [];
@@ -64,8 +65,7 @@ function levelOf(name, levels) {
   return level;
 }
 
-async function toolSection({ name, description, inputSchema }, facts) {
-  const calls = await exampleCalls(name);
+function toolSection({ name, description, inputSchema }, facts, calls) {
   return `## ${name}
 
 ${facts}
@@ -79,15 +79,16 @@ ${calls.join('\n\n')}
 \`\`\``;
 }
 
-async function exampleCalls(tool) {
-  const examples = EXAMPLES[tool];
-  if (examples === undefined) throw new Error(`scripts/examples.mjs has no example of ${tool}; add one`);
-  return withDemo(async (client) => {
-    if (needsInventory(tool)) await perform(client, LOAD);
+/** Returns the examples of TOOL and their answers, for which ONDEMO gives the client. */
+async function exampleCalls(tool, onDemo) {
+  const { name } = tool;
+  const examples = EXAMPLES[name];
+  if (examples === undefined) throw new Error(`scripts/examples.mjs has no example of ${name}; add one`);
+  return onDemo(tool, async (client) => {
     const calls = [];
     for (const args of examples) {
-      const { text } = await callTool(client, tool, args);
-      calls.push(callText({ tool, args }, stable(text)));
+      const { text } = await callTool(client, name, args);
+      calls.push(callText({ tool: name, args }, stable(text)));
     }
     return calls;
   });

@@ -1,6 +1,7 @@
 // Decides what the demo and the README show: sessions over fixtures/demo, and how a call and its answer read.
 
-import { callTool } from './session.mjs';
+import { needsInventory, tellsOfCalls } from './examples.mjs';
+import { callTool, withDemo } from './session.mjs';
 
 const GOOD_ORDER = `(inventory:order-total '(("lamp" 2) ("desk" 1)))`;
 const BAD_ORDER = `(inventory:order-total '(("lamp" 2) ("Desk" 1)))`;
@@ -52,6 +53,22 @@ export async function perform(client, { tool, args, fails = false }) {
   const { text, failed } = await callTool(client, tool, args);
   if (failed !== fails) throw new Error(`${tool} ${failed ? 'failed' : 'did not fail'}: ${text}`);
   return text;
+}
+
+/** Calls USE with a client of a server over fixtures/demo and FILES, and with what calls its second argument with a client
+ *  for a tool. Tools that only look share the first, where inventory.lisp is loaded; the others get a server each. */
+export async function withDemos(use, files = []) {
+  return withDemo(async (shared) => {
+    await perform(shared, LOAD);
+    const onFresh = (name, call) =>
+      withDemo(async (client) => {
+        if (needsInventory(name)) await perform(client, LOAD);
+        return call(client);
+      }, files);
+    const onDemo = ({ name, annotations }, call) =>
+      annotations.readOnlyHint && !tellsOfCalls(name) ? call(shared) : onFresh(name, call);
+    return use(shared, onDemo);
+  }, files);
 }
 
 /** Returns how a call of TOOL with ARGS and its answer TEXT read. */

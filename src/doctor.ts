@@ -76,7 +76,8 @@ async function checkImage(options: SbclOptions): Promise<Check[]> {
   return checks;
 }
 
-function abilityChecks({ without, fallbacks }: { without: string[]; fallbacks: string[] }): Check[] {
+/** Returns what is told of the abilities that an image is WITHOUT, and of what it does instead, its FALLBACKS. */
+export function abilityChecks({ without, fallbacks }: { without: string[]; fallbacks: string[] }): Check[] {
   const cl = 'cross-references to CL';
   const limits = 'address-space limits';
   const others = fallbacks.filter((text) => !text.startsWith(`${cl}:`) && !text.startsWith(`${limits}:`));

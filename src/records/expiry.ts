@@ -1,6 +1,16 @@
 // Decides when records go: those that are older than a person keeps them, and those of a workspace that is forgotten.
 
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
 import { workspaceDigest } from './folder.ts';
 
@@ -15,7 +25,8 @@ export interface RecordPlaces {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Removes the records at PLACES that are older than DAYS days. Never throws: what cannot go now goes at the next start. */
+/** Removes the records at PLACES that are older than DAYS days: the oldest stand first in their files. Never throws: what
+ *  cannot go now goes at the next start. */
 export function expireRecords(places: RecordPlaces, days: number): void {
   const before = Date.now() - days * DAY_MS;
   const oldest = new Date(before).toISOString();
@@ -25,7 +36,10 @@ export function expireRecords(places: RecordPlaces, days: number): void {
     ...filesIn(places.histories),
     ...filesIn(places.searches),
   ]) {
-    attempt(() => (isOlder(file, before) ? rmSync(file, { force: true }) : keepLines(file, young)));
+    attempt(() => {
+      if (isOlder(file, before)) rmSync(file, { force: true });
+      else if (!young(firstLine(file))) keepLines(file, young);
+    });
   }
   // The name of a journal begins with when its server did.
   const stamp = oldest.replace(/\D/g, '');
@@ -73,6 +87,22 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
   writeFileSync(part, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
   renameSync(part, file);
   return lines.length - kept.length;
+}
+
+/** Octets of a file that are read for its first line: more than most lines have. */
+const FIRST_OCTETS = 16_384;
+
+/** Returns the oldest line of FILE, or its beginning where that is long. No more is read: servers start often, and seldom
+ *  is a line old. */
+function firstLine(file: string): string {
+  const buffer = Buffer.alloc(FIRST_OCTETS);
+  const descriptor = openSync(file, 'r');
+  try {
+    const octets = readSync(descriptor, buffer);
+    return buffer.toString('utf8', 0, octets).split('\n', 1)[0] ?? '';
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function linesOf(file: string): string[] {

@@ -264,7 +264,7 @@ export class Arena {
       const took = other();
       beside.ms = Math.max(beside.ms, took.ms);
       beside.freeMs = Math.max(beside.freeMs, took.freeMs);
-      await Promise.race([new Promise((resolve) => setTimeout(resolve, 50)), call]);
+      await Promise.race([new Promise((resolve) => setTimeout(resolve, 100)), call]);
     }
     const answer = await call;
     answer.notices.push(...notices);

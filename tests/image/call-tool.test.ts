@@ -10,7 +10,7 @@ import { gone, imageOf, until } from '../server/processes.ts';
 const root = temporaryFolder();
 let session: Session;
 beforeAll(async () => {
-  session = await startSession({ args: ['--root', root.path, '--heap', '1GB'] });
+  session = await startSession({ args: ['--root', root.path, '--heap', '512MB'] });
   await session.eval(`(defvar *n* 0)
     (defun call (form &rest more) (apply #'live-lisp:call-tool "eval_form" :form form more))
     (defun value (table) (values (gethash "text" (first (first (gethash "values" table))))))

@@ -4,15 +4,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
-import { everyNth } from '../long.ts';
+import { everyNth, LONG } from '../long.ts';
 import { until } from '../server/processes.ts';
 
 const FULL =
   /^Error: Interrupted after \d+\.\d s because it was about to exhaust the heap; the image is kept\. Make less at once, or ask the user for a larger --heap\./;
 
+/** Megabytes of heap: what fills more takes longer. */
+const HEAP_MB = LONG ? 512 : 256;
+
 const DEFINITIONS = `(defvar *before* :kept)
+  (defconstant +mb+ (* 1024 1024))
   (defvar *app* '())
-  (defun part () (/ (sb-kernel:dynamic-usage) 512 1024 1024))
+  (defun part () (/ (sb-kernel:dynamic-usage) ${HEAP_MB} +mb+))
   (defun fill-to (part) (loop while (< (part) part) do (push (loop repeat 5000 collect (list 1)) *app*)))
   (defun grow () (let ((all '())) (loop (push (list 1 2) all))))`;
 
@@ -23,11 +27,14 @@ async function isKept(session: Session): Promise<void> {
   });
 }
 
-/** Has the tests of a group share an image of 512 MB, which START is given, and which each of them must keep. */
+/** The flags for an image with such a heap. */
+const SMALL = ['--heap', `${HEAP_MB}MB`];
+
+/** Has the tests of a group share a small image, which START is given, and which each of them must keep. */
 function withSmallImage(start: (session: Session) => void): void {
   let session: Session;
   beforeAll(async () => {
-    session = await startSession({ args: ['--heap', '512MB'] });
+    session = await startSession({ args: SMALL });
     await session.eval(DEFINITIONS);
     start(session);
   });
@@ -92,22 +99,22 @@ describe('an image with little in it', () => {
 
   test('garbage is no growth, however much', async () => {
     await session.eval('(defvar *garbage*)');
-    expect(await session.eval('(loop repeat 100 do (setf *garbage* (make-list 1000000)))')).toBe('NIL');
+    expect(await session.eval('(loop repeat 50 do (setf *garbage* (make-list 1000000)))')).toBe('NIL');
     await session.eval('(makunbound (quote *garbage*))');
   });
 });
 
 describe('a fresh image', () => {
   test('large vectors, which are never copied, can take turns', async () => {
-    const fresh = await startSession({ args: ['--heap', '512MB'] });
-    const form =
-      "(let (v) (loop repeat 60 do (setf v nil v (make-array 20000000 :element-type '(unsigned-byte 8)))) (length v))";
-    expect(await fresh.eval(form)).toBe('20000000');
+    const fresh = await startSession({ args: SMALL });
+    const octets = HEAP_MB * 40_000;
+    const form = `(let (v) (loop repeat 60 do (setf v nil v (make-array ${octets} :element-type '(unsigned-byte 8)))) (length v))`;
+    expect(await fresh.eval(form)).toBe(String(octets));
     await fresh.close();
   });
 
   test('that vectors have filled is empty again for the next evaluation, each time', async () => {
-    const fresh = await startSession({ args: ['--heap', '512MB'] });
+    const fresh = await startSession({ args: SMALL });
     await fresh.eval(DEFINITIONS);
     for (let round = 0; round < 2; round++) {
       expect(
@@ -128,12 +135,14 @@ describe('an image nearly full of large vectors', () => {
   });
 
   test('lets a job make garbage many times the room that is left', async () => {
-    await session.eval("(defvar *vector* (make-array 325000000 :element-type '(unsigned-byte 8)))");
+    const octets = HEAP_MB * 635_000;
+    const count = HEAP_MB * 1000;
+    await session.eval(`(defvar *vector* (make-array ${octets} :element-type '(unsigned-byte 8)))`);
     for (let round = 0; round < 4; round++)
-      await session.eval('(progn (loop repeat 500000 do (push (list 1) *app*)) 1)');
+      await session.eval(`(progn (loop repeat ${count} do (push (list 1) *app*)) 1)`);
     expect(
       await session.eval(
-        '(dotimes (i 20 :ok) (let ((all (loop repeat 500000 collect (list i)))) (length all)))',
+        `(dotimes (i 20 :ok) (let ((all (loop repeat ${count} collect (list i)))) (length all)))`,
       ),
     ).toBe(':OK');
   });
@@ -160,7 +169,7 @@ describe('an application that fills 60 % of the heap', () => {
   let folder: ReturnType<typeof temporaryFolder>;
   beforeAll(async () => {
     folder = temporaryFolder();
-    session = await startSession({ args: ['--heap', '512MB', '--eval-timeout', '60'] });
+    session = await startSession({ args: [...SMALL, '--eval-timeout', '60'] });
     await session.eval(DEFINITIONS);
     for (const part of [0.2, 0.35, 0.5, 0.6]) expect(await session.eval(`(fill-to ${part})`)).toBe('NIL');
   });
@@ -184,7 +193,7 @@ describe('an application that fills 60 % of the heap', () => {
   });
 
   test('leaves room for garbage, which is collected', async () => {
-    expect(await session.eval('(progn (loop repeat 1000 do (make-list 100000)) (< (part) 0.8))')).toBe('T');
+    expect(await session.eval('(progn (loop repeat 500 do (make-list 100000)) (< (part) 0.8))')).toBe('T');
   });
 
   test('lives on when all is collected at once, for which there is no room', async () => {

@@ -183,8 +183,10 @@ describe('libraryManagers', () => {
     expect(found()).toEqual([]);
     const ocicl = { name: 'ocicl', file: write('data/ocicl/ocicl-runtime.lisp') };
     expect(found()).toEqual([ocicl]);
+    const hidden = { name: 'Quicklisp', file: write('home/.quicklisp/setup.lisp') };
+    expect(found()).toEqual([hidden, ocicl]);
     const quicklisp = { name: 'Quicklisp', file: write('home/quicklisp/setup.lisp') };
     const qlot = { name: 'qlot', file: write('root/.qlot/setup.lisp') };
-    expect(found()).toEqual([qlot, quicklisp, ocicl]);
+    expect(found()).toEqual([qlot, quicklisp, hidden, ocicl]);
   });
 });

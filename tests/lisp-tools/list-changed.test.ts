@@ -1,96 +1,104 @@
 // A tool that is defined in the image is there for every client at once, and goes with its image.
 
-import { describe, expect, test } from 'vitest';
-import { ERAS } from '../harness.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ERAS, type Session } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
 import { until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
-import { definition, namesOf, toolOf, withSession } from './sessions.ts';
+import { definition, namesOf, toolOf, watch, withSession } from './sessions.ts';
 
 describe.each(ERAS)('in the %s era', (era) => {
-  test('S2.20 C19 a tool that an evaluation registers is listed, searched and called at once', async () => {
-    await withSession(era, async ({ session, changes }) => {
-      expect(session.client.getServerCapabilities()?.tools).toEqual({ listChanged: true });
-      await session.eval(definition('gives_seven', 'seven'));
-      await until('the change', 2000, () => changes() > 0);
-      expect(await session.text('gives_seven')).toBe('seven');
-      expect(await session.text('gives-seven')).toBe('seven');
-      expect(await toolOf(session, 'gives_seven')).toEqual({
-        name: 'gives_seven',
-        title: 'Gives seven',
-        description: 'Give seven. At once.',
-        inputSchema: { type: 'object', properties: {} },
-        annotations: {
-          title: 'Gives seven',
-          readOnlyHint: false,
-          destructiveHint: true,
-          idempotentHint: false,
-          openWorldHint: true,
-        },
-        _meta: { 'live-lisp/declaredLevel': 'safe' },
-      });
-      const found = JSON.parse(await session.text('search_tools', { query: 'seven' }));
-      expect(found.tools).toMatchObject([
-        { name: 'gives_seven', description: 'Give seven.', hasCEMCPDirective: true },
-      ]);
-      expect(found.summary.totalInCatalog).toBe(BUILT_IN.length + 1);
+  let session: Session;
+  let changes: () => number;
+  /** How many changes the tests have seen. */
+  let seen = 0;
+  beforeAll(async () => {
+    ({ session, changes } = await watch(era, { args: ['--replay', 'off'] }));
+  });
+  beforeEach(() => {
+    seen = changes();
+  });
+  afterAll(() => session.close());
+
+  /** Resolves once the list has changed since the last look. */
+  async function change(): Promise<void> {
+    await until('the change', 5000, () => changes() > seen);
+    seen = changes();
+  }
+
+  // It comes first, so that the notice names its tool alone.
+  test('C19 without a journal the tools of a lost image are gone, and come back when they are registered again', async () => {
+    await session.eval(definition('mortal', 'alive'));
+    await change();
+    await session.eval('(sb-ext:exit :abort t)');
+    await change();
+    expect(await namesOf(session)).not.toContain('mortal');
+    await expect(session.call('mortal')).rejects.toMatchObject({ code: -32602 });
+    const { text, notices } = await session.call('eval_form', {
+      form: definition('mortal', 'alive again'),
     });
+    expect([text, notices[0]]).toEqual([
+      '#<LIVE-LISP:TOOL mortal>',
+      expect.stringContaining('; the tools mortal. Load or define again what you need.'),
+    ]);
+    expect(await session.text('mortal')).toBe('alive again');
+  });
+
+  test('S2.20 C19 a tool that an evaluation registers is listed, searched and called at once', async () => {
+    expect(session.client.getServerCapabilities()?.tools).toEqual({ listChanged: true });
+    await session.eval(definition('gives_seven', 'seven'));
+    await change();
+    expect(await session.text('gives_seven')).toBe('seven');
+    expect(await session.text('gives-seven')).toBe('seven');
+    expect(await toolOf(session, 'gives_seven')).toEqual({
+      name: 'gives_seven',
+      title: 'Gives seven',
+      description: 'Give seven. At once.',
+      inputSchema: { type: 'object', properties: {} },
+      annotations: {
+        title: 'Gives seven',
+        readOnlyHint: false,
+        destructiveHint: true,
+        idempotentHint: false,
+        openWorldHint: true,
+      },
+      _meta: { 'live-lisp/declaredLevel': 'safe' },
+    });
+    const found = JSON.parse(await session.text('search_tools', { query: 'seven' }));
+    expect(found.tools).toMatchObject([
+      { name: 'gives_seven', description: 'Give seven.', hasCEMCPDirective: true },
+    ]);
+    expect(found.summary.totalInCatalog).toBe(BUILT_IN.length + 2);
   });
 
   test('C19 S4.1 evaluating the definition again replaces the tool, which keeps its place', async () => {
-    await withSession(era, async ({ session, changes }) => {
-      await session.eval(`${definition('first_one', 'one')} ${definition('second_one', 'two')}`);
-      await until('the change', 2000, () => changes() > 0);
-      await session.eval(definition('first_one', 'uno', ":categories '(:xref)"));
-      await until('another change', 2000, () => changes() > 1);
-      expect((await namesOf(session)).slice(-2)).toEqual(['first_one', 'second_one']);
-      expect(await session.text('first_one')).toBe('uno');
-      expect((await toolOf(session, 'first_one'))?.description).toBe('Give uno. At once.');
-      expect(await session.eval('(last (live-lisp:list-registered-tools) 2)')).toBe(
-        '("first_one" "second_one")',
-      );
-    });
+    await session.eval(`${definition('first_one', 'one')} ${definition('second_one', 'two')}`);
+    await change();
+    await session.eval(definition('first_one', 'uno', ":categories '(:xref)"));
+    await change();
+    expect((await namesOf(session)).slice(-2)).toEqual(['first_one', 'second_one']);
+    expect(await session.text('first_one')).toBe('uno');
+    expect((await toolOf(session, 'first_one'))?.description).toBe('Give uno. At once.');
+    expect(await session.eval('(last (live-lisp:list-registered-tools) 2)')).toBe(
+      '("first_one" "second_one")',
+    );
   });
 
   test('S2.20 a thread can register, also when nobody calls', async () => {
-    await withSession(era, async ({ session, changes }) => {
-      await session.eval(`(sb-thread:make-thread (lambda () (sleep 0.5) ${definition('late', 'later')}))`);
-      await until('the change', 5000, () => changes() > 0);
-      expect(await session.text('late')).toBe('later');
-      expect((await toolOf(session, 'late'))?._meta).toEqual({ 'live-lisp/declaredLevel': 'safe' });
-    });
-  });
-
-  test('C19 without a journal the tools of a lost image are gone, and come back when they are registered again', async () => {
-    const options = { args: ['--replay', 'off'] };
-    const use: Parameters<typeof withSession>[1] = async ({ session, changes }) => {
-      await session.eval(definition('mortal', 'alive'));
-      await until('the change', 2000, () => changes() > 0);
-      await session.eval('(sb-ext:exit :abort t)');
-      await until('another change', 2000, () => changes() > 1);
-      expect(await namesOf(session)).not.toContain('mortal');
-      await expect(session.call('mortal')).rejects.toMatchObject({ code: -32602 });
-      const { text, notices } = await session.call('eval_form', {
-        form: definition('mortal', 'alive again'),
-      });
-      expect([text, notices[0]]).toEqual([
-        '#<LIVE-LISP:TOOL mortal>',
-        expect.stringContaining('; the tools mortal. Load or define again what you need.'),
-      ]);
-      expect(await session.text('mortal')).toBe('alive again');
-    };
-    await withSession(era, use, options);
+    await session.eval(`(sb-thread:make-thread (lambda () (sleep 0.5) ${definition('late', 'later')}))`);
+    await change();
+    expect(await session.text('late')).toBe('later');
+    expect((await toolOf(session, 'late'))?._meta).toEqual({ 'live-lisp/declaredLevel': 'safe' });
   });
 
   test('many at once are told together', async () => {
-    await withSession(era, async ({ session, changes }) => {
-      const form = `(dotimes (i 100) (live-lisp:register-tool live-lisp:*agent-q-registry*
-        (live-lisp:define-tool (format nil "tool_~D" i) "One of many." '() :handler #'identity)))`;
-      await session.eval(form);
-      await until('the change', 2000, () => changes() > 0);
-      expect(await namesOf(session)).toHaveLength(BUILT_IN.length + 100);
-      expect(changes()).toBeLessThan(100);
-    });
+    const form = `(dotimes (i 100) (live-lisp:register-tool live-lisp:*agent-q-registry*
+      (live-lisp:define-tool (format nil "tool_~D" i) "One of many." '() :handler #'identity)))`;
+    const [names, before] = [(await namesOf(session)).length, changes()];
+    await session.eval(form);
+    await change();
+    expect(await namesOf(session)).toHaveLength(names + 100);
+    expect(changes() - before).toBeLessThan(100);
   });
 });
 

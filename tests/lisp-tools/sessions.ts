@@ -2,29 +2,31 @@
 
 import { type Era, type Session, type StartOptions, startSession } from '../harness.ts';
 
-interface Watched {
+export interface Watched {
   session: Session;
   /** How often the list was said to have changed. */
   changes: () => number;
 }
 
-/** Starts a session of ERA that listens for changes of the list, and passes it to USE. */
+/** Starts a session of ERA that listens for changes of the list. */
+export async function watch(era: Era, options: StartOptions = {}): Promise<Watched> {
+  let changes = 0;
+  const session = await startSession({ era, ...options });
+  session.client.setNotificationHandler('notifications/tools/list_changed', () => {
+    changes += 1;
+  });
+  if (era === 'modern') await session.client.listen({ toolsListChanged: true });
+  return { session, changes: () => changes };
+}
+
+/** Starts such a session, passes it to USE, and ends it. */
 export async function withSession(
   era: Era,
   use: (watched: Watched) => Promise<void>,
   options: StartOptions = {},
 ) {
-  let changes = 0;
-  const session = await startSession({ era, ...options });
-  try {
-    session.client.setNotificationHandler('notifications/tools/list_changed', () => {
-      changes += 1;
-    });
-    if (era === 'modern') await session.client.listen({ toolsListChanged: true });
-    await use({ session, changes: () => changes });
-  } finally {
-    await session.close();
-  }
+  const watched = await watch(era, options);
+  await use(watched).finally(() => watched.session.close());
 }
 
 /** Returns the form that registers a tool NAME that gives VALUE; MORE are further options. */

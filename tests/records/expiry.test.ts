@@ -1,6 +1,14 @@
 // Records go when they are older than they are kept, and when their workspace is forgotten.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AuditLog } from '../../src/records/audit-log.ts';
@@ -38,6 +46,7 @@ describe('what is older than it is kept', () => {
     write(join(places.histories, 'x.jsonl'), [line(91), line(89), line(0)], 0);
     write(join(places.histories, 'y.jsonl'), [line(91)], 91);
     write(join(places.searches, 'x.jsonl'), [line(91), line(89)], 0);
+    write(join(places.searches, 'long.jsonl'), [line(91).padEnd(50_000), line(89)], 0);
     for (const [days, pid] of [
       [91, '1'],
       [89, '2'],
@@ -55,8 +64,17 @@ describe('what is older than it is kept', () => {
     expect(forms(places.audit)).toEqual(['89']);
     expect(forms(join(places.histories, 'x.jsonl'))).toEqual(['89', '0']);
     expect(forms(join(places.searches, 'x.jsonl'))).toEqual(['89']);
+    expect(forms(join(places.searches, 'long.jsonl'))).toEqual(['89']);
     expect(existsSync(join(places.histories, 'y.jsonl'))).toBe(false);
     expect([existsSync(journal(91, '1')), existsSync(journal(89, '2'))]).toEqual([false, true]);
+  });
+
+  test('makes no file whose first line is young be written again, however long that is', () => {
+    const path = join(places.histories, 'young.jsonl');
+    write(path, [line(89).padEnd(50_000), line(0)], 0);
+    const { ino } = statSync(path);
+    expireRecords(places, 90);
+    expect(statSync(path).ino).toBe(ino);
   });
 
   test('is nothing where nothing is kept', () => {

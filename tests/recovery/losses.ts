@@ -1,23 +1,33 @@
 // Sessions that lose their image, and what is told of that.
 
-import { afterEach } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
 import { type Session, type StartOptions, startSession, temporaryFolder } from '../harness.ts';
 import { imageOf, killChild } from '../server/processes.ts';
 
-/** Returns a function that starts sessions which end with the test, with their own state folder unless OPTIONS name one. */
+/** Starts a session with OPTIONS, with a state folder of its own unless they name one. ENDS gets what ends both. */
+async function launch(options: StartOptions, ends: (() => unknown)[]): Promise<Session> {
+  const state = temporaryFolder();
+  const session = await startSession({ ...options, env: { XDG_STATE_HOME: state.path, ...options.env } });
+  ends.push(() => session.close().then(state.remove));
+  return session;
+}
+
+/** Returns a function that starts sessions which end with the test. Without OPTIONS it gives one that the tests of a file
+ *  share, with a new image for which nothing was kept. */
 export function sessions(): (options?: StartOptions) => Promise<Session> {
-  const open: Session[] = [];
-  const folders: (() => void)[] = [];
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((session) => session.close()));
-    for (const remove of folders.splice(0)) remove();
-  });
-  return async (options = {}) => {
-    const state = temporaryFolder();
-    folders.push(state.remove);
-    const session = await startSession({ ...options, env: { XDG_STATE_HOME: state.path, ...options.env } });
-    open.push(session);
-    return session;
+  const ends: (() => unknown)[] = [];
+  const endsOfAll: (() => unknown)[] = [];
+  afterEach(() => Promise.all(ends.splice(0).map((end) => end())));
+  afterAll(() => Promise.all(endsOfAll.splice(0).map((end) => end())));
+  let shared: Session | undefined;
+  return async (options) => {
+    if (options !== undefined) return launch(options, ends);
+    if (shared === undefined) {
+      shared = await launch({ args: ['--allow', 'restart_image'] }, endsOfAll);
+    } else {
+      await shared.call('restart_image', { rebuild: 'none' });
+    }
+    return shared;
   };
 }
 

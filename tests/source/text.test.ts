@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SourceText } from '../../src/source/text.ts';
+import { cases } from '../long.ts';
 
 const PIECES = ['a', '(', ' ', '\t', '\n', '\r\n', '\r', 'é', 'λ', '語', '😀', '\ufeff', '\u2028', '\0'];
 const TEXT = fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 80 });
@@ -27,7 +28,7 @@ it('finds every character by its octet in UTF-8', () => {
       expect(source.indexOfOctet(Buffer.byteLength(text.slice(0, index)))).toBe(index);
     expect(source.indexOfOctet(Buffer.byteLength(text) + 5)).toBe(text.length);
   };
-  fc.assert(fc.property(TEXT, check), { numRuns: 2000 });
+  fc.assert(fc.property(TEXT, check), cases(300));
 });
 
 it('takes an octet within a character for the next one', () => {
@@ -46,5 +47,5 @@ it('gives the line and column of every character', () => {
     const source = new SourceText(text);
     for (const index of indices(text)) expect(source.positionAt(index)).toEqual(walked(text, index));
   };
-  fc.assert(fc.property(TEXT, check), { numRuns: 2000 });
+  fc.assert(fc.property(TEXT, check), cases(300));
 });

@@ -31,6 +31,7 @@ export const FUNCTIONS: Group = {
     },
     {
       name: 'ERROR redefined',
+      long: true,
       form: redefined('(defun error (&rest x) (declare (ignore x)) :not-signalled)'),
       // SBCL looks through all code for its many callers.
       seconds: 3,

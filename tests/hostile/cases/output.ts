@@ -54,11 +54,13 @@ export const OUTPUT: Group = {
     },
     {
       name: 'output of a child process that is captured',
+      long: true,
       form: '(sb-ext:run-program "/bin/sh" (list "-c" "yes") :output *standard-output*)',
       says: INTERRUPTED,
     },
     {
       name: 'output of four threads at once',
+      long: true,
       form: '(let ((out *standard-output*)) (mapc (function sb-thread:join-thread) (loop repeat 4 collect (sb-thread:make-thread (lambda () (loop (print 1 out)))))))',
       says: INTERRUPTED,
       spoils: true,
