@@ -138,7 +138,7 @@ test('only the tests run that reach a definition', async () => {
   expect(await run({ touching: 'bank:kind' })).toBe('Those that reach BANK::KIND: 1 test passes (N s).');
   expect(await run({ touching: 'cents' })).toBe('Those that reach BANK::CENTS: 1 test passes (N s).');
   expect(await run({ touching: 'bank::bonus' })).toBe(
-    'No test reached BANK::BONUS when that was recorded, so there is nothing to run.',
+    'No test reached BANK::BONUS when that was recorded, so nothing ran.',
   );
   expect(await run({ touching: 'bank:deposits' })).toBe(
     'No definition bank:deposits was measured in a run with coverage. Similar names: BANK::DEPOSIT. After new definitions run with coverage again.',
@@ -153,6 +153,36 @@ test('only the tests run that reach a definition', async () => {
   expect((await session.call('impact_of_change', { name: 'bank::bonus' })).text).toContain(
     'No test reached it in the last run with coverage.',
   );
+});
+
+test('tests run too that reached what has changed since, and those without a record are told', async () => {
+  write(root.path, {
+    'bank.lisp': PROGRAM.replace('(cdr list)', '(progn (kind 1) (cdr list))'),
+    'checks.lisp': `${CHECKS}(deftest late (kind 3) :odd)\n`,
+  });
+  expect(await run({ touching: 'bank:kind' })).toBe(
+    [
+      'Those that reach BANK::KIND: 2 tests pass (N s).',
+      'Run too, since what they reached has changed: RESTS',
+      '1 test has not run with coverage: LATE',
+    ].join('\n'),
+  );
+  expect(await run({ touching: 'bank::waits' })).toBe(
+    [
+      'Those that reach BANK::WAITS: 1 test passes (N s).',
+      'Run too, since what they reached has changed: RESTS',
+      '1 test has not run with coverage: LATE',
+    ].join('\n'),
+  );
+  write(root.path, { 'bank.lisp': PROGRAM, 'checks.lisp': CHECKS });
+  expect(await run({ touching: 'bank::waits' })).toBe(
+    [
+      'No test reached BANK::WAITS when that was recorded, so nothing ran.',
+      '1 test has not run with coverage: LATE',
+    ].join('\n'),
+  );
+  await session.eval('(sb-rt:rem-test (quote checks::late))');
+  await run({ system: 'bank' });
 });
 
 test('a file that only its own forms let read is told as not measured, and the tests run', async () => {
@@ -207,7 +237,8 @@ test('without the library of SBCL nothing runs, and it is said how to go on', as
 
 test('a name of several definitions finds none', () => {
   const reached = new ReachedDefinitions();
-  reached.keep(['A::F', 'B::F', '(SETF A::F)'], [{ framework: 'rt', test: 'one', reached: '6' }]);
+  const definitions = ['A::F', 'B::F', '(SETF A::F)'].map((name) => ({ name, file: 'a.lisp', text: '' }));
+  reached.keep(definitions, [{ framework: 'rt', test: 'one', reached: '6' }]);
   expect(reached.find('f')).toEqual({ several: ['A::F', 'B::F'] });
   expect(reached.find("#'b:f")).toEqual({ name: 'B::F', tests: ['one'] });
   expect(reached.find('(setf f)')).toEqual({ name: '(SETF A::F)', tests: ['one'] });

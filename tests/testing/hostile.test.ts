@@ -10,7 +10,8 @@ const root = temporaryFolder();
 let session: Session;
 beforeAll(async () => {
   write(root.path, {
-    'all.asd': `(defsystem "hostile" :depends-on ("fiveam") :components ((:file "hostile")))
+    'all.asd': `(defsystem "all")
+(defsystem "hostile" :depends-on ("fiveam") :components ((:file "hostile")))
 (defsystem "own" :perform (test-op (o c) (format t "~&2 of 3 pass.~%")))
 (defsystem "none" :perform (test-op (o c)))
 (defsystem "failing" :perform (test-op (o c) (error "It is broken.")))
