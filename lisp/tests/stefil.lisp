@@ -11,11 +11,13 @@ come to the debugger; errors do when they are held."
           do (setf (slot-value run (home-symbol package slot)) value))
     (if (fiasco-suite-p package test)
         (apply original arguments)
-        (call-as-test "stefil" (home-call package "NAME-OF" test)
-                      (lambda ()
-                        (let ((before (home-call package "ASSERTION-COUNT-OF" run)))
-                          (multiple-value-prog1 (apply original arguments)
-                            (note-checks (- (home-call package "ASSERTION-COUNT-OF" run) before)))))))))
+        (call-as-test "stefil" (home-call package "NAME-OF" test) (lambda () (apply original arguments))))))
+
+(defun stefil-begin-check (package original arguments)
+  "Begin a check by ORIGINAL of PACKAGE with ARGUMENTS, and count it."
+  (declare (ignore package))
+  (when *result* (note-checks 1))
+  (apply original arguments))
 
 (defun stefil-record (package original arguments)
   "Record a failure by ORIGINAL of PACKAGE as ARGUMENTS say, and note it."
@@ -35,5 +37,6 @@ come to the debugger; errors do when they are held."
 
 (define-framework "stefil" '("HU.DWIM.STEFIL")
   :probes '(("RUN-TEST-BODY-IN-HANDLERS" stefil-run-body)
+            ("RECORD/ASSERTION-BEGINS" stefil-begin-check)
             ("RECORD/FAILURE*" stefil-record))
   :entries 'stefil-entries)

@@ -95,10 +95,10 @@ export function recordedOf(
 /** Characters of a part that are told, of one that is not alone on its line. */
 const PART = 40;
 
-/** Returns the lines of SPANS in the text of FORMS, each once. Of a part behind others of its line its beginning is told. */
+/** Returns the lines of SPANS in the text of FORMS, each once. Of parts behind others of their line their beginnings are
+ *  told. */
 function linesOf({ text, position }: Forms, spans: readonly Span[]): string[] {
   const lines: string[] = [];
-  let last = 0;
   let open: { first: number; last: number } | undefined;
   const close = () => {
     if (open) lines.push(open.first === open.last ? `${open.first}` : `${open.first}-${open.last}`);
@@ -112,11 +112,10 @@ function linesOf({ text, position }: Forms, spans: readonly Span[]): string[] {
     else if (alone) {
       close();
       open = { first, last: until };
-    } else if (first > last) {
+    } else if (open === undefined || first > open.last) {
       close();
       lines.push(partText(text, { start, end }, first, until));
     }
-    last = until;
   }
   close();
   return lines;

@@ -31,14 +31,17 @@ export interface Counts {
 export function countsOf(tests: readonly Outcome[]): Counts {
   const sum = (name: 'checks' | 'failed' | 'errors' | 'skipped' | 'expected') =>
     tests.reduce((total, test) => total + (test[name] ?? 0), 0);
+  // One that is called with several arguments, or by several others, is one test.
+  const named = (some: readonly Outcome[]) =>
+    new Set(some.map(({ framework, test }) => `${framework} ${test}`)).size;
   return {
-    tests: tests.length,
+    tests: named(tests),
     checks: sum('checks'),
     failed: sum('failed'),
     errors: sum('errors'),
     skipped: sum('skipped'),
     expected: sum('expected'),
-    failedTests: tests.filter(isBad).length,
+    failedTests: named(tests.filter(isBad)),
   };
 }
 
