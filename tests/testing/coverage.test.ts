@@ -51,13 +51,14 @@ const PROGRAM = `(defpackage bank (:use cl) (:export #:deposit #:account #:kind 
   (defun counted () (incf count)))
 (defun waits () (loop (sleep 0.05)))
 (defun ends () (sb-ext:exit :code 3 :abort t))
+(defun rank (n) (cond ((= n 1) :one) ((= n 2) :two) (t :other)))
 `;
 
 const CHECKS = `(defpackage checks (:use cl sb-rt bank))
 (in-package checks)
 (defun new () (make-account-of 0))
 (defun make-account-of (n) (bank::make-account :balance n))
-(deftest deposits (deposit (new) 2) 200)
+(deftest deposits (list (deposit (new) 2) (bank::rank 2)) (200 :two))
 (deftest zero (deposit (new) 0) :nothing)
 (deftest kinds (kind 2) :even)
 (deftest rests (bank::rest-of '(1 2)) (2))
@@ -116,11 +117,12 @@ test('the lines that never ran are told, of functions, methods and what macros d
     [
       'bank: 5 tests pass (N s).',
       '',
-      'Coverage: 6 of 12 definitions ran, 2 of them wholly.',
+      'Coverage: 7 of 13 definitions ran, 2 of them wholly.',
       '  CENTS bank.lisp:6: never 9',
       '  DEPOSIT bank.lisp:17: never 21-22, 23 (print part)',
       '  KIND bank.lisp:26: never 26 :odd',
       '  REST-OF bank.lisp:36: never 39',
+      '  RANK bank.lisp:45: never 45 :one, 45 :other',
       'Never ran: BONUS bank.lisp:16, KIND bank.lisp:27, (SETF OWNER) bank.lisp:32, FIRST-OF bank.lisp:40, WAITS bank.lisp:43, ENDS bank.lisp:44',
       'Not measured: 1.',
     ].join('\n'),
