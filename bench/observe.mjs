@@ -1,4 +1,5 @@
-// Decides how what observe costs is measured: by the CPU of calls with a probe and without, and of a form with a profile.
+// Decides how what observe and coverage cost is measured: by the CPU of calls, of a form and of tests, with it and
+// without.
 
 import { connect } from './client.mjs';
 import { runRounds } from './rounds.mjs';
@@ -21,6 +22,13 @@ const MEASURES = [
     baseline: 'plain.work',
     goal: { of: 'ratio', atMost: 1.03 },
   },
+  { id: 'plain.tests', title: 'the tests of alexandria, by `run_tests`', unit: 'ms' },
+  {
+    id: 'covered.tests',
+    title: 'the same, with `coverage`',
+    unit: 'ms',
+    baseline: 'plain.tests',
+  },
 ];
 
 const PROGRAM = `(defun observed-call (x) x)
@@ -31,9 +39,10 @@ const CALLS = CPU('(dotimes (i 10000) (observed-call i))');
 const WORK = `(/ ${CPU('(dotimes (i 500) (observed-work))')} 500)`;
 const PROFILED =
   '(gethash "cpu" (call-tool "observe" :form "(observed-work)" :mode "cpu" :package "live-lisp-user"))';
+const TESTS = (/** @type {string} */ more) => CPU(`(call-tool "run_tests" :system "alexandria"${more})`);
 
 /**
- * Measures ROUNDS times what observe costs.
+ * Measures ROUNDS times what observe, and coverage, cost.
  * @param {import('./contestants.mjs').Stage} stage
  * @param {number} rounds
  * @returns {Promise<import('./statistics.mjs').Section>}
@@ -50,10 +59,12 @@ export async function measureObserving(stage, rounds) {
       async () => ({ 'probed.calls': [numberIn(await client.call('observe', observed), 'Value: ')] }),
       async () => ({ 'plain.work': [await evaluated(WORK)] }),
       async () => ({ 'profiled.work': [await evaluated(PROFILED)] }),
+      async () => ({ 'plain.tests': [await evaluated(TESTS(''))] }),
+      async () => ({ 'covered.tests': [await evaluated(TESTS(' :coverage t'))] }),
     ]);
     return {
       title: 'Observing a run',
-      note: 'CPU of the image while calls are recorded, and while a profile is taken.',
+      note: 'CPU of the image while calls are recorded, while a profile is taken, and while tests run.',
       ...compare(MEASURES, samples),
     };
   } finally {

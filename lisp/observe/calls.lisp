@@ -34,17 +34,13 @@ is told before it."
   (let ((name (caller-name call)))
     (unless (or (null name)
                 (form-name-p name)
-                (system-name-p name)
+                (ours-p name)
                 (and above (equal (if (method-name-p name) (second name) name) (probe-name (call-probe above)))))
       (shortened 100 (function-text name)))))
 
 (defun form-name-p (name)
   "True when NAME is how SBCL calls the function of a form that is evaluated."
   (equal name '(lambda ())))
-
-(defun system-name-p (name)
-  "True when NAME, of a function, is of the agent."
-  (and (symbolp name) (own-package-p (symbol-package name))))
 
 (defun function-text (name)
   "Return NAME, as SBCL calls a function, as text."

@@ -51,20 +51,16 @@
                   ;; That of a form, or of one in a file.
                   (and (consp name) (eq 'lambda (first name)) (null (rest packages))))))))
 
-(defun own-name-p (name)
-  "True when NAME, as SBCL calls a function, is of the agent."
-  (some #'own-package-p (name-packages name)))
-
 (defun program-part (names mode)
   "Return the part of NAMES, what a stack calls from its base on, that is of the program, and where that begins. Return NIL
 without any. What the agent does within it, as after a collection of garbage, is not told. With the MODE :ALLOC, neither is
 how SBCL allocates."
   (let* ((called (position :user-code names :key #'frame-role :from-end t))
          (start (if called
-                    (position-if-not #'own-name-p names :start (1+ called))
+                    (position-if-not #'ours-p names :start (1+ called))
                     (position-if #'program-name-p names))))
     (when start
-      (let ((end (or (position-if #'own-name-p names :start start) (length names))))
+      (let ((end (or (position-if #'ours-p names :start start) (length names))))
         (when (eq mode :alloc)
           (setf end (1+ (position-if-not #'stringp names :end end :from-end t))))
         (values (subseq names start end) start)))))

@@ -49,10 +49,19 @@
                      (and format-control
                           (list :text (fiasco-message :form-control format-control :arguments format-arguments))))))))
 
+(defun fiasco-note-failure (framework package type arguments)
+  "Note the failure TYPE of PACKAGE, of FRAMEWORK, as FIASCO-NOTE does: in the test that runs, or in a suite as in a test.
+An error that is held will still become something."
+  (let ((context (home-value package "*CONTEXT*")))
+    (flet ((note () (fiasco-note package type arguments)))
+      (cond ((and *hold* (eq type (home-symbol package "UNEXPECTED-ERROR"))))
+            (*result* (note))
+            ((and *run* context)
+             (call-as-test framework (home-call package "NAME-OF" (home-call package "TEST-OF" context)) #'note))))))
+
 (defun fiasco-record (package original arguments)
   "Record a failure by ORIGINAL of PACKAGE as ARGUMENTS say, and note it."
-  (when (and *result* (not (and *hold* (eq (first arguments) (home-symbol package "UNEXPECTED-ERROR")))))
-    (fiasco-note package (first arguments) (rest arguments)))
+  (fiasco-note-failure "fiasco" package (first arguments) (rest arguments))
   (apply original arguments))
 
 (defun fiasco-entries (package)

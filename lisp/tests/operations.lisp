@@ -41,6 +41,15 @@
   (let ((found (loop for name in names append (remove name entries :key #'entry-text :test-not #'string=))))
     (values found (set-difference names (mapcar #'entry-text found) :test #'string=))))
 
+(defun other-tests (names entries)
+  "Return the names of the tests among ENTRIES that are not among NAMES."
+  (let ((known (make-hash-table :test 'equal)))
+    (dolist (name names) (setf (gethash name known) t))
+    (page (loop for entry in entries
+                for text = (entry-text entry)
+                unless (or (entry-suite entry) (shiftf (gethash text known) t)) collect text)
+          0 5000)))
+
 (defun entries-of-package (package entries)
   "Return the tests among ENTRIES whose names are in PACKAGE."
   (remove-if-not (lambda (entry) (and (not (entry-suite entry)) (eq package (package-of (entry-name entry)))))
@@ -106,12 +115,13 @@ FOLDER, the native name of a directory for what is compiled to be measured: file
            (take-all covering)
            (list* "coverage" (coverage-data covering) members))))))
 
-(define-operation ("test-run" :members t) (systems name again package skip seed folder root)
+(define-operation ("test-run" :members t) (systems name again others package skip seed folder root)
   "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those that have the names AGAIN, or the tests of PACKAGE.
-SKIP are names of tests that are left out. Random numbers follow from SEED, if it is given. Tell what came of each test.
-With FOLDER tell what they ran, as CALL-MEASURING does with ROOT."
+With OTHERS tell the names that are not AGAIN. SKIP are names of tests that are left out. Random numbers follow from SEED,
+if it is given. Tell what came of each test. With FOLDER tell what they ran, as CALL-MEASURING does with ROOT."
   (let* ((*run* (make-run skip))
-         (entries (and (or name again package) (all-entries)))
+         (entries (and (or name again others package) (all-entries)))
+         (all entries)
          (gone '())
          (chosen (cond (package (entries-of-package (named-package package) entries))
                        (name (entries-of-name name entries))
@@ -125,6 +135,7 @@ With FOLDER tell what they ran, as CALL-MEASURING does with ROOT."
                                              (call-with-seed seed (lambda () (run-chosen systems chosen) '()))))))))
     (list* "tests" (results-data *run*)
            "gone" gone
+           "others" (and others (other-tests again all))
            "features" (feature-names)
            "packages" (and (null (run-results *run*)) (packages-data (all-entries)))
            members)))

@@ -2,15 +2,15 @@
 
 (in-package "LIVE-LISP.TESTS")
 
-(defun ptester-note (package passed arguments)
-  "Note the check of PACKAGE that ARGUMENTS describe, which PASSED or not."
+(defun ptester-note (package passed place arguments)
+  "Note the check of PACKAGE at PLACE that ARGUMENTS describe, which PASSED or not."
   (destructuring-bind (&key expected-result test-results multiple-values known-failure condition &allow-other-keys)
       arguments
     (note-checks 1)
     (let* ((signalled (find-if (lambda (each) (typep each 'condition)) (list test-results condition)))
            (got (and (consp test-results) (rest test-results))))
       (unless passed
-        (apply #'note-failure package (if known-failure "expected" "failure")
+        (apply #'note-failure package (if known-failure "expected" "failure") :place place
                (if signalled
                    (list :condition signalled)
                    (list :expected (if multiple-values (values-text expected-result) (value-text expected-result))
@@ -18,12 +18,11 @@
 
 (defun ptester-check (package original arguments)
   "Make the check of PACKAGE that ARGUMENTS describe by ORIGINAL, without its report, and note it."
-  (call-as-test "ptester" (getf arguments :test-form)
-                (lambda ()
-                  (with-home-values (package ("*BREAK-ON-TEST-FAILURES*" nil))
-                    (let ((passed (let ((*error-output* (make-broadcast-stream))) (apply original arguments))))
-                      (ptester-note package passed arguments)
-                      passed)))))
+  (let* ((passed (with-home-values (package ("*BREAK-ON-TEST-FAILURES*" nil))
+                   (let ((*error-output* (make-broadcast-stream))) (apply original arguments))))
+         (place (and (not passed) (check-place package))))
+    (call-as-test "ptester" (getf arguments :test-form) (lambda () (ptester-note package passed place arguments)))
+    passed))
 
 (defparameter *ptester-abortion* " aborted by signalling an uncaught error:"
   "What the report of a group of checks says that an error has ended.")

@@ -131,10 +131,10 @@ is what was signalled, and PLACE where, as CHECK-PLACE has it."
   (round (* 1000 (- (get-internal-real-time) began)) internal-time-units-per-second))
 
 (defun call-capturing (result function)
-  "Call FUNCTION with what it writes going to RESULT."
+  "Call FUNCTION with what it writes going to RESULT. The frames that are told of it end here."
   (let* ((stream (capturing (result-output-capture result)))
          (*standard-output* stream) (*error-output* stream) (*trace-output* stream))
-    (funcall function)))
+    (call-user-code function)))
 
 (defun call-as-test (framework name function)
   "Call FUNCTION, which runs the test NAME of FRAMEWORK, and note what came of it. One that the run leaves out is not run."

@@ -51,13 +51,14 @@ const PROGRAM = `(defpackage bank (:use cl) (:export #:deposit #:account #:kind 
   (defun counted () (incf count)))
 (defun waits () (loop (sleep 0.05)))
 (defun ends () (sb-ext:exit :code 3 :abort t))
+(defun rank (n) (cond ((= n 1) :one) ((= n 2) :two) (t :other)))
 `;
 
 const CHECKS = `(defpackage checks (:use cl sb-rt bank))
 (in-package checks)
 (defun new () (make-account-of 0))
 (defun make-account-of (n) (bank::make-account :balance n))
-(deftest deposits (deposit (new) 2) 200)
+(deftest deposits (list (deposit (new) 2) (bank::rank 2)) (200 :two))
 (deftest zero (deposit (new) 0) :nothing)
 (deftest kinds (kind 2) :even)
 (deftest rests (bank::rest-of '(1 2)) (2))
@@ -116,11 +117,12 @@ test('the lines that never ran are told, of functions, methods and what macros d
     [
       'bank: 5 tests pass (N s).',
       '',
-      'Coverage: 6 of 12 definitions ran, 2 of them wholly.',
+      'Coverage: 7 of 13 definitions ran, 2 of them wholly.',
       '  CENTS bank.lisp:6: never 9',
       '  DEPOSIT bank.lisp:17: never 21-22, 23 (print part)',
       '  KIND bank.lisp:26: never 26 :odd',
       '  REST-OF bank.lisp:36: never 39',
+      '  RANK bank.lisp:45: never 45 :one, 45 :other',
       'Never ran: BONUS bank.lisp:16, KIND bank.lisp:27, (SETF OWNER) bank.lisp:32, FIRST-OF bank.lisp:40, WAITS bank.lisp:43, ENDS bank.lisp:44',
       'Not measured: 1.',
     ].join('\n'),
@@ -138,7 +140,7 @@ test('only the tests run that reach a definition', async () => {
   expect(await run({ touching: 'bank:kind' })).toBe('Those that reach BANK::KIND: 1 test passes (N s).');
   expect(await run({ touching: 'cents' })).toBe('Those that reach BANK::CENTS: 1 test passes (N s).');
   expect(await run({ touching: 'bank::bonus' })).toBe(
-    'No test reached BANK::BONUS when that was recorded, so there is nothing to run.',
+    'No test reached BANK::BONUS when that was recorded, so nothing ran.',
   );
   expect(await run({ touching: 'bank:deposits' })).toBe(
     'No definition bank:deposits was measured in a run with coverage. Similar names: BANK::DEPOSIT. After new definitions run with coverage again.',
@@ -153,6 +155,36 @@ test('only the tests run that reach a definition', async () => {
   expect((await session.call('impact_of_change', { name: 'bank::bonus' })).text).toContain(
     'No test reached it in the last run with coverage.',
   );
+});
+
+test('tests run too that reached what has changed since, and those without a record are told', async () => {
+  write(root.path, {
+    'bank.lisp': PROGRAM.replace('(cdr list)', '(progn (kind 1) (cdr list))'),
+    'checks.lisp': `${CHECKS}(deftest late (kind 3) :odd)\n`,
+  });
+  expect(await run({ touching: 'bank:kind' })).toBe(
+    [
+      'Those that reach BANK::KIND: 2 tests pass (N s).',
+      'Run too, since what they reached has changed: RESTS',
+      '1 test has not run with coverage: LATE',
+    ].join('\n'),
+  );
+  expect(await run({ touching: 'bank::waits' })).toBe(
+    [
+      'Those that reach BANK::WAITS: 1 test passes (N s).',
+      'Run too, since what they reached has changed: RESTS',
+      '1 test has not run with coverage: LATE',
+    ].join('\n'),
+  );
+  write(root.path, { 'bank.lisp': PROGRAM, 'checks.lisp': CHECKS });
+  expect(await run({ touching: 'bank::waits' })).toBe(
+    [
+      'No test reached BANK::WAITS when that was recorded, so nothing ran.',
+      '1 test has not run with coverage: LATE',
+    ].join('\n'),
+  );
+  await session.eval('(sb-rt:rem-test (quote checks::late))');
+  await run({ system: 'bank' });
 });
 
 test('a file that only its own forms let read is told as not measured, and the tests run', async () => {
@@ -207,7 +239,8 @@ test('without the library of SBCL nothing runs, and it is said how to go on', as
 
 test('a name of several definitions finds none', () => {
   const reached = new ReachedDefinitions();
-  reached.keep(['A::F', 'B::F', '(SETF A::F)'], [{ framework: 'rt', test: 'one', reached: '6' }]);
+  const definitions = ['A::F', 'B::F', '(SETF A::F)'].map((name) => ({ name, file: 'a.lisp', text: '' }));
+  reached.keep(definitions, [{ framework: 'rt', test: 'one', reached: '6' }]);
   expect(reached.find('f')).toEqual({ several: ['A::F', 'B::F'] });
   expect(reached.find("#'b:f")).toEqual({ name: 'B::F', tests: ['one'] });
   expect(reached.find('(setf f)')).toEqual({ name: '(SETF A::F)', tests: ['one'] });

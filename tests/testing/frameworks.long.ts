@@ -62,6 +62,96 @@ const DIALECTS: readonly Dialect[] = [
     test: (name) => `CART.${upper(name)}`,
     suites: ['cart'],
   },
+  {
+    name: 'stefil',
+    needs: 'hu.dwim.stefil',
+    text: `(defpackage checks (:use cl hu.dwim.stefil shop))
+(in-package checks)
+(defsuite all)
+(in-suite all)
+(deftest one () (is (= 1 (total '((a . 1))))))
+(deftest two ()
+  (is (= 3 (total '((a . 1) (b . 2)))))
+  (is (= 4 (total '((a . 1) (b . 2))))))
+(deftest bad () (princ "Looking.") (is (= 1 (total '((a . "x"))))))
+`,
+    run: '(uiop:symbol-call :checks :all)',
+    failure:
+      "Binary predicate (= X Y) failed. x: 4 => 4 y: (TOTAL '((A . 1) (B . 2))) => 3, at checks.lisp:8",
+    test: upper,
+    suites: ['all'],
+    checks: 4,
+  },
+  {
+    name: 'clunit2',
+    needs: 'clunit2',
+    text: `(defpackage checks (:use cl clunit shop))
+(in-package checks)
+(defsuite all ())
+(deftest bad (all) (princ "Looking.") (assert-eql 1 (total '((a . "x")))))
+(deftest two (all)
+  (assert-eql 3 (total '((a . 1) (b . 2))))
+  (assert-eql 4 (total '((a . 1) (b . 2)))))
+(deftest one (all) (assert-eql 1 (total '((a . 1)))))
+`,
+    run: '(uiop:symbol-call :clunit :run-suite (uiop:find-symbol* :all :checks))',
+    failure: "(eql 4 (total '((a . 1) (b . 2)))) = 3, wanted 4, at checks.lisp:7",
+    test: upper,
+    suites: ['all'],
+    checks: 4,
+  },
+  {
+    name: 'lisp-unit2',
+    needs: 'lisp-unit2',
+    text: `(defpackage checks (:use cl lisp-unit2 shop))
+(in-package checks)
+(define-test one (:tags all) (assert-eql 1 (total '((a . 1)))))
+(define-test two (:tags all)
+  (assert-eql 3 (total '((a . 1) (b . 2))))
+  (assert-eql 4 (total '((a . 1) (b . 2)))))
+(define-test bad (:tags all) (princ "Looking.") (assert-eql 1 (total '((a . "x")))))
+`,
+    run: '(uiop:symbol-call :lisp-unit2 :run-tests :package :checks)',
+    failure: "(assert-eql 4 (total '((a . 1) (b . 2)))) = 3, wanted 4",
+    test: upper,
+    suites: ['all'],
+    checks: 4,
+  },
+  {
+    name: 'prove',
+    needs: 'prove',
+    text: `(defpackage checks (:use cl prove shop))
+(in-package checks)
+(deftest one (is (total '((a . 1))) 1))
+(deftest two
+  (is (total '((a . 1) (b . 2))) 3)
+  (is (total '((a . 1) (b . 2))) 4))
+(deftest bad (princ "Looking.") (is (total '((a . "x"))) 1))
+`,
+    run: '(uiop:symbol-call :prove :run-test-package :checks)',
+    failure: '= 3, wanted 4, at checks.lisp:6',
+    error: '',
+    test: upper,
+    suites: [],
+    checks: 4,
+  },
+  {
+    name: 'try',
+    needs: 'try',
+    text: `(defpackage checks (:use cl try shop))
+(in-package checks)
+(deftest bad () (princ "Looking.") (is (= 1 (total '((a . "x"))))))
+(deftest two ()
+  (is (= 3 (total '((a . 1) (b . 2)))))
+  (is (= 4 (total '((a . 1) (b . 2))))))
+(deftest one () (is (= 1 (total '((a . 1))))))
+`,
+    run: '(uiop:symbol-call :try :try (find-package :checks))',
+    failure: "(is (= 4 (total '((a . 1) (b . 2))))) where (total '((a . 1) (b . 2))) = 3, at checks.lisp:6",
+    test: upper,
+    suites: [],
+    checks: 4,
+  },
 ];
 
 /** Returns whether a folder below FOLDER has the definition of SYSTEM. */

@@ -10,7 +10,8 @@ const root = temporaryFolder();
 let session: Session;
 beforeAll(async () => {
   write(root.path, {
-    'all.asd': `(defsystem "hostile" :depends-on ("fiveam") :components ((:file "hostile")))
+    'all.asd': `(defsystem "all")
+(defsystem "hostile" :depends-on ("fiveam") :components ((:file "hostile")))
 (defsystem "own" :perform (test-op (o c) (format t "~&2 of 3 pass.~%")))
 (defsystem "none" :perform (test-op (o c)))
 (defsystem "failing" :perform (test-op (o c) (error "It is broken.")))
@@ -19,6 +20,7 @@ beforeAll(async () => {
 (defsystem "unread" :components ((:file "unread")) :perform (test-op (o c)))
 (defsystem "groups" :depends-on ("ptester") :components ((:file "groups"))
   :perform (test-op (o c) (uiop:symbol-call :groups :run)))
+(defsystem "callers" :depends-on ("fiasco") :components ((:file "callers")))
 (defsystem "late" :perform (test-op (o c) (asdf:test-system "late/inner")))
 (defsystem "late/inner" :depends-on ("rt") :components ((:file "late"))
   :perform (test-op (o c) (uiop:symbol-call :rt :do-tests)))
@@ -43,6 +45,13 @@ beforeAll(async () => {
 (test last-one (is (= 1 1)))
 `,
     'behind.lisp': '(in-package :sb-rt)\n(deftest behind.one (+ 1 1) 2)\n',
+    'callers.lisp': `(fiasco:define-test-package callers)
+(in-package callers)
+(deftest before () (is (= 1 1)))
+(deftest stuck () (loop (sleep 0.05)))
+(deftest behind () (is (= 1 2)))
+(deftest all () (before) (stuck) (behind))
+`,
     'late.lisp': '(in-package :rt)\n(deftest late.one 1 1)\n',
     'unread.lisp': '(defun unread (',
     'groups.lisp': `(defpackage groups (:use cl ptester))
@@ -110,7 +119,7 @@ test('no test runs when what they test cannot be loaded', async () => {
 test('checks without tests are told by their forms, and a group that an error ends', async () => {
   expect(await run({ system: 'groups' })).toEqual({
     text: [
-      'groups: 2 of 5 tests fail (4 checks, 1 failed as expected, N s).',
+      'groups: 2 of 3 tests fail (4 checks, 1 failed as expected, N s).',
       '  (+ 1 2): = 3, wanted 4, at groups.lisp:6',
       '  Test sums: an error ended it: Bad.',
     ].join('\n'),
@@ -152,6 +161,16 @@ test('a test that is not left by itself is told, and the others run when that is
   expect(text).toMatch(/ {2}PRINTS [^\n]*\n {4}wrote: \.\.\. [^\n]{300}\n/);
   expect(text).toMatch(/ more; limit shows more$/m);
   expect(text.length).toBeLessThan(6000);
+});
+
+test('a test that calls others goes on behind one that does not end', async () => {
+  await session.text('load_system', { system: 'callers' });
+  const { text } = await run({ test: 'callers::all', isolate: true, timeout: 1 });
+  expect(text).toMatch(
+    /^callers::all: 2 of 4 tests fail \(2 checks, N s\)\.\n {2}STUCK \S+: did not end: [^\n]+\n {2}BEHIND callers\.lisp:5: /,
+  );
+  const cutOff = await run({ test: 'callers::all', timeout: 1 });
+  expect(cutOff.text).toContain('\nThe run ended there; with isolate: true it goes on with the others.\n');
 });
 
 test('what changed within a second of its fasl is loaded', async () => {

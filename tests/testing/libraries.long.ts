@@ -4,16 +4,20 @@ import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 
-/** The systems, and how their frameworks report: FiveAM checks, RT pending tests, PTester checks. */
+/** The systems, and how their frameworks report: FiveAM checks, RT pending tests, PTester checks. Not bordeaux-threads,
+ *  whose test of condition variables hangs by itself. Nor kmrcl and ieee-floats, whose tests Debian leaves out, and
+ *  named-readtables, which has a copy of RT in a package of its own. */
 const LIBRARIES: readonly [system: string, framework: keyof typeof REPORTS][] = [
   ['alexandria', 'rt'],
   ['anaphora', 'rt'],
   ['iterate', 'rt'],
   ['trivial-garbage', 'rt'],
-  ['kmrcl', 'rt'],
-  ['bordeaux-threads', 'fiveam'],
+  ['trivial-features', 'rt'],
+  ['nibbles', 'rt'],
+  ['osicat', 'rt'],
   ['esrap', 'fiveam'],
   ['split-sequence', 'fiveam'],
+  ['xmls', 'fiveam'],
   ['cl-base64', 'ptester'],
   ['puri', 'ptester'],
 ];
@@ -84,17 +88,25 @@ async function ourReport(system: string, args: object = {}) {
   return { failing, checks, expected, ran: Number(ran), measured: Number(measured), text };
 }
 
-/** Evaluates to a number that tells the functions of all names, and the methods, from others. */
-const ALL_FUNCTIONS = `(let ((sum 0) (count 0))
-  (do-all-symbols (name)
-    (when (and (fboundp name) (not (macro-function name)) (not (special-operator-p name)))
-      (let ((function (sb-kernel:fdefn-fun (sb-int:find-fdefn name))))
-        (flet ((add (object) (incf count) (incf sum (sxhash (princ-to-string object)))))
-          (if (typep function 'generic-function)
-              (mapc (lambda (method) (add (sb-kernel:get-lisp-obj-address method)))
-                    (sb-mop:generic-function-methods function))
-              (add (sb-kernel:closurep function)))))))
-  (list count sum))`;
+/** Keeps which function each name has, and which methods. */
+const REMEMBER = `(progn
+  (defun cl-user::all-functions ()
+    (let ((all (make-hash-table :test 'eq)))
+      (do-all-symbols (name all)
+        (when (and (fboundp name) (not (macro-function name)) (not (special-operator-p name)))
+          (let ((function (sb-kernel:fdefn-fun (sb-int:find-fdefn name))))
+            (setf (gethash name all)
+                  (cons function (and (typep function 'generic-function)
+                                      (copy-list (sb-mop:generic-function-methods function))))))))))
+  (defvar cl-user::*functions*)
+  (setf cl-user::*functions* (cl-user::all-functions))
+  t)`;
+/** Evaluates to the names that have another function now, or lack a method. */
+const CHANGED = `(let ((now (cl-user::all-functions)))
+  (loop for name being the hash-keys of cl-user::*functions* using (hash-value before)
+        for (function . methods) = before
+        for (other . others) = (gethash name now)
+        unless (and (eq function other) (subsetp methods others)) collect name))`;
 
 test.each(LIBRARIES)('the tests of %s are counted as %s counts them', async (system, framework) => {
   // All tests of RT are in one table, so each library gets an image of its own.
@@ -108,11 +120,13 @@ test.each(LIBRARIES)('the tests of %s are counted as %s counts them', async (sys
   expect(framework === 'fiveam' ? failed > 0 : failed).toBe(
     framework === 'fiveam' ? own.failed > 0 : own.failed,
   );
-  const before = await session.eval(ALL_FUNCTIONS);
+  // The first run with coverage loads the library of SBCL that reads the marks.
+  await session.eval('(require :sb-cover)');
+  await session.eval(REMEMBER);
   const covered = await ourReport(system, { coverage: true });
   console.log(`${system}: ${covered.ran} of ${covered.measured} definitions ran`);
   expect([covered.failing, covered.checks, covered.expected]).toEqual([failing, checks, expected]);
   // A library can have only macros, which run before its tests do.
   if (covered.measured > 0) expect(covered.ran).toBeGreaterThan(0);
-  expect(await session.eval(ALL_FUNCTIONS)).toBe(before);
+  expect(await session.eval(CHANGED)).toBe('NIL');
 });

@@ -16,6 +16,8 @@ export interface Dialect {
   /** What tests are called in answers, and suites of them all. */
   test: (name: string) => string;
   suites: string[];
+  /** What says where the error is that nobody expected; empty where the framework tells of it once its frame is gone. */
+  error?: string;
   /** How many checks there are, unless each test is one. */
   checks?: number;
 }

@@ -77,6 +77,8 @@ export interface TestRunData extends Remarks {
   features?: string[];
   /** Names that were to run again and that no framework has any more. */
   gone?: string[];
+  /** Names of all other tests, when that was asked. */
+  others?: string[];
   coverage?: CoverageData;
   value?: LookupFailure | TestLookup;
 }
@@ -93,6 +95,7 @@ export interface TestOperations {
       systems?: string[];
       name?: string;
       again?: string[];
+      others?: boolean;
       package?: string;
       skip?: string[];
       seed?: number;

@@ -4,6 +4,7 @@ import type { CoverageData, MeasuredDefinition } from '../../image/wire/testing.
 import { fittingRows } from '../../kernel/reply.ts';
 import { type Span, spansOf } from '../../source/paths.ts';
 import type { Forms, Places } from '../places.ts';
+import type { Recorded } from './reached.ts';
 
 /** How coverage is told: at most LIMIT definitions, with the places that PLACES tell under FEATURES. */
 interface Shown {
@@ -77,13 +78,27 @@ export function coverageOf(
   return { measured, missed };
 }
 
+/** Returns the definitions of DATA with the texts of their forms, as PLACES read them under FEATURES. */
+export function recordedOf(
+  { definitions = [] }: CoverageData,
+  { places, features }: Pick<Shown, 'places' | 'features'>,
+): Recorded[] {
+  const files = new Map<string, Forms | undefined>();
+  return definitions.map(({ name, file, form }) => {
+    if (!files.has(file)) files.set(file, places.forms(file, features));
+    const { list = [], text = '' } = files.get(file) ?? {};
+    const { start = 0, end = 0 } = list[form] ?? {};
+    return { name, file, text: text.slice(start, end) };
+  });
+}
+
 /** Characters of a part that are told, of one that is not alone on its line. */
 const PART = 40;
 
-/** Returns the lines of SPANS in the text of FORMS, each once. Of a part behind others of its line its beginning is told. */
+/** Returns the lines of SPANS in the text of FORMS, each once. Of parts behind others of their line their beginnings are
+ *  told. */
 function linesOf({ text, position }: Forms, spans: readonly Span[]): string[] {
   const lines: string[] = [];
-  let last = 0;
   let open: { first: number; last: number } | undefined;
   const close = () => {
     if (open) lines.push(open.first === open.last ? `${open.first}` : `${open.first}-${open.last}`);
@@ -97,11 +112,10 @@ function linesOf({ text, position }: Forms, spans: readonly Span[]): string[] {
     else if (alone) {
       close();
       open = { first, last: until };
-    } else if (first > last) {
+    } else if (open === undefined || first > open.last) {
       close();
       lines.push(partText(text, { start, end }, first, until));
     }
-    last = until;
   }
   close();
   return lines;

@@ -3,9 +3,16 @@
 import type { TestResult } from '../../image/wire/testing.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
-/** What a test reached: BITS, a hexadecimal number, has the lowest bit for the first of NAMES. */
+/** A definition as it was when a run measured it: the TEXT of its form in FILE. */
+export interface Recorded {
+  name: string;
+  file: string;
+  text: string;
+}
+
+/** What a test reached: BITS, a hexadecimal number, has the lowest bit for the first of DEFINITIONS. */
 interface Reached {
-  names: readonly string[];
+  definitions: readonly Recorded[];
   bits: string;
 }
 
@@ -22,20 +29,29 @@ export class ReachedDefinitions {
     return this.#tests.size > 0;
   }
 
-  /** Keeps what TESTS reached of the definitions NAMES, which were measured. */
-  keep(names: readonly string[], tests: readonly TestResult[]): void {
-    for (const name of names) this.#names.add(name);
+  /** Whether TEST was recorded. */
+  has(test: string): boolean {
+    return this.#tests.has(test);
+  }
+
+  /** Keeps what TESTS reached of DEFINITIONS, which were measured. */
+  keep(definitions: readonly Recorded[], tests: readonly TestResult[]): void {
+    for (const { name } of definitions) this.#names.add(name);
     for (const { test, reached: bits } of tests)
-      if (bits !== undefined) this.#tests.set(test, { names, bits });
+      if (bits !== undefined) this.#tests.set(test, { definitions, bits });
+  }
+
+  /** Returns the names of the tests that reached a definition of which ISONE is true. */
+  testsReaching(isOne: (definition: Recorded) => boolean): string[] {
+    return [...this.#tests].flatMap(([test, { definitions, bits }]) =>
+      definitions.some((each, index) => hasBit(bits, index) && isOne(each)) ? [test] : [],
+    );
   }
 
   /** Returns the names of the tests that reached the definition NAME, as the image writes it; undefined when it was never
    *  measured. */
   testsOf(name: string): string[] | undefined {
-    if (!this.#names.has(name)) return undefined;
-    return [...this.#tests].flatMap(([test, { names, bits }]) =>
-      names.some((each, index) => each === name && hasBit(bits, index)) ? [test] : [],
-    );
+    return this.#names.has(name) ? this.testsReaching((each) => each.name === name) : undefined;
   }
 
   /** Returns what NAME finds, as people write it: with a package, or without one. */

@@ -172,7 +172,7 @@ async function perform(
 }
 
 /** Returns which tests ARGS choose, or undefined when it is whole systems. Throws a CallError when they contradict. */
-function chosenTests({ memory, reached }: Grounds, args: Arguments): Chosen | undefined {
+function chosenTests(grounds: Grounds, args: Arguments): Chosen | undefined {
   const { test, package: home, failed, touching } = args;
   const given = [
     test !== undefined && 'test',
@@ -183,17 +183,18 @@ function chosenTests({ memory, reached }: Grounds, args: Arguments): Chosen | un
   if (given.length > 1) throw new CallError(`Give one of ${given.join(' and ')}; nothing was done.`);
   if (test !== undefined) return { name: test };
   if (home !== undefined) return { package: home };
-  if (touching !== undefined) return reaching(reached, touching);
+  if (touching !== undefined) return reaching(grounds, touching);
   if (!failed) return undefined;
-  const again = memory.failed;
+  const again = grounds.memory.failed;
   if (again === undefined)
     throw new CallError('No tests ran yet, so none failed. Call run_tests without failed first.');
   if (again.length === 0) throw new CallError('No test failed when it last ran, so there is nothing to run.');
   return { again };
 }
 
-/** Returns the tests that reached the definition NAME when that was recorded. Throws a CallError without any. */
-function reaching(reached: ReachedDefinitions, name: string): Chosen {
+/** Returns the tests that reached the definition NAME when that was recorded, and those that reached a definition which
+ *  has changed since. Throws a CallError when NAME is none that was measured. */
+function reaching({ reached, places }: Grounds, name: string): Chosen {
   if (!reached.any) {
     throw new CallError(
       'What tests reach was not recorded yet. Call run_tests with coverage: true, then with touching.',
@@ -208,7 +209,9 @@ function reaching(reached: ReachedDefinitions, name: string): Chosen {
       `No definition ${name} was measured in a run with coverage.${hint} After new definitions run with coverage again.`,
     );
   }
-  if (found.tests.length === 0)
-    throw new CallError(`No test reached ${found.name} when that was recorded, so there is nothing to run.`);
-  return { again: found.tests, touching: found.name };
+  const before = new Set(found.tests);
+  const changed = reached
+    .testsReaching(({ file, text }) => places.sourceText(file)?.text.includes(text) === false)
+    .filter((test) => !before.has(test));
+  return { again: [...before, ...changed], touching: { name: found.name, changed } };
 }

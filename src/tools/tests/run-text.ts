@@ -31,14 +31,17 @@ export interface Counts {
 export function countsOf(tests: readonly Outcome[]): Counts {
   const sum = (name: 'checks' | 'failed' | 'errors' | 'skipped' | 'expected') =>
     tests.reduce((total, test) => total + (test[name] ?? 0), 0);
+  // One that is called with several arguments, or by several others, is one test.
+  const named = (some: readonly Outcome[]) =>
+    new Set(some.map(({ framework, test }) => `${framework} ${test}`)).size;
   return {
-    tests: tests.length,
+    tests: named(tests),
     checks: sum('checks'),
     failed: sum('failed'),
     errors: sum('errors'),
     skipped: sum('skipped'),
     expected: sum('expected'),
-    failedTests: tests.filter(isBad).length,
+    failedTests: named(tests.filter(isBad)),
   };
 }
 
@@ -140,25 +143,41 @@ interface Told {
   ending: Ending;
   milliseconds: number;
   said: string;
+  /** Tests that ran because what they reached has changed, and those of which it is not known what they reach. */
+  changed: readonly string[];
+  unrecorded: readonly string[];
+  /** There can be tests that a test which did not end kept from running. */
+  cutOff: boolean;
 }
 
 /** Returns what is told of a run. */
 export function runText(told: Told, shown: Shown): string {
-  const { what, tests, difference, gone, ending, milliseconds, said } = told;
+  const { what, tests, difference, gone, ending, milliseconds, said, changed, unrecorded, cutOff } = told;
   const lines = [
     headline(what, countsOf(tests), milliseconds),
     failureLines(tests, shown),
     differenceLines(difference, tests),
     namesLine('No framework has by name', gone, (name) => name),
-    behindText(tests, ending),
+    namesLine('Run too, since what they reached has changed', changed, shortNames(tests)),
+    unrecordedLine(unrecorded),
+    behindText(tests, ending, cutOff),
   ];
   const text = lines.filter((line) => line !== '').join('\n');
   return joinSections([text, frameLines(ending, shown.places), said]);
 }
 
-/** Returns what is told of how a run of TESTS ended, when that was in none of them. */
-function behindText(tests: readonly Outcome[], ending: Ending): string {
-  if (ending.kind === 'done' || tests.some(({ left }) => left)) return '';
+/** Returns the line that tells of the tests NAMES that no run with coverage has recorded; empty without any. */
+export function unrecordedLine(names: readonly string[]): string {
+  const have = names.length === 1 ? '1 test has' : `${names.length} tests have`;
+  const tests = names.map((test) => ({ test }));
+  return namesLine(`${have} not run with coverage`, names, shortNames(tests));
+}
+
+/** Returns what is told of how a run of TESTS ended. With CUTOFF others can have been behind the one that did not end. */
+function behindText(tests: readonly Outcome[], ending: Ending, cutOff: boolean): string {
+  if (ending.kind === 'done') return '';
+  if (tests.some(({ left }) => left))
+    return cutOff ? 'The run ended there; with isolate: true it goes on with the others.' : '';
   return ending.kind === 'condition'
     ? `After its tests it signalled ${ending.condition.type.replace(/^(?:COMMON-LISP|SB-\w+)::/, '')}: ${ending.condition.text.replace(/\s+/g, ' ')}`
     : endingText({ ...ending, frames: [] } as Ending);

@@ -9,20 +9,20 @@ import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption } from '../calling.ts';
 import { errorOptions, heldOr } from '../debug/hold.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
-import { coverageOf, coverageText, mergedCoverage } from './coverage.ts';
+import { coverageOf, coverageText, mergedCoverage, recordedOf } from './coverage.ts';
 import type { Grounds } from './grounds.ts';
 import { prepare } from './preparation.ts';
 import { type Outcome, outcomesOf } from './results.ts';
 import { countsOf, runText } from './run-text.ts';
-import { nameResult, noTestsResult } from './without-results.ts';
+import { nameResult, noTestsResult, nothingReached } from './without-results.ts';
 
 /** What a run is asked for: systems as a whole, or tests. */
 export interface Asked {
   systems?: string[];
   name?: string;
   again?: string[];
-  /** The definition that those to run again reached. */
-  touching?: string;
+  /** The definition NAME that those to run again reached. CHANGED are those that did not, but reached what has changed. */
+  touching?: { name: string; changed: string[] };
   package?: string;
   seed?: number;
 }
@@ -61,8 +61,13 @@ export class Run {
     const { holds, places } = this.#grounds;
     for (;;) {
       const skip = this.#outcomes.map(({ test }) => test);
-      const { touching: _, ...asked } = this.#asked;
-      const args = { ...asked, ...(skip.length > 0 && { skip }), ...errorOptions(this.#how, holds) };
+      const { touching, ...asked } = this.#asked;
+      const args = {
+        ...asked,
+        ...(touching && { others: true }),
+        ...(skip.length > 0 && { skip }),
+        ...errorOptions(this.#how, holds),
+      };
       const reply = await this.#round(args, context);
       if (reply.data.value !== undefined && !this.#loadedAll && this.#how.system === undefined) {
         this.#loadedAll = true;
@@ -73,7 +78,7 @@ export class Run {
       if (!this.#goesOn(reply, context)) {
         return heldOr(reply, { name: 'test-run', args, holds, places }, (ended) => this.#result(ended));
       }
-      this.#outcomes.push(...outcomesOf(reply.data, reply.ending));
+      this.#outcomes.push(...withoutCallers(outcomesOf(reply.data, reply.ending)));
       this.#keepReached(reply);
       if (reply.ending.kind === 'lost') {
         const known = this.#asked.systems === undefined;
@@ -96,11 +101,11 @@ export class Run {
     return reply;
   }
 
-  #keepReached({ data: { coverage, tests = [] } }: Reply<'test-run'>): void {
+  #keepReached({ data: { coverage, tests = [], features = [] } }: Reply<'test-run'>): void {
     if (coverage === undefined) return;
     this.#coverage.push(coverage);
-    const names = (coverage.definitions ?? []).map(({ name }) => name);
-    this.#grounds.reached.keep(names, tests);
+    const { places, reached } = this.#grounds;
+    reached.keep(recordedOf(coverage, { places, features: new Set(features) }), tests);
   }
 
   /** Tells whether others run after REPLY: it was cut off in a test, and the others are to go on. */
@@ -112,37 +117,56 @@ export class Run {
 
   #result(reply: Reply<'test-run'>): Result {
     const { data, ending } = reply;
-    const { value } = data;
+    const { value, gone = [] } = data;
     if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
     if (value !== undefined) return nameResult(value);
     const tests = [...this.#outcomes, ...outcomesOf(data, ending)];
-    const { places, memory } = this.#grounds;
-    const what = this.#what();
-    const { gone = [] } = data;
+    const { places, memory, reached } = this.#grounds;
+    const { touching } = this.#asked;
     memory.forget(gone);
-    if (tests.length === 0) return noTestsResult(what, reply, this.#said, places);
+    const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
+    if (tests.length > 0) return this.#toldResult(reply, tests, unrecorded);
+    return touching && ending.kind === 'done'
+      ? nothingReached(touching.name, gone, unrecorded)
+      : noTestsResult(this.#what(), reply, this.#said, places);
+  }
+
+  /** Returns what is told of REPLY and of what came of TESTS. UNRECORDED are others of which it is not known what they reach. */
+  #toldResult(reply: Reply<'test-run'>, tests: readonly Outcome[], unrecorded: readonly string[]): Result {
+    const { data, ending } = reply;
+    const { places, memory } = this.#grounds;
+    const { systems = [], name, touching } = this.#asked;
     const counts = countsOf(tests);
     const ended = ending.kind === 'done';
-    const difference = memory.keep(tests, ended ? (this.#asked.systems ?? []) : []);
+    const difference = memory.keep(tests, ended ? systems : []);
     const failed = counts.failedTests > 0 || !ended;
     const features = new Set(data.features ?? []);
     this.#keepReached(reply);
     const covered = this.#covered(features);
-    const results = tests.map(({ reached: _, ...told }) => told);
+    const told = {
+      what: this.#what(),
+      tests,
+      difference,
+      gone: data.gone ?? [],
+      ending,
+      said: this.#said,
+      milliseconds: this.#milliseconds,
+      changed: touching?.changed ?? [],
+      unrecorded,
+      cutOff: !this.#how.isolate && !(name !== undefined && tests.length === 1),
+    };
     return {
       data: {
         verdict: failed ? 'fail' : 'pass',
         ...counts,
         ...difference,
-        results,
+        results: tests.map(({ reached: _, ...result }) => result),
+        ...(touching && { changed: touching.changed, unrecorded }),
         ...(covered && { coverage: covered.data }),
         ending,
       },
       text: joinSections([
-        runText(
-          { what, tests, difference, gone, ending, milliseconds: this.#milliseconds, said: this.#said },
-          { limit: this.#how.limit ?? LIMIT, places, features },
-        ),
+        runText(told, { limit: this.#how.limit ?? LIMIT, places, features }),
         covered?.text,
       ]),
       failed,
@@ -162,9 +186,15 @@ export class Run {
   /** Returns what was tested, as people name it. */
   #what(): string {
     const { systems, name, package: home, touching } = this.#asked;
-    const again = touching === undefined ? 'Those that failed' : `Those that reach ${touching}`;
+    const again = touching === undefined ? 'Those that failed' : `Those that reach ${touching.name}`;
     return systems?.join(', ') ?? name ?? home ?? again;
   }
+}
+
+/** Returns TESTS without those that were left because a test that they called was: they run again without that one. */
+function withoutCallers(tests: readonly Outcome[]): Outcome[] {
+  const innermost = tests.findLastIndex(({ left }) => left);
+  return tests.filter(({ left }, index) => !left || index === innermost);
 }
 
 /** Failures that are told. */

@@ -8,6 +8,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { conditionText, endingText } from '../endings.ts';
 import type { Places } from '../places.ts';
+import { unrecordedLine } from './run-text.ts';
 
 const UNMEASURED = {
   missing:
@@ -31,6 +32,22 @@ export function nameResult({ missing, several, unmeasured, known = [] }: TestLoo
       ? `${several} names several tests: ${known.join(', ')}. Nothing ran; give one of these.`
       : `No framework has a test or suite ${missing}. Nothing ran.${hint}`;
   return { data: { missing, several, known }, text, failed: true };
+}
+
+/** Returns the result that answers when no test reached the definition NAME. GONE are tests that are no more, and
+ *  UNRECORDED those of which it is not known. */
+export function nothingReached(name: string, gone: readonly string[], unrecorded: readonly string[]): Result {
+  const lines = [
+    gone.length > 0
+      ? `The tests that reached ${name} are no more: ${gone.join(', ')}. Nothing ran.`
+      : `No test reached ${name} when that was recorded, so nothing ran.`,
+    unrecordedLine(unrecorded),
+  ];
+  return {
+    data: { verdict: 'none', gone, unrecorded },
+    text: lines.filter((line) => line !== '').join('\n'),
+    failed: true,
+  };
 }
 
 /** Characters of an output that are told: its end, where frameworks count. */

@@ -1,0 +1,44 @@
+;;;; lisp-unit2. Each check is a condition that is signalled in the test.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun lisp-unit2-note (package condition)
+  "Note CONDITION, signalled in a test of PACKAGE, when it is a check or an error."
+  (flet ((of-class-p (name) (home-type-p package name condition)))
+    (cond ((of-class-p "ASSERTION-PASS") (note-checks 1))
+          ((of-class-p "ASSERTION-FAIL")
+           (let ((failure (home-call package "FAILURE" condition)))
+             (note-checks 1)
+             (note-failure package "failure" :form (home-call package "FORM" failure)
+                                             :expected (values-text (home-call package "EXPECTED" failure))
+                                             :got (values-text (home-call package "ACTUAL" failure)))))
+          ((not (typep condition 'error)))
+          (*hold* (invoke-debugger condition))
+          (t (note-checks 1)
+             (note-failure package "error" :condition condition)))))
+
+(defun lisp-unit2-run-test (package original arguments)
+  "Run the test of ARGUMENTS by ORIGINAL of PACKAGE, and note its checks and what came of the contexts around it."
+  (destructuring-bind (test &key test-contexts) arguments
+    (call-as-test "lisp-unit2" (home-call package "NAME" test)
+                  (lambda ()
+                    (let* ((own *result*)
+                           (note (lambda (condition) (when (eq own *result*) (lisp-unit2-note package condition))))
+                           (result (funcall original test :test-contexts
+                                            (list test-contexts
+                                                  (lambda (body) (handler-bind ((condition note)) (funcall body))))))
+                           (errors (home-call package "ERRORS" result)))
+                      (when (and errors (zerop (result-errors own)) (not *hold*))
+                        (note-failure package "error" :condition (first (home-call package "HEAD" errors)) :place nil))
+                      result)))))
+
+(defun lisp-unit2-entries (package)
+  "Return the tests of PACKAGE, and its tags as suites."
+  (flet ((entry (name suite key)
+           (make-entry name suite (lambda () (home-call package "RUN-TESTS" key name)))))
+    (append (loop for test in (home-call package "LIST-TESTS") collect (entry (home-call package "NAME" test) nil :tests))
+            (loop for tag in (home-call package "LIST-TAGS") collect (entry tag t :tags)))))
+
+(define-framework "lisp-unit2" '("LISP-UNIT2")
+  :probes '(("%RUN-TEST" lisp-unit2-run-test))
+  :entries 'lisp-unit2-entries)

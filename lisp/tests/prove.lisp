@@ -1,0 +1,57 @@
+;;;; Prove. A group of checks is a test. So is a check that is in none.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun prove-run-group (package original arguments)
+  "Run the group of checks of ARGUMENTS by ORIGINAL of PACKAGE: a test, unless it is in one."
+  (let* ((description (first arguments))
+         (known (assoc description (gethash *package* (home-value package "*PACKAGE-TESTS*")) :test #'equal :key #'string)))
+    (if *result*
+        (apply original arguments)
+        (call-as-test "prove" (or (first known) description)
+                      (lambda ()
+                        (with-home-values (package ("*TEST-RESULT-OUTPUT*" (make-broadcast-stream)))
+                          (apply original arguments)))))))
+
+(defun prove-value (report name)
+  "Return the value of the slot NAME of REPORT. The second value is true when there is such a slot."
+  (let ((slot (home-symbol (find-package "PROVE.REPORT") name)))
+    (and (slot-exists-p report slot) (values (slot-value report slot) t))))
+
+(defun prove-note (package report place)
+  "Note REPORT of PACKAGE, of a check at PLACE."
+  (flet ((value (name) (values (prove-value report name)))
+         (of-class-p (name) (home-type-p package name report)))
+    (note-checks 1)
+    (cond ((of-class-p "SKIPPED-TEST-REPORT") (incf (result-skipped *result*)))
+          ((of-class-p "ERROR-TEST-REPORT") (note-failure package "error" :condition (value "GOT") :place place))
+          ((of-class-p "FAILED-TEST-REPORT")
+           (note-failure package "failure"
+                         :place place
+                         :text (format nil "~@[~A: ~]= ~A, wanted ~:[~;not ~]~A" (value "DESCRIPTION")
+                                       (value-text (value "GOT")) (value "NOTP") (value-text (value "EXPECTED"))))))))
+
+(defun prove-add-report (package original arguments)
+  "Add the report of ARGUMENTS by ORIGINAL of PACKAGE, and note it when it is of a check."
+  (destructuring-bind (report suite) arguments
+    (let ((place (and (home-type-p package "FAILED-TEST-REPORT" report) (check-place package))))
+      (flet ((note () (prove-note package report place)))
+        (cond ((not (nth-value 1 (prove-value report "GOT"))))
+              (*result* (note))
+              (t (call-as-test "prove" (or (prove-value report "DESCRIPTION")
+                                           (format nil "check ~D" (1+ (home-call package "TEST-COUNT" suite))))
+                               #'note))))))
+  (apply original arguments))
+
+(defun prove-entries (package)
+  "Return the named tests of PACKAGE."
+  (loop for home being the hash-keys of (home-value package "*PACKAGE-TESTS*") using (hash-value tests)
+        append (loop for (name . function) in (reverse tests)
+                     collect (let ((home home) (function function))
+                               (make-entry name nil (lambda () (let ((*package* home)) (funcall function))))))))
+
+(define-framework "prove" '("PROVE.TEST")
+  :probes '(("%SUBTEST" prove-run-group)
+            ("ADD-REPORT" prove-add-report))
+  :entries 'prove-entries
+  :holding '(("*DEBUG-ON-ERROR*" t)))

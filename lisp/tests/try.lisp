@@ -1,0 +1,57 @@
+;;;; Try. What a test does is told by conditions, its events.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defun try-text (package event)
+  "Return what EVENT of PACKAGE, a failed check, says."
+  (ignore-errors
+   (let ((*print-right-margin* 10000) (*print-case* :downcase) (*package* (home-of (result-name *result*))))
+     (with-output-to-string (stream) (home-call package "WRITE-EVENT" event stream :terse t :ctx t)))))
+
+(defun try-note (package condition)
+  "Note CONDITION, signalled in a test of PACKAGE, when it is a check or an error."
+  (flet ((of-class-p (name) (home-type-p package name condition)))
+    (cond ((of-class-p "RESULT")
+           (note-checks 1)
+           (cond ((of-class-p "SKIP") (incf (result-skipped *result*)))
+                 ((of-class-p "SUCCESS"))
+                 ((of-class-p "EXPECTED") (note-failure package "expected" :place nil))
+                 (t (note-failure package "failure" :text (try-text package condition)))))
+          ((of-class-p "UNHANDLED-ERROR")
+           (note-failure package "error" :condition (home-call package "NESTED-CONDITION" condition)))
+          ((or (of-class-p "EVENT") (not (typep condition 'serious-condition))))
+          ;; Try has bound a hook that would record what is held.
+          (*hold* (let ((*debugger-hook* nil)) (invoke-debugger condition)))
+          (t (note-checks 1)
+             (note-failure package "error" :condition condition)))))
+
+(defun try-call-test (package original arguments)
+  "Run the test that is being called by ORIGINAL of PACKAGE with ARGUMENTS, and note what came of it."
+  (let ((trial (home-value package "*CALL-TEST*")) (function (home-value package "*CALL-TEST-FN*")))
+    (if (and *result* (home-call package "WITH-TEST-TRIAL-P" trial))
+        (apply original arguments)
+        (call-as-test "try" (home-call package "TEST-NAME" trial)
+                      (lambda ()
+                        (let ((own *result*))
+                          (flet ((run (trial)
+                                   (handler-bind ((condition (lambda (condition)
+                                                               (when (eq own *result*) (try-note package condition)))))
+                                     (funcall function trial))))
+                            (with-home-values (package ("*CALL-TEST-FN*" #'run)) (apply original arguments)))))))))
+
+(defun try-begin (package original arguments)
+  "Begin to try the test of ARGUMENTS by ORIGINAL of PACKAGE. What fails does not come to the debugger."
+  (with-home-values (package ("*DEBUG*" nil) ("*TRY-DEBUG*" nil)) (apply original arguments)))
+
+(defun try-entries (package)
+  "Return the tests of PACKAGE."
+  (loop for home in (list-all-packages)
+        ;; LIST-PACKAGE-TESTS makes this symbol where it is not.
+        append (loop for name in (and (find-symbol "*DEFTEST-REGISTRY*" home) (home-call package "LIST-PACKAGE-TESTS" home))
+                     collect (let ((name name))
+                               (make-entry name nil (lambda () (home-call package "TRY" name :print nil :describe nil)))))))
+
+(define-framework "try" '("TRY")
+  :probes '(("CALL-TEST" try-call-test)
+            ("TRY/IMPLICIT" try-begin))
+  :entries 'try-entries)
