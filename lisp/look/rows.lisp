@@ -13,18 +13,6 @@
              (or (stringp name) (symbol-package (name-key name)))
              (eq place (gethash (list (top-form-operator place) name) **definers**))))))
 
-(defun map-uses (visit uses kinds)
-  "Call VISIT with the number of each user in USES, of the index, that has one of KINDS."
-  (declare (type (unsigned-byte 8) kinds) (type function visit))
-  (flet ((look (use)
-           (declare (type (unsigned-byte 32) use))
-           (when (logbitp (use-kind use) kinds) (funcall visit (use-user use)))))
-    (declare (inline look))
-    (typecase uses
-      (null)
-      (fixnum (look uses))
-      (uses (loop for i from 1 to (aref uses 0) do (look (aref uses i)))))))
-
 (defun free-p (code)
   "True when nothing but CODE itself, of forms without a file or functions in them, can tell of what it does. No form that
 is there speaks for it, and it is not only a form that has run."
@@ -32,42 +20,24 @@ is there speaks for it, and it is not only a form that has run."
     (not (or (run-p code)
              (and place (place-there-p place))))))
 
-(declaim (notinline doubtful-p))
-(defun doubtful-p (index number)
-  "True when only the collector knows whether something keeps the code of the user NUMBER of INDEX, which has no name."
-  (let ((code (svref (use-index-codes index) number)))
-    (and code
-         (< (generation code) +never-collected+)
-         (free-p code)
-         (not (running-p code)))))
-
-(defparameter *searched-heap* (* 512 1024 1024) "How large a heap can be that is gone through for an answer.")
-
 (defvar *collected* nil "True when garbage was collected for this answer.")
 
-(defun collect-loose (index uses kinds)
-  "Collect garbage when that tells whether something keeps the code of a user in USES, of INDEX, that has one of KINDS. In a
-large heap that is only what is new."
-  (let ((doubtful nil) (users (use-index-users index)))
-    (map-uses (lambda (number)
-                (let ((user (svref users number)))
-                  (when (and (consp user) (eq (first user) :loose) (not doubtful))
-                    (setf doubtful (doubtful-p index number)))))
-              uses kinds)
-    (when (and doubtful (not *collected*))
-      ;; What was left on this stack would seem to keep the code.
-      (clear-stack)
-      (sb-ext:gc :full (< (heap-usage) *searched-heap*))
-      (setf *collected* t))))
+(defun doubtful-p (code)
+  "True when only the collector knows whether something keeps CODE, which is free."
+  (not (or *collected*
+           (running-p code)
+           (>= (generation code) +never-collected+))))
 
 (defun there-p (index number)
-  "True when the user NUMBER of INDEX still is there."
+  "True when the user NUMBER of INDEX still is there. Throw to DOUBTFUL when only the collector can know that."
   (let ((user (svref (use-index-users index) number)) (code (svref (use-index-codes index) number)))
     (cond ((top-form-p user) (place-there-p user))
           ((null code) nil)
           ((not (and (consp user) (keywordp (first user)))) (function-code-p user code))
           ((eq (first user) :own) t)
-          ((eq (first user) :loose) (free-p code))
+          ((eq (first user) :loose)
+           (and (free-p code)
+                (or (not (doubtful-p code)) (throw 'doubtful nil))))
           (t (user-there-p user code)))))
 
 (defun user-file (index number)
@@ -77,23 +47,43 @@ large heap that is only what is new."
     (cond (source (file-load-name source))
           (code (code-file code)))))
 
-(defun users-of (index name kinds)
-  "Return the numbers of the users of NAME that are there and within what counts, in the order of answers. KINDS has a bit
-for each kind of use that counts."
+(defun users-now (index name kinds)
+  "Return what USERS-OF does. Throw to DOUBTFUL when only the collector can know one of them."
+  (declare (type (unsigned-byte 8) kinds))
   (let ((uses (gethash name (use-index-uses index))) (sorted '()) (late '()) (last -1))
-    (collect-loose index uses kinds)
-    (map-uses (lambda (number)
-                (when (and (/= number last)
-                           (there-p index number)
-                           (counts-p (and *within* (user-file index number))))
-                  (setf last number)
-                  (if (< number (use-index-sorted index)) (push number sorted) (push number late))))
-              uses kinds)
+    (flet ((look (use)
+             (declare (type (unsigned-byte 32) use))
+             (let ((number (use-user use)))
+               (when (and (logbitp (use-kind use) kinds)
+                          (/= number last)
+                          (there-p index number)
+                          (counts-p (and *within* (user-file index number))))
+                 (setf last number)
+                 (if (< number (use-index-sorted index)) (push number sorted) (push number late))))))
+      (typecase uses
+        (null)
+        (fixnum (look uses))
+        (uses (loop for i from 1 to (aref uses 0) do (look (aref uses i))))))
     (let ((sorted (nreverse sorted)) (users (use-index-users index)))
       (if late
           (flet ((user-at (number) (svref users number)))
             (merge 'list sorted (sort (nreverse late) #'user-before-p :key #'user-at) #'user-before-p :key #'user-at))
           sorted))))
+
+(declaim (notinline users-now))
+
+(defparameter *searched-heap* (* 512 1024 1024) "How large a heap can be that is gone through for an answer.")
+
+(defun users-of (index name kinds)
+  "Return the numbers of the users of NAME that are there and within what counts, in the order of answers. KINDS has a bit
+for each kind of use that counts. Garbage is collected when only that tells of one: in a large heap only what is new."
+  (catch 'doubtful
+    (return-from users-of (users-now index name kinds)))
+  ;; What was left on this stack would seem to keep the code.
+  (clear-stack)
+  (sb-ext:gc :full (< (heap-usage) *searched-heap*))
+  (setf *collected* t)
+  (users-now index name kinds))
 
 (defun name-at (index number)
   "Return the function name by which the user NUMBER of INDEX is shown, or NIL."
