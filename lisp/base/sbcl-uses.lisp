@@ -55,6 +55,10 @@
   "Return the number of CODE, which grows." ("SB-KERNEL" "%CODE-SERIALNO") 0)
 (define-internal-variable newest-serial
   "The number of the newest code." ("SB-FASL" "*CODE-SERIALNO*" "SB-C" "*CODE-SERIALNO*") 0)
+(define-internal generation (object)
+  "Return the generation of OBJECT: the collector leaves those above the one that it is told." ("SB-KERNEL" "GENERATION-OF") 0)
+(define-internal-variable +never-collected+
+  "The generation of what the core had." ("SB-VM" "+PSEUDO-STATIC-GENERATION+") 6)
 (define-internal function-debug (function)
   "Return what the debugger knows of FUNCTION." ("SB-DI" "FUN-DEBUG-FUN"))
 (define-internal compiled-debug (debug)
@@ -128,6 +132,8 @@
 (define-internal-name +evaluate-simply+
   "Names the function that evaluates a form, and each form in it that needs no compiler."
   ("SB-IMPL" "SIMPLE-EVAL-IN-LEXENV" "SB-INT" "SIMPLE-EVAL-IN-LEXENV"))
+(define-internal-name +evaluate-compiled+
+  "Names the function that compiles a form and runs that once." ("SB-IMPL" "%SIMPLE-EVAL"))
 (define-internal-name +interpret+
   "Names the function that evaluates a form without the compiler." ("SB-EVAL" "EVAL-IN-NATIVE-ENVIRONMENT"))
 (define-internal-variable evaluated-form

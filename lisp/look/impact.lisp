@@ -130,12 +130,10 @@ besides whether they are too many to follow all."
   (or (place-data (introspect "FIND-DEFINITION-SOURCE" class) (class-text class))
       (object "description" (class-text class))))
 
-(defparameter *counted-heap* (* 512 1024 1024) "How large a heap can be in which instances are counted.")
-
 (defun instance-count (class)
   "Return how many instances of CLASS and its subclasses there are, those that are garbage too. Return NIL in a large heap."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")) (count 0))
-    (when (and function (< (heap-usage) *counted-heap*))
+    (when (and function (< (heap-usage) *searched-heap*))
       (funcall function
                (lambda (object type size)
                  (declare (ignore type size))

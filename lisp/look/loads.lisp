@@ -21,6 +21,40 @@
     (when (> (incf **news-count**) +most-news+)
       (setf **indexed** nil **news** '() **news-count** 0))))
 
+;;; Forms that are compiled to be run once
+
+(defvar *run* nil "A list of the form that this thread has compiled to run it once, and whether it still runs; or NIL.")
+
+(sb-ext:defglobal **runs** (make-hash-table :test 'eq :synchronized t :weakness :key)
+  "The *RUN* in which code was made, by that code.")
+
+(defun run-once (function form &rest more)
+  "Call FUNCTION, which compiles FORM and runs it once, with all arguments, and note when it has run."
+  (let ((*run* (list form t)))
+    (unwind-protect (apply function form more)
+      (setf (second *run*) nil))))
+
+(defun whole-run-p (function)
+  "True when FUNCTION, a simple one, is the whole form that this thread has compiled to run it once."
+  (let ((expression (function-lambda-expression function)))
+    (and (consp expression)
+         (null (second expression))
+         (eq (third expression) (first *run*)))))
+
+(defun note-run (code)
+  "Note that CODE is made for what this thread runs once, when it is. What one function is is nobody's after that."
+  (when (and *run* (loop for index below (code-functions code) thereis (whole-run-p (code-function code index))))
+    (setf (gethash code **runs**) *run*)))
+
+(defun running-p (code)
+  "True while the form runs that CODE was made for."
+  (second (gethash code **runs**)))
+
+(defun run-p (code)
+  "True when CODE is nothing but a form that has run."
+  (let ((run (gethash code **runs**)))
+    (and run (not (second run)) (= 1 (code-functions code)))))
+
 ;;; Top-level forms
 
 (defstruct (file-load (:constructor make-file-load (name mark created)))
@@ -175,6 +209,7 @@ without a file or a name is left to the index, as it is there only while somethi
   "Call FUNCTION with CODE, which is new, and REASON, and note it."
   (ignore-errors
    (when (and (typep code 'code) (not *passing*))
+     (note-run code)
      (when **indexed** (note-news (sb-ext:make-weak-pointer code)))
      (unless (and *compile-file-truename* (not (equal reason "load")))
        ;; Most code is that of one named function, which is passed over quickly.
@@ -236,6 +271,7 @@ it defines."
 (defun listen-for-code ()
   "Have SBCL tell of new code, of forms that it evaluates, and of names that are defined, from now on."
   (loop for (listener name) in `((code-noted ,+note-code+) (part-evaluated ,+evaluate-simply+)
+                                 (run-once ,+evaluate-compiled+)
                                  (interpreted ,+interpret+) (name-defined ,+name-check+))
         do (when name (encapsulate name 'live-lisp-look (fdefinition listener))))
   (setf **listening** (and +note-code+ t)))

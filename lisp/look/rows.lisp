@@ -4,8 +4,6 @@
 
 ;;; Who they are, by their numbers in the index
 
-(sb-ext:defglobal **swept** 0 "The number of the newest code when garbage was collected to know what is kept.")
-
 (defun place-there-p (place)
   "True when what PLACE did is the last that was done there: its file was not loaded again, nor its name defined again."
   (let ((source (top-form-source place)) (name (top-form-name place)))
@@ -15,25 +13,31 @@
              (or (stringp name) (symbol-package (name-key name)))
              (eq place (gethash (list (top-form-operator place) name) **definers**))))))
 
-(defun kept-code-p (index number)
-  "True when something keeps the code of the user NUMBER of INDEX, of a form that has run. That is certain only for code
-that garbage was collected after."
-  ;; Any collection can take the code away.
-  (let ((code (svref (use-index-codes index) number)))
-    (when (and code (> (code-serial code) **swept**))
-      (setf **swept** newest-serial
-            code nil)
-      (sb-ext:gc)))
-  (and (svref (use-index-codes index) number) t))
+(defun free-p (code)
+  "True when nothing but CODE itself, of forms without a file or functions in them, can tell of what it does. No form that
+is there speaks for it, and it is not only a form that has run."
+  (let ((place (gethash code **claimed**)))
+    (not (or (run-p code)
+             (and place (place-there-p place))))))
+
+(defvar *collected* nil "True when garbage was collected for this answer.")
+
+(defun doubtful-p (code)
+  "True when only the collector knows whether something keeps CODE, which is free."
+  (not (or *collected*
+           (running-p code)
+           (>= (generation code) +never-collected+))))
 
 (defun there-p (index number)
-  "True when the user NUMBER of INDEX still is there."
+  "True when the user NUMBER of INDEX still is there. Throw to DOUBTFUL when only the collector can know that."
   (let ((user (svref (use-index-users index) number)) (code (svref (use-index-codes index) number)))
     (cond ((top-form-p user) (place-there-p user))
           ((null code) nil)
           ((not (and (consp user) (keywordp (first user)))) (function-code-p user code))
           ((eq (first user) :own) t)
-          ((eq (first user) :loose) (kept-code-p index number))
+          ((eq (first user) :loose)
+           (and (free-p code)
+                (or (not (doubtful-p code)) (throw 'doubtful nil))))
           (t (user-there-p user code)))))
 
 (defun user-file (index number)
@@ -43,9 +47,8 @@ that garbage was collected after."
     (cond (source (file-load-name source))
           (code (code-file code)))))
 
-(defun users-of (index name kinds)
-  "Return the numbers of the users of NAME that are there and within what counts, in the order of answers. KINDS has a bit
-for each kind of use that counts."
+(defun users-now (index name kinds)
+  "Return what USERS-OF does. Throw to DOUBTFUL when only the collector can know one of them."
   (declare (type (unsigned-byte 8) kinds))
   (let ((uses (gethash name (use-index-uses index))) (sorted '()) (late '()) (last -1))
     (flet ((look (use)
@@ -66,6 +69,21 @@ for each kind of use that counts."
           (flet ((user-at (number) (svref users number)))
             (merge 'list sorted (sort (nreverse late) #'user-before-p :key #'user-at) #'user-before-p :key #'user-at))
           sorted))))
+
+(declaim (notinline users-now))
+
+(defparameter *searched-heap* (* 512 1024 1024) "How large a heap can be that is gone through for an answer.")
+
+(defun users-of (index name kinds)
+  "Return the numbers of the users of NAME that are there and within what counts, in the order of answers. KINDS has a bit
+for each kind of use that counts. Garbage is collected when only that tells of one: in a large heap only what is new."
+  (catch 'doubtful
+    (return-from users-of (users-now index name kinds)))
+  ;; What was left on this stack would seem to keep the code.
+  (clear-stack)
+  (sb-ext:gc :full (< (heap-usage) *searched-heap*))
+  (setf *collected* t)
+  (users-now index name kinds))
 
 (defun name-at (index number)
   "Return the function name by which the user NUMBER of INDEX is shown, or NIL."

@@ -144,10 +144,9 @@ but when it only adds a method."
   (if (eq root :top-level) '(:loose nil :top-level) (user-for root)))
 
 (defun code-users (code)
-  "Return the users of CODE. Its top-level forms are one, unless their place speaks for them or SBCL itself is made of it."
+  "Return the users of CODE. Its top-level forms are one, unless they are of a file."
   (let ((users (users-in code)))
     (if (and (member :top-level (roots-in code))
-             (not (gethash code **claimed**))
              (null (let ((source (information-source (code-information code)))) (and source (source-name source)))))
         (cons (own-user :top-level) users)
         users)))

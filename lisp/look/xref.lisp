@@ -15,7 +15,7 @@
 (defmacro with-index ((index) &body body)
   "Evaluate BODY with INDEX being the index, which nobody changes meanwhile."
   `(sb-thread:with-mutex (**index-lock**)
-     (let ((*method-codes* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
+     (let ((*method-codes* nil) (*collected* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
        ,@body)))
 
 (defstruct (rows (:constructor make-rows ()))

@@ -91,11 +91,54 @@ test('S3.11 a question that is interrupted at any point leaves the next one comp
   }
 });
 
-test('S3.11 a function without a name is told as long as something keeps it', async () => {
-  await run('(defun kept (x) x)', '(defvar *kept* nil)', '(push (lambda () (kept 1)) *kept*)');
-  expect(await rows('kept')).toEqual(['(LAMBDA NIL (COMMON-LISP-USER::KEPT 1)) (anonymous function)']);
-  await run('(setf *kept* nil)', '1', '2', '3', '(progn (sb-ext:gc :full t) 1)');
-  expect(await rows('kept')).toBe('No callers found for COMMON-LISP-USER::KEPT');
+/** Values that keep a function which calls KEPT, as forms. */
+const KEEPING = [
+  '(lambda () (kept 1))',
+  '(list (let ((z (list 1))) (lambda () (kept z))))',
+  '(let ((table (make-hash-table))) (setf (gethash 1 table) (lambda (x) (kept x))) table)',
+  '(vector (sb-ext:make-timer (lambda () (kept 2))))',
+  '(make-keeper :of (lambda () (kept 3)))',
+  "(compile nil '(lambda () (kept 4)))",
+];
+
+test.each(KEEPING)(
+  'S3.11 a function without a name is told as long as something keeps it: %s',
+  async (form) => {
+    await run('(defun kept (x) x)', '(defvar *kept* nil)', '(defstruct keeper of)');
+    // The last three values are kept too.
+    await run(`(setf *kept* ${form})`, '1', '2', '3');
+    expect(await rows('kept')).toEqual([expect.stringMatching(/^\(LAMBDA .* \(anonymous function\)$/)]);
+    expect(await rows('kept')).toHaveLength(1);
+    await run('(setf *kept* nil)', '1', '2', '3');
+    expect(await rows('kept')).toBe('No callers found for COMMON-LISP-USER::KEPT');
+  },
+);
+
+test('S3.8 S3.11 a form that has run calls nothing any more, whatever functions it made for that', async () => {
+  await run('(defun passing (&rest x) x)');
+  const forms = [
+    '(let ((x (passing 1))) (list x x))',
+    "(mapcar (lambda (y) (passing y) 1) '(1 2 3))",
+    "(let ((k (list 1))) (mapcar (lambda (y) (passing k y) 1) '(1 2 3)))",
+    '(let ((k 0)) (flet ((g () (incf k) (passing k))) (mapc (lambda (x) x (g)) (list 1 2)) k))',
+    "(progn (sb-ext:gc) (mapc (lambda (y) (passing y) (sb-ext:gc)) '(1 2)) 1)",
+    '(let* ((s (list 1)) (g (lambda () (passing s) 1))) (sb-thread:join-thread (sb-thread:make-thread g)))',
+  ];
+  for (const form of [...forms, ...forms]) {
+    await run(form, '1', '2', '3');
+    expect(await rows('passing'), form).toBe('No callers found for COMMON-LISP-USER::PASSING');
+  }
+});
+
+test('S3.17 a form that still runs is told until it has run', async () => {
+  await run('(defvar *go-on* t)', '(defvar *goes-on* nil)', '(defun going-on (x) (setf *goes-on* x))');
+  const form = '(let ((x (list 1))) (loop while *go-on* do (going-on x) (sleep 0.01)))';
+  await run(`(defvar *thread* (sb-thread:make-thread (lambda () (eval '${form}))))`);
+  await run('(loop until *goes-on* do (sleep 0.01))');
+  const told = 'Other places that call COMMON-LISP-USER::GOING-ON:\n\n  (LAMBDA NIL (LET ';
+  expect(await session.text('who_calls', { name: 'going-on' })).toContain(told);
+  await run('(setf *go-on* nil)', '(progn (sb-thread:join-thread *thread*) 1)');
+  expect(await session.text('who_calls', { name: 'going-on' })).not.toContain(told);
 });
 
 test('S3.11 what a file did goes when it is loaded again, and follows its text', async () => {
