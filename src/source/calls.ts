@@ -1,5 +1,6 @@
 /** Decides where a source calls or mentions a function, and with which arguments. */
 
+import { bindingsIn } from './bindings.ts';
 import { type Argument, argumentOf, elementsOf } from './fits.ts';
 import { bareName, type Form, readForm, resolve } from './form.ts';
 import { MARK } from './lexer.ts';
@@ -71,7 +72,10 @@ function walk(start: Form, state: Walk, depth: number, quoted: boolean): void {
   note(form, elements, state, depth > 0 || quoted);
   const operator = operatorOf(elements[0]);
   const inner = form.template ? depth + 1 : depth;
-  for (const element of elements) walk(element, state, inner, quoted || operator === 'QUOTE');
+  const bindings = quoted || inner > 0 ? new Map<Form, Form[]>() : bindingsIn(elements);
+  for (const element of elements)
+    for (const each of bindings.get(element) ?? [element])
+      walk(each, state, inner, quoted || operator === 'QUOTE');
 }
 
 /** Tells whether a form of ELEMENTS defines a local function or macro of the callee's name: what it has is of that. */
