@@ -13,7 +13,7 @@ async function launch(options: StartOptions, ends: (() => unknown)[]): Promise<S
 }
 
 /** Returns a function that starts sessions which end with the test. Without OPTIONS it gives one that the tests of a file
- *  share, with a new image for which nothing was kept. */
+ *  share, with a new image for which nothing was kept. It is allowed to restart its image. */
 export function sessions(): (options?: StartOptions) => Promise<Session> {
   const ends: (() => unknown)[] = [];
   const endsOfAll: (() => unknown)[] = [];

@@ -131,7 +131,8 @@ test('C7 C20 code cannot call it, and nobody to ask is a refusal', async () => {
   expect(await allowed.eval('(live-lisp:call-tool :restart-image)')).toMatch(
     /^Error: Tool restart_image failed: Tool restart_image cannot be called from code in the image, which it would end\. Nothing was done\. Call restart_image directly\.\n/,
   );
-  const session = await start();
+  // The one that tests share may restart its image.
+  const session = await start({});
   expect((await session.call('restart_image')).text).toBe(
     "Tool restart_image is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: --allow restart_image",
   );

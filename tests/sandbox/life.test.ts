@@ -123,9 +123,14 @@ describe('nothing is left', () => {
     expect(marked(mark)).toEqual([]);
   }
 
-  const inner = (bwrap: number) => childrenOf(bwrap)[0] ?? 0;
+  /** Returns PID. Throws when that is none: a signal to 0 would go to these tests. */
+  const known = (pid: number | undefined): number => {
+    if (pid === undefined) throw new Error('There is no such process.');
+    return pid;
+  };
+  const inner = (bwrap: number) => known(childrenOf(bwrap)[0]);
   const image = (bwrap: number) =>
-    childrenOf(inner(bwrap)).find((pid) => commandOf(pid).includes('sbcl')) ?? 0;
+    known(childrenOf(inner(bwrap)).find((pid) => commandOf(pid).includes('sbcl')));
   const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
 
   test.each<[string, (server: RawServer, bwrap: number) => unknown]>([

@@ -32,13 +32,8 @@ function allPids(): number[] {
     .map(Number);
 }
 
-/** Returns the command line of the process PID; nothing when it is gone. */
-function commandOf(pid: number): string {
-  return unlessGone('', () => readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
-}
-
-/** Returns the processes that run and whose parent is PID. One that is still a copy of that is none: whoever stops it holds
- *  up the parent. Each thread of PID has those that it started; to look at all processes would take forty times as long. */
+/** Returns the processes that run and whose parent is PID. Each of its threads has those that it started; to look at all
+ *  processes would take forty times as long, and tests look often. */
 export function childrenOf(pid: number): number[] {
   const threads = unlessGone([], () => readdirSync(`/proc/${pid}/task`));
   const ofThread = (thread: string) =>
@@ -47,7 +42,7 @@ export function childrenOf(pid: number): number[] {
     .flatMap((thread) => ofThread(thread).split(' '))
     .filter((child) => child !== '')
     .map(Number)
-    .filter((child) => runs(child) && commandOf(child) !== commandOf(pid));
+    .filter(runs);
 }
 
 /** Returns the processes that run and whose environment has the value MARK, whoever their parent is. */
