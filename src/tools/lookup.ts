@@ -11,7 +11,7 @@ import { didYouMean, isNot } from './natures.ts';
 export const PACKAGE = {
   name: 'package',
   type: 'string',
-  description: 'Package name (defaults to the current package, CL-USER at the start)',
+  description: 'Package name (default: the current one, at first CL-USER)',
 } as const;
 
 /** Returns the package that ARGS name, as the image takes it; "" counts as absent (S0.11). */

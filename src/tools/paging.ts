@@ -6,14 +6,14 @@ import type { CallContext } from '../kernel/tool.ts';
 export const LIMIT = {
   name: 'limit',
   type: 'integer',
-  description: 'How many lines to list at most (200 when absent)',
+  description: 'Lines to list at most (default 200)',
   minimum: 1,
   maximum: 2000,
 } as const;
 export const OFFSET = {
   name: 'offset',
   type: 'integer',
-  description: 'How many lines to leave out at the beginning, to reach the rest of a long answer',
+  description: 'Lines to leave out first, for the rest of a long answer',
   minimum: 0,
 } as const;
 

@@ -18,7 +18,7 @@ export type Holds = HeldCalls<Result>;
 export const ON_ERROR = {
   name: 'on_error',
   type: 'string',
-  description: 'hold: keep an error with its frames and restarts, for debug to look at and go on from',
+  description: 'hold: keep an error, its frames and restarts for debug',
   enum: ['end', 'hold'],
 } as const;
 

@@ -33,7 +33,7 @@ const COMPILE_FORM = {
     {
       name: 'package',
       type: 'string',
-      description: 'Package to read in (defaults to the current package, CL-USER at the start)',
+      description: 'Package to read in (default: the current one, at first CL-USER)',
     },
     ON_ERROR,
     RESTARTS,

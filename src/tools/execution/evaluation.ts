@@ -31,7 +31,7 @@ const PARAMETERS = [
   {
     name: 'package',
     type: 'string',
-    description: 'Package to evaluate in (defaults to the current package, CL-USER at the start)',
+    description: 'Package to evaluate in (default: the current one, at first CL-USER)',
   },
   ON_ERROR,
   RESTARTS,

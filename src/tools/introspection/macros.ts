@@ -22,7 +22,7 @@ const MACROEXPAND_FORM = {
     {
       name: 'package',
       type: 'string',
-      description: 'Package to read and print in (defaults to the current package, CL-USER at the start)',
+      description: 'Package to read and print in (default: the current one, at first CL-USER)',
     },
     {
       name: 'mode',
