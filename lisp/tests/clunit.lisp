@@ -54,19 +54,22 @@
   (when *result* (clunit-note package (first arguments)))
   (apply original arguments))
 
+(defun clunit-run (package original arguments)
+  "Run what ARGUMENTS say by ORIGINAL of PACKAGE. Its report would go to where output went when that was loaded."
+  (with-home-values (package ("*TEST-OUTPUT-STREAM*" *standard-output*)) (apply original arguments)))
+
 (defun clunit-entries (package)
   "Return the tests and suites of PACKAGE, the last first, as suites run them."
   (flet ((entries (suite names runner)
            (loop for name in (reverse (home-call package names))
                  collect (let ((name name))
-                           (make-entry name suite
-                                       (lambda ()
-                                         (with-home-values (package ("*TEST-OUTPUT-STREAM*" (make-broadcast-stream)))
-                                           (home-call package runner name :report-progress nil))))))))
+                           (make-entry name suite (lambda () (home-call package runner name :report-progress nil)))))))
     (append (entries nil "GET-DEFINED-TESTS" "RUN-TEST") (entries t "GET-DEFINED-SUITES" "RUN-SUITE"))))
 
 (define-framework "clunit" '("CLUNIT")
-  :probes '(("EXECUTE-TEST-CASE" clunit-run-case)
+  :probes '(("RUN-TEST" clunit-run)
+            ("RUN-SUITE" clunit-run)
+            ("EXECUTE-TEST-CASE" clunit-run-case)
             ("TEST-FUNCTION" clunit-function)
             ("SKIP-TEST-CASE" clunit-skip)
             ("HANDLE-ERROR" clunit-error)

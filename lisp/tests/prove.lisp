@@ -28,7 +28,8 @@
           ((of-class-p "FAILED-TEST-REPORT")
            (note-failure package "failure"
                          :place place
-                         :text (format nil "~@[~A: ~]= ~A, wanted ~:[~;not ~]~A" (value "DESCRIPTION")
+                         :text (format nil "~@[~A: ~]= ~A, wanted ~:[~;not ~]~A"
+                                       (first (remove (result-name *result*) (list (value "DESCRIPTION")) :test #'equal))
                                        (value-text (value "GOT")) (value "NOTP") (value-text (value "EXPECTED"))))))))
 
 (defun prove-add-report (package original arguments)

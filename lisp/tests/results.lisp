@@ -172,11 +172,11 @@ is what was signalled, and PLACE where, as CHECK-PLACE has it."
   (loop for path being the hash-keys of **texts** using (hash-value text) collect (cons path text)))
 
 (defun definition-of (result)
-  "Return where the test of RESULT is defined as a JSON object, or NIL."
-  (multiple-value-bind (path number) (ignore-errors (form-naming (bare-text (result-name result))
-                                                                 (package-of (result-name result))
-                                                                 (loaded-texts)))
-    (and path (object "file" path "form" number))))
+  "Return where the test of RESULT is defined as a JSON object, or NIL. One without a package could be any form of that name."
+  (let ((home (package-of (result-name result))))
+    (multiple-value-bind (path number) (and home (ignore-errors (form-naming (bare-text (result-name result)) home
+                                                                             (loaded-texts))))
+      (and path (object "file" path "form" number)))))
 
 (defun results-data (run)
   "Return what came of the tests of RUN as JSON objects, in the order in which they began."

@@ -99,13 +99,6 @@ describe('calls', () => {
     expect(text).toContain('Note: Calls of ');
   });
 
-  test('the agent is not told as the caller of a thread', async () => {
-    const form = "(sb-thread:join-thread (sb-thread:make-thread 'work :arguments '(2)))";
-    expect(await observe({ form, functions: ['work'] })).toMatch(
-      /^1 call in N\.\n {2}\(WORK 2\) => 1 {2}N, in \S/,
-    );
-  });
-
   test('calls of threads, while the program runs', async () => {
     await session.eval(
       '(setf *go* t) (defvar *server* (sb-thread:make-thread (quote serve) :name "server"))',

@@ -101,7 +101,8 @@ function outputText(output = ''): string {
 /** Returns what FAILURE at the place AT says, unless that is where its TEST is too. */
 function failureText(failure: TestFailure, at: string, test: string): string {
   const { form, expected, got, text, type, condition } = failure;
-  const signalled = type && `${type.replace(/^(?:COMMON-LISP|SB-\w+)::/, '')}: ${condition ?? ''}`;
+  const name = type?.replace(/^(?:COMMON-LISP|SB-\w+)::/, '');
+  const signalled = name && (condition ? `${name}: ${condition}` : name);
   const gave = got === undefined ? signalled : `= ${got}`;
   const parts = [
     text ?? [form, gave].filter(Boolean).join(got === undefined ? ' signalled ' : ' '),
@@ -157,13 +158,19 @@ export function runText(told: Told, shown: Shown): string {
     headline(what, countsOf(tests), milliseconds),
     failureLines(tests, shown),
     differenceLines(difference, tests),
-    namesLine('No framework has by name', gone, (name) => name),
+    goneLine(gone),
     namesLine('Run too, since what they reached has changed', changed, shortNames(tests)),
     unrecordedLine(unrecorded),
     behindText(tests, ending, cutOff),
   ];
   const text = lines.filter((line) => line !== '').join('\n');
   return joinSections([text, frameLines(ending, shown.places), said]);
+}
+
+/** Returns the line that tells of the tests NAMES that no framework runs by name; empty without any. */
+export function goneLine(names: readonly string[]): string {
+  const line = namesLine('No framework has by name', names, (name) => name);
+  return line && `${line}. Test their system to run what has no name of its own.`;
 }
 
 /** Returns the line that tells of the tests NAMES that no run with coverage has recorded; empty without any. */

@@ -8,7 +8,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { conditionText, endingText } from '../endings.ts';
 import type { Places } from '../places.ts';
-import { unrecordedLine } from './run-text.ts';
+import { goneLine, unrecordedLine } from './run-text.ts';
 
 const UNMEASURED = {
   missing:
@@ -61,15 +61,17 @@ export function noTestsResult(
   places: Places,
 ): Result {
   const written = output === undefined ? '' : wholeText(output).trim();
-  const { packages = [] } = data;
+  const { packages = [], gone = [] } = data;
   const verdict = written === '' && ending.kind === 'done' ? 'none' : 'unknown';
   const known = packages.map(({ package: home, tests }) => `${home} (${tests})`).join(', ');
   const text = joinSections([
-    verdict === 'none'
-      ? `No tests ran: testing ${what} runs none and writes nothing.${known && ` Packages with tests: ${known}; give package or test.`}`
-      : ending.kind === 'done'
-        ? `Verdict unknown: what tests ${what} is no framework that live-lisp knows.`
-        : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.`,
+    gone.length > 0
+      ? `No tests ran. ${goneLine(gone)}`
+      : verdict === 'none'
+        ? `No tests ran: testing ${what} runs none and writes nothing.${known && ` Packages with tests: ${known}; give package or test.`}`
+        : ending.kind === 'done'
+          ? `Verdict unknown: what tests ${what} is no framework that live-lisp knows.`
+          : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.`,
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
     written && `Its output ends:\n${written.length > OUTPUT ? `... ${written.slice(-OUTPUT)}` : written}`,
     said,
