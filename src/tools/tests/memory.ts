@@ -10,33 +10,38 @@ export interface Difference {
   fresh: string[];
 }
 
+/** What is known of a test: whether it passed when it last ran, and the systems that ran as a whole with it. */
+interface Known {
+  passed: boolean;
+  systems: string;
+}
+
 export class TestMemory {
-  /** Whether each test passed when it last ran. */
-  readonly #passed = new Map<string, boolean>();
+  readonly #tests = new Map<string, Known>();
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
 
   /** The names of the tests that failed when they last ran; undefined when none ran yet. */
   get failed(): string[] | undefined {
-    if (this.#passed.size === 0) return undefined;
-    return [...this.#passed].filter(([, passed]) => !passed).map(([test]) => test);
+    if (this.#tests.size === 0) return undefined;
+    return [...this.#tests].filter(([, { passed }]) => !passed).map(([test]) => test);
   }
 
-  /** Forgets the tests NAMES, which are no more. */
-  forget(names: readonly string[]): void {
-    for (const name of names) this.#passed.delete(name);
-  }
-
-  /** Keeps what came of TESTS, all of SYSTEMS when those are named, and returns what has changed. */
+  /** Keeps what came of TESTS, all of SYSTEMS when those are named, and returns what has changed. A test that does not run
+   *  with all of its systems any more is no more. */
   keep(tests: readonly TestResult[], systems: readonly string[]): Difference {
     const difference: Difference = { broken: [], fixed: [], fresh: [] };
     const comparable = systems.length > 0 && systems.every((system) => this.#tested.has(system));
-    for (const [test, passed] of outcomes(tests)) {
-      const before = this.#passed.get(test);
+    const ran = outcomes(tests);
+    const whole = systems.join(' ');
+    for (const [test, known] of this.#tests)
+      if (whole !== '' && known.systems === whole && !ran.has(test)) this.#tests.delete(test);
+    for (const [test, passed] of ran) {
+      const before = this.#tests.get(test);
       if (before === undefined) {
         if (comparable) difference.fresh.push(test);
-      } else if (before !== passed) difference[passed ? 'fixed' : 'broken'].push(test);
-      this.#passed.set(test, passed);
+      } else if (before.passed !== passed) difference[passed ? 'fixed' : 'broken'].push(test);
+      this.#tests.set(test, { passed, systems: whole || (before?.systems ?? '') });
     }
     for (const system of systems) this.#tested.add(system);
     return difference;

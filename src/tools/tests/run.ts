@@ -121,9 +121,8 @@ export class Run {
     if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
     if (value !== undefined) return nameResult(value);
     const tests = [...this.#outcomes, ...outcomesOf(data, ending)];
-    const { places, memory, reached } = this.#grounds;
+    const { places, reached } = this.#grounds;
     const { touching } = this.#asked;
-    memory.forget(gone);
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
     if (tests.length > 0) return this.#toldResult(reply, tests, unrecorded);
     return touching && ending.kind === 'done'

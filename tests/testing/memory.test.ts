@@ -1,0 +1,41 @@
+// What run_tests knows of the tests that ran before.
+
+import { expect, test } from 'vitest';
+import { TestMemory } from '../../src/tools/tests/memory.ts';
+import { goneLine } from '../../src/tools/tests/run-text.ts';
+
+const good = (name: string) => ({ framework: 'FIVEAM', test: name });
+const bad = (name: string) => ({ framework: 'FIVEAM', test: name, failed: 1 });
+
+test('nothing is known before tests ran', () => {
+  expect(new TestMemory().failed).toBeUndefined();
+});
+
+test('a test that failed stays known until it passes, also when it has no name of its own', () => {
+  const memory = new TestMemory();
+  memory.keep([bad('file.lisp'), bad('APP::B'), good('APP::C')], ['app']);
+  expect(memory.failed).toEqual(['file.lisp', 'APP::B']);
+  expect(memory.keep([good('APP::B')], [])).toEqual({ broken: [], fixed: ['APP::B'], fresh: [] });
+  expect(memory.failed).toEqual(['file.lisp']);
+  memory.keep([good('file.lisp'), good('APP::B'), good('APP::C')], ['app']);
+  expect(memory.failed).toEqual([]);
+});
+
+test('a test that does not run with its systems any more is no more; those of others are kept', () => {
+  const memory = new TestMemory();
+  memory.keep([bad('APP::A'), bad('APP::B')], ['app']);
+  memory.keep([bad('LIB::A')], ['lib']);
+  expect(memory.keep([bad('APP::A'), good('APP::D')], ['app'])).toEqual({
+    broken: [],
+    fixed: [],
+    fresh: ['APP::D'],
+  });
+  expect(memory.failed).toEqual(['APP::A', 'LIB::A']);
+});
+
+test('tests that no framework has by name are told, with what to do', () => {
+  expect(goneLine([])).toBe('');
+  expect(goneLine(['file.lisp'])).toBe(
+    'No framework has by name: file.lisp. Test their system to run what has no name of its own.',
+  );
+});
