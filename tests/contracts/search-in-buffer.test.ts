@@ -203,7 +203,9 @@ describe('code', () => {
   });
 
   test('is found by a piece of a form, whatever its layout, and by a regular expression', async () => {
-    expect(await find('(setf (old-name x)', { code: true, buffer: 'code' })).toContain('  code/a.lisp:\n    4:3  ');
+    expect(await find('(setf (old-name x)', { code: true, buffer: 'code' })).toContain(
+      '  code/a.lisp:\n    4:3  ',
+    );
     expect(await find('old-n.me', { code: true, regex: true, buffer: 'code' })).toMatch(/^Found 3 matches/);
   });
 
