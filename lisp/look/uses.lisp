@@ -84,8 +84,8 @@ out."
                             (when (and (plain-name-p name) (not (member name others :test #'equal)))
                               (funcall visit name 5))))
                          ((or (symbolp constant) (consp constant))
-                          (map-symbols (lambda (symbol)
-                                         (unless (member symbol others :test #'eq) (funcall visit symbol 6)))
+                          (map-symbols (lambda (symbol called)
+                                         (unless (member symbol others :test #'eq) (funcall visit symbol (if called 5 6))))
                                        constant))))
                  code))
 

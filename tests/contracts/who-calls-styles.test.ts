@@ -16,6 +16,8 @@ const FUNCTIONS = [
   'AS-KEY',
   'BY-MACROLET',
   'CALLS',
+  'HANDLES',
+  'HANDLES-QUOTED',
   'IN-CLOSURE',
   'IN-GENERIC',
   'IN-INNER',
