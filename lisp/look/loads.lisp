@@ -171,7 +171,7 @@ stays when one of them is that which it defines."
                             (let ((called (cell-name constant)))
                               (when (and (told-name-p called) (not (member called others :test #'equal)))
                                 (push called (top-form-calls place)))))
-                           ((or (symbolp constant) (consp constant))
+                           ((and (or (symbolp constant) (consp constant)) (not (lambda-list-p constant code)))
                             (when (and constant (equal constant name)) (setf (top-form-kept place) t))
                             (map-symbols (lambda (symbol called)
                                            (cond ((or (equal symbol name) (member symbol others :test #'equal)))

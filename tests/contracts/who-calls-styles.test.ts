@@ -45,7 +45,9 @@ const PLACES = [
   'THING (slot initform)',
   'TROUBLE (condition report)',
 ].map((name) => `STYLES::${name}`);
-const POSSIBLE = ['*TABLE* (initial value)', 'EXPANDS-INTO', 'MENTIONS'].map((name) => `STYLES::${name}`);
+const POSSIBLE = ['*TABLE* (initial value)', 'EXPANDS-INTO', 'MENTIONS', 'MENTIONS-BESIDE'].map(
+  (name) => `STYLES::${name}`,
+);
 
 /** Returns the rows of the blocks of the answer about TARGET, each sorted. */
 async function blocks(): Promise<Record<string, string[]>> {
