@@ -32,6 +32,13 @@
 (define-internal cell-of (name) "Return the CELL of NAME, or NIL." ("SB-INT" "FIND-FDEFN"))
 (define-internal cell-function (cell) "Return the function in CELL, or NIL." ("SB-KERNEL" "FDEFN-FUN"))
 (define-internal-name +add-method+ "Names the function that adds the method of a DEFMETHOD." ("SB-PCL" "LOAD-DEFMETHOD"))
+(define-internal-type handled-class "What holds a class in the data of HANDLER-BIND." ("SB-KERNEL" "CLASSOID-CELL"))
+(define-internal-name +checks-list+
+  "Names the function that is told the lambda list of a DESTRUCTURING-BIND." ("SB-C" "CHECK-DS-LIST"))
+(define-internal-name +checks-rest+
+  "Names the function that is told one with &REST or &BODY." ("SB-C" "CHECK-DS-LIST/&REST"))
+(define-internal-name +checks-keys+
+  "Names the function that is told one with &KEY." ("SB-C" "CHECK-DS-LIST/&KEY"))
 (define-internal condition-report (classoid)
   "Return what reports the conditions of CLASSOID, or NIL." ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
 

@@ -151,12 +151,15 @@ evaluated."
     (and package (not (gethash package **system-packages**)))))
 
 (defun map-symbols (visit constant)
-  "Call VISIT with each symbol of the program in CONSTANT, an atom or conses of at most 2000 elements."
+  "Call VISIT with each symbol of the program in CONSTANT, an atom or conses of at most 2000 elements. Its second argument
+is true for what HANDLER-BIND calls. For that SBCL keeps a pair: the class of conditions, or a function that tells them, and
+the name of a global function."
   (let ((left 2000))
-    (labels ((walk (part depth)
+    (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
-                     do (walk (pop part) (1- depth)))
-               (when (and part (symbolp part) (mentioned-p part)) (funcall visit part))))
+                     do (walk (setf before (pop part)) (1- depth)))
+               (when (and part (symbolp part) (mentioned-p part))
+                 (funcall visit part (typep before '(or handled-class function))))))
       (walk constant 50))))
 
 (defun note-constants (place code)
@@ -168,11 +171,12 @@ stays when one of them is that which it defines."
                             (let ((called (cell-name constant)))
                               (when (and (told-name-p called) (not (member called others :test #'equal)))
                                 (push called (top-form-calls place)))))
-                           ((or (symbolp constant) (consp constant))
+                           ((and (or (symbolp constant) (consp constant)) (not (lambda-list-p constant code)))
                             (when (and constant (equal constant name)) (setf (top-form-kept place) t))
-                            (map-symbols (lambda (symbol)
-                                           (unless (or (equal symbol name) (member symbol others :test #'equal))
-                                             (push symbol (top-form-mentions place))))
+                            (map-symbols (lambda (symbol called)
+                                           (cond ((or (equal symbol name) (member symbol others :test #'equal)))
+                                                 (called (push symbol (top-form-calls place)))
+                                                 (t (push symbol (top-form-mentions place)))))
                                          constant))))
                    code))
   (note-news place))
@@ -225,7 +229,9 @@ without a file or a name is left to the index, as it is there only while somethi
   "Note in PLACE what FORM uses, a call, a quoted constant or a variable in it. It stays when FORM is told the name that
 it defines."
   (let ((operator (if (consp form) (first form) 'quote)) (name (top-form-name place)))
-    (flet ((mention (symbol) (unless (equal symbol name) (push symbol (top-form-mentions place)))))
+    (flet ((mention (symbol called)
+             (declare (ignore called))
+             (unless (equal symbol name) (push symbol (top-form-mentions place)))))
       (case operator
         (quote (when (and (consp form) (equal (second form) name)) (setf (top-form-kept place) t))
          (map-symbols #'mention (if (consp form) (second form) form)))

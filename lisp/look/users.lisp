@@ -123,6 +123,36 @@ whose root is not in CODE is within the first function there that has a name of 
                    (when (and (typep constant 'cell) (eq name (cell-name constant))) (return-from refers-p t)))
                  code))
 
+(defun kept-parameters-p (list &optional defaults (depth 10))
+  "True when LIST is of names as SBCL keeps a lambda list: without defaults. DEFAULTS is true behind &OPTIONAL or &KEY. It
+has at most 200 parameters, and lists in at most DEPTH others."
+  (loop for rest = list then (cdr rest)
+        repeat 201
+        while (consp rest)
+        do (let ((part (car rest)))
+             (cond ((member part '(&optional &key)) (setf defaults t))
+                   ((symbolp part))
+                   ((not (and (consp part)
+                              (plusp depth)
+                              (or (not defaults) (null (cdr part)))
+                              (kept-parameters-p part nil (1- depth))))
+                    (return nil))))
+        finally (return (symbolp rest))))
+
+(defun lambda-list-p (constant code)
+  "True when CONSTANT, of CODE, is a lambda list that SBCL keeps for the error about wrong arguments. That of a macro has in
+front what it is of. One of DESTRUCTURING-BIND is known by its keywords: a list of mere names could be data."
+  (and (consp constant)
+       (let ((of (first constant)))
+         (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
+             (and (loop for rest = constant then (cdr rest)
+                        repeat 201
+                        while (consp rest)
+                          thereis (member (car rest) lambda-list-keywords))
+                  (kept-parameters-p constant)
+                  (loop for check in (list +checks-list+ +checks-rest+ +checks-keys+)
+                          thereis (and check (refers-p code check))))))))
+
 (defun method-alone-p (code)
   "True when CODE has one user, a method, and no more of its form than what makes the function of that."
   (let ((users (users-in code)))

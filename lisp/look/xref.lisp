@@ -200,9 +200,7 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                                    (macro-uses index (users-of index target #b10)) nil))
                (others (append callers (and internals (tell-own index target calls))))
                (possible (tell-rows index target mentions '() '() t))
-               (unseen (and (fboundp target)
-                            (mentioned-p symbol)
-                            (not (or others possible)))))
+               (unseen (and (null others) (fboundp target) (mentioned-p symbol))))
           (make-json-object
            (list* "name" (name-text target)
                   "callers" (length (rows-functions calls))
@@ -216,7 +214,7 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                   "unrecorded" (and (or others possible) (unrecorded-text target))
                   "accessibleIn" (and (or sites unseen) (packages-with symbol))
                   "rows" (rows-data (append others possible) offset limit sites)
-                  ;; Where no code tells of a user, the server looks in the files for what ran when they were compiled.
+                  ;; Where no code surely uses it, the server looks in the files for what ran when they were compiled.
                   "files" (and unseen (loaded-files))
                   (other-members index target (or sites unseen) (rows-places calls) (rows-places mentions)))))))))
 

@@ -14,6 +14,13 @@ const LAMBDA_LISTS: ReadonlyMap<string, number> = new Map([
   ...['DEFUN', 'DEFMACRO', 'DEFTYPE', 'DEFGENERIC', 'DEFINE-COMPILER-MACRO', 'DEFINE-SETF-EXPANDER'].map(
     (name) => [name, 2] as const,
   ),
+  ...['DEFSETF', 'DEFINE-MODIFY-MACRO'].map((name) => [name, 2] as const),
+]);
+
+/** Operators with a list of slots, each a name or a list of one, and how many elements come before. */
+const SLOTS: ReadonlyMap<string, number> = new Map([
+  ...['DEFCLASS', 'DEFINE-CONDITION'].map((name) => [name, 3] as const),
+  ...['WITH-SLOTS', 'WITH-ACCESSORS'].map((name) => [name, 1] as const),
 ]);
 
 /** Operators with a list of local functions. */
@@ -26,6 +33,11 @@ export function bindingsIn(elements: readonly Form[]): Map<Form, Form[]> {
   if (LETS.has(operator)) return inPlace(second, elementsOf(resolve(second)).flatMap(behindName));
   if (ONES.has(operator)) return inPlace(second, behindName(second));
   if (LOCAL.has(operator)) return inPlace(second, elementsOf(resolve(second)).flatMap(bodyOfLocal));
+  const slots = SLOTS.get(operator);
+  if (slots !== undefined)
+    return inPlace(elements[slots], elementsOf(resolve(elements[slots])).flatMap(behindName));
+  if (operator === 'DEFSTRUCT')
+    return new Map(elements.slice(2).flatMap((slot) => [...inPlace(slot, behindName(slot))]));
   const list = elements[operator === 'DEFMETHOD' ? methodList(elements) : lambdaListAt(operator, elements)];
   return inPlace(list, defaultsIn(list));
 }

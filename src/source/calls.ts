@@ -65,6 +65,8 @@ function walk(start: Form, state: Walk, depth: number, quoted: boolean): void {
     if (form.car) walk(form.car, state, Math.max(0, depth - 1), quoted);
     return;
   }
+  // The reader evaluates what stands behind #. wherever that is.
+  if (form.kind === 'made' && form.car) walk(form.car, state, 0, false);
   if (form.kind !== 'cons') return;
   state.seen.add(form);
   const elements = elementsOf(form) ?? partsOf(form);

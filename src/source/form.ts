@@ -7,7 +7,8 @@ export type Features = ReadonlySet<string>;
 type Reader = ReturnType<typeof newReader>;
 
 /** What the reader would build; a comma has its form in CAR, and a label what it names. Of what `#.` makes,
- *  only the place is known, and the NAME of what it is the value of. A TEMPLATE is what a backquote begins. */
+ *  only the place is known, and in CAR the form that it is the value of, with the NAME of that. A TEMPLATE is what a
+ *  backquote begins. */
 export interface Form {
   kind: 'atom' | 'comma' | 'cons' | 'label' | 'made';
   start: number;
@@ -96,7 +97,7 @@ function build(reader: Reader, { kind, start, name }: Token): Form | undefined {
   if (kind === '#=' && resolve(car) !== label) label.car = resolve(car);
   if (kind === '#=') return car;
   if (kind === ',') return { kind: 'comma', start, car };
-  if (kind === '#.') return { kind: 'made', start, name: car.name ?? '' };
+  if (kind === '#.') return { kind: 'made', start, name: car.name ?? '', car };
   if (kind === '`')
     return { kind: 'cons', start, template: true, car: atom, cdr: { kind: 'cons', start, car } };
   return OPERATORS.has(kind) ? { kind: 'cons', start, car: atom, cdr: { kind: 'cons', start, car } } : atom;

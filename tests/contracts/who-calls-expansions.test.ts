@@ -79,3 +79,31 @@ test('S3.7 a call for which the compiler has code of its own is a call', async (
   const text = await session.text('who_calls', { name: 'sb-rotate-byte::%rotate-byte' });
   expect(text.split('\n\nPossible')[0]).toMatch(/^Functions that call .*\n {2}EXPANDING::TURNS$/s);
 });
+
+test('S3.8 S3.17 C31 what ran only when its file was compiled is told also beside what only mentions the name', async () => {
+  const source = `(in-package :expanding)
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defun chosen (x) x))
+(defun mentions () '(eval (chosen 1)))
+(defun expands (x)
+  (macrolet ((it (y) (chosen y)))
+    (it x)))
+(defparameter *read* '#.(list (chosen 1)))
+(defun never (x) (when nil (chosen x)) x)
+(defun repeats () (list (mentions) '(chosen 2)))
+`;
+  const path = join(folder.path, 'early.lisp');
+  writeFileSync(path, source);
+  expect(await session.eval(`(load (compile-file ${JSON.stringify(path)}))`)).toMatch(/^T/);
+  expect(await session.text('who_calls', { name: 'expanding::chosen' })).toBe(
+    `Possible callers:
+
+  EXPANDING::MENTIONS
+  EXPANDING::NEVER
+  EXPANDING::REPEATS
+  top-level form at ${path}:5
+  top-level form at ${path}:8`,
+  );
+  const page = { name: 'expanding::chosen', limit: 2, offset: 3 };
+  expect(await session.text('who_calls', page)).toMatch(/early\.lisp:5\n.*early\.lisp:8/);
+});

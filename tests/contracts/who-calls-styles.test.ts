@@ -16,6 +16,8 @@ const FUNCTIONS = [
   'AS-KEY',
   'BY-MACROLET',
   'CALLS',
+  'HANDLES',
+  'HANDLES-QUOTED',
   'IN-CLOSURE',
   'IN-GENERIC',
   'IN-INNER',
@@ -43,7 +45,9 @@ const PLACES = [
   'THING (slot initform)',
   'TROUBLE (condition report)',
 ].map((name) => `STYLES::${name}`);
-const POSSIBLE = ['*TABLE* (initial value)', 'EXPANDS-INTO', 'MENTIONS'].map((name) => `STYLES::${name}`);
+const POSSIBLE = ['*TABLE* (initial value)', 'EXPANDS-INTO', 'MENTIONS', 'MENTIONS-BESIDE'].map(
+  (name) => `STYLES::${name}`,
+);
 
 /** Returns the rows of the blocks of the answer about TARGET, each sorted. */
 async function blocks(): Promise<Record<string, string[]>> {

@@ -26,6 +26,13 @@ test.each([
   '(multiple-value-bind (start end) (f) (list start end))',
   '(destructuring-bind (start (end)) x (list start end))',
   '(flet ((f (&key (start 0)) start)) (f))',
+  '(defclass c () ((start :initarg :start) end))',
+  '(define-condition c (error) ((start :initarg :start)))',
+  '(defstruct s (start 0) end)',
+  '(with-slots ((start end)) x start)',
+  '(with-accessors ((start end)) x start)',
+  '(defsetf f (start) (value) (list value start))',
+  '(define-modify-macro f (start end) list)',
 ])('S3.17 a binding of a variable is no call: %s', (source) => {
   expect(mentioned(source)).toEqual([]);
 });
@@ -41,6 +48,10 @@ test.each([
   ['(destructuring-bind (a) (start 1) (start a))', '(start 1)', '(start a)'],
   ['(with-it (start 1) 2)', '(start 1)'],
   ['`(let ((start 0)) ,x)', '(start 0)'],
+  ['(defclass c () ((end :initform (start 1))))', '(start 1)'],
+  ['(defstruct s (end (start 1)))', '(start 1)'],
+  ['(with-slots (end) (start 1) end)', '(start 1)'],
+  ["'(1 #.(start 2) (start 3))", '(start 2)', '(start 3)'],
 ])('S3.17 what a binding evaluates is one: %s', (source, ...calls) => {
   expect(mentioned(source)).toEqual(calls);
 });

@@ -1,7 +1,7 @@
-// Decides which forms may call a function of which no code of the image tells: what ran only when its file was compiled.
+// Decides which forms may call a function that no code of the image surely calls: what ran only when its file was compiled.
 
 import { mentionsIn } from '../../source/calls.ts';
-import type { Places } from '../places.ts';
+import type { Forms, Places } from '../places.ts';
 import type { User } from './users.ts';
 
 /** Forms that are told. */
@@ -15,14 +15,17 @@ interface Unseen {
   features?: string[];
 }
 
-/** Returns the top-level forms in the files of FOUND that call its name or pass it as a function, with SITES. */
-export function unseenUsers(found: Unseen, places: Places, sites: boolean): User[] {
+/** Returns the top-level forms in the files of FOUND that call its name or pass it as a function, with SITES. What stands
+ *  in a definition of what is TOLD, or in such a form, is left out. */
+export function unseenUsers(found: Unseen, told: readonly User[], places: Places, sites: boolean): User[] {
   const { name, files = [], accessibleIn = [], features = [] } = found;
   const [, setf, symbol = ''] = /^.*?::(?:\((SETF) )?(.*?)\)?$/s.exec(name) ?? [];
   const users = new Map<string, User>();
+  const names = new Set(told.map(({ name }) => name.replace(/^.*?::/s, '')));
   for (const file of files) {
     const text = places.sourceText(file);
     if (text === undefined) continue;
+    const forms = places.forms(file, new Set(features));
     const homes = new Set(accessibleIn);
     for (const { start, top, args, how } of mentionsIn(
       text,
@@ -33,12 +36,28 @@ export function unseenUsers(found: Unseen, places: Places, sites: boolean): User
     )) {
       if (args === undefined && how !== 'as a function') continue;
       const at = `${places.fileName(file)}:${text.positionAt(top).line}`;
+      const name = `top-level form at ${at}`;
+      if (names.has(name) || isWithin(forms, { top, start }, names)) continue;
       const { line, column, text: shown } = text.positionAt(start);
       const site = { at: `${places.fileName(file)}:${line}:${column}`, text: shown };
-      const user = users.get(at) ?? { name: `top-level form at ${at}`, possible: true, outside: true };
+      const user = users.get(at) ?? { name, possible: true, outside: true };
       users.set(at, sites ? { ...user, sites: [...(user.sites ?? []), site] } : user);
       if (users.size >= TOLD) return [...users.values()];
     }
   }
   return [...users.values()];
+}
+
+/** Tells whether the index START, in the form at TOP of FORMS, stands in a definition of any of NAMES. */
+function isWithin(
+  forms: Forms | undefined,
+  { top, start }: { top: number; start: number },
+  names: Set<string>,
+) {
+  const form = forms?.list.find((each) => each.start === top);
+  const definitions = form && forms ? forms.defined(form) : [];
+  return definitions.some(
+    (each) =>
+      names.has(each.name.toUpperCase().replace(/^.*:/s, '')) && start >= each.start && start < each.end,
+  );
 }

@@ -116,14 +116,15 @@ async function callersOf(
     const named = found.callers + found.others + found.possible;
     const sites = args.sites ?? false;
     const users = usersOf(found, places, { page, named, sites });
-    const known = named + users.outside + users.outsidePossible > 0;
-    const unseen = known ? [] : unseenUsers(found, places, sites);
+    const certain = found.callers + found.others + users.outside > 0;
+    const unseen = certain ? [] : unseenUsers(found, users.rows, places, sites);
+    const from = Math.max(0, page.offset - named - users.outside - users.outsidePossible);
     const { files, ...told } = withoutFeatures(found);
     const data = {
       ...told,
       others: found.others + users.outside,
       possible: found.possible + users.outsidePossible + unseen.length,
-      rows: [...users.rows, ...unseen.slice(page.offset, page.offset + page.limit)],
+      rows: [...users.rows, ...unseen.slice(from, from + page.limit - users.rows.length)],
     };
     return { data, text: callersText(data, page.offset) };
   });
