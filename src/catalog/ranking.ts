@@ -3,16 +3,12 @@
 import { USUAL_LENGTHS, usualShare } from './background.ts';
 import { FIELDS, type Field, fieldsOf, MEMORY_WEIGHT } from './fields.ts';
 import { Lexicon, NO_TERM } from './lexicon.ts';
+import { type LiteralHits, type LiteralTexts, literalScore, literalTexts, spelled } from './literal.ts';
 import { TOOL_CATEGORIES, type ToolMetadata } from './metadata.ts';
 import { Postings } from './postings.ts';
 import { type Asked, readRequest, type Vocabulary } from './request.ts';
 import { Tally } from './tally.ts';
 import { isTelling, runs, stem } from './terms.ts';
-
-/** Returns NAME as names are compared: in lower case, where - equals _ (C1). */
-export function spelled(name: string): string {
-  return name.toLowerCase().replaceAll('-', '_');
-}
 
 /** Returns the key of TOOL in a catalog. */
 export function keyOf({ id, name }: ToolMetadata): string {
@@ -38,6 +34,8 @@ interface Document {
   key: string;
   tool: ToolMetadata;
   past: readonly string[];
+  /** What literal hits are looked for in, once a search has needed it. */
+  texts: LiteralTexts | undefined;
 }
 
 /** A term of a request: what it tells of a tool that has it, and of whether the tool is meant. */
@@ -71,7 +69,7 @@ export class Ranking {
   set(tool: ToolMetadata, past: readonly string[] = []): void {
     const key = keyOf(tool);
     this.delete(key);
-    this.#add({ key, tool, past });
+    this.#add({ key, tool, past, texts: undefined });
   }
 
   /** Takes out the tool under KEY, if there is one. */
@@ -234,13 +232,18 @@ export class Ranking {
     return [ids].flat().filter((id) => this.#documents[id] !== undefined);
   }
 
-  /** Returns the tools whose texts can have TEXT, which is in lower case, as a part. */
-  *holding(text: string): Iterable<ToolMetadata> {
-    const ids = this.#idsHolding(text) ?? this.#documents.keys();
-    for (const id of ids) {
+  /** Returns the literal hits of QUERY with their points (S1.2). */
+  literal(query: string): LiteralHits {
+    const hits = new Map<ToolMetadata, number>();
+    const wanted = { text: query.toLowerCase(), name: spelled(query) };
+    for (const id of this.#idsHolding(wanted.text) ?? this.#documents.keys()) {
       const document = this.#documents[id];
-      if (document !== undefined) yield document.tool;
+      if (document === undefined) continue;
+      document.texts ??= literalTexts(document.tool);
+      const score = literalScore(document.texts, wanted);
+      if (score > 0) hits.set(document.tool, score);
     }
+    return hits;
   }
 
   /** Returns the numbers of the tools that have the words within TEXT, else those at its ends; undefined when none tells. */

@@ -1,9 +1,10 @@
 // Decides which tools a search finds and in what order: literal hits as the contract counts them, then ranked ones.
 
-import { type Complexity, MOST_KEYWORDS } from '../kernel/tool.ts';
+import type { Complexity } from '../kernel/tool.ts';
 import { countCategories } from './catalog.ts';
+import type { LiteralHits } from './literal.ts';
 import { type CategoryFilter, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
-import { keyOf, type Ranked, Ranking, spelled } from './ranking.ts';
+import { keyOf, type Ranked, Ranking } from './ranking.ts';
 
 export interface ToolSearchOptions {
   category?: CategoryFilter;
@@ -41,7 +42,6 @@ export interface ToolSearchResult {
 export type Searchable = ReadonlyMap<string, ToolMetadata> & { readonly ranking?: Ranking };
 
 const HIGH_TOKEN_COST = 5000;
-const POINTS = { name: 100, keyword: 50, shortDescription: 25, fullDescription: 10 };
 /** How many tools an answer has when nobody says: of literal hits, and of those that were ranked. */
 const MOST = 20;
 const MOST_RANKED = 5;
@@ -98,19 +98,15 @@ function listTools(options: ToolSearchOptions, catalog: Searchable): Found {
  *  which of these there are, and the filters of OPTIONS which of them are left (C27, C32). */
 function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): Found {
   const ranking = catalog.ranking ?? rankingOf(catalog);
-  const literal = literalHits(query, ranking, catalog);
+  const literal = ranking.literal(query);
   const named = namedTools(query, ranking);
-  const sure = [...new Set([...named, ...literal.keys()])].map((tool): Hit => {
-    const searchScore = literal.get(tool);
-    return { tool, why: searchScore === undefined ? { match: 'ranked' } : { searchScore } };
-  });
-  const fitting = sure.filter(({ tool }) => fits(tool, options));
-  const categories = countCategories(fitting.map(({ tool }) => tool));
-  const most = mostOf(options.limit, fitting.length, named.length);
+  const sure = [...named, ...inOrder(literal, catalog).filter((tool) => !named.has(tool))];
+  const fitting = sure.filter((tool) => fits(tool, options));
+  const categories = countCategories(fitting);
+  const most = mostOf(options.limit, fitting.length, named.size);
+  const shown = fitting.slice(0, most).map((tool) => sureHit(tool, literal));
   const onlyLiteral = literal.size > 0 && !/\S\s+\S/.test(query);
-  if (onlyLiteral) {
-    return { hits: fitting.slice(0, most), more: [], total: fitting.length, categories };
-  }
+  if (onlyLiteral) return { hits: shown, more: [], total: fitting.length, categories };
   const { category, complexity, cemcpOnly } = options;
   const accepts =
     category || complexity || cemcpOnly ? (tool: ToolMetadata) => fits(tool, options) : undefined;
@@ -118,15 +114,14 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
     most: Math.max(0, most + MOST_NAMED - fitting.length),
     shown: Math.max(0, most - fitting.length),
   };
-  const taken = sure.map(({ tool }) => tool);
-  const ranked = ranking.rank(query, room, taken, accepts);
+  const ranked = ranking.rank(query, room, sure, accepts);
   TOOL_CATEGORIES.forEach((each, at) => {
     categories[each] += ranked.categories[at] ?? 0;
   });
-  const hits = [...fitting, ...ranked.tools.map(rankedHit)];
+  const others = [...fitting.slice(most), ...ranked.tools.slice(room.shown).map(({ tool }) => tool)];
   return {
-    hits: hits.slice(0, most),
-    more: hits.slice(most, most + MOST_NAMED).map(({ tool }) => keyOf(tool)),
+    hits: [...shown, ...ranked.tools.slice(0, room.shown).map(rankedHit)],
+    more: others.slice(0, MOST_NAMED).map(keyOf),
     total: fitting.length + ranked.categories.reduce((sum, count) => sum + count, 0),
     categories,
   };
@@ -136,6 +131,11 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
 function mostOf(limit: number | undefined, sure: number, named: number): number {
   if (limit !== undefined) return limit > 0 ? limit : Number.MAX_SAFE_INTEGER;
   return Math.max(MOST_RANKED, named, Math.min(MOST, sure));
+}
+
+function sureHit(tool: ToolMetadata, literal: LiteralHits): Hit {
+  const searchScore = literal.get(tool);
+  return { tool, why: searchScore === undefined ? { match: 'ranked' } : { searchScore } };
 }
 
 function rankedHit({ tool, covered = 0 }: Ranked): Hit {
@@ -156,7 +156,7 @@ const BETWEEN_NAMES = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
 
 /** Returns the tools that QUERY names (C27). When it has more than names, these are only those whose names are no words of a
  *  sentence. */
-function namedTools(query: string, ranking: Ranking): ToolMetadata[] {
+function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   const named = new Set<ToolMetadata>();
   for (const between of BETWEEN_NAMES) {
     const names = query.split(between).filter((name) => /[^\s.:/-]/.test(name));
@@ -165,7 +165,7 @@ function namedTools(query: string, ranking: Ranking): ToolMetadata[] {
       if (only || LOOKS_LIKE_NAME.test(name)) for (const tool of toolsOf(name, ranking)) named.add(tool);
     }
   }
-  return [...named];
+  return named;
 }
 
 /** Returns the tools of NAME, which can have signs of the sentence at its ends. */
@@ -175,34 +175,20 @@ function toolsOf(name: string, ranking: Ranking): readonly ToolMetadata[] {
   return inner === name ? tools : ranking.named(inner);
 }
 
-/** Returns the literal hits of QUERY with their points, the most first, equal ones in the order of CATALOG (S1.2, S1.4). */
-function literalHits(query: string, ranking: Ranking, catalog: Searchable): Map<ToolMetadata, number> {
-  const wanted = { text: query.toLowerCase(), name: spelled(query) };
-  const scores = new Map<ToolMetadata, number>();
-  for (const tool of ranking.holding(wanted.text)) {
-    const score = literalScore(tool, wanted);
-    if (score > 0) scores.set(tool, score);
-  }
-  if (scores.size < 2) return scores;
-  const hits: [ToolMetadata, number][] = [];
+/** Returns the tools of HITS, those with the most points first, equal ones in the order of CATALOG (S1.4). */
+function inOrder(hits: LiteralHits, catalog: Searchable): ToolMetadata[] {
+  if (hits.size < 2) return [...hits.keys()];
+  const byScore = new Map<number, ToolMetadata[]>();
+  let left = hits.size;
   for (const tool of catalog.values()) {
-    const score = scores.get(tool);
-    if (score !== undefined) hits.push([tool, score]);
+    const score = hits.get(tool);
+    if (score === undefined) continue;
+    const equal = byScore.get(score);
+    if (equal === undefined) byScore.set(score, [tool]);
+    else equal.push(tool);
+    if (--left === 0) break;
   }
-  return new Map(hits.sort(([, one], [, other]) => other - one));
-}
-
-/** Returns the points of TOOL for what is WANTED (S1.2); in its name - equals _ (C1). Only the keywords that clients are
- *  shown have points (C27). */
-function literalScore(tool: ToolMetadata, wanted: { text: string; name: string }): number {
-  const { name, keywords, shortDescription, fullDescription } = tool;
-  const has = (text: string) => text.toLowerCase().includes(wanted.text);
-  return (
-    (spelled(name).includes(wanted.name) ? POINTS.name : 0) +
-    (keywords.length > 0 ? keywords.slice(0, MOST_KEYWORDS).filter(has).length * POINTS.keyword : 0) +
-    (has(shortDescription) ? POINTS.shortDescription : 0) +
-    (has(fullDescription) ? POINTS.fullDescription : 0)
-  );
+  return [...byScore].sort(([one], [other]) => other - one).flatMap(([, tools]) => tools);
 }
 
 /** Returns what is told of a hit. Each field is named, because a copy of all is twenty times as slow. */

@@ -201,11 +201,16 @@ test('S1.2 S1.4 the literal hits are those that reading all texts gives, with th
     name: written.map((each) => `n${each}`),
     description: written,
     keywords: fc.array(written, { maxLength: 2 }),
+    short: fc.option(written, { nil: undefined }),
   });
   const query = written.filter((each) => each !== '');
-  const check = (tools: { name: string; description: string; keywords: string[] }[], asked: string) => {
+  type Written = { name: string; description: string; keywords: string[]; short: string | undefined };
+  const check = (tools: Written[], asked: string) => {
     const catalog = new OpenCatalog();
-    for (const each of tools) catalog.add(each);
+    for (const { short, ...each } of tools) {
+      const added = catalog.add(each);
+      if (short !== undefined) catalog.set(added.name, { ...added, shortDescription: short });
+    }
     const points = (each: ToolMetadata) => {
       const has = (found: string) => found.toLowerCase().includes(asked.toLowerCase());
       const name = each.name.toLowerCase().replaceAll('-', '_');
