@@ -4,6 +4,7 @@
 
 (defun add-code (index code)
   "Add the users of CODE to INDEX."
+  (note-file index code)
   (dolist (user (code-users code))
     (note-user index (add-user index user code) user code)))
 
@@ -17,6 +18,8 @@
     (t
      (multiple-value-bind (user code) (alias-user news)
        (when user (note-user index (add-user index user code) user code))))))
+
+(sb-ext:defglobal **taken** '() "What is new, oldest first, and not in the index yet.")
 
 (defun take-news ()
   "Return what is new, oldest first, and forget it."
@@ -32,9 +35,13 @@
                 (when (and (typep code 'code) (> (code-serial code) serial)) (push code codes))))
     codes))
 
-(defun full-p (index)
-  "True when INDEX has little room left, so that it must be made anew."
-  (> (+ (use-index-count index) 100) (length (use-index-users index))))
+(defun enlarge (index)
+  "Give INDEX room for more users when it has little left."
+  (let* ((count (use-index-count index)) (size (size-for count)))
+    (when (> (+ count 100) (length (use-index-users index)))
+      (setf (use-index-codes index) (replace (make-weak-vector size) (use-index-codes index))
+            (use-index-users index) (replace (make-array size :initial-element nil) (use-index-users index))
+            (use-index-texts index) (replace (make-array size :initial-element nil) (use-index-texts index))))))
 
 (defun take-new (index)
   "Return what is new since INDEX was made or last told, oldest first, and forget it. The lock is held."
@@ -46,22 +53,34 @@
             (setf (use-index-serial index) serial))))))
 
 (defun stale-p (index)
-  "True when INDEX, or NIL, has to be made anew: it was not told of all, or a package has another name."
+  "True when INDEX, or NIL, has to be made anew. It was not told of all, a package has another name, or more users came
+than it was made with."
   (or (null index)
       (and **listening** (not **indexed**))
+      (> (use-index-count index) (* 2 (use-index-sorted index)))
       (loop for (package . name) in (use-index-packages index)
               thereis (not (eq name (package-name package))))))
 
+(defmacro changing ((index) &body body)
+  "Evaluate BODY, which changes INDEX. What interrupts this thread comes after that. What fails leaves no index, as one
+could lack something: the next that asks makes it anew."
+  `(sb-sys:without-interrupts
+     (setf **index** nil)
+     ,@body
+     (setf **index** ,index)))
+
 (defun updated-index ()
   "Return the index, which knows all that is in the image now. The lock is held."
+  (when (stale-p **index**)
+    (setf **index** nil **taken** '()
+          **index** (made-index)))
   (let ((index **index**))
-    ;; What interrupts this leaves no index, which could lack something: the next one that asks makes it anew.
-    (setf **index** nil)
-    (when (stale-p index) (setf index (made-index)))
-    (loop for news in (take-new index)
-          until (full-p index)
-          do (add-news index news))
-    (setf **index** (if (full-p index) (made-index) index))))
+    (changing (index) (setf **taken** (nconc **taken** (take-new index))))
+    (loop while **taken**
+          do (changing (index)
+               (enlarge index)
+               (add-news index (pop **taken**))))
+    index))
 
 (declaim (notinline updated-index))
 

@@ -186,38 +186,10 @@ KIND and TEXT say what they are, where that is not their own kind and name. SITE
 
 ;;; Where else users can stand
 
-(defun enclosing-name (caller)
-  "Return the name of the function that CALLER, what SBCL calls one, is or is in; NIL when that has no global name."
-  (let ((root (root-of caller)))
-    (and (not (eq root :top-level)) (user-name (user-for root)))))
-
-(defun system-name-p (caller)
-  "True when CALLER, what SBCL calls a function, is named by a symbol of SBCL's own."
-  (let* ((name (enclosing-name caller))
-         (symbol (if (consp name) (second name) name))
-         (package (and symbol (symbolp symbol) (symbol-package symbol))))
-    (and package
-         (or (eq package (find-package "COMMON-LISP")) (eql 0 (search "SB-" (package-name package)))))))
-
-(defun own-name-p (caller)
-  "True when CALLER, what SBCL calls a function, is named by a symbol of the agent."
-  (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-key name)))))
-    (and package (own-package-p package) t)))
-
-(defun code-file (code)
-  "Return the name of the file that CODE is from, or NIL."
-  (ignore-errors (source-name (information-source (code-information code)))))
-
 (defparameter *most-files* 3000 "How many source files of loaded code are told at most.")
 
-(defun loaded-files ()
-  "Return the native names of the source files of all code that is loaded, but for SBCL's own and ours."
-  (let ((names (make-hash-table :test 'equal)))
-    (map-functions (lambda (caller function)
-                     (unless (system-name-p caller)
-                       (let ((name (code-file (function-code function))))
-                         (when (stringp name)
-                           (setf (gethash name names) (or (own-name-p caller) (gethash name names) :other)))))))
-    (loop for name being the hash-keys of names using (hash-value whose)
-          repeat *most-files*
-          unless (or (eq whose t) (eql 0 (search "SYS:" name)) (not (counts-p name))) collect (translated name))))
+(defun files-of (index)
+  "Return the native names of the source files of the code in INDEX, but for SBCL's own and ours."
+  (loop for name being the hash-keys of (use-index-files index) using (hash-value whose)
+        repeat *most-files*
+        unless (or (eq whose :own) (not (counts-p name))) collect (translated name)))

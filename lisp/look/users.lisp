@@ -175,6 +175,30 @@ front what it is of. One of DESTRUCTURING-BIND is known by its keywords: a list 
         (when xrefs
           (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name names)) xrefs))))))
 
+;;; Whose they are
+
+(defun enclosing-name (caller)
+  "Return the name of the function that CALLER, what SBCL calls one, is or is in; NIL when that has no global name."
+  (let ((root (root-of caller)))
+    (and (not (eq root :top-level)) (user-name (user-for root)))))
+
+(defun system-name-p (caller)
+  "True when CALLER, what SBCL calls a function, is named by a symbol of SBCL's own."
+  (let* ((name (enclosing-name caller))
+         (symbol (if (consp name) (second name) name))
+         (package (and symbol (symbolp symbol) (symbol-package symbol))))
+    (and package
+         (or (eq package (find-package "COMMON-LISP")) (eql 0 (search "SB-" (package-name package)))))))
+
+(defun own-name-p (caller)
+  "True when CALLER, what SBCL calls a function, is named by a symbol of the agent."
+  (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-key name)))))
+    (and package (own-package-p package) t)))
+
+(defun code-file (code)
+  "Return the name of the file that CODE is from, or NIL."
+  (ignore-errors (source-name (information-source (code-information code)))))
+
 ;;; Is it still there?
 
 (defun code-of (function)

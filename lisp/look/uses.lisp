@@ -16,10 +16,11 @@ a constant, and a symbol among its data.")
                                                       (texts (make-array size :initial-element nil)))))
   "USERS with their CODES, and the TEXTS that answers name them by, each with the package of that. COUNT of them are
 there, the first SORTED in the order of answers, when PACKAGES, pairs, had the names there. USES has the uses of each name.
-SERIAL is that of the newest code in it, where SBCL tells of none."
+FILES has the files of code by their names, :OWN for the agent's. SERIAL is that of the newest
+code in it, where SBCL tells of none."
   (codes #() :type simple-vector) (users #() :type simple-vector) (texts #() :type simple-vector)
   (count 0 :type (unsigned-byte 29)) (sorted 0 :type (unsigned-byte 29)) (packages '())
-  (uses (make-hash-table :test 'equal)) (serial 0))
+  (uses (make-hash-table :test 'equal)) (files (make-hash-table :test 'equal)) (serial 0))
 
 (sb-ext:defglobal **index** nil "The index, or NIL until somebody asks.")
 (sb-ext:defglobal **index-lock** (sb-thread:make-mutex :name "live-lisp index") "Held while the index is used.")
@@ -190,6 +191,17 @@ but when it only adds a method."
     (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
           (t (symbol-before-p key-1 key-2)))))
 
+(defun note-file (index code)
+  "Note in INDEX from which file CODE is, unless that is SBCL's."
+  (let ((file (code-file code)) (files (use-index-files index)))
+    (unless (or (not (stringp file))
+                (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
+                (eq :own (gethash file files)))
+      (dotimes (number (code-functions code))
+        (let ((name (plain-function-name (code-function code number))))
+          (unless (system-name-p name)
+            (setf (gethash file files) (if (own-name-p name) :own (gethash file files :others)))))))))
+
 (defun add-user (index user code)
   "Add USER of CODE to INDEX and return its number."
   (let ((number (use-index-count index)))
@@ -228,6 +240,7 @@ but when it only adds a method."
          (users (sort (coerce (all-users) 'simple-vector) #'user-before-p :key #'car))
          (index (make-use-index (size-for (length users)))))
     (loop for (user . code) across users do (note-user index (add-user index user code) user code))
+    (map-code (lambda (code) (when (typep code 'code) (note-file index code))))
     (setf (use-index-sorted index) (use-index-count index)
           (use-index-serial index) serial)
     (note-packages index)

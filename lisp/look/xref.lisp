@@ -18,6 +18,10 @@
      (let ((*method-codes* nil) (*collected* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
        ,@body)))
 
+(defun loaded-files ()
+  "Return the native names of the source files of all code that is loaded, but for SBCL's own and ours."
+  (with-index (index) (files-of index)))
+
 (defstruct (rows (:constructor make-rows ()))
   "Parts of an answer. FUNCTIONS, PLACES of top-level forms and what is SBCL's OWN are lists of groups of users, which have
 one name. OTHERS are lists of a name, a kind and a group."
@@ -215,7 +219,7 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                   "accessibleIn" (and (or sites unseen) (packages-with symbol))
                   "rows" (rows-data (append others possible) offset limit sites)
                   ;; Where no code surely uses it, the server looks in the files for what ran when they were compiled.
-                  "files" (and unseen (loaded-files))
+                  "files" (and unseen (files-of index))
                   (other-members index target (or sites unseen) (rows-places calls) (rows-places mentions)))))))))
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set") (:binds #b10000 "bind"))

@@ -91,6 +91,19 @@ test('S3.11 a question that is interrupted at any point leaves the next one comp
   }
 });
 
+test('S3.11 S3.9 many more callers than the index was made with are told, in order', async () => {
+  await run('(defpackage :grow (:use :cl))', '(defun grow::f (x) x)', '(defun grow::one () (grow::f 1))');
+  expect(await rows('grow::f')).toEqual(['GROW::ONE']);
+  const named = '(intern (format nil "A~4,\'0D" (- 6000 i)) :grow)';
+  await run(`(dotimes (i 6000) (setf (fdefinition ${named}) #'grow::one))`);
+  const page = (offset: number) => session.text('who_calls', { name: 'grow::f', offset, limit: 2 });
+  const same = '(same function as GROW::ONE)';
+  expect(await page(0)).toContain(`  GROW::A0001 ${same}\n  GROW::A0002 ${same}\n  ...\nNote: 6001 callers`);
+  expect(await page(5999)).toContain(`  GROW::A6000 ${same}\n  GROW::ONE`);
+  await run('(defun grow::one () 1)');
+  expect(await page(0)).toContain('Note: 6000 callers');
+});
+
 /** Values that keep a function which calls KEPT, as forms. */
 const KEEPING = [
   '(lambda () (kept 1))',
