@@ -27,13 +27,13 @@ test: test-machine $(INSTALLED)
 
 # What takes too long for each change: hostile code, growth, real clients, 10,000 random cases of each kind, long random
 # runs, and who_calls against many libraries; it writes docs/robustness.md, docs/clients.md and docs/callers.md. Its last
-# tests are those that use tests/long.ts.
+# tests are those that use tests/long.ts, and those that try random cases: other ones each time.
 check-long: long-machine $(INSTALLED)
 	npx --no-install vitest run --config vitest.long.config.ts
 	node scripts/robustness.mjs
 	node scripts/clients.mjs
 	node scripts/callers.mjs
-	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 $$(grep -rl "/long.ts'" tests --include='*.test.ts')
+	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 $$(grep -rlE "/long.ts'|'fast-check'" tests --include='*.test.ts')
 
 check: test-machine $(INSTALLED)
 	node scripts/check.mjs

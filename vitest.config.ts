@@ -23,6 +23,7 @@ export default defineConfig({
   test: {
     include: ['tests/**/*.test.ts'],
     globalSetup: ['tests/build.ts'],
+    setupFiles: ['tests/seed.ts'],
     // Only what stands still for good takes so long, also where many others want the CPU.
     testTimeout: 600_000,
     hookTimeout: 600_000,
@@ -31,7 +32,7 @@ export default defineConfig({
     // share: they have the modules of the program in common, and mock none.
     isolate: false,
     sequence: { sequencer: SlowFirst },
-    // What the servers keep between their runs stays out of the user's own folder.
-    env: { XDG_STATE_HOME: join(tmpdir(), 'live-lisp-test-state') },
+    // What the servers keep between their runs stays out of the user's own folder, and goes with the tests.
+    env: { XDG_STATE_HOME: join(tmpdir(), `live-lisp-test-state-${process.pid}`) },
   },
 });

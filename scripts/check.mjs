@@ -12,14 +12,16 @@ const CHECKS = [
     name: 'format and lint (biome)',
     command: ['npx', '--no-install', 'biome', 'ci', '--colors=off', '--diagnostic-level=error', '.'],
   },
-  { name: 'generated docs are fresh', command: ['node', 'scripts/generate-docs.mjs', '--check'] },
+  {
+    name: 'generated docs and measured token costs are fresh',
+    command: ['node', 'scripts/generate-docs.mjs', '--check'],
+  },
   { name: 'the measured robustness is of all cases', command: ['node', 'scripts/robustness.mjs', '--check'] },
   {
     name: 'the measured clients are those of the suite',
     command: ['node', 'scripts/clients.mjs', '--check'],
   },
   { name: 'the measured callers are written', command: ['node', 'scripts/callers.mjs', '--check'] },
-  { name: 'measured token costs are fresh', command: ['node', 'scripts/measure-costs.mjs', '--check'] },
   { name: 'the packed program and library work', command: ['node', 'scripts/check-pack.mjs'] },
 ];
 

@@ -1,11 +1,14 @@
 // Writes what the docs show of the running server: docs/tools.md, and the marked parts of README.md, CONTRIBUTING.md and
-// docs/debugging.md. It writes the manifests too. With --check it writes nothing, and fails when one of them is stale.
+// docs/debugging.md. It writes the manifests too. With --check it writes nothing, and fails when one of them is stale, or what
+// the tools cost.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { demoAnswers } from './demo-answers.mjs';
 import { manifests } from './manifests.mjs';
 import { PROJECT, SERVER, withDemo } from './session.mjs';
+import { costsText, sameCosts } from './token-costs.mjs';
 import { toolsPage } from './tools-page.mjs';
 import { shortTranscript } from './transcript.mjs';
 
@@ -52,10 +55,10 @@ function readPage(file) {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Returns the text that each generated file should have. */
-async function freshPages() {
+/** Returns the text that each generated file should have, where demoAnswers gives ANSWERED. */
+async function freshPages(answered) {
   const tools = output('tools');
-  const pages = new Map([...manifests(), ['docs/tools.md', await toolsPage(tools)]]);
+  const pages = new Map([...manifests(), ['docs/tools.md', toolsPage(tools, answered)]]);
   const parts = {
     transcript: fenced(await withDemo(shortTranscript)),
     web: fenced(readFileSync(WEB, 'utf8').trimEnd()),
@@ -75,14 +78,17 @@ async function freshPages() {
 
 async function main() {
   const check = process.argv.includes('--check');
-  const stale = [...(await freshPages())].filter(([file, text]) => readPage(file) !== text);
+  const answered = await demoAnswers();
+  const stale = [...(await freshPages(answered))].filter(([file, text]) => readPage(file) !== text);
   for (const [file, text] of stale) {
     console.log(check ? `${file} is stale; npm run build && npm run docs writes it.` : `Wrote ${file}`);
     if (check) continue;
     mkdirSync(dirname(join(PROJECT, file)), { recursive: true });
     writeFileSync(join(PROJECT, file), text);
   }
-  if (check && stale.length > 0) process.exitCode = 1;
+  const costs = !check || sameCosts(costsText(answered));
+  if (!costs) console.log('src/catalog/token-costs.ts is stale; npm run build && npm run costs writes it.');
+  if (check && (stale.length > 0 || !costs)) process.exitCode = 1;
 }
 
 try {

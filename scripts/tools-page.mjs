@@ -1,8 +1,6 @@
 // Decides how docs/tools.md reads: every tool as the running server lists it, with real calls.
 
-import { EXAMPLES } from './examples.mjs';
-import { callTool } from './session.mjs';
-import { callText, withDemos } from './transcript.mjs';
+import { callText } from './transcript.mjs';
 
 const INTRODUCTION = `# The tools
 
@@ -38,19 +36,14 @@ function stable(text) {
     .replace(/\/\S*\/demo\//g, '~/demo/');
 }
 
-/** Returns the page; LEVELS is what \`live-lisp tools\` prints. */
-export async function toolsPage(levels) {
-  const sections = await withDemos(async (shared, onDemo) => {
-    const all = await shared.callTool({ name: 'search_tools', arguments: { limit: 0 } });
-    const found = all.structuredContent.tools;
-    const written = [];
-    for (const tool of (await shared.listTools()).tools) {
-      const { category, complexity, tokenCost } = found.find(({ name }) => name === tool.name);
-      const cost = `${tokenCost.min} to ${tokenCost.max} tokens`;
-      const facts = [tool.title, levelOf(tool.name, levels), category, complexity, cost].join(' · ');
-      written.push(toolSection(tool, facts, await exampleCalls(tool, onDemo)));
-    }
-    return written;
+/** Returns the page where demoAnswers gives ANSWERED; LEVELS is what \`live-lisp tools\` prints. */
+export function toolsPage(levels, answered) {
+  const sections = answered.map(({ tool, found, examples }) => {
+    const { category, complexity, tokenCost } = found;
+    const cost = `${tokenCost.min} to ${tokenCost.max} tokens`;
+    const facts = [tool.title, levelOf(tool.name, levels), category, complexity, cost].join(' · ');
+    const calls = examples.map(({ args, text }) => callText({ tool: tool.name, args }, stable(text)));
+    return toolSection(tool, facts, calls);
   });
   const page = `${[INTRODUCTION, ...sections].join('\n\n')}\n`;
   const [variable] =
@@ -77,21 +70,6 @@ ${parameterTable(inputSchema)}
 \`\`\`text
 ${calls.join('\n\n')}
 \`\`\``;
-}
-
-/** Returns the examples of TOOL and their answers, for which ONDEMO gives the client. */
-async function exampleCalls(tool, onDemo) {
-  const { name } = tool;
-  const examples = EXAMPLES[name];
-  if (examples === undefined) throw new Error(`scripts/examples.mjs has no example of ${name}; add one`);
-  return onDemo(tool, async (client) => {
-    const calls = [];
-    for (const args of examples) {
-      const { text } = await callTool(client, name, args);
-      calls.push(callText({ tool: name, args }, stable(text)));
-    }
-    return calls;
-  });
 }
 
 function parameterTable(schema) {

@@ -1,11 +1,15 @@
 // Builds the server and its agent once before the tests, so that they always run what the sources say.
 
 import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import type { TestProject } from 'vitest/node';
 import { PROJECT, startSession, untilCoreKept } from './harness.ts';
 
-export default async function setup(): Promise<void> {
+/** Prepares the tests, and returns what removes what their servers have kept. */
+export default async function setup({ config }: TestProject): Promise<() => void> {
   execFileSync(process.execPath, ['scripts/build.mjs', '--for-tests'], { cwd: PROJECT, stdio: 'inherit' });
-  const session = await startSession();
+  const { XDG_STATE_HOME = '' } = config.env;
+  const session = await startSession({ env: { XDG_STATE_HOME } });
   try {
     // Where there is no SBCL the tests that need one tell so.
     const { isError } = await session.call('eval_form', { form: '1' });
@@ -13,4 +17,5 @@ export default async function setup(): Promise<void> {
   } finally {
     await session.close();
   }
+  return () => rmSync(XDG_STATE_HOME, { recursive: true, force: true, maxRetries: 5 });
 }

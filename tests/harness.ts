@@ -1,8 +1,9 @@
 // A real MCP client over the built server over a real SBCL, for every test that is not about a pure function.
 
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Client, type ElicitRequestFormParams, type ElicitResult } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Waits } from '../src/assembly.ts';
@@ -143,15 +144,18 @@ export function temporaryFolder(): { path: string; remove: () => void } {
 
 const LISP = join(PROJECT, 'lisp');
 
-/** Puts the compiled agent and the core into BASE, which XDG_CACHE_HOME names for servers, so that those need not make
- *  them. What is tested with another cache for another reason costs no compilation then. Where there are none in the
- *  user's own cache, where tests/build.ts has them put, BASE stays as it is. */
+/** Puts the compiled agent, the core and the code of the program into BASE, which XDG_CACHE_HOME names for servers. So
+ *  those need not make them. What is tested with another cache for another reason costs no compilation then. Where
+ *  there are none in the user's own cache, where tests/build.ts has them put, BASE stays as it is. */
 export function warmCache(base: string): void {
   const own = cacheFolder();
   const agent = basename(compiledAgent({ cacheFolder: own, lispFolder: LISP }));
   const there = existsSync(own) ? readdirSync(own) : [];
   const isAgent = (name: string) => name.startsWith(`${agent}-`) && name.endsWith('.fasl');
-  const wanted = there.filter((name) => isAgent(name) || join(own, name) === coreIn(own));
+  const core = coreIn(own);
+  const programs = [SERVER, TIMED_SERVER].map(codeIn);
+  const isCode = (name: string) => programs.some((program) => name.startsWith(`program-${program}-`));
+  const wanted = there.filter((name) => isAgent(name) || isCode(name) || join(own, name) === core);
   for (const name of wanted) cpSync(join(own, name), join(cacheFolder({ XDG_CACHE_HOME: base }), name));
 }
 
@@ -160,6 +164,12 @@ export function warmCache(base: string): void {
 export function untilCoreKept(base?: string): Promise<string> {
   const file = coreIn(base === undefined ? cacheFolder() : cacheFolder({ XDG_CACHE_HOME: base }));
   return until('a core that is kept', 120_000, () => file !== undefined && existsSync(file) && file);
+}
+
+/** Returns what identifies the code of the program whose entry is FILE, as scripts/build.mjs has it. */
+function codeIn(file: string): string {
+  const program = readFileSync(join(dirname(file), 'program.cjs'));
+  return createHash('sha256').update(program).digest('hex').slice(0, 16);
 }
 
 function coreIn(folder: string): string | undefined {

@@ -88,7 +88,7 @@ describe('output', () => {
 
 test('a person who starts the server in a terminal reads what it is for', async () => {
   const terminal = before(
-    "Object.defineProperty(process.stdin,'isTTY',{value:true});setTimeout(()=>process.kill(process.pid,'SIGINT'),1500)",
+    "Object.defineProperty(process.stdin,'isTTY',{value:true});const{write}=process.stderr;process.stderr.write=function(...all){setTimeout(()=>process.kill(process.pid,'SIGINT'));return write.apply(this,all)}",
   );
   const { stdout, stderr } = await run([], terminal);
   expect([stdout, stderr]).toEqual([

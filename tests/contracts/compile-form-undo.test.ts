@@ -1,9 +1,10 @@
 // compile_form: what it takes back is its own, and not what evaluations and loads define meanwhile.
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
 
 let session: Session;
 const folder = temporaryFolder();
@@ -15,25 +16,41 @@ afterAll(async () => {
   folder.remove();
 });
 
-const SLOW = '(macrolet ((w () (sleep 0.6) nil)) (w))';
+/** The compilation of SLOW makes the one file, and waits for the other. */
+const [BEGUN, GO_ON] = ['begun', 'go-on'].map((name) => join(folder.path, name)) as [string, string];
+const SLOW = `(macrolet ((w () (close (open "${BEGUN}" :direction :output :if-exists :supersede))
+                           (loop until (probe-file "${GO_ON}") do (sleep 0.01)))) (w))`;
 
 function compile(form: string): Promise<Answer> {
   return session.call('compile_form', { form });
 }
 
+/** Begins to compile FORM, which has SLOW in it, and resolves half-way with what lets that go on, and gives its answer. */
+async function begin(form: string): Promise<() => Promise<Answer>> {
+  for (const file of [BEGUN, GO_ON]) rmSync(file, { force: true });
+  const compiled = compile(form);
+  await until('the compilation', 10_000, () => existsSync(BEGUN));
+  return () => {
+    writeFileSync(GO_ON, '');
+    return compiled;
+  };
+}
+
 /** Compiles FORM, and half-way evaluates MEANWHILE. */
 async function during(form: string, meanwhile: string): Promise<void> {
-  const compiled = compile(form);
-  await new Promise((resolve) => setTimeout(resolve, 250));
+  const goOn = await begin(form);
   await session.eval(meanwhile);
-  expect((await compiled).isError).toBe(false);
+  expect((await goOn()).isError).toBe(false);
 }
 
 describe('definitions by evaluations stay', () => {
   test('while another compilation runs; compilations run one by one, and say so when they waited', async () => {
-    const slow = compile(SLOW);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const { notices } = await compile('(defun bar (x) (* x 2))');
+    const goOn = await begin(SLOW);
+    const waiting = compile('(defun bar (x) (* x 2))');
+    const waits = /\((?:0\.[2-9]|[1-9]\d*\.\d) s, waits /;
+    await until('its wait', 10_000, async () => waits.test(await session.text('image_status')));
+    const slow = goOn();
+    const { notices } = await waiting;
     expect(notices[0]).toMatch(/^Note: it waited \d\.\d s, because forms are compiled one call at a time\.$/);
     expect(await session.eval('(defun bar (x) (* x 3)) (bar 2)')).toBe('[1] BAR\n[2] 6');
     await slow;
@@ -41,10 +58,10 @@ describe('definitions by evaluations stay', () => {
   });
 
   test('a compilation that waits takes no place of an evaluation, and can be cancelled', async () => {
-    const slow = compile(SLOW);
+    const goOn = await begin(SLOW);
     const waiting = Array.from({ length: 10 }, () => compile('(list 1)'));
     expect(await session.eval('(+ 1 2)')).toBe('3');
-    await Promise.all([slow, ...waiting]);
+    await Promise.all([goOn(), ...waiting]);
   });
 
   test.each([

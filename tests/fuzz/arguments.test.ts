@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { cases, LONG, PATIENCE_MS } from '../long.ts';
-import { childrenOf } from '../server/processes.ts';
+import { imagesOf } from '../server/processes.ts';
 
 interface Schema {
   type?: string;
@@ -78,7 +78,7 @@ function argumentsOf(schema: Schema): fc.Arbitrary<Record<string, unknown>> {
 test(
   'every tool answers whatever it is called with',
   async () => {
-    const image = childrenOf(session.pid);
+    const image = imagesOf(session.pid);
     for (const { name, inputSchema } of tools) {
       await fc.assert(
         fc.asyncProperty(argumentsOf(inputSchema), async (args) => {
@@ -96,7 +96,7 @@ test(
       );
     }
     expect(await session.eval('*before*')).toBe(':KEPT');
-    expect(childrenOf(session.pid)).toEqual(image);
+    expect(imagesOf(session.pid)).toEqual(image);
   },
   PATIENCE_MS,
 );

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERAS, type Era } from '../harness.ts';
 import { cases, PATIENCE_MS } from '../long.ts';
-import { childrenOf, until } from '../server/processes.ts';
+import { imagesOf, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
 
 const METHODS =
@@ -76,11 +76,11 @@ describe.each(ERAS)('in the %s era', (era: Era) => {
   beforeAll(async () => {
     server = await new RawServer({ era }).connect();
     await server.eval('(defvar *before* :kept)');
-    image = childrenOf(server.pid);
+    image = imagesOf(server.pid);
   });
   afterAll(async () => {
     expect(await server.eval('*before*')).toBe(':KEPT');
-    expect(childrenOf(server.pid)).toEqual(image);
+    expect(imagesOf(server.pid)).toEqual(image);
     await server.kill();
   });
 

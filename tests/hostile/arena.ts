@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { stopwatch } from '../load.ts';
-import { childrenOf, killChild, marked, until } from '../server/processes.ts';
+import { imagesOf, killChild, marked, until } from '../server/processes.ts';
 import { argumentsOf, type HostileCase, INTERRUPTED, LIMIT_S } from './case.ts';
 
 /** What became of a case. */
@@ -149,7 +149,7 @@ export class Arena {
 
   /** Returns the process of the image, or undefined when there is none. */
   image(): number | undefined {
-    return childrenOf(this.session.pid)[0];
+    return imagesOf(this.session.pid)[0];
   }
 
   /** Has the server collect all garbage, and returns how many kB of its heap are used then. */

@@ -17,7 +17,7 @@ const folder = temporaryFolder();
 const socket = join(folder.path, 'agent');
 let sbcl: ChildProcess;
 
-/** Starts an SBCL that loads the agent and serves it on the socket, as a person would do it in a REPL. */
+/** Starts an SBCL that loads the agent, compiled as it is, and serves it on the socket, as a person would in a REPL. */
 async function startSbcl(): Promise<void> {
   const options = {
     lispFolder: join(PROJECT, 'lisp'),
@@ -28,7 +28,7 @@ async function startSbcl(): Promise<void> {
   };
   const { program, env } = agentCommand(findSbcl(undefined), options, true);
   const forms = [
-    '(load (sb-ext:posix-getenv "LIVE_LISP_BOOT"))',
+    '(load (format nil "~A-~A.fasl" (sb-ext:posix-getenv "LIVE_LISP_FASL") (lisp-implementation-version)))',
     `(load "${join(PROJECT, 'lisp', 'attached.lisp')}")`,
     `(live-lisp.agent:serve "${socket}")`,
     '(loop (sleep 1))',

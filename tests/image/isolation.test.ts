@@ -115,21 +115,24 @@ test('a garbage collection that takes longer than a call has to end does not cos
 
 test('what a thread writes to the stream of a call that has ended comes with the next answer', async () => {
   await session.eval(
-    '(let ((out *standard-output*)) (sb-thread:make-thread (lambda () (sleep 0.2) (format out "late words"))))',
+    `(defvar *late* nil) (defvar *writer* (let ((out *standard-output*))
+       (sb-thread:make-thread (lambda () (loop until *late* do (sleep 0.01)) (format out "late words")))))`,
   );
-  const { notices } = await session.call('eval_form', { form: '(sleep 0.4)' });
+  const form = '(progn (setf *late* t) (sb-thread:join-thread *writer*))';
+  const { notices } = await session.call('eval_form', { form });
   expect(notices).toEqual(['Written by other threads since the last answer:\nlate words']);
 });
 
 test('a call that is cancelled before the image is ready is not run', async () => {
-  const init = join(root.path, 'slow-init.lisp');
-  writeFileSync(init, '(sleep 1)');
+  const [init, goOn] = [join(root.path, 'slow-init.lisp'), join(root.path, 'go-on')];
+  writeFileSync(init, `(loop until (probe-file "${goOn}") do (sleep 0.01))`);
   const other = await startSession({ args: ['--init', init] });
   try {
     const controller = new AbortController();
     const call = other.call('eval_form', { form: '(defvar *ran* t)' }, { signal: controller.signal });
     setTimeout(() => controller.abort(), 300);
     await expect(call).rejects.toThrow();
+    writeFileSync(goOn, '');
     expect(await other.eval("(boundp '*ran*)")).toBe('NIL');
   } finally {
     await other.close();

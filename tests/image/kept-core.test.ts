@@ -15,6 +15,7 @@ import {
 import { getPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Child } from '../../src/image/process/child.ts';
 import { Lifetime } from '../../src/image/process/lifetime.ts';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
 import {
@@ -26,7 +27,7 @@ import {
   warmCache,
 } from '../harness.ts';
 import { LONG } from '../long.ts';
-import { childrenOf, gone, until } from '../server/processes.ts';
+import { childrenOf, commandOf, gone, until } from '../server/processes.ts';
 import { cacheIn, coresIn, fromCore, keptCoreIn, NONE, withCache } from './cores.ts';
 
 const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
@@ -44,11 +45,10 @@ const withSession = <T>(
   place = folder.path,
 ) => withCache(use, options, place);
 
+/** Returns the process that PID has started and that saves a core, if there is one. */
+const saverOf = (pid: number) => childrenOf(pid).find((each) => commandOf(each).includes('"SAVE"'));
 /** Returns the process of SESSION's server that saves a core, as soon as there is one. */
-const saver = ({ pid }: Session) =>
-  until('what saves a core', 60_000, () =>
-    childrenOf(pid).find((each) => readFileSync(`/proc/${each}/cmdline`, 'latin1').includes('"SAVE"')),
-  );
+const saver = ({ pid }: Session) => until('what saves a core', 60_000, () => saverOf(pid));
 
 beforeAll(() => warmCache(full.path));
 afterAll(() => full.remove());
@@ -63,10 +63,14 @@ function copied(): string {
   return keptCore();
 }
 
-test('an image starts from it, and so does the one after a restart', async () => {
+test('an image starts from it, and so does the one after a restart; an SBCL that the program starts has no agent in it', async () => {
+  const bare = `(sb-ext:run-program sb-ext:*runtime-pathname*
+    (list "--core" (namestring sb-ext:*core-pathname*) "--noinform" "--no-sysinit" "--no-userinit" "--eval"
+      "(progn (princ (find-package :live-lisp)) (exit))") :output *standard-output*)`;
   const core = copied();
   await withSession(async (session) => {
     expect(await fromCore(session)).toBe('T');
+    expect(await session.eval(bare)).toMatch(/^#<SB-IMPL::PROCESS :EXITED 0>\n\nOutput:\nNIL$/);
     await session.call('restart_image', {});
     expect(await fromCore(session)).toBe('T');
   }, RESTARTABLE);
@@ -87,17 +91,6 @@ test('what a program sees of SBCL is the same with it and without', async () => 
   const withCore = await seen('T');
   writeFileSync(core, NONE);
   expect(await seen('NIL')).toBe(withCore);
-});
-
-test('an SBCL that the program starts has no agent in it', async () => {
-  const form = `(sb-ext:run-program sb-ext:*runtime-pathname*
-    (list "--core" (namestring sb-ext:*core-pathname*) "--noinform" "--no-sysinit" "--no-userinit" "--eval"
-      "(progn (princ (find-package :live-lisp)) (exit))") :output *standard-output*)`;
-  copied();
-  await withSession(async (session) => {
-    expect(await fromCore(session)).toBe('T');
-    expect(await session.eval(form)).toMatch(/^#<SB-IMPL::PROCESS :EXITED 0>\n\nOutput:\nNIL$/);
-  });
 });
 
 test('the first image starts without one; what makes it leaves the CPU to calls, and only the user can write to it', async () => {
@@ -181,21 +174,57 @@ test('a server that ends while it is made leaves nothing of it', async () => {
   expect(cores()).toEqual([]);
 });
 
-test('a server that ends while an image starts from it leaves it', async () => {
-  const core = copied();
-  const options = {
-    lispFolder: join(PROJECT, 'lisp'),
-    cacheFolder: dirname(core),
-    root: folder.path,
-    heapMb: 4096,
-    searchTree: false,
-  };
-  const turns = { upcalls: () => ({}), prepare: async () => false, lost: () => {} };
-  const lifetime = new Lifetime({ ...options, sbcl: SBCL }, turns);
-  const ready = lifetime.ready();
-  lifetime.close();
-  await expect(ready).rejects.toThrow('The server is ending.');
-  expect(cores()).toEqual([core]);
+describe('an image that is ended while it starts from it', () => {
+  /** Begins to start an image from CORE in this process. */
+  function starting(core: string): { lifetime: Lifetime; ready: Promise<Child> } {
+    const options = {
+      lispFolder: join(PROJECT, 'lisp'),
+      cacheFolder: dirname(core),
+      root: folder.path,
+      heapMb: 4096,
+      searchTree: false,
+    };
+    const turns = { upcalls: () => ({}), prepare: async () => false, lost: () => {} };
+    const lifetime = new Lifetime({ ...options, sbcl: SBCL }, turns);
+    return { lifetime, ready: lifetime.ready() };
+  }
+
+  test('by the end of the server leaves it', async () => {
+    const core = copied();
+    const { lifetime, ready } = starting(core);
+    lifetime.close();
+    await expect(ready).rejects.toThrow('The server is ending.');
+    expect(cores()).toEqual([core]);
+  });
+
+  test('by somebody else proves nothing against it: the next starts from it, and none is made', async () => {
+    const core = copied();
+    const { lifetime, ready } = starting(core);
+    const first = lifetime.child?.pid ?? 0;
+    expect(first).toBeGreaterThan(0);
+    process.kill(first, 'SIGKILL');
+    const { pid } = await ready;
+    expect(commandOf(pid ?? 0)).toContain(core);
+    expect(saverOf(process.pid)).toBeUndefined();
+    lifetime.close();
+  });
+
+  test('again and again is started from the compiled agent', async () => {
+    const { lifetime, ready } = starting(copied());
+    const ended = new Set<number>();
+    const next = () => {
+      const pid = lifetime.child?.pid;
+      return pid !== undefined && !ended.has(pid) && pid;
+    };
+    while (ended.size < 2) {
+      const pid = await until('the next', 5000, next);
+      process.kill(pid, 'SIGKILL');
+      ended.add(pid);
+    }
+    const { pid } = await ready;
+    expect(commandOf(pid ?? 0)).toContain('LIVE_LISP_FASL');
+    lifetime.close();
+  });
 });
 
 test('only those that were used last are kept', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { lostDuring, lostWithIt } from '../said.ts';
-import { childrenOf, imageOf, killChild, until } from '../server/processes.ts';
+import { imageOf, imagesOf, killChild, until } from '../server/processes.ts';
 
 const REPLAY_OFF = ['--replay', 'off'];
 
@@ -115,7 +115,7 @@ describe('in one session', () => {
     ]);
     const next = await Promise.all([answer('1'), answer('2')]);
     expect(next.flatMap(({ notices }) => notices)).toHaveLength(1);
-    expect(childrenOf(session.pid)).toHaveLength(1);
+    expect(imagesOf(session.pid)).toHaveLength(1);
   });
 
   test('during a lookup: that says so too', async () => {

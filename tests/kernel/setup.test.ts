@@ -3,6 +3,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { sourceRegistry } from '../../src/image/process/agent.ts';
 import { libraryManagers } from '../../src/image/process/libraries.ts';
 import { findSbcl, installHint, managerOf } from '../../src/image/process/sbcl.ts';
@@ -103,7 +104,32 @@ describe('installHint', () => {
   );
 });
 
+test.each([
+  [[], 4096],
+  [['--heap', '512MB'], 512],
+  [['--heap', '1GB'], 1024],
+  [['--heap=1gb'], 1024],
+])('the flags %j mean a heap of %d MB', (args, megabytes) => {
+  expect(readConfig(args, {}).heapMb).toBe(megabytes);
+});
+
 describe('findSbcl', () => {
+  /** Returns the sbcl that a server with ARGS starts in ENVIRONMENT, where those in FOLDERS are on PATH. */
+  const found = (args: string[], folders: string[], environment: NodeJS.ProcessEnv = {}) =>
+    findSbcl(readConfig(args, environment).sbcl, folders.map((name) => join(folder.path, name)).join(':'));
+
+  test('takes the one of --sbcl, else that of LIVE_LISP_SBCL, else the first on PATH', () => {
+    const [flag, variable, first] = ['flag', 'variable', 'first/sbcl'].map((name) => write(name, 0o755));
+    expect(found(['--sbcl', flag ?? ''], ['first'], { LIVE_LISP_SBCL: variable })).toBe(flag);
+    expect(found([], ['first'], { LIVE_LISP_SBCL: variable })).toBe(variable);
+    expect(found([], ['first'], { LIVE_LISP_SBCL: '' })).toBe(first);
+  });
+
+  test('takes one that is named without a folder from PATH', () => {
+    const named = write('second/sbcl-named', 0o755);
+    expect(found(['--sbcl', 'sbcl-named'], ['first', 'second'])).toBe(named);
+  });
+
   test('takes the first on PATH that can be run', () => {
     write('one/sbcl');
     mkdirSync(join(folder.path, 'two/sbcl'), { recursive: true });
@@ -115,8 +141,10 @@ describe('findSbcl', () => {
 
   test('says how to install one when there is none, and what is wrong with a wish', () => {
     expect(() => findSbcl(undefined, '/nowhere', () => [])).toThrow(installHint());
-    expect(() => findSbcl('/nowhere/sbcl', '')).toThrow('There is no executable SBCL at /nowhere/sbcl.');
-    expect(() => findSbcl('mysbcl', '/nowhere')).toThrow('There is no executable SBCL at mysbcl.');
+    for (const wanted of ['/nowhere/sbcl', 'mysbcl', folder.path])
+      expect(() => findSbcl(wanted, '/nowhere')).toThrow(
+        `There is no executable SBCL at ${wanted}. Correct --sbcl or LIVE_LISP_SBCL, or leave both out to use the sbcl on PATH.`,
+      );
   });
 });
 

@@ -1,9 +1,15 @@
 // A call runs what was registered and, where a human was asked, what they were asked about, whatever becomes of the tool.
 
-import { describe, expect, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../harness.ts';
 import { changedMeanwhile } from '../said.ts';
 import { until } from '../server/processes.ts';
 import { definition, toolOf, withSession } from './sessions.ts';
+
+const folder = temporaryFolder();
+afterAll(folder.remove);
 
 describe('what was approved', () => {
   const define = (value: string) => definition('asks', value, ':safety-level :dangerous');
@@ -38,15 +44,23 @@ describe('what was approved', () => {
 test('S2.20 C19 a call that waits runs the handler for which it was validated', async () => {
   await withSession('legacy', async ({ session, changes }) => {
     await session.eval(
-      `(defvar *changed* (list 0)) ${definition('once', 'first')} ${definition('twice', 'first')}`,
+      `(defvar *changed* (list 0)) (defvar *all-changed* nil) ${definition('once', 'first')} ${definition('twice', 'first')}`,
     );
     await until('the tools', 2000, () => changes() > 0);
     const change = `${definition('once', 'second')} ${definition('twice', 'second')} ${definition('twice', 'third')}`;
+    const goOn = join(folder.path, 'go-on');
     // All places are taken until one of those that have them changes the tools.
     const filling = Array.from({ length: 8 }, () =>
-      session.eval(`(sleep 1) (if (zerop (sb-ext:atomic-incf (car *changed*))) (progn ${change}) (sleep 1))`),
+      session.eval(`(loop until (probe-file "${goOn}") do (sleep 0.01))
+        (if (zerop (sb-ext:atomic-incf (car *changed*)))
+            (progn ${change} (setf *all-changed* t))
+            (loop until *all-changed* do (sleep 0.01)))`),
     );
-    const [once, twice] = await Promise.all([session.call('once'), session.call('twice')]);
+    const waiting = [session.call('once'), session.call('twice')];
+    const waits = async () => (await session.text('image_status')).includes('8 calls run, 2 wait.');
+    await until('the calls that wait', 10_000, waits);
+    writeFileSync(goOn, '');
+    const [once, twice] = await Promise.all(waiting);
     expect(once).toMatchObject({ text: 'first', isError: false });
     expect(twice).toMatchObject({
       text: 'Tool twice was defined again while this call waited, so nothing was done. Call it again.',

@@ -4,7 +4,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { LONG } from '../long.ts';
-import { childrenOf, imageOf, killChild } from '../server/processes.ts';
+import { imageOf, imagesOf, killChild } from '../server/processes.ts';
 import { randomForm, randomNumbers, SHOW } from './random-forms.ts';
 
 const RUNS = LONG ? { seeds: 8, steps: 400 } : { seeds: 2, steps: 60 };
@@ -39,7 +39,7 @@ async function loseImage(session: Session, form: string | undefined, next: (limi
   if (next(3) === 0) {
     // The next one is started at once, unless there is nothing to build it from.
     await anyMoment(100 + next(80));
-    const [rebuilt] = childrenOf(session.pid);
+    const [rebuilt] = imagesOf(session.pid);
     if (rebuilt !== undefined) await killChild(rebuilt);
   }
   return answer;

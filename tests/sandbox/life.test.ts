@@ -2,12 +2,12 @@
 // that it has started.
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
 import { lostDuring } from '../said.ts';
-import { childrenOf, gone, imageOf, marked, until } from '../server/processes.ts';
+import { childrenOf, commandOf, gone, imageOf, marked, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
 import { shell, startSandboxed, workspace } from './cell.ts';
 
@@ -131,7 +131,6 @@ describe('nothing is left', () => {
   const inner = (bwrap: number) => known(childrenOf(bwrap)[0]);
   const image = (bwrap: number) =>
     known(childrenOf(inner(bwrap)).find((pid) => commandOf(pid).includes('sbcl')));
-  const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
 
   test.each<[string, (server: RawServer, bwrap: number) => unknown]>([
     ['the end of stdin', (server) => server.end()],

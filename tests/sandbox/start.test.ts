@@ -1,13 +1,22 @@
 // Where the sandbox cannot work the server says so and starts no image; where it can, the first start needs no cache.
 
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findSbcl, installCommand } from '../../src/image/process/sbcl.ts';
-import { findBubblewrap, missingBubblewrap } from '../../src/image/sandbox/bubblewrap.ts';
+import { findBubblewrap, missingBubblewrap, obstacleOf } from '../../src/image/sandbox/bubblewrap.ts';
 import { outermost } from '../../src/image/sandbox/mounts.ts';
-import { PROJECT, SERVER, temporaryFolder, untilCoreKept } from '../harness.ts';
+import { PROJECT, SERVER, temporaryFolder, untilCoreKept, warmCache } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { childrenOf, until } from '../server/processes.ts';
 import { RawServer, textOf } from '../server/raw.ts';
@@ -65,7 +74,14 @@ const FAILURES: [string, string | undefined, string][] = [
   ],
 ];
 
-describe.each(FAILURES)('where bubblewrap %s', (_, says, why) => {
+test.each(FAILURES.slice(2))('where bubblewrap %s that is told', async (_, says, told) => {
+  const program = join(pathWith(says), 'bwrap');
+  const { why, remedy } = (await obstacleOf({ program, args: [], env: {} })) ?? { why: '', remedy: '' };
+  expect(`${why}. ${remedy}`).toBe(told);
+});
+
+// Each starts two programs; the others are told in the same way.
+describe.each(FAILURES.slice(0, LONG ? undefined : 2))('where bubblewrap %s', (_, says, why) => {
   const args = ['--sandbox', '--sbcl', SBCL];
 
   test('the server says so at the start and in each answer, starts no image, and keeps the core', async () => {
@@ -125,39 +141,49 @@ test('the doctor says that it works', async () => {
   expect(code).toBe(0);
 });
 
-test('an empty cache is filled, and one that cannot be written is none', async () => {
-  const { root, cache, remove } = workspace('empty');
-  const kept = () => readdirSync(join(cache, 'live-lisp')).filter((name) => !name.endsWith('.v8'));
-  const all = [
-    expect.stringMatching(/^agent-[0-9a-f]{16}-.*\.fasl$/),
-    expect.stringMatching(/^image-[0-9a-f]{16}\.core$/),
-    'sandboxes',
-  ];
-  const FROM_CORE =
-    '(and (search "--core" (with-open-file (in "/proc/self/cmdline") (read-line in))) :from-core)';
-  try {
-    for (const [XDG_CACHE_HOME, from] of [
-      [cache, 'NIL'],
-      [cache, ':FROM-CORE'],
-      // The agent is compiled again.
-      ...(LONG ? [['/proc/nothing', 'NIL'] as const] : []),
-    ] as const) {
-      const session = await startSandboxed(root, { env: { XDG_CACHE_HOME } });
-      expect(await session.eval(FROM_CORE)).toBe(from);
-      await untilCoreKept(cache);
-      expect(await shell(session, 'test -d "$XDG_CACHE_HOME" || mkdir "$XDG_CACHE_HOME" && echo ok')).toBe(
-        '0 ok',
-      );
-      expect(await shell(session, `rm -f ${cache}/live-lisp/image-*; echo x >>${cache}/live-lisp/x`)).toMatch(
-        /Read-only file system|cannot create/,
-      );
-      await session.close();
+// The short run has an empty one without the sandbox, in tests/image/start.test.ts.
+test.each(LONG ? ['a damaged', 'an empty'] : ['a damaged'])(
+  '%s cache is filled, and one that cannot be written is none',
+  async (which) => {
+    const { root, cache, remove } = workspace('empty');
+    if (which === 'a damaged') {
+      warmCache(cache);
+      for (const name of readdirSync(join(cache, 'live-lisp')))
+        if (name.endsWith('.fasl')) truncateSync(join(cache, 'live-lisp', name), 20_000);
+        else rmSync(join(cache, 'live-lisp', name));
     }
-    expect(kept().sort()).toEqual(all);
-  } finally {
-    remove();
-  }
-});
+    const kept = () => readdirSync(join(cache, 'live-lisp')).filter((name) => !name.endsWith('.v8'));
+    const all = [
+      expect.stringMatching(/^agent-[0-9a-f]{16}-.*\.fasl$/),
+      expect.stringMatching(/^image-[0-9a-f]{16}\.core$/),
+      'sandboxes',
+    ];
+    const FROM_CORE =
+      '(and (search "--core" (with-open-file (in "/proc/self/cmdline") (read-line in))) :from-core)';
+    try {
+      for (const [XDG_CACHE_HOME, from] of [
+        [cache, 'NIL'],
+        [cache, ':FROM-CORE'],
+        // The agent is compiled again.
+        ...(LONG ? [['/proc/nothing', 'NIL'] as const] : []),
+      ] as const) {
+        const session = await startSandboxed(root, { env: { XDG_CACHE_HOME } });
+        expect(await session.eval(FROM_CORE)).toBe(from);
+        await untilCoreKept(cache);
+        expect(await shell(session, 'test -d "$XDG_CACHE_HOME" || mkdir "$XDG_CACHE_HOME" && echo ok')).toBe(
+          '0 ok',
+        );
+        expect(
+          await shell(session, `rm -f ${cache}/live-lisp/image-*; echo x >>${cache}/live-lisp/x`),
+        ).toMatch(/Read-only file system|cannot create/);
+        await session.close();
+      }
+      expect(kept().sort()).toEqual(all);
+    } finally {
+      remove();
+    }
+  },
+);
 
 test('a workspace with what live-lisp relies on in it is refused', async () => {
   const within = (path: string, root: string) =>

@@ -2,9 +2,9 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { until } from './processes.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let session: Session;
@@ -33,7 +33,7 @@ const historyText = () =>
 
 test('what was answered 100 ms before a kill is kept, and the begin of what was answered last too', async () => {
   await session.eval('(list :second)');
-  await sleep(100);
+  await until('that it is kept', 100, () => historyText().includes('(list :second)'));
   await session.eval('(list :third)');
   process.kill(session.pid, 'SIGKILL');
   expect(historyText()).toContain('(list :second)');
@@ -67,8 +67,11 @@ test('that evaluations cannot be kept any more is told with the next answer', as
   rmSync(histories(), { recursive: true });
   writeFileSync(histories(), 'a file where the folder should be');
   await session.eval('(list :lost)');
-  await sleep(100);
-  expect((await session.call('describe_symbol', { symbol: 'car' })).notices).toEqual([
+  const notices = await until('a notice', 5000, async () => {
+    const answer = await session.call('describe_symbol', { symbol: 'car' });
+    return answer.notices.length > 0 && answer.notices;
+  });
+  expect(notices).toEqual([
     expect.stringMatching(/^Note: evaluations cannot be kept for get_repl_history \(/),
   ]);
 });

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { everyNth } from '../long.ts';
-import { childrenOf } from './processes.ts';
+import { imagesOf } from './processes.ts';
 import { RawServer } from './raw.ts';
 
 const MEGA = 1_000_000;
@@ -12,11 +12,11 @@ let image: number[];
 beforeAll(async () => {
   server = await new RawServer().connect();
   await server.eval('(defvar *before* :kept)');
-  image = childrenOf(server.pid);
+  image = imagesOf(server.pid);
 });
 afterEach(async () => {
   expect(await server.eval('*before*')).toBe(':KEPT');
-  expect(childrenOf(server.pid)).toEqual(image);
+  expect(imagesOf(server.pid)).toEqual(image);
 });
 afterAll(() => server.kill());
 

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ERAS } from '../harness.ts';
 import { belowOne, noString, unknownTool } from '../said.ts';
-import { childrenOf, until } from './processes.ts';
+import { imagesOf, until } from './processes.ts';
 import { RawServer, type Reply, textOf } from './raw.ts';
 
 let server: RawServer;
@@ -11,14 +11,14 @@ let image: number[];
 beforeAll(async () => {
   server = await new RawServer().connect();
   await server.eval('(defvar *before* :kept)');
-  image = childrenOf(server.pid);
+  image = imagesOf(server.pid);
 });
 afterAll(() => server.kill());
 
 // Nothing that comes in costs the image, or what is in it.
 afterEach(async () => {
   expect(await server.eval('*before*')).toBe(':KEPT');
-  expect(childrenOf(server.pid)).toEqual(image);
+  expect(imagesOf(server.pid)).toEqual(image);
 });
 
 /** Sends LINE and returns what the server wrote to standard error until it had answered the next request. */

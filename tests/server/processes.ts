@@ -1,6 +1,7 @@
 // What /proc tells about processes: the tests of starts, ends and losses look at them from outside.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { MARK } from '../../src/image/process/descendants.ts';
 import { freeMs } from '../load.ts';
 
 /** Returns what READ gives; NOTHING where what it reads is gone. */
@@ -26,6 +27,11 @@ export function runs(pid: number): boolean {
   return !['Z', 'X'].includes(state);
 }
 
+/** Returns the command line of the process PID; nothing when it is gone. */
+export function commandOf(pid: number): string {
+  return unlessGone('', () => readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
+}
+
 function allPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -45,11 +51,20 @@ export function childrenOf(pid: number): number[] {
     .filter(runs);
 }
 
+/** Returns whether the process PID runs and its environment has TEXT in it. */
+function hasAround(pid: number, text: string): boolean {
+  return unlessGone(false, () => runs(pid) && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(text));
+}
+
 /** Returns the processes that run and whose environment has the value MARK, whoever their parent is. */
 export function marked(mark: string): number[] {
-  return allPids().filter((pid) =>
-    unlessGone(false, () => runs(pid) && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)),
-  );
+  return allPids().filter((pid) => hasAround(pid, mark));
+}
+
+/** Returns the images of the server PID, and not what makes a core beside them. One that is still a copy of the server is
+ *  none yet: whoever stops that holds up the server. */
+export function imagesOf(pid: number): number[] {
+  return childrenOf(pid).filter((child) => hasAround(child, `${MARK}=`));
 }
 
 function pause(ms: number): Promise<void> {
@@ -76,7 +91,7 @@ export async function until<T>(
 
 /** Resolves with the process of the image that the server PID has started. */
 export async function imageOf(pid: number): Promise<number> {
-  return until(`an image of the server ${pid}`, 10_000, () => childrenOf(pid)[0]);
+  return until(`an image of the server ${pid}`, 10_000, () => imagesOf(pid)[0]);
 }
 
 /** Resolves when the process PID is gone; throws after MS milliseconds. */

@@ -18,6 +18,9 @@ import { endDescendants, innermost, MARK } from './descendants.ts';
 import { RawOutput } from './raw-output.ts';
 import { deniedTo } from './starving.ts';
 
+/** The signals that a process gets from a person or the system, never for what is wrong with what it runs. */
+const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
+
 export class Child implements Peer {
   readonly #process: ChildProcess;
   readonly #channel: Channel;
@@ -33,6 +36,7 @@ export class Child implements Peer {
   readonly #raw = new RawOutput();
   #complaint = '';
   #exited = false;
+  #endedFromOutside = false;
   readonly startedAt = performance.now();
   #greet: (hello: Hello) => void = () => {};
   /** Resolves with the greeting; rejects when the process ends before, with what it wrote. */
@@ -85,6 +89,11 @@ export class Child implements Peer {
   /** Whether it has ended and only its last output is waited for. */
   get dying(): boolean {
     return this.#exited && !this.dead;
+  }
+
+  /** Whether somebody else has ended it, which says nothing of what it was started from. */
+  get endedFromOutside(): boolean {
+    return this.#endedFromOutside;
   }
 
   /** Whether requests wait for an answer. */
@@ -165,9 +174,10 @@ export class Child implements Peer {
       this.#process.on('exit', (code, signal) => {
         this.#exited = true;
         this.#endDescendants();
-        const told = tellsSignals ? signalIn(code) : undefined;
+        const by = (tellsSignals ? signalIn(code) : undefined) ?? signal;
+        this.#endedFromOutside = this.#complaint === '' && FROM_OUTSIDE.includes(by);
         // Behind what can be read by then, however late the timer is.
-        setTimeout(() => setImmediate(() => end(this.#epitaph(code, told ?? signal))), lastWordsMs);
+        setTimeout(() => setImmediate(() => end(this.#epitaph(code, by))), lastWordsMs);
       });
     });
   }

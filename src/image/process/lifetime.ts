@@ -231,26 +231,34 @@ export class Lifetime {
     return succeeds;
   }
 
-  async #spawn(command: Command): Promise<Child> {
+  /** Starts a process by COMMAND. When somebody ends it before it greets, that is no fault of what it is started from. So
+   *  there is a second, after the FIRST. */
+  async #spawn(command: Command, first = true): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     const { root, sandbox } = this.#options;
     const upcalls = (self: Child) => this.#turns.upcalls(self);
     const child = new Child(sandbox?.lockIn(command) ?? command, root, upcalls, this.#times);
     this.#child = child;
     this.#pulse = undefined;
-    const timer = setTimeout(() => child.kill('it did not greet in time'), this.#times.start);
-    const waking = setInterval(() => child.wake(), this.#times.wake);
     try {
-      await child.greeting;
+      await this.#greeting(child);
       return child;
     } catch (error) {
+      if (first && child.endedFromOutside) return this.#spawn(command, false);
       child.takeRaw(); // The error's message has it.
       const remedy = spaceRemedy(this.#options.heapMb) ?? 'Run live-lisp doctor to find the step that fails.';
       throw new SetupError(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
-    } finally {
+    }
+  }
+
+  /** Waits until CHILD greets, as long as it may take for that. */
+  async #greeting(child: Child): Promise<void> {
+    const timer = setTimeout(() => child.kill('it did not greet in time'), this.#times.start);
+    const waking = setInterval(() => child.wake(), this.#times.wake);
+    await child.greeting.finally(() => {
       clearTimeout(timer);
       clearInterval(waking);
-    }
+    });
   }
 
   #lost(child: Child, how: string): void {
