@@ -5,10 +5,10 @@
 (defparameter *noted-failures* 200 "How many failures of a run are told in full; the others are counted.")
 (defparameter *noted-in-test* 20 "How many failures of one test are.")
 
-(defstruct (run (:constructor make-run (skip)))
-  "A run of tests. SKIP are the names of those that are left out. RESULTS are what came of the tests, newest first, and
-NOTED is how many failures are told in full."
-  skip (results '()) (noted 0))
+(defstruct (run (:constructor make-run (skip seed)))
+  "A run of tests. SKIP are the names of those that are left out. Random numbers follow from SEED, an integer or NIL.
+RESULTS are what came of the tests, newest first, and NOTED is how many failures are told in full."
+  skip seed (results '()) (noted 0))
 
 (defstruct (result (:constructor make-result (framework name text)))
   "What came of a test. FRAMEWORK is the name of its framework, NAME what that calls it, TEXT the same as text. CHECKS are
@@ -130,6 +130,17 @@ is what was signalled, and PLACE where, as CHECK-PLACE has it."
   "Return how many milliseconds have passed since the internal real time BEGAN."
   (round (* 1000 (- (get-internal-real-time) began)) internal-time-units-per-second))
 
+(defun call-with-seed (name function)
+  "Call FUNCTION with random numbers that follow from NAME, a text, and from the seed of the run, if that has one. So a test
+has the same ones alone, and behind others."
+  (let ((seed (run-seed *run*)))
+    (if seed
+        (let ((*random-state* (sb-ext:seed-random-state
+                               (map '(vector (unsigned-byte 32)) (lambda (part) (ldb (byte 32 0) part))
+                                    (list seed (ash seed -32) (sxhash name))))))
+          (funcall function))
+        (funcall function))))
+
 (defun call-capturing (result function)
   "Call FUNCTION with what it writes going to RESULT. The frames that are told of it end here."
   (let* ((stream (capturing (result-output-capture result)))
@@ -143,7 +154,9 @@ is what was signalled, and PLACE where, as CHECK-PLACE has it."
       (push result (run-results *run*))
       (tell-part (object "began" text "framework" framework))
       (unwind-protect (multiple-value-prog1
-                          (call-noting-reached (lambda () (let ((*result* result)) (call-capturing result function)))
+                          (call-noting-reached (lambda ()
+                                                 (let ((*result* result))
+                                                   (call-with-seed text (lambda () (call-capturing result function)))))
                                                (lambda (reached) (setf (result-reached result) reached)))
                         (setf done t))
         (setf (result-left result) (not done)
