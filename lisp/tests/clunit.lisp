@@ -74,4 +74,5 @@
             ("SKIP-TEST-CASE" clunit-skip)
             ("HANDLE-ERROR" clunit-error)
             ("HANDLE-ASSERTION" clunit-check))
-  :entries 'clunit-entries)
+  :entries 'clunit-entries
+  :protocol '("GET-DEFINED-TESTS" "GET-DEFINED-SUITES"))

@@ -76,4 +76,5 @@ An error that is held will still become something."
 (define-framework "fiasco" '("FIASCO")
   :probes '(("RUN-TEST-BODY-IN-HANDLERS" fiasco-run-body)
             ("RECORD-FAILURE" fiasco-record))
-  :entries 'fiasco-entries)
+  :entries 'fiasco-entries
+  :protocol '("CHILDREN-OF" "NAME-OF" "RUN-TESTS"))

@@ -61,4 +61,5 @@
             ("RUN-RESOLVING-DEPENDENCIES" fiveam-resolve)
             ("ADD-RESULT" fiveam-add-result))
   :entries 'fiveam-entries
-  :holding '(("*ON-ERROR*" :debug)))
+  :holding '(("*ON-ERROR*" :debug))
+  :protocol '("REASON" "TEST-LAMBDA" "RUN"))

@@ -41,4 +41,5 @@
 
 (define-framework "lisp-unit2" '("LISP-UNIT2")
   :probes '(("%RUN-TEST" lisp-unit2-run-test))
-  :entries 'lisp-unit2-entries)
+  :entries 'lisp-unit2-entries
+  :protocol '("LIST-TESTS" "LIST-TAGS" "RUN-TESTS"))

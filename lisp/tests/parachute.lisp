@@ -71,4 +71,5 @@
 
 (define-framework "parachute" '("ORG.SHIRAKUMO.PARACHUTE")
   :probes '(("EVAL-IN-CONTEXT" parachute-evaluate))
-  :entries 'parachute-entries)
+  :entries 'parachute-entries
+  :protocol '("TEST-PACKAGES" "PACKAGE-TESTS" "FORMAT-RESULT"))

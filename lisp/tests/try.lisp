@@ -54,4 +54,5 @@
 (define-framework "try" '("TRY")
   :probes '(("CALL-TEST" try-call-test)
             ("TRY/IMPLICIT" try-begin))
-  :entries 'try-entries)
+  :entries 'try-entries
+  :protocol '("LIST-PACKAGE-TESTS" "WRITE-EVENT"))
