@@ -9,9 +9,9 @@
           ((of-class-p "ASSERTION-FAIL")
            (let ((failure (home-call package "FAILURE" condition)))
              (note-checks 1)
-             (note-failure package "failure" :form (home-call package "FORM" failure)
-                                             :expected (values-text (home-call package "EXPECTED" failure))
-                                             :got (values-text (home-call package "ACTUAL" failure)))))
+             (apply #'note-failure package "failure"
+                    (compared (home-call package "FORM" failure) (home-call package "EXPECTED" failure)
+                              (home-call package "ACTUAL" failure) #'values-text))))
           ((not (typep condition 'error)))
           (*hold* (invoke-debugger condition))
           (t (note-checks 1)
