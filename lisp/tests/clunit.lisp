@@ -43,8 +43,7 @@
     (cond ((of-class-p "ASSERTION-PASSED") (note-checks 1))
           ((of-class-p "ASSERTION-FAILED")
            (note-checks 1)
-           (note-failure package "failure" :form (value "EXPRESSION") :expected (value-text (value "EXPECTED"))
-                                           :got (value-text (value "RETURNED"))))
+           (apply #'note-failure package "failure" (compared (value "EXPRESSION") (value "EXPECTED") (value "RETURNED"))))
           ((of-class-p "ASSERTION-FAIL-FORCED")
            (note-checks 1)
            (note-failure package "failure" :text (ignore-errors (apply #'format nil (value "FORMAT-STRING") (value "ARGS"))))))))
@@ -74,4 +73,5 @@
             ("SKIP-TEST-CASE" clunit-skip)
             ("HANDLE-ERROR" clunit-error)
             ("HANDLE-ASSERTION" clunit-check))
-  :entries 'clunit-entries)
+  :entries 'clunit-entries
+  :protocol '("GET-DEFINED-TESTS" "GET-DEFINED-SUITES"))

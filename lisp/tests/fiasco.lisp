@@ -28,9 +28,17 @@
                           (when (home-call package "SKIPPED-P" (home-value package "*CONTEXT*"))
                             (incf (result-skipped *result*)))))))))
 
-(defun fiasco-message (&key form-control arguments)
-  "Return what FORM-CONTROL makes of ARGUMENTS, or NIL when that fails."
-  (ignore-errors (apply #'format nil form-control arguments)))
+(defun fiasco-said (form control arguments)
+  "Return what is told of FORM, which checks its first argument, as arguments for NOTE-FAILURE. The format CONTROL says by
+ARGUMENTS why it failed. By itself that tells of two arguments the call, then each and its value. Of others it tells the
+call, what that was, and each with its number and value."
+  (let ((check (and (typep form '(cons t cons)) (second form))))
+    (or (and (typep arguments '(cons t cons))
+             (said-of-check check (checked-form check)
+                            (if (= 5 (length arguments))
+                                (loop for (part value) on (rest arguments) by #'cddr collect (cons part value))
+                                (loop for (nil part value) on (cddr arguments) by #'cdddr collect (cons part value)))))
+        (and control (list :text (message-text control arguments))))))
 
 (defun fiasco-note (package type arguments)
   "Note the failure TYPE of PACKAGE with ARGUMENTS, the initargs of a condition."
@@ -46,8 +54,7 @@
                      (and observed-condition (list :condition observed-condition))
                      (and expected-condition-type
                           (list :expected (format nil "a condition of type ~A" (value-text expected-condition-type))))
-                     (and format-control
-                          (list :text (fiasco-message :form-control format-control :arguments format-arguments))))))))
+                     (fiasco-said form format-control format-arguments))))))
 
 (defun fiasco-note-failure (framework package type arguments)
   "Note the failure TYPE of PACKAGE, of FRAMEWORK, as FIASCO-NOTE does: in the test that runs, or in a suite as in a test.
@@ -76,4 +83,5 @@ An error that is held will still become something."
 (define-framework "fiasco" '("FIASCO")
   :probes '(("RUN-TEST-BODY-IN-HANDLERS" fiasco-run-body)
             ("RECORD-FAILURE" fiasco-record))
-  :entries 'fiasco-entries)
+  :entries 'fiasco-entries
+  :protocol '("CHILDREN-OF" "NAME-OF" "RUN-TESTS"))

@@ -6,16 +6,43 @@
   "Return the results of the run of PACKAGE so far."
   (home-value package "RESULT-LIST"))
 
-(defun fiveam-note (package object place)
-  "Note OBJECT, a result of PACKAGE, which was added at PLACE."
+(defvar *fiveam-failing* '() "What is told of the check that is failing in this thread, as arguments for NOTE-FAILURE.")
+
+(defun fiveam-values (form arguments)
+  "Return the values of the arguments of FORM in pairs, as ARGUMENTS have them. These are what FiveAM says by itself: an
+argument, its value, the predicate, and the value of the other argument if there is one."
+  (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
+    (when (and (consp form) (null more) (equal predicate (first form)) (= (length (rest form)) (if other-given 2 1)))
+      (list* (cons part value)
+             (and other-given
+                  (loop for each in (remove part (rest form) :test #'equal :count 1) collect (cons each other)))))))
+
+(defun fiveam-said (check control arguments)
+  "Return what is told of the form CHECK, of which the format CONTROL says by ARGUMENTS why it failed, as arguments for
+NOTE-FAILURE."
+  (let* ((form (checked-form check)) (values (fiveam-values form arguments)))
+    (or (and values (said-of-check check form values))
+        (list :text (message-text control arguments)))))
+
+(defun fiveam-fail (package original arguments)
+  "Have the check of ARGUMENTS fail by ORIGINAL of PACKAGE, and keep what it says meanwhile."
+  (declare (ignore package))
+  (destructuring-bind (check &optional control &rest more) arguments
+    (let ((*fiveam-failing* (if (and *result* (stringp control))
+                                (fiveam-said check control more)
+                                *fiveam-failing*)))
+      (apply original arguments))))
+
+(defun fiveam-note (package object failed)
+  "Note OBJECT, a result of PACKAGE. FAILED are arguments for NOTE-FAILURE."
   (note-checks 1)
-  (flet ((reason () (format nil "~A" (home-call package "REASON" object))))
+  (flet ((reason () (format nil "~:[failed~;~:*~A~]" (home-call package "REASON" object))))
     (cond ((home-type-p package "TEST-PASSED" object))
           ((home-type-p package "TEST-SKIPPED" object) (incf (result-skipped *result*)))
           ((home-type-p package "UNEXPECTED-TEST-FAILURE" object)
            (let ((condition (home-call package "ACTUAL-CONDITION" object)))
-             (note-failure package "error" :condition condition :place place)))
-          (t (note-failure package "failure" :text (reason) :place place)))))
+             (note-failure package "error" :condition condition :place (getf failed :place))))
+          (t (apply #'note-failure package "failure" (if (cddr failed) failed (list* :text (reason) failed)))))))
 
 (defun fiveam-run-test (package original arguments)
   "Run the test that is the first of ARGUMENTS by ORIGINAL of PACKAGE, and note its results."
@@ -28,11 +55,11 @@
                           (fiveam-note package object (getf (result-notes *result*) object)))))))))
 
 (defun fiveam-add-result (package original arguments)
-  "Add a result by ORIGINAL of PACKAGE, as ARGUMENTS say, and keep where the check stands when it failed."
+  "Add a result by ORIGINAL of PACKAGE, as ARGUMENTS say. When it failed, keep where the check stands, and what it says."
   (let ((results (apply original arguments)))
     (when (and *result* (home-type-p package "TEST-FAILURE" (first results))
                (< (length (result-notes *result*)) (* 2 *noted-in-test*)))
-      (setf (getf (result-notes *result*) (first results)) (check-place package)))
+      (setf (getf (result-notes *result*) (first results)) (list* :place (check-place package) *fiveam-failing*)))
     results))
 
 (defun fiveam-resolve (package original arguments)
@@ -59,6 +86,8 @@
 (define-framework "fiveam" '("IT.BESE.FIVEAM")
   :probes '(("RUN-TEST-LAMBDA" fiveam-run-test)
             ("RUN-RESOLVING-DEPENDENCIES" fiveam-resolve)
+            ("PROCESS-FAILURE" fiveam-fail)
             ("ADD-RESULT" fiveam-add-result))
   :entries 'fiveam-entries
-  :holding '(("*ON-ERROR*" :debug)))
+  :holding '(("*ON-ERROR*" :debug))
+  :protocol '("REASON" "TEST-LAMBDA" "RUN"))

@@ -2,13 +2,13 @@
 
 (in-package "LIVE-LISP.TESTS")
 
-(defstruct (framework (:constructor make-framework (name packages probes entries holding finish)))
+(defstruct (framework (:constructor make-framework (name packages probes entries holding finish protocol)))
   "A framework. PACKAGES are the names that its package can have. PROBES are pairs of the name of a function of it and of
 what is called instead while tests run. That takes the package, what the name named, and the list of the arguments.
 ENTRIES returns the tests and suites of a package as ENTRY structures. HOLDING are pairs of the name of a variable and
 the value with which errors come to the debugger. FINISH takes what a run has written, for what only that tells, or is
-NIL."
-  name packages probes entries holding finish)
+NIL. PROTOCOL are the names of what a copy of it in any package has of its own."
+  name packages probes entries holding finish protocol)
 
 (defstruct (entry (:constructor make-entry (name suite runner)))
   "A test, or a SUITE of them. RUNNER is a function that runs it without a report."
@@ -16,9 +16,11 @@ NIL."
 
 (sb-ext:defglobal **frameworks** '() "The frameworks, those that were defined last first.")
 
-(defun define-framework (name packages &key probes entries holding finish)
-  "Define the framework NAME, as MAKE-FRAMEWORK takes it."
-  (push (make-framework name packages probes entries holding finish) **frameworks**))
+(defun define-framework (name packages &key probes entries holding finish protocol)
+  "Define the framework NAME, as MAKE-FRAMEWORK takes it. PROTOCOL are further names than those of its probes."
+  (push (make-framework name packages probes entries holding finish
+                        (and protocol (append (mapcar #'first probes) protocol)))
+        **frameworks**))
 
 (defun home-symbol (package name)
   "Return the symbol NAME of PACKAGE, or NIL."
@@ -65,14 +67,21 @@ NIL."
         (funcall around package original arguments)
         (apply original arguments))))
 
+(defun own-p (name package)
+  "True when the symbol NAME of PACKAGE is from there, and names a function, a macro or a variable."
+  (let ((symbol (find-symbol name package)))
+    (and symbol (eq package (symbol-package symbol)) (or (fboundp symbol) (boundp symbol)))))
+
 (defun framework-homes (framework)
-  "Return the packages of FRAMEWORK that there are."
-  (loop for name in (framework-packages framework)
-        for package = (find-package name)
-        when package collect package))
+  "Return the packages that have FRAMEWORK, or a copy of it."
+  (let ((protocol (framework-protocol framework)))
+    (union (remove nil (mapcar #'find-package (framework-packages framework)))
+           (and protocol
+                (loop for package in (list-all-packages)
+                      when (loop for name in protocol always (own-p name package)) collect package)))))
 
 (defun homes-with (package)
-  "Return the packages of the framework that has PACKAGE among them, or just that."
+  "Return the packages of the framework that PACKAGE has, or just that."
   (or (loop for framework in **frameworks**
             for homes = (framework-homes framework)
             when (member package homes) return homes)

@@ -61,4 +61,5 @@ them again."
             ("DO-TEST" lift-do-case)
             ("SKIP-TEST-CASE" lift-skipped)
             ("REPORT-TEST-PROBLEM" lift-problem))
-  :entries 'lift-entries)
+  :entries 'lift-entries
+  :protocol '("TESTSUITES" "TESTSUITE-TESTS" "RUN-TESTS"))

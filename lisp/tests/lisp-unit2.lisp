@@ -9,9 +9,9 @@
           ((of-class-p "ASSERTION-FAIL")
            (let ((failure (home-call package "FAILURE" condition)))
              (note-checks 1)
-             (note-failure package "failure" :form (home-call package "FORM" failure)
-                                             :expected (values-text (home-call package "EXPECTED" failure))
-                                             :got (values-text (home-call package "ACTUAL" failure)))))
+             (apply #'note-failure package "failure"
+                    (compared (home-call package "FORM" failure) (home-call package "EXPECTED" failure)
+                              (home-call package "ACTUAL" failure) #'values-text))))
           ((not (typep condition 'error)))
           (*hold* (invoke-debugger condition))
           (t (note-checks 1)
@@ -41,4 +41,5 @@
 
 (define-framework "lisp-unit2" '("LISP-UNIT2")
   :probes '(("%RUN-TEST" lisp-unit2-run-test))
-  :entries 'lisp-unit2-entries)
+  :entries 'lisp-unit2-entries
+  :protocol '("LIST-TESTS" "LIST-TAGS" "RUN-TESTS"))

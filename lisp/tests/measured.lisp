@@ -132,6 +132,48 @@ NUMBER, made that; REST of it is as in a DEFMETHOD."
   "Return the number of the top-level form that is compiled when FORM is that, else NIL."
   (let ((path (path-of form))) (and path (null (rest path)) (first path))))
 
+;;; Atoms. SBCL marks lists only: an atom that one of these macros evaluates on a condition becomes a PROGN.
+
+(defparameter *loop-results*
+  '("COLLECT" "COLLECTING" "APPEND" "APPENDING" "NCONC" "NCONCING" "COUNT" "COUNTING" "SUM" "SUMMING" "MAXIMIZE"
+    "MAXIMIZING" "MINIMIZE" "MINIMIZING" "RETURN")
+  "What stands before a form in a LOOP that a condition can stand before.")
+
+(defun marked-atom (atom list element)
+  "Return a form that gives what ATOM does, and that the compiler takes for the ELEMENT of LIST, which stands in the text."
+  (let* ((paths source-paths) (form (list 'progn atom)) (path (and (hash-table-p paths) (gethash list paths))))
+    (when path
+      (setf (gethash form paths) (list* (first path) (second path) element (cddr path))))
+    form))
+
+(defun result-of-loop-p (part before)
+  "True when PART of a LOOP is a form whose value it takes as BEFORE, which stands before it, says."
+  (and (symbolp before)
+       (member before *loop-results* :test #'string=)
+       (not (and (symbolp part) (string= part "IT")))))
+
+(defun with-marked-atoms (form)
+  "Return FORM, of the text, with those atoms in it marked that it evaluates only sometimes. Else return FORM itself."
+  (flet ((marked (markable)
+           (loop for part in form
+                 for before = nil then last
+                 for last = part
+                 for element from 0
+                 collect (if (and (atom part) (funcall markable element before part)) (marked-atom part form element) part))))
+    (case (first form)
+      ((and or when unless) (marked (lambda (element before part) (declare (ignore before part)) (> element 1))))
+      (loop (marked (lambda (element before part) (declare (ignore element)) (result-of-loop-p part before))))
+      (t form))))
+
+(defun expand-marking (hook expander form environment)
+  "Return the expansion of FORM in ENVIRONMENT by HOOK with EXPANDER, with atoms in it marked."
+  (let ((marked (if (path-of form) (with-marked-atoms form) form)))
+    (if (eq marked form)
+        (funcall hook expander form environment)
+        ;; In a LOOP a word can stand where it is none.
+        (handler-case (funcall hook expander marked environment)
+          (error () (funcall hook expander form environment))))))
+
 (defun measuring-hook (hook)
   "Return a function that calls HOOK, a *MACROEXPAND-HOOK*, but turns top-level forms into the definitions in them."
   (lambda (expander form environment)
@@ -139,7 +181,7 @@ NUMBER, made that; REST of it is as in a DEFMETHOD."
       (when number (setf (gethash (list *measured-file* number) (covering-forms **covering**)) form))
       (if number
           `(progn ,@(let ((*macroexpand-hook* hook)) (measured-forms form environment number)))
-          (funcall hook expander form environment)))))
+          (expand-marking hook expander form environment)))))
 
 ;;; What they do when they are loaded
 

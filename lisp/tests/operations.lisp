@@ -95,12 +95,6 @@
            (run-entries entries)
            (finish-run))))))))
 
-(defun call-with-seed (seed function)
-  "Call FUNCTION with random numbers that follow from SEED, an integer or NIL."
-  (if seed
-      (let ((*random-state* (sb-ext:seed-random-state seed))) (funcall function))
-      (funcall function)))
-
 (defun call-measuring (folder root systems function)
   "Return what FUNCTION does, which tests SYSTEMS or others, with the members about what that ran. Those are none without
 FOLDER, the native name of a directory for what is compiled to be measured: files below ROOT, and those of SYSTEMS."
@@ -119,7 +113,7 @@ FOLDER, the native name of a directory for what is compiled to be measured: file
   "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those that have the names AGAIN, or the tests of PACKAGE.
 With OTHERS tell the names that are not AGAIN. SKIP are names of tests that are left out. Random numbers follow from SEED,
 if it is given. Tell what came of each test. With FOLDER tell what they ran, as CALL-MEASURING does with ROOT."
-  (let* ((*run* (make-run skip))
+  (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
          (all entries)
          (gone '())
@@ -132,7 +126,7 @@ if it is given. Tell what came of each test. With FOLDER tell what they ran, as 
                    (lambda (measure)
                      (call-as-job-part nil (lambda ()
                                              (when measure (funcall measure))
-                                             (call-with-seed seed (lambda () (run-chosen systems chosen) '()))))))))
+                                             (call-with-seed "" (lambda () (run-chosen systems chosen) '()))))))))
     (list* "tests" (results-data *run*)
            "gone" gone
            "others" (and others (other-tests again all))

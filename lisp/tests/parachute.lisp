@@ -28,14 +28,22 @@
   "Call FUNCTION, which runs the TEST of PACKAGE."
   (call-as-test "parachute" (parachute-name package test) function))
 
+(defun parachute-said (package result)
+  "Return what is told of RESULT of PACKAGE, a failed check, as arguments for NOTE-FAILURE."
+  (flet ((value (name) (home-call package name result)))
+    (if (and (home-type-p package "COMPARISON-RESULT" result) (slot-boundp result (home-symbol package "VALUE")))
+        (list* :text (value "DESCRIPTION")
+               (compared (value "EXPRESSION") (value "EXPECTED") (value "VALUE")
+                         (if (home-type-p package "MULTIPLE-VALUE-RESULT" result) #'values-text #'value-text)))
+        (list :text (ignore-errors (home-call package "FORMAT-RESULT" result :extensive))))))
+
 (defun parachute-note-check (package result errors)
   "Note what came of RESULT of PACKAGE, a check. There were ERRORS errors in the test before."
   (note-checks 1)
   (case (home-call package "STATUS" result)
     (:skipped (incf (result-skipped *result*)))
     (:failed (when (= errors (result-errors *result*))
-               (note-failure package "failure"
-                             :text (ignore-errors (home-call package "FORMAT-RESULT" result :extensive)))))))
+               (apply #'note-failure package "failure" (parachute-said package result))))))
 
 (defun parachute-check (package result function)
   "Call FUNCTION, which makes the check of RESULT of PACKAGE, and note what came of it."
@@ -71,4 +79,5 @@
 
 (define-framework "parachute" '("ORG.SHIRAKUMO.PARACHUTE")
   :probes '(("EVAL-IN-CONTEXT" parachute-evaluate))
-  :entries 'parachute-entries)
+  :entries 'parachute-entries
+  :protocol '("TEST-PACKAGES" "PACKAGE-TESTS" "FORMAT-RESULT"))

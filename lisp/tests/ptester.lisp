@@ -41,4 +41,5 @@
   :probes '(("TEST-CHECK" ptester-check))
   :entries (constantly '())
   :finish 'ptester-finish
-  :holding '(("*BREAK-ON-TEST-FAILURES*" t)))
+  :holding '(("*BREAK-ON-TEST-FAILURES*" t))
+  :protocol '("WITH-TESTS" "TEST-ERROR" "TEST-NO-ERROR"))

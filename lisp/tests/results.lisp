@@ -5,10 +5,12 @@
 (defparameter *noted-failures* 200 "How many failures of a run are told in full; the others are counted.")
 (defparameter *noted-in-test* 20 "How many failures of one test are.")
 
-(defstruct (run (:constructor make-run (skip)))
-  "A run of tests. SKIP are the names of those that are left out. RESULTS are what came of the tests, newest first, and
-NOTED is how many failures are told in full."
-  skip (results '()) (noted 0))
+(defparameter *form-characters* 160 "Characters of a form that are told; its file has the rest.")
+
+(defstruct (run (:constructor make-run (skip seed)))
+  "A run of tests. SKIP are the names of those that are left out. Random numbers follow from SEED, an integer or NIL.
+RESULTS are what came of the tests, newest first, and NOTED is how many failures are told in full."
+  skip seed (results '()) (noted 0))
 
 (defstruct (result (:constructor make-result (framework name text)))
   "What came of a test. FRAMEWORK is the name of its framework, NAME what that calls it, TEXT the same as text. CHECKS are
@@ -34,13 +36,18 @@ that are measured it ran, as REACHED-TEXT does."
   "Return the package in which what belongs to the test NAME is printed."
   (or (and (symbolp name) (symbol-package name)) (usable-package *package*)))
 
+(defmacro with-brief-printing ((package) &body body)
+  "Evaluate BODY with printer settings for what tests tell, with names as in PACKAGE."
+  `(printing-plainly
+     (let ((*package* (usable-package ,package)) (*print-length* 30) (*print-level* 8) (*print-case* :downcase)
+           ;; For 'x in the place of (quote x).
+           (*print-pretty* t) (*print-right-margin* 10000) (*print-pprint-dispatch* **pretty-printers**))
+       ,@body)))
+
 (defun printing-briefly (limit object &optional (package *package*))
   "Return OBJECT printed in at most LIMIT characters, with names as in PACKAGE."
-  (printing-plainly
-    (let ((*package* (usable-package package)) (*print-length* 30) (*print-level* 8) (*print-case* :downcase)
-          ;; For 'x in the place of (quote x).
-          (*print-pretty* t) (*print-right-margin* 10000) (*print-pprint-dispatch* **pretty-printers**))
-      (on-one-line (print-safely limit object)))))
+  (with-brief-printing (package)
+    (on-one-line (print-safely limit object))))
 
 ;;; Failures
 
@@ -56,11 +63,18 @@ stack in a file that is neither of the system nor of the framework of PACKAGE."
                          (call-place frame))
         when place return place))
 
-(defun note-failure (package kind &key (form nil form-given) (expected nil expected-given) (got nil got-given) text condition
-                                  (place (check-place package)))
+(defun type-name (condition package)
+  "Return the name of the class of CONDITION as text, without its package where it has the same meaning in PACKAGE."
+  (let ((name (class-name (class-of condition))))
+    (if (and name (symbolp name) (eq name (find-symbol (symbol-name name) package)))
+        (symbol-name name)
+        (class-text (class-of condition)))))
+
+(defun note-failure (package kind &key (form nil form-given) (check nil check-given) (expected nil expected-given)
+                                  (got nil got-given) text condition (place (check-place package)))
   "Note in the result of the test that runs a failure of KIND, \"failure\", \"error\" or \"expected\". PACKAGE is that of
-its framework. FORM is what was checked, EXPECTED and GOT are values as text, TEXT is what the framework says. CONDITION
-is what was signalled, and PLACE where, as CHECK-PLACE has it."
+its framework. FORM is what was evaluated, CHECK a form that says what was wanted of it. EXPECTED and GOT are values as
+text, TEXT is what the framework says. CONDITION is what was signalled, and PLACE where, as CHECK-PLACE has it."
   (cond ((string= kind "error") (incf (result-errors *result*)))
         ((string= kind "expected") (incf (result-expected *result*)))
         (t (incf (result-failed *result*))))
@@ -70,12 +84,14 @@ is what was signalled, and PLACE where, as CHECK-PLACE has it."
     (incf (run-noted *run*))
     (let ((home (home-of (result-name *result*))))
       (push (object "kind" kind
-                    "form" (and form-given (printing-briefly 300 form home))
+                    "form" (and form-given (printing-briefly *form-characters* form home))
+                    "check" (and check-given (printing-briefly *form-characters* check home))
                     "expected" (and expected-given expected)
                     "got" (and got-given got)
                     "text" (and text (shortened 600 (string-trim " " (on-one-line text))))
-                    "type" (and condition (class-text (class-of condition)))
-                    "condition" (and condition (shortened 600 (on-one-line (report-text 600 condition))))
+                    "type" (and condition (type-name condition home))
+                    "condition" (and condition
+                                     (let ((*package* home)) (shortened 400 (on-one-line (report-text 400 condition)))))
                     "place" (and place (make-json-object place)))
             (result-failures *result*)))))
 
@@ -92,6 +108,55 @@ is what was signalled, and PLACE where, as CHECK-PLACE has it."
   (if (= 1 (length values))
       (value-text (first values))
       (format nil "(values~{ ~A~})" (mapcar #'value-text values))))
+
+;;; What a check says by itself, and what it does not
+
+(defun evident-p (form)
+  "True when FORM says its value: it is a constant without a name, or names a function."
+  (typecase form
+    ((or null keyword (eql t)) t)
+    (symbol nil)
+    ((cons (member quote function)) t)
+    (t (atom form))))
+
+(defun stated-p (value check)
+  "True when an argument of the form CHECK says VALUE."
+  (loop for tail on (and (consp check) (rest check))
+        for part = (first tail)
+          thereis (or (equal part value)
+                      (and (evident-p part) (equal value (if (consp part) (second part) part))))))
+
+(defun got-text (forms values)
+  "Return the VALUES of FORMS as text, but those that their forms say; NIL without any."
+  (let ((texts (loop for form in forms
+                     for value in values
+                     unless (evident-p form) collect (value-text value))))
+    (and texts (format nil "~{~A~^ and ~}" texts))))
+
+(defun said-of-check (check form noted)
+  "Return what is told of CHECK, a failed check whether FORM is true, as arguments for NOTE-FAILURE. NOTED has the values of
+the arguments of FORM, in pairs. Return NIL when one is not there."
+  (let ((parts (and (consp form) (rest form))))
+    (when (loop for part in parts always (or (evident-p part) (assoc part noted :test #'equal)))
+      (list :check check
+            :got (got-text parts (loop for part in parts collect (cdr (assoc part noted :test #'equal))))))))
+
+(defun checked-form (check)
+  "Return the form that the form CHECK is about: what stands in its NOT, or all of it."
+  (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
+
+(defun compared (check expected got &optional (text #'value-text))
+  "Return what is told of the form CHECK, which got GOT where EXPECTED was wanted, as arguments for NOTE-FAILURE. TEXT returns
+each of them as text."
+  (list* :check check
+         :got (funcall text got)
+         (unless (if (eq text #'value-text) (stated-p expected check) (every (lambda (each) (stated-p each check)) expected))
+           (list :expected (funcall text expected)))))
+
+(defun message-text (control arguments)
+  "Return what the format CONTROL makes of ARGUMENTS in the test that runs, or NIL when that fails."
+  (with-brief-printing ((home-of (result-name *result*)))
+    (ignore-errors (apply #'format nil control arguments))))
 
 ;;; Telling
 
@@ -130,6 +195,17 @@ is what was signalled, and PLACE where, as CHECK-PLACE has it."
   "Return how many milliseconds have passed since the internal real time BEGAN."
   (round (* 1000 (- (get-internal-real-time) began)) internal-time-units-per-second))
 
+(defun call-with-seed (name function)
+  "Call FUNCTION with random numbers that follow from NAME, a text, and from the seed of the run, if that has one. So a test
+has the same ones alone, and behind others."
+  (let ((seed (run-seed *run*)))
+    (if seed
+        (let ((*random-state* (sb-ext:seed-random-state
+                               (map '(vector (unsigned-byte 32)) (lambda (part) (ldb (byte 32 0) part))
+                                    (list seed (ash seed -32) (sxhash name))))))
+          (funcall function))
+        (funcall function))))
+
 (defun call-capturing (result function)
   "Call FUNCTION with what it writes going to RESULT. The frames that are told of it end here."
   (let* ((stream (capturing (result-output-capture result)))
@@ -143,7 +219,9 @@ is what was signalled, and PLACE where, as CHECK-PLACE has it."
       (push result (run-results *run*))
       (tell-part (object "began" text "framework" framework))
       (unwind-protect (multiple-value-prog1
-                          (call-noting-reached (lambda () (let ((*result* result)) (call-capturing result function)))
+                          (call-noting-reached (lambda ()
+                                                 (let ((*result* result))
+                                                   (call-with-seed text (lambda () (call-capturing result function)))))
                                                (lambda (reached) (setf (result-reached result) reached)))
                         (setf done t))
         (setf (result-left result) (not done)

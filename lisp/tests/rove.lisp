@@ -18,17 +18,17 @@
   "Return the value of the slot NAME of CHECK."
   (slot-value check (home-symbol (find-package "ROVE/CORE/RESULT") name)))
 
-(defun rove-check-text (check)
-  "Return what is told of CHECK, which failed: the groups around it, its form, and values of parts of that."
+(defun rove-said (check)
+  "Return what is told of CHECK, which failed, as arguments for NOTE-FAILURE: the groups around it, its form, and values of
+that. A check that a form is false says so."
   (let ((groups (remove (bare-text (result-name *result*)) (remove nil (rove-result "ASSERTION-LABELS" check))
                         :test #'string-equal))
-        (values (loop for form in (rove-result "ASSERTION-ARGS" check)
-                      for value in (rove-result "ASSERTION-VALUES" check)
-                      unless (constantp form)
-                        collect (format nil "~A = ~A" (value-text form) (value-text value)))))
-    (format nil "~{~A: ~}~@[~A: ~]~A is ~:[false~;true~]~@[, where ~{~A~^, ~}~]"
-            groups (rove-slot check "DESC") (value-text (rove-result "ASSERTION-FORM" check))
-            (rove-slot check "NEGATIVE") values)))
+        (form (rove-result "ASSERTION-FORM" check))
+        (values (mapcar #'cons (rove-result "ASSERTION-ARGS" check) (rove-result "ASSERTION-VALUES" check))))
+    (list* :text (let ((said (remove nil (append groups (list (rove-slot check "DESC"))))))
+                   (and said (format nil "~{~A~^: ~}" said)))
+           (let ((check (if (rove-slot check "NEGATIVE") `(not ,form) form)))
+             (or (said-of-check check form (reverse values)) (list :check check))))))
 
 (defun rove-note-check (package check)
   "Note what came of CHECK of PACKAGE. An error that is held will still become something."
@@ -38,7 +38,7 @@
       (cond ((home-type-p results "PENDING" check) (incf (result-skipped *result*)))
             ((not (home-type-p results "FAILED" check)))
             ((typep reason 'condition) (note-failure package "error" :condition reason))
-            (t (note-failure package "failure" :text (rove-check-text check)))))))
+            (t (apply #'note-failure package "failure" (rove-said check)))))))
 
 (defun rove-quietly (package original arguments)
   "Call ORIGINAL of PACKAGE, which reports as well, with ARGUMENTS. In a test nothing is written."

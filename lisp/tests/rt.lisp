@@ -58,4 +58,6 @@ which values are printed, is passed over."
 (define-framework "rt" '("REGRESSION-TEST" "SB-RT")
   :probes '(("DO-ENTRY" rt-do-entry)
             ("EQUALP-WITH-CASE" rt-compare))
-  :entries 'rt-entries)
+  :entries 'rt-entries
+  ;; Libraries bring it along in a package of their own.
+  :protocol '("*ENTRIES*" "*IN-TEST*" "DO-TEST" "NAME" "FORM" "PEND"))

@@ -39,4 +39,5 @@ come to the debugger; errors do when they are held."
   :probes '(("RUN-TEST-BODY-IN-HANDLERS" stefil-run-body)
             ("RECORD/ASSERTION-BEGINS" stefil-begin-check)
             ("RECORD/FAILURE*" stefil-record))
-  :entries 'stefil-entries)
+  :entries 'stefil-entries
+  :protocol '("CHILDREN-OF" "NAME-OF" "LAMBDA-LIST-OF"))

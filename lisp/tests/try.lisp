@@ -8,6 +8,18 @@
    (let ((*print-right-margin* 10000) (*print-case* :downcase) (*package* (home-of (result-name *result*))))
      (with-output-to-string (stream) (home-call package "WRITE-EVENT" event stream :terse t :ctx t)))))
 
+(defun try-said (package event)
+  "Return what is told of EVENT of PACKAGE, a failed check, as arguments for NOTE-FAILURE."
+  (flet ((value (name) (slot-value event (home-symbol package name))))
+    (let ((form (second (value "CHECK"))) (captures (value "CAPTURES")))
+      (or (and captures
+               (null (value "MSG"))
+               (null (value "CTX"))
+               ;; Others than values of arguments were asked for.
+               (loop for (part nil several) in captures never (or several (not (member part (rest form)))))
+               (said-of-check form (checked-form form) (loop for (part value) in captures collect (cons part value))))
+          (list :text (try-text package event))))))
+
 (defun try-note (package condition)
   "Note CONDITION, signalled in a test of PACKAGE, when it is a check or an error."
   (flet ((of-class-p (name) (home-type-p package name condition)))
@@ -16,7 +28,7 @@
            (cond ((of-class-p "SKIP") (incf (result-skipped *result*)))
                  ((of-class-p "SUCCESS"))
                  ((of-class-p "EXPECTED") (note-failure package "expected" :place nil))
-                 (t (note-failure package "failure" :text (try-text package condition)))))
+                 (t (apply #'note-failure package "failure" (try-said package condition)))))
           ((of-class-p "UNHANDLED-ERROR")
            (note-failure package "error" :condition (home-call package "NESTED-CONDITION" condition)))
           ((or (of-class-p "EVENT") (not (typep condition 'serious-condition))))
@@ -54,4 +66,5 @@
 (define-framework "try" '("TRY")
   :probes '(("CALL-TEST" try-call-test)
             ("TRY/IMPLICIT" try-begin))
-  :entries 'try-entries)
+  :entries 'try-entries
+  :protocol '("LIST-PACKAGE-TESTS" "WRITE-EVENT"))

@@ -51,4 +51,5 @@
 
 (define-framework "xlunit" '("XLUNIT")
   :probes '(("RUN-ON-TEST-RESULTS" xlunit-run))
-  :entries 'xlunit-entries)
+  :entries 'xlunit-entries
+  :protocol '("EXISTING-SUITES" "ADD-FAILURE" "ADD-ERROR"))

@@ -28,10 +28,10 @@ export function testDialect(dialect: Dialect, env: Record<string, string> = {}):
     const { text, isError } = await session.call('run_tests', args);
     return { text: timeless(text), isError };
   };
-  const at = (name: string) => `${dialect.test(name)} checks.lisp:${lineOf(dialect.text, name)}`;
+  const at = (name: string, line = lineOf(dialect.text, name)) => `${dialect.test(name)} checks.lisp:${line}`;
   const checks = dialect.checks === undefined ? '' : `${dialect.checks} checks, `;
   const failures = [
-    `  ${at('two')}: ${dialect.failure}`,
+    `  ${at('two', dialect.line)}: ${dialect.failure}`,
     `  ${at('bad')}: TYPE-ERROR: The value "x" is not of type NUMBER${dialect.error ?? ', at shop.lisp:4'}`,
     '    wrote: Looking.',
   ];
@@ -57,6 +57,16 @@ export function testDialect(dialect: Dialect, env: Record<string, string> = {}):
       expect(await run({ test: suite })).toEqual({ text, isError: true });
     }
   });
+
+  if (dialect.home !== undefined) {
+    test('are known by what their framework does when its package has another name', async () => {
+      await session.eval(`(defvar cl-user::*names* (package-nicknames "${dialect.home}"))`);
+      await session.eval(`(rename-package "${dialect.home}" "A-COPY")`);
+      const { text } = await run({ package: 'checks' });
+      await session.eval(`(rename-package "A-COPY" "${dialect.home}" cl-user::*names*)`);
+      expect(text).toBe([`checks: 2 of 3 tests fail (${checks}N s).`, ...failures].join('\n'));
+    });
+  }
 
   test('hold an error in its frame, which then goes on', async () => {
     const { text, isError } = await session.call('run_tests', {
@@ -90,7 +100,7 @@ export function testDialect(dialect: Dialect, env: Record<string, string> = {}):
     const broken = await run();
     const names = ['one', 'two', 'bad'].map(dialect.test).join(', ');
     expect(broken.text.split('\n')[0]).toBe(`shop: 3 of 3 tests fail (${checks}N s).`);
-    expect(broken.text.split('\n').at(-1)).toBe(`Passed before, fail now: ${names}`);
+    expect(broken.text.split('\n').at(-1)).toBe('All of these passed before.');
     write(root.path, { 'shop.lisp': shop });
     expect((await run()).text).toBe(`shop: 3 tests pass (${checks}N s).\nFixed: ${names}`);
   });

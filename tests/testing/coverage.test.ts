@@ -52,6 +52,18 @@ const PROGRAM = `(defpackage bank (:use cl) (:export #:deposit #:account #:kind 
 (defun waits () (loop (sleep 0.05)))
 (defun ends () (sb-ext:exit :code 3 :abort t))
 (defun rank (n) (cond ((= n 1) :one) ((= n 2) :two) (t :other)))
+(defun atoms (n list)
+  (list (or (oddp n) n) (and (evenp n) n)
+        (when (evenp n) n)
+        (unless (oddp n)
+          :even)
+        (if (oddp n) 1 n)
+        (case n (1 n) (2 :two))
+        (and (plusp n) n)
+        (loop for each in list when (evenp each) collect each else sum each into total
+              finally (return (list total)))
+        (loop for each in list when (and (oddp each) each) collect it)
+        (loop for collect in list when (evenp collect) collect collect)))
 `;
 
 const CHECKS = `(defpackage checks (:use cl sb-rt bank))
@@ -62,6 +74,7 @@ const CHECKS = `(defpackage checks (:use cl sb-rt bank))
 (deftest zero (deposit (new) 0) :nothing)
 (deftest kinds (kind 2) :even)
 (deftest rests (bank::rest-of '(1 2)) (2))
+(deftest atoms (length (bank::atoms 1 '(1))) 10)
 (deftest fees (list (fee 2) (integerp (bank::counted))) (4 t))
 `;
 
@@ -115,14 +128,15 @@ test('the lines that never ran are told, of functions, methods and what macros d
   await session.eval(REMEMBER);
   expect(await run({ system: 'bank', coverage: true })).toBe(
     [
-      'bank: 5 tests pass (N s).',
+      'bank: 6 tests pass (N s).',
       '',
-      'Coverage: 7 of 13 definitions ran, 2 of them wholly.',
+      'Coverage: 8 of 14 definitions ran, 2 of them wholly.',
       '  CENTS bank.lisp:6: never 9',
       '  DEPOSIT bank.lisp:17: never 21-22, 23 (print part)',
       '  KIND bank.lisp:26: never 26 :odd',
       '  REST-OF bank.lisp:36: never 39',
       '  RANK bank.lisp:45: never 45 :one, 45 :other',
+      '  ATOMS bank.lisp:46: never 47 n, 47 n, 48 n, 50, 51 n, 52 :two, 54 each',
       'Never ran: BONUS bank.lisp:16, KIND bank.lisp:27, (SETF OWNER) bank.lisp:32, FIRST-OF bank.lisp:40, WAITS bank.lisp:43, ENDS bank.lisp:44',
       'Not measured: 1.',
     ].join('\n'),

@@ -65,7 +65,8 @@ beforeAll(async () => {
     (error "Bad.")
     (test 5 (+ 2 3))))
 `,
-    'random.lisp': '(in-package :sb-rt)\n(defun most () 1000000)\n(deftest chance (random (most)) :none)\n',
+    'random.lisp':
+      '(in-package :sb-rt)\n(defun most () 1000000)\n(deftest before (random (most)) :none)\n(deftest chance (random (most)) :none)\n',
   });
   session = await startSession({ args: ['--root', root.path, '--heap', '512MB'] });
 });
@@ -133,6 +134,14 @@ test('random numbers repeat with the same seed', async () => {
   const texts = await Promise.all([1, 1, 2].map(async (seed) => (await run({ test: 'chance', seed })).text));
   expect(texts[1]).toBe(texts[0]);
   expect(texts[2]).not.toBe(texts[0]);
+});
+
+test('a test has the same random numbers alone and behind others, and other ones than those', async () => {
+  const numbers = async (args: object) =>
+    [...(await run({ ...args, seed: 7 })).text.matchAll(/= (\d+), wanted/g)].map(([, number]) => number);
+  const [before, chance] = await numbers({ package: 'sb-rt' });
+  expect(await numbers({ test: 'chance' })).toEqual([chance]);
+  expect(before).not.toBe(chance);
 });
 
 test('a test that is not left by itself is told, and the others run when that is asked for', async () => {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 
 /** The systems, and how their frameworks report: FiveAM checks, RT pending tests, PTester checks. Not bordeaux-threads,
- *  whose test of condition variables hangs by itself. Nor kmrcl and ieee-floats, whose tests Debian leaves out, and
- *  named-readtables, which has a copy of RT in a package of its own. */
+ *  whose test of condition variables hangs by itself. Nor kmrcl and ieee-floats, whose tests Debian leaves out. That
+ *  of named-readtables has a copy of RT in a package of its own. */
 const LIBRARIES: readonly [system: string, framework: keyof typeof REPORTS][] = [
   ['alexandria', 'rt'],
   ['anaphora', 'rt'],
@@ -15,6 +15,7 @@ const LIBRARIES: readonly [system: string, framework: keyof typeof REPORTS][] = 
   ['trivial-features', 'rt'],
   ['nibbles', 'rt'],
   ['osicat', 'rt'],
+  ['named-readtables', 'rt'],
   ['esrap', 'fiveam'],
   ['split-sequence', 'fiveam'],
   ['xmls', 'fiveam'],

@@ -11,8 +11,11 @@ export interface Dialect {
   text: string;
   /** The form by which the test-op runs them. */
   run: string;
-  /** What is told of the failed check. */
+  /** What is told of the failed check, and its line when that is not the line of its test. */
   failure: string;
+  line?: number;
+  /** Its package, unless it has several. */
+  home?: string;
   /** What tests are called in answers, and suites of them all. */
   test: (name: string) => string;
   suites: string[];
@@ -39,7 +42,8 @@ export const DIALECTS: readonly Dialect[] = [
 (test bad (princ "Looking.") (is (= 1 (total '((a . "x"))))))
 `,
     run: '(uiop:symbol-call :fiveam :run! :checks)',
-    failure: "(TOTAL '((A . 1) (B . 2))) evaluated to 3 which is not = to 4",
+    failure: "(= 4 (total '((a . 1) (b . 2)))): got 3",
+    home: 'IT.BESE.FIVEAM',
     test: upper,
     suites: ['checks'],
     checks: 4,
@@ -54,6 +58,7 @@ export const DIALECTS: readonly Dialect[] = [
 (deftest bad (progn (princ "Looking.") (total '((a . "x")))) 1)
 `,
     run: '(uiop:symbol-call :rt :do-tests)',
+    home: 'REGRESSION-TEST',
     failure: "(total '((a . 1) (b . 2))) = 3, wanted 4",
     test: upper,
     suites: [],
@@ -68,6 +73,7 @@ export const DIALECTS: readonly Dialect[] = [
 (deftest bad (progn (princ "Looking.") (total '((a . "x")))) 1)
 `,
     run: '(uiop:symbol-call :sb-rt :do-tests)',
+    home: 'SB-RT',
     failure: "(total '((a . 1) (b . 2))) = 3, wanted 4",
     test: upper,
     suites: [],
@@ -84,8 +90,9 @@ export const DIALECTS: readonly Dialect[] = [
 (deftest bad () (princ "Looking.") (is (= 1 (total '((a . "x"))))))
 `,
     run: '(uiop:symbol-call :fiasco :run-tests :checks)',
-    failure:
-      "Binary predicate (= X Y) failed. x: 4 => 4 y: (TOTAL '((A . 1) (B . 2))) => 3, at checks.lisp:6",
+    failure: "(= 4 (total '((a . 1) (b . 2)))): got 3",
+    line: 6,
+    home: 'FIASCO',
     test: upper,
     suites: ['fiasco-suites::checks'],
     checks: 4,
@@ -103,6 +110,7 @@ export const DIALECTS: readonly Dialect[] = [
 `,
     run: '(uiop:symbol-call :checks :run-all)',
     failure: 'Assert equal: 4 3',
+    home: 'XLUNIT',
     test: (name) => `CART.${upper(name)}`,
     suites: ['cart'],
   },

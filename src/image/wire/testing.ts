@@ -6,7 +6,9 @@ import type { Hold } from './holding.ts';
 /** A check of a test that failed, or an error that nobody expected. */
 export interface TestFailure {
   kind: 'failure' | 'error';
+  /** What was evaluated, or a form that also says what was wanted. */
   form?: string;
+  check?: string;
   expected?: string;
   got?: string;
   /** What the framework says. */

@@ -1,20 +1,13 @@
 // Decides how a run of tests reads: counts, each failure on a line, and what has changed since the run before.
 
 import type { Ending } from '../../image/wire/endings.ts';
-import type { TestFailure } from '../../image/wire/testing.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { endingText, secondsText } from '../endings.ts';
 import type { Places } from '../places.ts';
 import { stackLines } from '../stack.ts';
+import { failureLines, type Shown, shortNames } from './failures.ts';
 import { type Difference, isBad } from './memory.ts';
 import type { Outcome } from './results.ts';
-
-/** How failures are told: at most LIMIT, with the places that PLACES tell under FEATURES. */
-interface Shown {
-  limit: number;
-  places: Places;
-  features: ReadonlySet<string>;
-}
 
 /** How many of what there were. */
 export interface Counts {
@@ -60,67 +53,20 @@ function headline(what: string, counts: Counts, milliseconds: number): string {
     : `${what}: ${failedTests} of ${of} ${failedTests === 1 ? 'fails' : 'fail'} (${made}${besides}).`;
 }
 
-/** Returns a function that returns the name of a test without the package that all TESTS have in common. */
-function shortNames(tests: readonly { test: string }[]): (test: string) => string {
-  const homes = new Set(tests.map(({ test }) => /^[^: ]+::/.exec(test)?.[0]));
-  const [home] = homes;
-  return (test) => (homes.size === 1 && home !== undefined ? test.slice(home.length) : test);
-}
-
-/** Returns the lines that tell of those of TESTS that did not pass, at most LIMIT failures. */
-function failureLines(tests: readonly Outcome[], { limit, places, features }: Shown): string {
-  const short = shortNames(tests);
-  const where = (place: TestFailure['place']) =>
-    place?.file === undefined ? '' : places.locate(place, features, { name: '' }).replace(/(:\d+):\d+/, '$1');
-  const entries = tests.filter(isBad).flatMap((test) => {
-    const at = where(test.definition);
-    const head = `${short(test.test)}${at && ` ${at}`}`;
-    const told = test.failures ?? [];
-    const lines = told.map((failure) => failureText(failure, where(failure.place), at));
-    const more = (test.failed ?? 0) + (test.errors ?? 0) - told.length;
-    if (more > 0) lines.push(`${more} more`);
-    if (test.left) lines.push(`did not end: ${test.why ?? 'why is not known'}`);
-    const wrote = outputText(test.output);
-    return lines.map((line, index) => `${head}: ${line}${index === lines.length - 1 ? wrote : ''}`);
-  });
-  const shown = entries.slice(0, limit).map((line) => `  ${line}`);
-  const rest = entries.length - shown.length;
-  if (rest > 0) shown.push(`  ... ${rest} more; limit shows more`);
-  return shown.join('\n');
-}
-
-/** Characters of what a test wrote that are told. */
-const OUTPUT = 300;
-
-function outputText(output = ''): string {
-  const text = output.replace(/\s+/g, ' ').trim();
-  if (text === '') return '';
-  return `\n    wrote: ${text.length > OUTPUT ? `... ${text.slice(-OUTPUT)}` : text}`;
-}
-
-/** Returns what FAILURE at the place AT says, unless that is where its TEST is too. */
-function failureText(failure: TestFailure, at: string, test: string): string {
-  const { form, expected, got, text, type, condition } = failure;
-  const name = type?.replace(/^(?:COMMON-LISP|SB-\w+)::/, '');
-  const signalled = name && (condition ? `${name}: ${condition}` : name);
-  const gave = got === undefined ? signalled : `= ${got}`;
-  const parts = [
-    text ?? [form, gave].filter(Boolean).join(got === undefined ? ' signalled ' : ' '),
-    ...(expected === undefined ? [] : [`wanted ${expected}`]),
-    ...(text !== undefined && signalled ? [signalled] : []),
-    ...(at !== '' && at !== test ? [`at ${at}`] : []),
-  ];
-  return parts.filter((part) => part !== '').join(', ');
-}
-
 /** Names that are told of each kind of change. */
 const NAMES = 10;
 
-/** Returns the lines that tell what has changed since the run before. */
-function differenceLines({ broken, fixed, fresh }: Difference, tests: readonly Outcome[]): string {
-  const short = shortNames(tests);
+/** Returns the lines that tell what has changed since the run before, with the names of tests as SHORT has them. FAILED
+ *  tests did not pass. */
+function differenceLines(
+  { broken, fixed, fresh }: Difference,
+  failed: number,
+  short: (name: string) => string,
+): string {
   return [
-    namesLine('Passed before, fail now', broken, short),
+    broken.length === failed && failed > 1
+      ? 'All of these passed before.'
+      : namesLine('Passed before, fail now', broken, short),
     namesLine('Fixed', fixed, short),
     namesLine('New', fresh, short),
   ]
@@ -154,12 +100,15 @@ interface Told {
 /** Returns what is told of a run. */
 export function runText(told: Told, shown: Shown): string {
   const { what, tests, difference, gone, ending, milliseconds, said, changed, unrecorded, cutOff } = told;
+  const counts = countsOf(tests);
+  const bad = tests.filter(isBad).map(({ test }) => test);
+  const short = shortNames([...bad, ...difference.fixed, ...difference.fresh, ...changed]);
   const lines = [
-    headline(what, countsOf(tests), milliseconds),
-    failureLines(tests, shown),
-    differenceLines(difference, tests),
+    headline(what, counts, milliseconds),
+    failureLines(tests, shown, short),
+    differenceLines(difference, counts.failedTests, short),
     goneLine(gone),
-    namesLine('Run too, since what they reached has changed', changed, shortNames(tests)),
+    namesLine('Run too, since what they reached has changed', changed, short),
     unrecordedLine(unrecorded),
     behindText(tests, ending, cutOff),
   ];
@@ -176,8 +125,7 @@ export function goneLine(names: readonly string[]): string {
 /** Returns the line that tells of the tests NAMES that no run with coverage has recorded; empty without any. */
 export function unrecordedLine(names: readonly string[]): string {
   const have = names.length === 1 ? '1 test has' : `${names.length} tests have`;
-  const tests = names.map((test) => ({ test }));
-  return namesLine(`${have} not run with coverage`, names, shortNames(tests));
+  return namesLine(`${have} not run with coverage`, names, shortNames(names));
 }
 
 /** Returns what is told of how a run of TESTS ended. With CUTOFF others can have been behind the one that did not end. */

@@ -1,0 +1,129 @@
+// Decides how tests that did not pass read: a failure a line, without what the lines above have said.
+
+import { basename } from 'node:path';
+import type { Place } from '../../image/wire/data.ts';
+import type { TestFailure } from '../../image/wire/testing.ts';
+import type { Places } from '../places.ts';
+import { isBad } from './memory.ts';
+import type { Outcome } from './results.ts';
+
+/** How failures are told: at most LIMIT, with the places that PLACES tell under FEATURES. */
+export interface Shown {
+  limit: number;
+  places: Places;
+  features: ReadonlySet<string>;
+}
+
+/** Returns a function that returns the name of a test without the package that all NAMES have in common. */
+export function shortNames(names: readonly string[]): (test: string) => string {
+  const homes = new Set(names.map((name) => /^[^: ]+::/.exec(name)?.[0]));
+  const [home] = homes;
+  return (test) => (homes.size === 1 && home !== undefined ? test.slice(home.length) : test);
+}
+
+/** Returns the lines that tell of those of TESTS that did not pass, at most LIMIT failures. SHORT returns what is told of
+ *  the name of a test. */
+export function failureLines(
+  tests: readonly Outcome[],
+  { limit, places, features }: Shown,
+  short: (test: string) => string,
+): string {
+  const files = new ToldFiles();
+  const lineAt = (place: Place | undefined): Line | undefined => {
+    if (place?.file === undefined) return undefined;
+    const at = places.locate(place, features, { name: '' }).replace(/(:\d+):\d+/, '$1');
+    const [, file = at, line] = /^(.*?):(\d+)$/.exec(at) ?? [];
+    return { file, line };
+  };
+  const entries = tests.filter(isBad).flatMap((test) => {
+    const first = test.failures?.[0]?.place;
+    const head = lineAt(isWithin(first, test.definition) ? first : test.definition);
+    const name = `  ${short(test.test)}${head ? ` ${files.at(head)}` : ''}: `;
+    const lines = testLines(test, (place) => placeText(lineAt(place), head, files));
+    const wrote = outputText(test.output);
+    return lines.map(
+      (line, index) => `${index === 0 ? name : '    '}${line}${index === lines.length - 1 ? wrote : ''}`,
+    );
+  });
+  const shown = entries.slice(0, limit);
+  const rest = entries.length - shown.length;
+  if (rest > 0) shown.push(`  ... ${rest} more; limit shows more`);
+  return shown.join('\n');
+}
+
+/** Returns the lines that tell what came of TEST. WHERE returns what is told of a place. */
+function testLines(test: Outcome, where: (place: Place | undefined) => string): string[] {
+  const told = test.failures ?? [];
+  const lines = told.map((failure, index) => {
+    const before = told[index - 1];
+    // A check in a loop.
+    const again = before?.check !== undefined && said(failure) === said(before);
+    return again
+      ? `got ${failure.got}`
+      : [failureText(failure), where(failure.place)].filter(Boolean).join(', ');
+  });
+  const more = (test.failed ?? 0) + (test.errors ?? 0) - told.length;
+  if (more > 0) lines.push(`${more} more`);
+  if (test.left) lines.push(`did not end: ${test.why ?? 'why is not known'}`);
+  return lines;
+}
+
+/** Returns all that FAILURE says but what the check got; undefined when it got nothing. */
+function said({ got, ...rest }: TestFailure): string | undefined {
+  return got === undefined ? undefined : JSON.stringify(rest);
+}
+
+/** A line of a file, as people name that. */
+interface Line {
+  file: string;
+  line: string | undefined;
+}
+
+/** The files that an answer has told: later only the last part of their names is. */
+class ToldFiles {
+  readonly #names = new Map<string, string>();
+
+  /** Returns what is told of LINE. */
+  at({ file, line }: Line): string {
+    const name = basename(file);
+    const known = this.#names.get(name);
+    if (known === undefined) this.#names.set(name, file);
+    return `${known === file ? name : file}${line === undefined ? '' : `:${line}`}`;
+  }
+}
+
+/** Tells whether PLACE is in the form at DEFINITION, as it was loaded. */
+function isWithin(place: Place | undefined, definition: Place | undefined): boolean {
+  return place?.form !== undefined && place.file === definition?.file && place.form === definition?.form;
+}
+
+/** Returns what is told of a failure AT a line, of a test that is told at HEAD. FILES are told. */
+function placeText(at: Line | undefined, head: Line | undefined, files: ToldFiles): string {
+  if (at === undefined || (at.file === head?.file && at.line === head.line)) return '';
+  return at.line !== undefined && at.file === head?.file ? `line ${at.line}` : `at ${files.at(at)}`;
+}
+
+/** Characters of what a test wrote that are told. */
+const OUTPUT = 300;
+
+function outputText(output = ''): string {
+  const text = output.replace(/\s+/g, ' ').trim();
+  if (text === '') return '';
+  return `\n    wrote: ${text.length > OUTPUT ? `... ${text.slice(-OUTPUT)}` : text}`;
+}
+
+/** Returns what FAILURE says. */
+function failureText({ form, check, expected, got, text, type, condition }: TestFailure): string {
+  const name = type?.replace(/^(?:COMMON-LISP|SB-\w+)::/, '');
+  const signalled = name && (condition ? `${name}: ${condition}` : name);
+  const gave = got === undefined ? signalled : `= ${got}`;
+  const evaluated = [form, gave].filter(Boolean).join(got === undefined ? ' signalled ' : ' ');
+  const came = signalled ? ` signalled ${signalled}` : ' failed';
+  const checked = check && (got === undefined ? `${check}${came}` : `${check}: got ${got}`);
+  const parts = [
+    [text, checked].filter(Boolean).join(': ') || evaluated,
+    ...(expected === undefined ? [] : [`wanted ${expected}`]),
+    ...(text !== undefined && check === undefined && signalled ? [signalled] : []),
+  ];
+  return parts.filter((part) => part !== '').join(', ');
+}
