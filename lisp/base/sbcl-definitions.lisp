@@ -170,6 +170,8 @@ in another way."
 (define-internal-variable long-combinations
   "A table of the functions that long forms of DEFINE-METHOD-COMBINATION make, by name."
   ("SB-PCL" "*LONG-METHOD-COMBINATION-FUNCTIONS*") (make-hash-table))
+(define-internal-variable method-combinations
+  "A table of what is known of method combinations, by name." ("SB-PCL" "**METHOD-COMBINATIONS**") (make-hash-table))
 (define-internal-type standard-combination
   "Method combinations of the standard, and those that DEFINE-METHOD-COMBINATION makes."
   ("SB-PCL" "STANDARD-METHOD-COMBINATION"))

@@ -54,9 +54,8 @@ says that it had errors; with FORGET take out of the image what FILE no longer d
 (defun compile-and-load (source fasl file forget)
   "Compile the file SOURCE, FILE or a copy of it, into FASL, load that, and return the members of the answer. With
 FORGET take out of the image what FILE no longer defines."
-  (prepare-file source)
   (multiple-value-bind (made warnings failed)
-      (let ((*readtable* (readtable-for source)))
+      (let ((*readtable* (prepare-file source)))
         (call-user-code (lambda () (compile-file source :output-file fasl))))
     (declare (ignore warnings))
     (loaded-members made failed source file forget)))
@@ -131,11 +130,10 @@ to its end, which the answer calls its file."
 (defun compile-part (copy fasl file)
   "Compile COPY, which has some of the forms of FILE where that has them, into FASL as if it were FILE. Return what
 COMPILE-FILE does."
-  (prepare-file copy)
   (give-date copy file)
   (with-compilation-unit (:source-namestring (namestring (truename file))
                           :source-plist (list :live-lisp-date (file-write-date file)))
-    (let ((*readtable* (readtable-for copy)))
+    (let ((*readtable* (prepare-file copy)))
       (call-user-code (lambda () (compile-file copy :output-file fasl))))))
 
 (defun load-part (copy fasl file)
@@ -184,11 +182,11 @@ was not found."
   (asdf-call "ENSURE-SOURCE-REGISTRY")
   (let ((system (call-user-code (lambda () (find-system name)))))
     (if (null system)
-        (list "value" (object "missing" name "known" (known-systems)))
-        (let ((before (loaded-systems)) (*loaded* nil))
+        (list "value" (object "missing" (string-downcase (string-left-trim "#:" name)) "known" (known-systems)))
+        (let ((name (asdf-call "COMPONENT-NAME" system)) (before (loaded-systems)) (*loaded* nil))
           (call-noting (lambda () (call-user-code (lambda () (operate name force)))))
           (list "value" (object "system" name
-                                "already" (and (member name before :test #'string-equal) (not force))
+                                "already" (and (member name before :test #'string=) (not force))
                                 "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
                                 "agreement" (make-json-object (agreement))))))))
 
@@ -202,7 +200,7 @@ was not found."
                            (load-asdf)
                            (call-finding-all
                             (lambda ()
-                              (system-members (string-downcase (string-left-trim "#:" name)) force)))))))))
+                              (system-members name force)))))))))
 
 (defun source-directories (name)
   "Return the native names of the directories in which ASDF has the definition and the sources
@@ -234,8 +232,13 @@ most 5000."
   "List the source files of the systems NAMES that are loaded, and those that define them; at most 5000."
   (system-paths names))
 
-(define-operation "compare-files" (path system package)
-  "Tell where the image differs from the file PATH, a native name, or from the files of SYSTEM. With PACKAGE it is where
-it differs from any file that was loaded in the names of that."
-  (compare-files (if system (system-paths (list (string-downcase (string-left-trim "#:" system)))) (list path))
-                 (and package (named-package package))))
+(define-operation "compare-files" (path system package limit)
+  "Tell where the image differs from the file PATH, a native name, or from the files of SYSTEM and of its parts. With
+PACKAGE it is where it differs from any file that was loaded in the names of that. LIMIT differences of a kind are told,
+20 without."
+  (compare-files (if system
+                     (system-paths (loop for part in (system-parts (string-left-trim "#:" system))
+                                         collect (asdf-call "COMPONENT-NAME" part)))
+                     (list path))
+                 (and package (named-package package))
+                 limit))

@@ -1,5 +1,5 @@
-;;;; Which systems there are, and what a file needs of them before it is compiled. ASDF is loaded on first use, so its
-;;;; functions are looked up by name.
+;;;; Which systems there are, and in which order they load files. ASDF is loaded on first use, so its functions are looked
+;;;; up by name.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -45,29 +45,56 @@
           while found
             thereis (name-at (+ found (length "defsystem"))))))
 
+(defvar *passed-over* :unasked "The .asd files that ASDF passes over, since it took another of that name; :UNASKED at first.")
+
+(defun passed-over-files ()
+  "Return the .asd files that ASDF passes over. To look for them takes as long as to look for systems, so it is done once
+in a load."
+  (when (eq *passed-over* :unasked)
+    (setf *passed-over* '())
+    (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
+          do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory
+                    :collect (lambda (file)
+                               (unless (equal file (gethash (pathname-name file) (registry))) (push file *passed-over*)))
+                    options)))
+  *passed-over*)
+
 (defun defining-file (name)
   "Return the .asd file of another name that defines the system NAME. Return NIL without one, and when NAME is defined:
 ASDF would read the file again, and forget what of it is loaded."
-  (let ((name (string-downcase name)) (registry (registry)))
-    (when (and registry (plusp (length name)) (not (asdf-call "REGISTERED-SYSTEM" name)))
-      (loop for file being the hash-values of registry
-            for text = (file-text file)
-            when (and text (defines-system-p text name)) return file))))
+  (let ((registry (registry)))
+    (flet ((defining-p (file)
+             (let ((text (file-text file))) (and text (defines-system-p text name)))))
+      (when (and registry (plusp (length name)) (not (asdf-call "REGISTERED-SYSTEM" name)))
+        (or (loop for file being the hash-values of registry when (defining-p file) return file)
+            (find-if #'defining-p (passed-over-files)))))))
 
 (defun call-finding-all (function)
   "Call FUNCTION while ASDF also finds systems in files of other names."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
-        (progv (list searches) (list (append (symbol-value searches) (list #'defining-file)))
-          (funcall function))
+        (let ((*passed-over* :unasked))
+          (progv (list searches) (list (append (symbol-value searches) (list #'defining-file)))
+            (funcall function)))
         (funcall function))))
 
+(defun names-meant (name)
+  "Return what a system that a person calls NAME can be called: as ASDF knows it in this case or another, or in lower case."
+  (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems)) :test-not #'string-equal)))
+    (remove-duplicates (append (and (member name known :test #'string=) (list name))
+                               known
+                               (list name (string-downcase name)))
+                       :test #'string= :from-end t)))
+
 (defun find-system (name)
-  "Return the system NAME, or NIL when there is none; ASDF looks again for one that was
-written after it first looked."
-  (or (asdf-call "FIND-SYSTEM" name nil)
-      (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
-             (asdf-call "FIND-SYSTEM" name nil))))
+  "Return the system that a person calls NAME, with #: or : before it or not, or NIL when there is none. ASDF looks again
+for one that was written after it first looked."
+  (let ((name (string-left-trim "#:" name)))
+    (flet ((look () (loop for each in (names-meant name) thereis (asdf-call "FIND-SYSTEM" each nil))))
+      (or (look)
+          (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+                 (setf *passed-over* :unasked)
+                 (look))))))
 
 ;;; In which order files are loaded
 
@@ -98,62 +125,3 @@ which the .asd file has changed counts, although ASDF takes it for not loaded."
          (plan (planned-files files)))
     (stable-sort files #'<
                  :key (lambda (file) (or (position file plan :test #'string=) (length plan))))))
-
-;;; Scripts
-
-(defun readtable-for (source)
-  "Return the readtable for the file SOURCE. It is the current one, or a copy that takes a byte order mark, with which
-the file begins, for white space."
-  (with-open-file (stream source :element-type '(unsigned-byte 8))
-    (if (equal '(#xef #xbb #xbf) (loop repeat 3 collect (read-byte stream nil)))
-        (let ((readtable (copy-readtable)))
-          (set-syntax-from-char (code-char #xfeff) #\Space readtable)
-          readtable)
-        *readtable*)))
-
-(defun names-asdf-p (file)
-  "True when the text of FILE has a symbol with the prefix ASDF or UIOP."
-  (let ((text (file-text file)))
-    (and text
-         (loop for colon = (position #\: text) then (position #\: text :start (1+ colon))
-               while colon
-                 thereis (and (>= colon 4)
-                              (or (string-equal "asdf" text :start2 (- colon 4) :end2 colon)
-                                  (string-equal "uiop" text :start2 (- colon 4) :end2 colon)))))))
-
-(defun library-form-p (form)
-  "True when FORM requires a module, or uses a symbol of ASDF or of a manager of libraries."
-  (labels ((uses-p (part)
-             (cond ((consp part) (or (uses-p (car part)) (uses-p (cdr part))))
-                   (t (and part (symbolp part) (library-symbol-p part))))))
-    (and (consp form) (or (eq (car form) 'require) (uses-p form)))))
-
-(defun script-p (file)
-  "True when FILE begins with a form (REQUIRE ...), behind comments."
-  (let ((text (file-text file)))
-    (when text
-      (with-input-from-string (in text)
-        (loop for char = (peek-char t in nil nil)
-              while (eql char #\;) do (read-line in nil)
-              finally (return (let ((start (file-position in)) (head "(require "))
-                                (and char
-                                     (<= (+ start (length head)) (length text))
-                                     (string-equal head text :start2 start :end2 (+ start (length head)))))))))))
-
-(defun load-libraries-of (file)
-  "Evaluate the forms with which FILE, a script, begins and which load libraries. COMPILE-FILE would read what comes
-after them before they run. The first that cannot be read is left to it."
-  (with-open-file (in file)
-    (let ((*package* *package*) (*readtable* (readtable-for file))
-          (*load-pathname* file) (*load-truename* (truename file)))
-      (loop for form = (handler-case (call-user-code (lambda () (read in nil in)))
-                         (error () nil))
-            while (library-form-p form)
-            do (call-user-code (lambda () (eval form)))))))
-
-(defun prepare-file (file)
-  "Load what FILE needs so that the whole of it can be read."
-  (when (and (not (find-package "ASDF")) (names-asdf-p file))
-    (load-asdf))
-  (when (script-p file)
-    (load-libraries-of file)))

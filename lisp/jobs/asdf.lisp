@@ -19,12 +19,16 @@
        (handler-bind ((warning #'muffle-warning))
          (require "ASDF"))))))
 
+(defun asdf-package-p (name)
+  "True when NAME is that of a package that comes with ASDF."
+  (and (member (subseq name 0 (position #\/ name)) '("ASDF" "ASDF-USER" "UIOP") :test #'string=) t))
+
 (defun asdf-missing-p (condition)
   "True when CONDITION says that a text cannot be read because ASDF is not loaded yet."
   (and (typep condition 'reader-error)
        (not (find-package "ASDF"))
        (let ((package (package-error-package condition)))
-         (and (stringp package) (member package '("ASDF" "UIOP") :test #'string=) t))))
+         (and (stringp package) (asdf-package-p package)))))
 
 (defun call-reading (function)
   "Call FUNCTION, which reads, and return its values. When what it reads names ASDF, load that and call FUNCTION again."

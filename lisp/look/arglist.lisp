@@ -51,20 +51,6 @@ tell where its source is."
   (format nil "~A~:[, arguments not recorded~; ~:*~A~]" (name-text name)
           (second (name-arglist-members name))))
 
-(defun declared-type-p (name)
-  "True when the type of the function NAME was declaimed, and is not what the compiler found."
-  (eq :declared (known :function :where-from name)))
-
-(defun function-type-text (name)
-  "Return the type of the function NAME as text, or NIL when nothing is known. A type can be
-declaimed before there is a function."
-  (type-text 1000
-             (cond ((and (symbolp name) (or (macro-function name) (special-operator-p name))) nil)
-                   ((fboundp name) (introspect "FUNCTION-TYPE" name))
-                   ((declared-type-p name)
-                    (let ((type (known :function :type name)))
-                      (type-specifier type))))))
-
 (defun declaimed (name)
   "Return what is declaimed of the function NAME, a list of strings."
   (let ((inline (known :function :inlinep name)))

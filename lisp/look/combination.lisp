@@ -7,7 +7,8 @@
 
 (defparameter *protocol*
   '(compute-applicable-methods sb-mop:compute-applicable-methods-using-classes sb-mop:compute-effective-method
-    sb-mop:compute-discriminating-function method-qualifiers sb-mop:method-specializers)
+    sb-mop:compute-discriminating-function method-qualifiers sb-mop:method-specializers
+    sb-mop:generic-function-lambda-list sb-mop:generic-function-name)
   "The generic functions by which a program can decide otherwise than the standard which methods run.")
 
 (defun system-method-p (method)
@@ -38,7 +39,7 @@
 (defun harmless-name-p (name)
   "True when the function NAME does nothing to what is there."
   (or (member name '(nconc gensym method-qualifiers sb-mop:method-specializers method-combination-error
-                     invalid-method-error))
+                     invalid-method-error sb-mop:generic-function-lambda-list sb-mop:generic-function-name))
       (member name (list +qualifier-check+ +combination-options+))
       (and (not (eq name +coerce-callable+))
            (let ((info (known :function :info name)))
@@ -146,6 +147,7 @@ list of its kind and a text, where there is none."
 
 (defun calls-next-p (method)
   "Return T when the code of METHOD has CALL-NEXT-METHOD in it, :NO when it has not, NIL when SBCL does not tell."
+  (when (typep method 'sb-mop:standard-accessor-method) (return-from calls-next-p :no))
   (let* ((function (method-function method))
          (xrefs (and function +next-method-call+ (packed-xrefs (simple-function function)))))
     (when xrefs

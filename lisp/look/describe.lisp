@@ -192,6 +192,35 @@ OFFSET on."
     (when package
       (object "nature" "PACKAGE" "documentation" (doc-text package t)))))
 
+(defun declared-type-p (name)
+  "True when the type of the function NAME was declaimed, and is not what the compiler found."
+  (eq :declared (known :function :where-from name)))
+
+(defun function-type-text (name)
+  "Return the type of the function NAME as text, or NIL when nothing is known. A type can be
+declaimed before there is a function."
+  (type-text 1000
+             (cond ((and (symbolp name) (or (macro-function name) (special-operator-p name))) nil)
+                   ((fboundp name) (introspect "FUNCTION-TYPE" name))
+                   ((declared-type-p name)
+                    (let ((type (known :function :type name)))
+                      (type-specifier type))))))
+
+(defun further-data (symbol)
+  "Return what else SYMBOL names, as JSON objects: what the compiler knows by that name and is none of the usual natures."
+  (flet ((thing (present nature type &rest members)
+           (and present (make-json-object (list* "nature" nature (append members (list "sources" (source-data symbol type))))))))
+    (remove nil
+            (list (thing (gethash symbol method-combinations) "METHOD COMBINATION" :method-combination
+                         "documentation" (doc-text symbol 'method-combination))
+                  (thing (and (compiler-macro-function symbol) (not (fboundp symbol))) "COMPILER MACRO" :compiler-macro
+                         "arglist" (recorded-arglist (compiler-macro-function symbol)))
+                  (thing (and (declared-type-p symbol) (not (fboundp symbol))) "DECLAIMED FUNCTION" :function
+                         "type" (function-type-text symbol))
+                  (thing (known :declaration :known symbol) "DECLARATION" :declaration)
+                  (thing (eq :alien (known :variable :kind symbol)) "ALIEN VARIABLE" :variable)
+                  (thing (member (known :alien-type :kind symbol) '(:primitive :defined)) "ALIEN TYPE" :alien-type)))))
+
 (define-operation "describe" (name package offset limit)
   "Tell all that the symbol NAME of PACKAGE names; of a generic function LIMIT methods from OFFSET on."
   (multiple-value-bind (symbol status setf in) (named-symbol name package)
@@ -207,8 +236,10 @@ OFFSET on."
                  "in" (package-name in)
                  "natures" (natures symbol)
                  "features" (feature-names)
-                 "things" (remove nil (list (callable-data symbol offset limit) (setf-data symbol) (class-data symbol)
-                                            (variable-data symbol) (named-package-data symbol)))
+                 "things" (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol)
+                                                    (class-data symbol) (variable-data symbol)))
+                                  (further-data symbol)
+                                  (remove nil (list (named-package-data symbol))))
                  "properties" (loop for (key) on (symbol-plist symbol) by #'cddr
                                     ;; It can be circular.
                                     repeat 1000 collect (plain-text 100 key))))))))

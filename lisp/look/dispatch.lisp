@@ -30,6 +30,9 @@ Names are looked up in PACKAGE."
   (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
     (flet ((symbol-of () (values (named-symbol text package))))
       (cond ((string= kind "name") (named-argument (symbol-of)))
+            ;; No method is for a keyword that is not there, and none comes to be by the question.
+            ((and (string= kind "symbol") (eql 0 (position #\: text)) (not (find-symbol (token-name (subseq text 1)) "KEYWORD")))
+             (list :value (make-symbol (token-name (subseq text 1)))))
             ((string= kind "symbol") (list :value (symbol-of)))
             ((string= kind "eql") (or (global-value (symbol-of)) (list :value (symbol-of))))
             (t (let ((value (ignore-errors (literal kind text))))

@@ -1,4 +1,4 @@
-;;;; What a change of a definition concerns: the methods, classes and instances that go by it, and the tests that reach it.
+;;;; What a change of a definition concerns: who calls it, the methods that go by it, and the tests that reach it.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -113,58 +113,6 @@ besides whether they are too many to follow all."
               "tests" (loop for (nil (file offset form created)) in (page found 0 limit)
                             collect (object "file" file "offset" offset "form" form "changed" (changed-p file created)))
               "testCount" (length found))))))
-
-;;; Classes
-
-(defun classes-below (class)
-  "Return all classes below CLASS, in the order of answers."
-  (let ((seen (make-hash-table :test 'eq)))
-    (labels ((visit (class)
-               (dolist (subclass (sb-mop:class-direct-subclasses class))
-                 (unless (shiftf (gethash subclass seen) t) (visit subclass)))))
-      (visit class))
-    (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
-
-(defun class-place (class)
-  "Return where CLASS is defined as a JSON object with its name."
-  (or (place-data (introspect "FIND-DEFINITION-SOURCE" class) (class-text class))
-      (object "description" (class-text class))))
-
-(defun instance-count (class)
-  "Return how many instances of CLASS and its subclasses there are, those that are garbage too. Return NIL in a large heap."
-  (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")) (count 0))
-    (when (and function (< (heap-usage) *searched-heap*))
-      (funcall function
-               (lambda (object type size)
-                 (declare (ignore type size))
-                 (when (and (typep object '(or standard-object structure-object condition))
-                            (typep object class))
-                   (incf count)))
-               :dynamic)
-      count)))
-
-(defun accessor-names (class)
-  "Return the functions by which slots of CLASS are read and set, and those that make structures of it, as texts."
-  (remove-duplicates
-   (append (loop for slot in (sb-mop:class-direct-slots class)
-                 append (mapcar #'name-text
-                                (if (structure-description class)
-                                    (remove nil (list (structure-accessor class (sb-mop:slot-definition-name slot))))
-                                    (append (sb-mop:slot-definition-readers slot) (sb-mop:slot-definition-writers slot)))))
-           (let ((description (structure-description class)))
-             (and description
-                  (loop for (name) in (description-constructors description) when name collect (symbol-text name)))))
-   :test #'string=))
-
-(defun class-members (class limit)
-  "Return the members of the answer about what goes by CLASS, with LIMIT classes below it."
-  (let ((below (classes-below class)))
-    (list "class" (class-nature class)
-          "slots" (loop for slot in (sb-mop:class-direct-slots class) collect (symbol-name (sb-mop:slot-definition-name slot)))
-          "accessors" (accessor-names class)
-          "subclassCount" (length below)
-          "subclasses" (mapcar #'class-place (page below 0 limit))
-          "instances" (instance-count class))))
 
 ;;; The operation
 

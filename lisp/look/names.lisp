@@ -129,6 +129,8 @@ symbol (S3.4, S3.5). Where nobody named a package, the answer says when the sess
 (defun type-name-p (symbol)
   "True when SYMBOL names a type, also one that is no type specifier without arguments."
   (or (member (known :type :kind symbol) '(:defined :primitive :instance))
+      ;; Such as SATISFIES, which is nothing without arguments.
+      (and (known :type :expander symbol) t)
       (sb-ext:valid-type-specifier-p symbol)))
 
 (defun natures (symbol)

@@ -52,13 +52,14 @@ order. Else return NIL."
     t))
 
 (defun fit-of (pattern bare name length)
-  "Return how well PATTERN fits the first LENGTH characters of NAME, or NIL: 0 exactly, 1 at the beginning, 2 as words, 3
-anywhere. From 4 on BARE, the pattern without what parts words, is made of beginnings of words; the fewer words the better."
+  "Return how well PATTERN fits the first LENGTH characters of NAME, or NIL. It is 0 exactly, 1 at the beginning, 2 as words
+and 3 anywhere. It is 4 when BARE, the pattern without what parts words, is made of beginnings of words. Then return besides
+how many words NAME has; the fewer the better."
   (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
   (let ((found (search pattern name :end2 length)))
     (cond ((null found)
            (let ((words (and (< 1 (length bare)) (subsequence-p bare name length) (fuzzy-words bare name length))))
-             (and words (+ 4 words))))
+             (and words (values 4 words))))
           ((= length (length pattern)) 0)
           ((zerop found) 1)
           ((loop for start = found then (search pattern name :start2 (1+ start) :end2 length)
@@ -67,8 +68,8 @@ anywhere. From 4 on BARE, the pattern without what parts words, is made of begin
           (t 3))))
 
 (defun fit-function (pattern)
-  "Return a function of a symbol that returns how well PATTERN fits its name, whatever the case, or NIL. Names with slips
-of typing come last."
+  "Return a function of a symbol that returns how well PATTERN fits its name, whatever the case, or NIL. It returns besides
+a number that tells apart what fits so: the less the better. Names with slips of typing come last."
   (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
          (bare (remove-if-not #'alphanumericp pattern))
          (most (nearness pattern))
@@ -78,8 +79,10 @@ of typing come last."
       (let* ((name (symbol-name symbol)) (length (length name)))
         (when (> length (length buffer)) (setf buffer (make-string (* 2 length))))
         (put-upper-case name buffer)
-        (or (fit-of pattern bare buffer length)
-            (let ((far (and slips (funcall slips name)))) (and far (+ 100 far))))))))
+        (multiple-value-bind (fit words) (fit-of pattern bare buffer length)
+          (if fit
+              (values fit (or words 0))
+              (let ((far (and slips (funcall slips name)))) (and far (values 5 far)))))))))
 
 ;;; Whose a package is
 
@@ -141,25 +144,31 @@ they are the external ones of all but KEYWORD, and those of the packages in USER
                            (when (names-something-p symbol) (funcall visit symbol)))))))))
 
 (defun found-before-p (one other)
-  "The order of what was found, lists of how well it fits, a number for its package, the length of its name and it."
+  "The order of what was found, lists of how well it fits, a number for its package, two for its name and it."
   (loop for a in one for b in other
         do (cond ((not (integerp a)) (return (symbol-before-p a b)))
                  ((/= a b) (return (< a b))))))
+
+(defun package-rank (package users)
+  "Return 0 when PACKAGE is in the table USERS, 2 when it is one of SBCL's own, and else 1."
+  (cond ((gethash package users) 0)
+        ((and package (sb-ext:package-locked-p package) (not (eq package (find-package "COMMON-LISP")))) 2)
+        (t 1)))
 
 (defun ranked-symbols (pattern package type inherited users)
   "Return the symbols that PATTERN fits, the best first. PACKAGE, TYPE and INHERITED are as for the operation, and USERS is
 a table of the user's packages."
   (let ((fit (fit-function pattern)) (found '()) (seen (make-hash-table :test 'eq)))
     (map-candidates (lambda (symbol)
-                      (let ((fits (funcall fit symbol)))
+                      (multiple-value-bind (fits far) (funcall fit symbol)
                         (when (and fits
                                    (or (null type) (of-type-p symbol type))
                                    (not (shiftf (gethash symbol seen) t)))
-                          (push (list fits (if (gethash (symbol-package symbol) users) 0 1)
+                          (push (list fits (package-rank (symbol-package symbol) users) far
                                       (length (symbol-name symbol)) symbol)
                                 found))))
                     package inherited users)
-    (mapcar #'fourth (sort found #'found-before-p))))
+    (mapcar #'fifth (sort found #'found-before-p))))
 
 (defun first-line (text)
   "Return the first line of TEXT that says something, at most 120 characters of it, or NIL."
@@ -175,12 +184,21 @@ a table of the user's packages."
   (let ((type (cond ((string= label "VARIABLE") 'variable)
                     ((string= label "CLASS") 'type)
                     ((string/= label "SYMBOL") 'function))))
-    (and type (first-line (doc-text symbol type)))))
+    (first-line (if type
+                    (doc-text symbol type)
+                    (or (doc-text symbol 'type) (doc-text (list 'setf symbol) 'function))))))
+
+(defun prefixed (pattern)
+  "Return the package that PATTERN names before a colon, and what stands behind that; NIL and PATTERN when it names none."
+  (multiple-value-bind (prefix rest) (split-prefix pattern)
+    (let ((package (and prefix (let ((*package* (session-package))) (find-package (string-upcase prefix))))))
+      (if package (values package rest) (values nil pattern)))))
 
 (define-operation "ranked-apropos" (pattern package type inherited roots offset limit)
   "Search for PATTERN in the names of symbols, the best first, and the user's packages before others. ROOTS are the
 directories of the user's files. The rows, of which LIMIT are told from OFFSET on, also have a line of documentation."
-  (let ((found (ranked-symbols pattern (and package (named-package package)) type inherited (users-packages roots))))
+  (let ((found (multiple-value-bind (home rest) (if package (values (named-package package) pattern) (prefixed pattern))
+                 (ranked-symbols rest home type inherited (users-packages roots)))))
     (call-user-code
      (lambda ()
        (object "total" (length found)

@@ -26,19 +26,26 @@
                                (t (not (equalp literal value)))))
            (error () nil)))))
 
+(defun inline-p (definition)
+  "True when the function of DEFINITION is declaimed inline."
+  (eq (known :function :inlinep (definition-name definition)) 'inline))
+
 (defun compiled-in-p (definition)
-  "True when users of DEFINITION have its code compiled in."
+  "True when users of DEFINITION have its code or its value compiled in."
   (case (definition-kind definition)
-    ((:macro :compiler-macro) t)
-    (:function (and (eq (known :function :inlinep (definition-name definition)) 'inline) t))))
+    ((:macro :compiler-macro :symbol-macro :constant) t)
+    (:function (or (definition-inlined definition) (inline-p definition)))))
+
+(defun telling-part (definition form)
+  "Return the part of the text FORM that tells what DEFINITION is: of a variable or a constant its value."
+  (if (and form (member (definition-kind definition) '(:variable :constant)))
+      (values (form-value form (definition-name definition)))
+      form))
 
 (defun form-before (definition text)
   "Return the form of DEFINITION, or of a variable its value, as it was when it was made; TEXT is that of its file then."
   (or (definition-baseline definition)
-      (let ((form (form-of definition text)))
-        (if (and form (eq (definition-kind definition) :variable))
-            (values (form-value form (definition-name definition)))
-            form))))
+      (telling-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
   "Keep the forms of what the load SERIAL of FILE, of TEXT, made, and the one after it did not: it can come back."
@@ -75,11 +82,27 @@ the place of; VALUES is of a TOUCHED."
           collect definition))
 
 (defun changed-names (pairs old-text text)
-  "Return the names of the macros and inline functions in PAIRS, from ENTER, whose forms have changed."
+  "Return the names in PAIRS, from ENTER, of what is compiled into its users and has another form in TEXT than before."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
-          when (and (compiled-in-p new) (not (equal (form-before old old-text) (form-of new text))))
+          when (and (or (compiled-in-p new) (compiled-in-p old))
+                    (not (equal (form-before old old-text) (telling-part new (form-of new text)))))
             collect (definition-name new))))
+
+(defun changed-kinds (file serial)
+  "Return the names of what the load SERIAL of FILE made a macro and is a function now, or the other way round."
+  (let ((names '()))
+    (map-file-definitions
+     (lambda (definition)
+       (let ((kind (definition-kind definition)) (name (definition-name definition)))
+         (when (and (= serial (definition-serial definition))
+                    (member kind '(:macro :function))
+                    (symbolp name)
+                    (fboundp name)
+                    (not (eq (eq kind :macro) (and (macro-function name) t))))
+           (push name names))))
+     file)
+    names))
 
 (defun same-method-p (one other)
   "True when the methods ONE and OTHER, of the same function, are for the same arguments."
@@ -105,3 +128,56 @@ the place of; VALUES is of a TOUCHED."
                                          (took-place-p (cdr entry) other)))
                                   methods))
         when taker collect (list name (cdr taker) other)))
+
+;;; Who was compiled with what has changed
+
+(defun token-in-p (name form)
+  "True when the text FORM, from PLAIN-FORM, has the symbol NAME in it, and not in a string."
+  (let ((end (length form)) (index 0))
+    (flet ((part-p (place) (and (< -1 place end) (not (find (char form place) " ()'`,\"#;:|")))))
+      (loop while (< index end)
+            do (let ((char (char form index)))
+                 (cond ((char= char #\\) (incf index 2))
+                       ((char= char #\") (setf index (quoted-end form index end)))
+                       ((and (string-equal name form :start2 index :end2 (min end (+ index (length name))))
+                             (not (part-p (1- index)))
+                             (not (part-p (+ index (length name)))))
+                        (return t))
+                       (t (incf index))))))))
+
+(defun definition-function (definition)
+  "Return the function of DEFINITION, a simple one, or NIL when it is of something else."
+  (let ((identity (definition-identity definition)))
+    (case (definition-kind definition)
+      (:method (let ((function (method-function identity))) (and function (simple-function function))))
+      ((:function :macro) (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
+
+(defun uses-in-texts (symbol fresh)
+  "Return lists of SYMBOL, a user and its function, as USES-OF does. Users are what forms define that name SYMBOL in the texts
+of the files that were loaded. SBCL has no cross references of symbol macros."
+  (let ((uses '()))
+    (loop for file being the hash-values of **files**
+          for text = (source-file-text file)
+          for forms = (and text (search (symbol-name symbol) text :test #'char-equal) (forms-of text))
+          do (map-file-definitions
+              (lambda (definition)
+                (let ((function (definition-function definition)) (number (definition-number definition)))
+                  ;; What an older load made has no form in this text.
+                  (when (and forms function number (< number (length forms))
+                             (>= (definition-serial definition) (source-file-serial file))
+                             (current-p definition)
+                             (not (member (function-source function) fresh :test #'eq))
+                             (token-in-p (symbol-name symbol) (aref forms number)))
+                    (push (list symbol (definition-name definition) function) uses))))
+              file))
+    uses))
+
+(defun note-outdated (names fresh)
+  "Note the users of NAMES, of what changed and is compiled in, but those in code of the sources FRESH."
+  (when names
+    (let ((uses (append (uses-of names fresh)
+                        (loop for name in names
+                              when (and (symbolp name) (eq (known :variable :kind name) :macro))
+                                append (uses-in-texts name fresh)))))
+      (setf **outdated** (let ((all (union uses **outdated** :test #'equal)))
+                           (subseq all 0 (min (length all) *outdated-limit*)))))))

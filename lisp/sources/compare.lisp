@@ -24,13 +24,20 @@
                      when (funcall wanted definition)
                        collect (item-data definition "file" (source-file-path file)))))
 
+(defun defines-p (file name kinds)
+  "True when FILE has a definition of NAME, of one of KINDS."
+  (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
+
 (defun outdated-of (files)
-  "Return the outdated uses of what FILES define."
+  "Return the outdated uses of what FILES define, or by what they define."
   (remove-if-not (lambda (use)
-                   (some (lambda (file)
-                           (some (lambda (kind) (gethash (cons kind (first use)) (source-file-definitions file)))
-                                 '(:macro :compiler-macro :function)))
-                         files))
+                   (destructuring-bind (used user function) use
+                     (let ((method (method-of function user)))
+                       (some (lambda (file)
+                               (or (defines-p file used '(:macro :compiler-macro :function :constant :symbol-macro))
+                                   (defines-p file user '(:macro :function))
+                                   (and method (gethash method (source-file-definitions file)))))
+                             files))))
                  (outdated-uses)))
 
 (defun double-data (double)

@@ -103,13 +103,14 @@ defined in PACKAGES."
             (bounded-members "disk" (remove nil (mapcar #'disk-data files)))
             (bounded-members "outdated" (outdated-data (outdated-of files))))))
 
-(defun compare-files (paths package)
+(defun compare-files (paths package limit)
   "Return as a JSON object where the image differs from the files PATHS, native names, that were loaded. With PACKAGE it
-is where the image differs from any file in the names of that."
+is where the image differs from any file in the names of that. LIMIT differences of a kind are told, or as usual."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)
-       (let ((files (if package (files-of-package package) (known-files paths))))
+       (let ((*told-limit* (or limit *told-limit*))
+             (files (if package (files-of-package package) (known-files paths))))
          (if (or files package)
              (make-json-object
               (comparison files

@@ -111,6 +111,8 @@ Return the members that tell of it."
       (multiple-value-bind (gone left) (forget-all (old-definitions file))
         ;; A generic function goes with its last method, which goes without saying.
         (when gone (setf left (nth-value 1 (forget-all (old-definitions file)))))
-        (list "gone" (page gone 0 *told-limit*)
+        ;; Nothing tells later of what is gone.
+        (list "gone" (page gone 0 (* 10 *told-limit*))
               "goneTotal" (length gone)
-              "left" (page left 0 *told-limit*))))))
+              "left" (page left 0 *told-limit*)
+              "leftTotal" (length left))))))

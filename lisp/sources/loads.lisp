@@ -104,7 +104,8 @@ Else a form that begins BY made it, unless a load of those TOUCHED did so."
         for definition in definitions
         for key = (key-of definition)
         for old = (gethash key table)
-        do (setf (gethash key table) definition)
+        do (setf (gethash key table) definition
+                 (definition-inlined definition) (and (eq (definition-kind definition) :function) (inline-p definition)))
         when old collect (cons definition old)))
 
 
@@ -125,9 +126,10 @@ Else a form that begins BY made it, unless a load of those TOUCHED did so."
 
 (defun note-file (file definitions touched noted)
   "Note that FILE was loaded to its end and made DEFINITIONS, in the load of TOUCHED, and what is to be told in NOTED."
-  (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file)) (pairs (enter file definitions)))
+  (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file)) (old-serial (source-file-serial file))
+         (pairs (enter file definitions)))
     (multiple-value-bind (text date) (loaded-text (source-file-path file) sources)
-      (unless (equal text old-text) (keep-forms file old-text (source-file-serial file)))
+      (unless (equal text old-text) (keep-forms file old-text old-serial))
       (setf (source-file-serial file) **serial**
             (source-file-failed file) nil
             (source-file-text file) text
@@ -138,7 +140,7 @@ Else a form that begins BY made it, unless a load of those TOUCHED did so."
       (setf (noted-unset noted)
             (append (noted-unset noted)
                     (unset-variables pairs definitions old-text text (touched-values touched))))
-      (changed-names pairs old-text text))))
+      (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
 (defun same-forms-p (old-text text)
   "True when the forms of TEXT that *FORM-NUMBERS* says were there before are the same in OLD-TEXT."

@@ -23,6 +23,11 @@
     (set-syntax-from-char (code-char #xef) #\Space)
     (set-syntax-from-char (code-char #xbb) #\Space)
     (set-syntax-from-char (code-char #xbf) #\Space)
+    ;; A script can begin with the name of its interpreter.
+    (set-dispatch-macro-character #\# #\! (lambda (stream char number)
+                                           (declare (ignore char number))
+                                           (read-line stream)
+                                           (values)))
     (handler-case (funcall function)
       (error () nil))))
 
@@ -45,7 +50,8 @@
         while (< index end)
         do (let ((char (char text index)))
              (cond ((find char '(#\Space #\Tab #\Newline #\Return #\Page)) (incf index))
-                   ((char= char #\;) (setf index (or (position #\Newline text :start index :end end) end)))
+                   ((or (char= char #\;) (and (zerop index) (eql 0 (search "#!" text))))
+                    (setf index (or (position #\Newline text :start index :end end) end)))
                    ((and (char= char #\#) (< (1+ index) end) (char= (char text (1+ index)) #\|))
                     (setf index (skip-comment text index end)))
                    (t (return index))))

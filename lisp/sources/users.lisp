@@ -1,4 +1,4 @@
-;;;; Functions that were compiled with a macro or an inline function as it was before.
+;;;; Functions that were compiled with something as it was before: a macro, an inline function, a constant.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -37,11 +37,14 @@
     (if method (method-name-text name method) (function-name-text name))))
 
 (defun has-inside-p (function kind name)
-  "True when FUNCTION, which has a use of NAME of that KIND, has the code of that compiled in."
+  "True when FUNCTION, which has a use of NAME of that KIND, has the code or the value of that compiled in. True too when
+it takes a macro for a function."
   (case kind
     (:macroexpands t)
-    (:calls (and (eq (known :function :inlinep name) 'inline)
-                 (not (member (fdefinition name) (introspect "FIND-FUNCTION-CALLEES" function) :test #'eq))))))
+    (:references (constantp name))
+    (:calls (or (not (fboundp name))
+                (and (symbolp name) (macro-function name) t)
+                (not (member (fdefinition name) (introspect "FIND-FUNCTION-CALLEES" function) :test #'eq))))))
 
 (defun mentions-p (xrefs names)
   "True when XREFS, packed cross references, can mention one of NAMES: those of the program stand in the vector itself."
@@ -72,18 +75,21 @@ FRESH."
                         xrefs))))))
     uses))
 
-(defun note-outdated (names fresh)
-  "Note the users of NAMES, macros and inline functions that changed, but those in code of the sources FRESH."
-  (when names
-    (let ((uses (uses-of names fresh)))
-      (setf **outdated** (let ((all (union uses **outdated** :test #'equal)))
-                           (subseq all 0 (min (length all) *outdated-limit*)))))))
-
 (defun outdated-uses ()
   "Return the elements of **OUTDATED** that are in force, in the order of how they read."
   (setf **outdated** (remove-if-not (lambda (use) (in-force-p (second use) (third use))) **outdated**))
   (sort (copy-list **outdated**) #'string<
         :key (lambda (use) (format nil "~A ~A" (function-name-text (first use)) (user-text (second use) (third use))))))
+
+(defun use-kind (name)
+  "Return the word for what users of NAME have compiled in."
+  (cond ((consp name) "inline function")
+        ((macro-function name) "macro")
+        ((eq (known :function :inlinep name) 'inline) "inline function")
+        ((compiler-macro-function name) "compiler macro")
+        ((constantp name) "constant")
+        ((eq (known :variable :kind name) :macro) "symbol macro")
+        (t "definition")))
 
 (defun outdated-data (uses)
   "Return USES, from OUTDATED-USES, as JSON objects, one for each thing that changed."
@@ -94,6 +100,6 @@ FRESH."
                (push (user-text user function) (rest group))))
     (loop for (used . users) in (reverse groups)
           collect (object "name" (function-name-text used)
-                          "macro" (json-boolean (and (symbolp used) (macro-function used)))
-                          "users" (page (reverse users) 0 20)
+                          "kind" (use-kind used)
+                          "users" (page (reverse users) 0 *told-limit*)
                           "total" (length users)))))

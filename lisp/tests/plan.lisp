@@ -146,8 +146,7 @@ it is only those that were loaded already."
                         (call-finding-all
                          (lambda ()
                            (let ((found (and system (call-user-code
-                                                     (lambda ()
-                                                       (find-system (string-downcase (string-left-trim "#:" system))))))))
+                                                     (lambda () (find-system system))))))
                              (list "value"
                                    (cond (found (plan-data (list found) known))
                                          (system (object "missing" (string-downcase system) "known" (known-systems)))

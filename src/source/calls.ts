@@ -1,11 +1,10 @@
 /** Decides where a source calls or mentions a function, and with which arguments. */
 
-import { bindingsIn } from './bindings.ts';
 import { type Argument, argumentOf, elementsOf } from './fits.ts';
-import { bareName, type Form, readForm, resolve } from './form.ts';
+import { bareName, type Form, resolve } from './form.ts';
 import { MARK } from './lexer.ts';
-import { TopLevelForms } from './position.ts';
 import type { SourceText } from './text.ts';
+import { operatorOf, walkSource } from './walk.ts';
 
 /** A call or mention that begins at START. ARGS are those of a call; HOW says what else it is. */
 export interface Mention {
@@ -16,21 +15,29 @@ export interface Mention {
   top: number;
   args?: Argument[];
   how?: string;
+  /** Whether it stands as the place of a SETF, where a function of that name is not called. */
+  place?: true;
 }
 
 /** The operators of Common Lisp that define functions and macros for a part of the code. */
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-interface Walk {
-  callee: string;
-  /** Packages by which the callee may be qualified; a lower part of the name of another is another symbol. */
+/** A symbol as it is looked for in a part of a source. */
+export interface Wanted {
+  /** Its name without a package. */
+  name: string;
+  /** Packages by which it may be qualified; a lower part of the name of another is another symbol. */
   homes: ReadonlySet<string>;
-  /** Whether the name alone is the callee in the package that the text is read in. */
+  /** Whether the name alone is the symbol in the package that the text is read in. */
   bare: boolean;
+}
+
+interface Walk extends Wanted {
   setf: boolean;
   top: number;
   found: Mention[];
   seen: Set<Form>;
+  places: Set<Form>;
 }
 
 /** Returns the mentions of CALLEE, a bare name, in SOURCE under FEATURES. HOMES are the names
@@ -43,60 +50,22 @@ export function mentionsIn(
   setf: boolean,
 ): Mention[] {
   const found: Mention[] = [];
-  if (!source.text.toUpperCase().includes(callee)) return found;
-  const forms = new TopLevelForms(source, features);
-  for (let n = 0; ; n++) {
-    const top = forms.start(n);
-    if (top === undefined) return found;
-    const end = forms.start(n + 1) ?? source.text.length;
-    if (!source.text.slice(top, end).toUpperCase().includes(callee)) continue;
-    const form = readForm(source.text, top, features);
-    const home = forms.packageAt(top);
-    const bare = home === undefined || homes.has(home);
-    if (form) walk(form, { callee, homes, bare, setf, top, found, seen: new Set() }, 0, false);
-  }
-}
-
-/** Notes what FORM mentions. DEPTH counts backquotes around it, QUOTED says that it is data. */
-function walk(start: Form, state: Walk, depth: number, quoted: boolean): void {
-  const form = resolve(start);
-  if (form === undefined || state.seen.has(form)) return;
-  if (form.kind === 'comma') {
-    if (form.car) walk(form.car, state, Math.max(0, depth - 1), quoted);
-    return;
-  }
-  // The reader evaluates what stands behind #. wherever that is.
-  if (form.kind === 'made' && form.car) walk(form.car, state, 0, false);
-  if (form.kind !== 'cons') return;
-  state.seen.add(form);
-  const elements = elementsOf(form) ?? partsOf(form);
-  if (shadows(elements, state)) return;
-  note(form, elements, state, depth > 0 || quoted);
-  const operator = operatorOf(elements[0]);
-  const inner = form.template ? depth + 1 : depth;
-  const bindings = quoted || inner > 0 ? new Map<Form, Form[]>() : bindingsIn(elements);
-  for (const element of elements)
-    for (const each of bindings.get(element) ?? [element])
-      walk(each, state, inner, quoted || operator === 'QUOTE');
+  walkSource(source, features, [callee], (top, home) => {
+    const wanted = { name: callee, homes, bare: home === undefined || homes.has(home) };
+    const places = new Set<Form>();
+    return {
+      visit: (form, elements, data, seen) =>
+        note(form, elements, { ...wanted, setf, top, found, seen, places }, data),
+      skips: (elements) => shadows(elements, wanted),
+    };
+  });
+  return found;
 }
 
 /** Tells whether a form of ELEMENTS defines a local function or macro of the callee's name: what it has is of that. */
-function shadows([operator, bindings]: readonly Form[], state: Walk): boolean {
-  if (!LOCAL.includes(resolve(operator)?.name ?? '')) return false;
-  return (elementsOf(bindings) ?? []).some((binding) => isCallee(elementsOf(binding)?.[0], state));
-}
-
-/** Gives the elements of a list with a dot. */
-function partsOf(form: Form): Form[] {
-  const parts: Form[] = [];
-  let cell: Form | undefined = form;
-  for (; cell?.kind === 'cons' && parts.length < 10_000; cell = resolve(cell.cdr))
-    if (cell.car) parts.push(cell.car);
-  return cell ? [...parts, cell] : parts;
-}
-
-function operatorOf(form: Form | undefined): string {
-  return resolve(form)?.name ?? '';
+function shadows([operator, bindings]: readonly Form[], wanted: Wanted): boolean {
+  if (!LOCAL.includes(operatorOf(operator))) return false;
+  return (elementsOf(bindings) ?? []).some((binding) => isNamed(elementsOf(binding)?.[0], wanted));
 }
 
 function note(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
@@ -106,11 +75,14 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
     return;
   }
   const { start } = form;
-  const { top } = state;
-  if (isCallee(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data) });
-  else if (operatorOf(first) === 'FUNCTION' && isCallee(second, state)) {
+  const { top, places } = state;
+  if (operatorOf(first) === 'SETF')
+    for (const place of elements.filter((_, index) => index % 2 === 1)) places.add(place);
+  const place = places.has(form) && { place: true as const };
+  if (isNamed(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data), ...place });
+  else if (operatorOf(first) === 'FUNCTION' && isNamed(second, state)) {
     state.found.push({ start, top, how: 'as a function' });
-  } else if (operatorOf(first) === 'QUOTE' && isCallee(second, state)) {
+  } else if (operatorOf(first) === 'QUOTE' && isNamed(second, state)) {
     state.found.push({ start, top, how: 'as a name' });
   } else if (bareName(first) === 'FUNCALL' && second && isReference(second, state)) {
     state.seen.add(second);
@@ -123,7 +95,7 @@ function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: bool
   if (bareName(elements[0]) !== 'SETF') return;
   elements.slice(1).forEach((place, index) => {
     const parts = elementsOf(place) ?? [];
-    if (index % 2 === 0 && isCallee(parts[0], state)) {
+    if (index % 2 === 0 && isNamed(parts[0], state)) {
       const call = callOf(parts.slice(1), data);
       state.found.push({
         start: form.start,
@@ -138,14 +110,15 @@ function callOf(args: readonly Form[], data: boolean): { args?: Argument[]; how?
   return data ? { how: 'in a backquote or as data' } : { args: args.map(argumentOf) };
 }
 
-function isReference(form: Form | undefined, state: Walk): boolean {
+function isReference(form: Form | undefined, wanted: Wanted): boolean {
   const [operator, name] = elementsOf(form) ?? [];
-  return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isCallee(name, state);
+  return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isNamed(name, wanted);
 }
 
-function isCallee(form: Form | undefined, { callee, homes, bare }: Walk): boolean {
+/** Returns whether FORM is the symbol that is WANTED. */
+export function isNamed(form: Form | undefined, { name: wanted, homes, bare }: Wanted): boolean {
   const atom = resolve(form);
-  if (atom?.kind !== 'atom' || bareName(atom) !== callee) return false;
+  if (atom?.kind !== 'atom' || bareName(atom) !== wanted) return false;
   const name = atom.name ?? '';
   const mark = name.lastIndexOf(MARK);
   return mark === -1 ? bare : homes.has(name.slice(0, mark).replace(MARK, ''));

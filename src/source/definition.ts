@@ -14,6 +14,8 @@ export interface Definition {
    *  its lambda list. */
   slots?: string[];
   accessors?: string[];
+  /** Keywords that initialize the slots of a class. */
+  initargs?: string[];
   constructors?: Map<string, LambdaList | undefined>;
 }
 
@@ -43,13 +45,14 @@ function isList(form: Form): boolean {
 }
 
 function withList(base: Definition, form: Form | undefined): Definition | undefined {
-  const lambdaList = lambdaListOf(form);
+  const lambdaList = lambdaListOf(form, base.operator === 'DEFMACRO');
   return lambdaList && { ...base, lambdaList };
 }
 
 function classParts(slots: Form | undefined): Partial<Definition> {
   const names: string[] = [];
   const accessors: string[] = [];
+  const initargs: string[] = [];
   for (const slot of elementsOf(slots) ?? []) {
     const parts = elementsOf(slot) ?? [slot];
     names.push(bareName(parts[0]));
@@ -60,18 +63,26 @@ function classParts(slots: Form | undefined): Partial<Definition> {
         accessors.push(writer ? `(SETF ${bareName(writer)})` : bareName(value));
       if (['ACCESSOR', 'READER'].includes(bareName(parts[i]))) accessors.push(bareName(value));
       if (bareName(parts[i]) === 'ACCESSOR') accessors.push(`(SETF ${bareName(value)})`);
+      if (bareName(parts[i]) === 'INITARG') initargs.push(bareName(value));
     }
   }
-  return { slots: names, accessors, constructors: new Map() };
+  return { slots: names, accessors, initargs, constructors: new Map() };
 }
 
 function structureParts(name: string, options: readonly Form[], body: readonly Form[]): Partial<Definition> {
-  const slots = body.map((slot) => bareName(elementsOf(slot)?.[0] ?? slot)).filter((slot) => slot !== '');
+  const described = body.map((slot) => elementsOf(slot) ?? [slot]).filter(([slot]) => bareName(slot) !== '');
+  const slots = described.map(([slot]) => bareName(slot));
   const given = options.map((option) => elementsOf(option) ?? [option]);
   const option = (wanted: string) => given.find(([key]) => bareName(key) === wanted);
+  const named = (wanted: string, usual: string) => nameOr(option(wanted), usual);
+  // The option alone is for no prefix.
   const conc = option('CONC-NAME');
-  const prefix = conc === undefined ? `${name}-` : nameOrNothing(conc[1]);
-  const constructors = given.filter(([key]) => bareName(key) === 'CONSTRUCTOR');
+  const prefix = conc ? nameOr(conc, '') : `${name}-`;
+  const readers = described.map(([slot, , ...more]) => {
+    const fixed = more.findIndex((each) => bareName(each) === 'READ-ONLY');
+    const reader = prefix + bareName(slot);
+    return fixed !== -1 && bareName(more[fixed + 1]) !== 'NIL' ? [reader] : [reader, `(SETF ${reader})`];
+  });
   // What an included structure has is not known here, so its slots may be keywords, too.
   const plain: LambdaList = {
     required: 0,
@@ -80,21 +91,21 @@ function structureParts(name: string, options: readonly Form[], body: readonly F
     keys: slots,
     otherKeys: option('INCLUDE') !== undefined,
   };
-  const made =
-    constructors.length === 0 ? [[undefined, undefined]] : constructors.map((each) => each.slice(1));
+  const constructors = given.filter(([key]) => bareName(key) === 'CONSTRUCTOR');
+  const made: (readonly (Form | undefined)[])[] = constructors.length === 0 ? [[]] : constructors;
   return {
     slots,
-    accessors: slots.map((slot) => prefix + slot),
+    accessors: [...readers.flat(), named('COPIER', `COPY-${name}`), named('PREDICATE', `${name}-P`)],
     constructors: new Map(
-      made.map(([called, list]) => [
-        called ? bareName(called) : `MAKE-${name}`,
-        list ? lambdaListOf(list) : plain,
-      ]),
+      made.map((each) => [nameOr(each, `MAKE-${name}`), each[2] ? lambdaListOf(each[2]) : plain]),
     ),
   };
 }
 
-function nameOrNothing(form: Form | undefined): string {
-  const name = form ? bareName(form) : '';
+/** Returns the name in OPTION, of a structure; USUAL when there is no option or nothing in it, and '' when it is NIL. */
+function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string): string {
+  const form = option?.[1];
+  if (form === undefined) return usual;
+  const name = bareName(form);
   return name === 'NIL' ? '' : name;
 }

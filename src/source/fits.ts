@@ -11,10 +11,12 @@ export interface LambdaList {
   /** Names of the keywords it takes; undefined when it takes none. */
   keys?: string[];
   otherKeys: boolean;
+  /** Of a macro, what the lists take that stand for its required parameters, by their positions. */
+  inner?: Map<number, LambdaList>;
 }
 
-/** What stands as an argument: a keyword by its name, something else, or what may be any number of arguments. */
-export type Argument = { keyword?: string; unknown?: boolean };
+/** What stands as an argument: a keyword by its name, a LIST, something else, or what may be any number of arguments. */
+export type Argument = { keyword?: string; unknown?: boolean; list?: Form };
 
 /** Returns the elements of the list FORM; undefined when it is no proper list. */
 export function elementsOf(form: Form | undefined): Form[] | undefined {
@@ -32,9 +34,9 @@ function isEmpty(form: Form): boolean {
   return form.kind === 'atom' && (form.name === undefined || form.name === 'NIL');
 }
 
-/** Returns what the lambda list FORM takes; the parameters of a method may be lists with their specializers. Returns
- *  undefined when it cannot be told. */
-export function lambdaListOf(form: Form | undefined): LambdaList | undefined {
+/** Returns what the lambda list FORM takes. Required parameters may be lists: of a method with their specializers, of
+ *  a MACRO lambda lists again. Returns undefined when it cannot be told. */
+export function lambdaListOf(form: Form | undefined, macro = false): LambdaList | undefined {
   const elements = elementsOf(form) ?? dottedElements(form);
   if (elements === undefined) return undefined;
   const list: LambdaList = {
@@ -57,8 +59,11 @@ export function lambdaListOf(form: Form | undefined): LambdaList | undefined {
       list.keys = [];
       mode = 'keys';
     } else if (name.startsWith('&')) mode = name === '&OPTIONAL' ? 'optional' : 'aux';
-    else if (mode === 'required') list.required++;
-    else if (mode === 'optional') list.optional++;
+    else if (mode === 'required') {
+      const inner = macro && element?.kind === 'cons' ? lambdaListOf(element, true) : undefined;
+      if (inner) list.inner = new Map([...(list.inner ?? []), [list.required, inner]]);
+      list.required++;
+    } else if (mode === 'optional') list.optional++;
     else if (mode === 'keys') list.keys?.push(keyOf(element));
   }
   return list;
@@ -79,20 +84,22 @@ function keyOf(form: Form | undefined): string {
   return bareName(keyword ?? variable);
 }
 
-/** Returns what TEXT, a lambda list, takes; undefined when it is none. */
+/** Returns what TEXT, a lambda list, of a MACRO or not, takes; undefined when it is none. */
 export function parsedLambdaList(
   text: string,
   features: ReadonlySet<string> = new Set(),
+  macro = false,
 ): LambdaList | undefined {
   if (/^\s*(nil|\(\s*\))\s*$/i.test(text)) return { required: 0, optional: 0, rest: false, otherKeys: false };
   const form = readForm(text, 0, features);
-  return form?.kind === 'cons' ? lambdaListOf(form) : undefined;
+  return form?.kind === 'cons' ? lambdaListOf(form, macro) : undefined;
 }
 
 /** Returns what FORM is as an argument. */
 export function argumentOf(form: Form): Argument {
   const { kind, name = '' } = resolve(form) ?? form;
   if (kind === 'made') return { unknown: true };
+  if (kind === 'cons' || elementsOf(form)) return { list: form };
   return kind === 'atom' && name.startsWith(MARK) && name.length > 1 ? { keyword: name.slice(1) } : {};
 }
 
@@ -106,7 +113,19 @@ export function fitOf(list: LambdaList, args: readonly Argument[]): Fit {
   if (args.length < list.required) return `${counted(args.length)}, at least ${list.required} needed`;
   const open = list.rest || list.keys !== undefined;
   if (!open && args.length > positional) return `${counted(args.length)}, at most ${positional} taken`;
-  return list.keys === undefined ? true : keysFit(list, args.slice(positional));
+  const fits = innerFit(list, args);
+  return list.keys === undefined || fits !== true ? fits : keysFit(list, args.slice(positional));
+}
+
+/** Returns whether those of ARGS that a macro takes apart fit. */
+function innerFit({ inner = new Map<number, LambdaList>() }: LambdaList, args: readonly Argument[]): Fit {
+  const fits = [...inner].map(([position, list]): Fit => {
+    const given = args[position]?.list;
+    if (given === undefined) return `argument ${position + 1} is no list`;
+    const fit = fitOf(list, elementsOf(given)?.map(argumentOf) ?? [{ unknown: true }]);
+    return typeof fit === 'string' ? `argument ${position + 1}: ${fit}` : fit;
+  });
+  return fits.find((fit) => typeof fit === 'string') ?? (fits.includes(undefined) ? undefined : true);
 }
 
 function keysFit({ keys = [], otherKeys }: LambdaList, args: readonly Argument[]): Fit {

@@ -83,7 +83,9 @@ function dispatchToken(source: string, start: number, suppressed: boolean): Toke
 function skipBlank(source: string, from: number): number {
   for (let at = endOfRun(BLANKS, source, from); ; at = endOfRun(BLANKS, source, at)) {
     const char = source.charAt(at);
-    if (char === ';') at = source.indexOf('\n', at) + 1 || source.length;
+    // A script can begin with the name of its interpreter.
+    const shebang = at === 0 && source.startsWith('#!');
+    if (char === ';' || shebang) at = source.indexOf('\n', at) + 1 || source.length;
     else if (char === '#' && source.charAt(at + 1) === '|') at = endOfBlockComment(source, at + 2);
     else return at;
   }

@@ -62,13 +62,22 @@ export function unsetLines(unset: readonly UnsetVariable[], total?: number): str
 /** Returns the lines that tell who was compiled with what has changed since. */
 export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number): string[] {
   const lines = outdated.map(
-    ({ name, macro, users, total: all }) =>
-      `Compiled with the ${macro ? 'macro' : 'inline function'} ${name} as it was before: ${users.join(', ')}${moreText(users.length, all)}. Load ${all === 1 ? 'it' : 'them'} again.`,
+    ({ name, kind, users, total: all }) =>
+      `Compiled with the ${kind} ${name} as it was before: ${users.join(', ')}${moreText(users.length, all)}. Load ${all === 1 ? 'it' : 'them'} again.`,
   );
   const more = (total ?? lines.length) - lines.length;
-  return more > 0
-    ? [...lines, `Changed macros and inline functions with such users besides: ${more}.`]
-    : lines;
+  return more > 0 ? [...lines, `What changed with such users besides: ${more}.`] : lines;
+}
+
+/** Tells whether a list of DATA has not all that there is. */
+export function isCut({ old, oldTotal, unset, unsetTotal, outdated, outdatedTotal }: Agreement): boolean {
+  const cut = (items: readonly object[] = [], total = 0) => total > items.length;
+  return (
+    cut(old, oldTotal) ||
+    cut(unset, unsetTotal) ||
+    cut(outdated, outdatedTotal) ||
+    (outdated ?? []).some(({ users, total }) => total > users.length)
+  );
 }
 
 /** Returns the section that tells where the image and the files of a load differ, or undefined when they agree. */
@@ -83,15 +92,16 @@ export function agreementSection(agreement: Agreement | undefined, places: Place
     ...left.map(
       (item) => `Not removed: ${itemsText([item])}, because of ${(item.because ?? []).join(', ')}.`,
     ),
+    ...((agreement.leftTotal ?? 0) > left.length
+      ? [`Not removed besides: ${(agreement.leftTotal ?? 0) - left.length}; compare_image lists them.`]
+      : []),
     ...(left.length > 0 ? [] : oldLines(old, agreement.oldTotal, places)),
     ...unsetLines(unset, agreement.unsetTotal),
     ...outdatedLines(outdated, agreement.outdatedTotal),
+    ...(isCut(agreement) ? ['compare_image with limit tells the rest.'] : []),
   ];
   return lines.length > 0 ? lines.join('\n') : undefined;
 }
-
-/** Methods that were defined twice of which a load tells. */
-const DOUBLES = 5;
 
 function doubleLines(
   doubles: NonNullable<Agreement['doubles']>,
@@ -99,12 +109,11 @@ function doubleLines(
   placeOf: ReturnType<typeof formPlaces>,
 ): string[] {
   if (doubles.length === 0) return [];
-  const shown = doubles.slice(0, DOUBLES);
-  const each = shown.map(
+  const each = doubles.map(
     ({ kind, name, file, form, other }) =>
       `${kind} ${name} at ${placeOf(file, form)}, before at ${placeOf(file, other)}`,
   );
   return [
-    `Defined twice in this load, the later counts: ${each.join('; ')}${moreText(shown.length, total)}.`,
+    `Defined twice in this load, the later counts: ${each.join('; ')}${moreText(doubles.length, total)}.`,
   ];
 }

@@ -127,6 +127,56 @@ test('a system, after a load of what changed in it', async () => {
   expect(await compare({ system: 'toy' })).toBe('b.lisp is gone from the disk since it was loaded.');
 });
 
+test('a system whose files are those of its parts', async () => {
+  put(
+    'parts.asd',
+    '(defsystem "parts" :depends-on ("parts/core" (:version "parts/more" "1")))',
+    '(defsystem "parts/core" :components ((:file "core")))',
+    '(defsystem "parts/more" :version "1.0" :components ((:file "more")))',
+  );
+  put('core.lisp', '(defpackage "PARTS" (:use "CL"))', '(in-package "PARTS")', '(defun core () 1)');
+  put('more.lisp', '(in-package "PARTS")', '(defun more () 1)');
+  put(
+    'inferred.asd',
+    '(defsystem "inferred" :class :package-inferred-system :depends-on ("inferred/sub/all"))',
+  );
+  put(
+    'sub/all.lisp',
+    '(defpackage "inferred/sub/all" (:use "CL"))',
+    '(in-package "inferred/sub/all")',
+    '(defun all () 1)',
+  );
+  for (const system of ['parts', 'inferred']) {
+    expect(await session.text('load_system', { system })).toContain(`Loaded system ${system}, with `);
+    expect(await compare({ system })).toBe(`The image and system ${system} agree.`);
+  }
+  await session.eval('(defun core () 2)', { package: 'PARTS' });
+  await session.eval('(defun all () 2)', { package: 'inferred/sub/all' });
+  expect(await compare({ system: 'parts' })).toBe(
+    'Another in the image than in the file:\n  function PARTS::CORE of core.lisp:3:1: another in the image, evaluated at TIME by (defun core () 2)',
+  );
+  expect(await compare({ system: 'inferred' })).toContain(
+    'function inferred/sub/all::ALL of sub/all.lisp:3:1',
+  );
+  expect(await compare({ system: 'nowhere' })).toBe(
+    'Nothing of system nowhere was loaded in this image. Load it first.',
+  );
+});
+
+test('as many as asked for, with how many there are', async () => {
+  const names = Array.from({ length: 25 }, (_, n) => `f${n}`);
+  put('e.lisp', PACKAGE, ...names.map((name) => `(defun ${name} () 1)`));
+  await load('e.lisp');
+  put('e.lisp', PACKAGE);
+  expect(await load('e.lisp')).toContain(
+    '\nSuch definitions besides: 5.\nload_file with forget: true removes what its file no longer has.\ncompare_image with limit tells the rest.',
+  );
+  expect(await compare({ path: 'e.lisp' })).toContain('\nNote: limit lists more of each kind.');
+  const all = await compare({ path: 'e.lisp', limit: 25 });
+  expect(all.match(/P::F\d+/g)).toHaveLength(25);
+  expect(all).not.toContain('Note:');
+});
+
 test('its data is there for code', async () => {
   put('e.lisp', PACKAGE, '(defun a () 1)', '(defun b () 1)');
   await load('e.lisp');

@@ -1,6 +1,6 @@
 // ASDF is there when what is read names it, and not before; scripts that require it are loaded whole.
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
@@ -18,13 +18,15 @@ function load(name: string, text: string): Promise<Answer> {
   return session.call('load_file', { path: name });
 }
 
-test.each(['(stringp (asdf:asdf-version))', '(stringp (uiop:getenv "PATH"))'])(
-  '%s loads it',
-  async (form) => {
-    expect(await session.eval('(find-package "ASDF")')).toBe('NIL');
-    expect(await session.call('eval_form', { form })).toEqual({ text: 'T', notices: [], isError: false });
-  },
-);
+test.each([
+  '(stringp (asdf:asdf-version))',
+  '(stringp (uiop:getenv "PATH"))',
+  '(stringp (uiop/os:getenv "PATH"))',
+  '(symbolp (quote asdf-user::x))',
+])('%s loads it', async (form) => {
+  expect(await session.eval('(find-package "ASDF")')).toBe('NIL');
+  expect(await session.call('eval_form', { form })).toEqual({ text: 'T', notices: [], isError: false });
+});
 
 test('a form that does not name it does not load it', async () => {
   await session.call('eval_form', { form: '(list :asdf "asdf:x" (quote asdf))' });
@@ -65,11 +67,7 @@ test('load_file of a file that names it', async () => {
 });
 
 test('load_file of a script that requires it, and loads a system before it uses that', async () => {
-  writeFileSync(join(root.path, 'tiny.asd'), '(asdf:defsystem "tiny" :components ((:file "tiny")))\n');
-  writeFileSync(
-    join(root.path, 'tiny.lisp'),
-    '(defpackage :tiny (:use :cl) (:export #:one))\n(defun tiny:one () 1)\n',
-  );
+  writeTiny();
   expect(
     await load(
       'script.lisp',
@@ -77,6 +75,51 @@ test('load_file of a script that requires it, and loads a system before it uses 
     ),
   ).toEqual({ text: 'Loaded script.lisp', notices: [], isError: false });
   expect(await session.eval('*one*')).toBe('1');
+});
+
+/** Writes the system tiny, unless it is there: its fasl goes by the date. */
+function writeTiny(): void {
+  if (existsSync(join(root.path, 'tiny.asd'))) return;
+  writeFileSync(join(root.path, 'tiny.asd'), '(asdf:defsystem "tiny" :components ((:file "tiny")))\n');
+  writeFileSync(
+    join(root.path, 'tiny.lisp'),
+    '(defpackage :tiny (:use :cl) (:export #:one))\n(defun tiny:one () 1)\n',
+  );
+}
+
+test.each([
+  ['an interpreter', '#!/usr/bin/env -S sbcl --script\n(require :asdf)'],
+  ['a block comment', '#| A script\n   of two lines. |#\n(require "asdf")'],
+  ['a package', '(in-package :cl-user)\n(cl:require :asdf)'],
+  ['EVAL-WHEN', '(eval-when (:compile-toplevel :load-toplevel :execute) (require :asdf))'],
+  ['a condition', '(unless (find-package :asdf)\n  (require :asdf))'],
+  ['a feature', '#-asdf (require :asdf)'],
+])('load_file of a script that begins with %s', async (_, head) => {
+  writeTiny();
+  const rest = '(asdf:load-system "tiny")\n(princ "once")\n(defun two ()\n  (+ 1 (tiny:one)))\n';
+  expect(await load('head.lisp', `${head}\n(progn (asdf:asdf-version) (princ "first"))\n${rest}`)).toEqual({
+    text: 'Loaded head.lisp\n\nOutput:\nfirstonce',
+    notices: [],
+    isError: false,
+  });
+  expect(await session.eval('(two)')).toBe('2');
+  const line = head.split('\n').length + 4;
+  expect(await session.text('describe_symbol', { symbol: 'two' })).toContain(`Defined: head.lisp:${line}:1`);
+  expect(await session.text('compare_image', { path: 'head.lisp' })).toBe('The image and head.lisp agree.');
+  expect(await session.text('compare_image', { system: 'tiny' })).toBe('The image and system tiny agree.');
+});
+
+test('load_file of a file that names the package of UIOP as a keyword', async () => {
+  const text = '(defpackage :using (:use :cl :uiop))\n(in-package :using)\n(defun path () (getenv "PATH"))\n';
+  expect((await load('using.lisp', text)).text).toBe('Loaded using.lisp');
+});
+
+test('a definition that uses it is compiled with its file, and what only begins as a script stays', async () => {
+  const text =
+    '(require :asdf)\n(defvar *loads* 0)\n(defun loads () (asdf:asdf-version) (incf *loads*))\n(loads)\n';
+  expect((await load('loads.lisp', text)).text).toBe('Loaded loads.lisp');
+  expect(await session.eval('*loads*')).toBe('1');
+  expect(await session.text('compare_image', { path: 'loads.lisp' })).toBe('The image and loads.lisp agree.');
 });
 
 test('load_file of a script whose system is not there says so', async () => {

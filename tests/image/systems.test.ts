@@ -133,6 +133,26 @@ describe('a system in a file of another name', () => {
     expect((await load('only-mentioned')).text).toMatch(/^System only-mentioned not found by ASDF\. /);
   });
 
+  write('CamelCase.asd', '(asdf:defsystem "CamelCase" :components ((:file "camel")))\n');
+  write('camel.lisp', '(defvar *camel* t)\n');
+
+  test.each(['CamelCase', 'camelcase', '#:CamelCase'])('of another case is found as %s', async (name) => {
+    expect((await load(name)).text).toMatch(new RegExp(`^(Loaded system|System) ${name}\\b(?!.*not found)`));
+    expect(await session.eval('*camel*')).toBe('T');
+    expect(await session.text('compare_image', { system: name })).toBe(`The image and system ${name} agree.`);
+  });
+
+  for (const each of ['one', 'other']) {
+    write(`same-${each}/tests.asd`, `(asdf:defsystem "${each}-tests" :components ((:file "${each}")))\n`);
+    write(`same-${each}/${each}.lisp`, `(defvar *of-${each}* t)\n`);
+  }
+  system('in-need', { need: '(defvar *in-need* *of-other*)\n' }, ['other-tests', 'one-tests']);
+
+  test('is found where two files in different folders have one name', async () => {
+    expect((await load('in-need')).text).toMatch(/^Loaded system in-need, with one-tests, other-tests/);
+    expect(await session.eval('(list *of-one* *of-other*)')).toBe('(T T)');
+  });
+
   test('has no warning about its name in any answer', async () => {
     write('named/named.asd', '(asdf:defsystem "named")\n(asdf:defsystem "named-badly")\n');
     for (const name of ['named', 'named-badly', 'many-use', 'outside']) {

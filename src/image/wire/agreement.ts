@@ -21,10 +21,10 @@ export interface UnsetVariable {
   says?: string;
 }
 
-/** A macro or an inline function that has changed, and who was compiled with it before. */
+/** What has changed and is compiled into its users, such as a macro, and who was compiled with it before. */
 export interface OutdatedUsers {
   name: string;
-  macro: boolean;
+  kind: string;
   users: string[];
   total: number;
 }
@@ -47,6 +47,7 @@ export interface Agreement {
   goneTotal?: number;
   /** What was not, because something else needs it. */
   left?: (Item & { because?: string[] })[];
+  leftTotal?: number;
 }
 
 /** What the image has in another way than FILE defines it, at the top-level form AT. It is MISSING, or from the file

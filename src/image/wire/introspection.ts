@@ -104,12 +104,34 @@ export interface ImpactData {
   /** What kind of class it names. */
   class?: string;
   slots?: string[];
-  /** Accessors of its own slots and constructors, PACKAGE::NAME. */
-  accessors?: string[];
+  accessors?: ClassFunction[];
+  initargs?: ClassInitargs[];
   subclassCount?: number;
   subclasses?: Place[];
   /** Absent when they were not counted. */
   instances?: number;
+}
+
+/** A function of a class or structure, PACKAGE::NAME: it reads or sets an own slot, or makes, copies or tells a structure. */
+export interface ClassFunction {
+  name: string;
+  /** Whether it is for other classes, too. */
+  kept?: boolean;
+  /** The own slot that it reads or sets in a structure below. */
+  slot?: string;
+  /** Whether it makes structures of one below, by keywords. */
+  below?: boolean;
+  arglist?: string;
+}
+
+/** The keywords that instances of the class NAME take only by the slots of another, and its own default ones. */
+export interface ClassInitargs {
+  name: string;
+  /** Names of the packages in which its name is accessible. */
+  homes: string[];
+  initargs: string[];
+  defaults?: string[];
+  place: Place;
 }
 
 /** How many names there are, and the first of them. */

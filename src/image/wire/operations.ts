@@ -209,7 +209,7 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
     data: RunToolData;
   };
   'compare-files': {
-    args: { path?: string; system?: string; package?: string };
+    args: { path?: string; system?: string; package?: string; limit?: number };
     data: { value?: ComparisonData | LookupFailure };
   };
   'system-files': { args: { names: string[] }; data: { value?: string[] } };

@@ -6,9 +6,10 @@ import type { ComparisonData, Difference, DiskDifference, OldItem } from '../../
 import type { Operations } from '../../image/wire/operations.ts';
 import { indent } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
-import { formPlaces, itemsText, moreText, oldLines, outdatedLines, unsetLines } from '../agreement.ts';
+import { formPlaces, isCut, itemsText, moreText, oldLines, outdatedLines, unsetLines } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookupResult } from '../lookup.ts';
+import { LIMIT, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { sourceFile } from '../source-file.ts';
 
@@ -21,6 +22,10 @@ const COMPARE_IMAGE = {
     { name: 'path', type: 'string', description: 'A loaded file, relative to the workspace root' },
     { name: 'system', type: 'string', description: 'A loaded ASDF system: all of its files' },
     { name: 'package', type: 'string', description: 'The names of this package, whichever file has them' },
+    {
+      ...LIMIT,
+      description: 'How many differences of each kind to list at most (20 when absent)',
+    },
   ],
   categories: ['execution', 'introspection'],
   shortDescription: 'Tell where the image and the loaded files differ',
@@ -37,6 +42,9 @@ const COMPARE_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
+/** Differences of each kind that are listed when no limit is given. */
+const DIFFERENCES = 20;
+
 type PlaceOf = ReturnType<typeof formPlaces>;
 type Arguments = ArgumentsFor<typeof COMPARE_IMAGE>;
 
@@ -44,21 +52,26 @@ export function compareImage(image: Image, places: Places, root: string) {
   return defineTool({
     ...COMPARE_IMAGE,
     handler: async (args, context) => {
-      const asked: Operations['compare-files']['args'] = scopeOf(args, root);
+      const scope = scopeOf(args, root);
+      const { limit } = pageOf(args, context, DIFFERENCES);
+      const asked: Operations['compare-files']['args'] = { ...scope, limit };
       const value = foundValue(await image.call('compare-files', asked, callOptions(context)));
       if (isLookupFailure(value)) return lookupResult(value);
       const { features, ...data } = value;
       const what =
-        asked.path === undefined
-          ? `${Object.keys(asked)} ${Object.values(asked)}`
-          : places.fileName(asked.path);
+        scope.path === undefined
+          ? `${Object.keys(scope)} ${Object.values(scope)}`
+          : places.fileName(scope.path);
       return { data, text: comparisonText(data, what, places, features) };
     },
   });
 }
 
 /** Returns the file, the system or the package that ARGS ask about. */
-function scopeOf({ path, system, package: home }: Arguments, root: string) {
+function scopeOf(
+  { path, system, package: home }: Arguments,
+  root: string,
+): { path?: string; system?: string; package?: string } {
   if ([path, system, home].filter(Boolean).length !== 1) {
     throw new CallError('Give one of path, system and package.');
   }
@@ -84,8 +97,20 @@ function comparisonText(
     (data.diskTotal ?? 0) > disk.length &&
       `Files that changed besides: ${(data.diskTotal ?? 0) - disk.length}.`,
     ...outdatedLines(outdated, data.outdatedTotal),
+    isLong(data) && 'Note: limit lists more of each kind.',
   ].filter((section) => section !== undefined && section !== false);
   return sections.length === 0 ? `The image and ${what} agree.` : sections.join('\n');
+}
+
+/** Tells whether a list of DATA has not all that there is. */
+function isLong(data: ComparisonData): boolean {
+  const { differing = [], differingTotal = 0, disk = [], diskTotal = 0 } = data;
+  return (
+    isCut(data) ||
+    differingTotal > differing.length ||
+    diskTotal > disk.length ||
+    disk.some(({ forms = [], formsTotal = 0 }) => formsTotal > forms.length)
+  );
 }
 
 function evaluatedSection(items: readonly OldItem[]): string | undefined {

@@ -208,7 +208,8 @@ async function loadNamedSystem(
   const asked = { name: system, force, ...errorOptions(args, holds) };
   const reply = await image.call('load-system', asked, { ...callOptions(context), ...limitOption(args) });
   if (reply.ending.kind === 'done') {
-    const names = [system.toLowerCase(), ...(reply.data.value?.loaded ?? [])];
+    const { system: name = system, loaded = [] } = reply.data.value ?? {};
+    const names = [name, ...loaded];
     const files = await image.call('system-files', { names }, callOptions(context));
     places.keepLoaded(files.data.value ?? []);
   }
@@ -232,7 +233,7 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {
   if (ending.kind !== 'done') return `System ${name} was not loaded to its end.`;
-  const loaded = (data.value?.loaded ?? []).filter((each) => each !== name.toLowerCase());
+  const loaded = (data.value?.loaded ?? []).filter((each) => each !== (data.value?.system ?? name));
   if (data.value?.already) return `System ${name} was loaded already; changed files were loaded again.`;
   return `Loaded system ${name}${loaded.length > 0 ? `, with ${loaded.join(', ')}` : ''}`;
 }

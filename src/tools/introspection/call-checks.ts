@@ -167,7 +167,7 @@ class Checks {
   #unclaimed(file: string, mention: Mention): void {
     if (mention.how)
       this.#tell(this.#result.unknown, { ...this.#place(file, mention.start), why: mention.how });
-    if (mention.args === undefined || this.#list === undefined) return;
+    if (mention.args === undefined || mention.place || this.#list === undefined) return;
     const fits = fitOf(this.#list, mention.args);
     if (typeof fits === 'string') {
       this.#tell(this.#result.perhaps, { ...this.#place(file, mention.start), why: fits });

@@ -24,11 +24,21 @@ function writtenArgument(text: string, number: number): WrittenArgument {
   if (string !== undefined) return { kind: 'string', text: string.replace(/\\(.)/gs, '$1') };
   if (NUMBER.test(form)) return { kind: 'number', text: form };
   if (form.startsWith('#\\') && form.length > 2) return { kind: 'character', text: form.slice(2) };
+  const listed = classOfLiteral(form, quoted !== null);
+  if (listed !== undefined) return { kind: 'name', text: listed };
   if (NAME.test(form) && !form.startsWith('#'))
     return { kind: nameKind(form, quoted !== null, eql !== null), text: form };
   throw new CallError(
     `Argument ${number}, ${text}, would have to be evaluated, which describe_symbol never does. Give the name of its class, a literal such as 3, "text" or 'name, or a variable.`,
   );
+}
+
+/** Returns the name of the class of FORM, a list that is QUOTED, a vector or a pathname; undefined for anything else. */
+function classOfLiteral(form: string, quoted: boolean): string | undefined {
+  if (/^\(\s*\)$/.test(form)) return 'common-lisp:nil';
+  if (quoted && /^\(.*\)$/s.test(form)) return 'common-lisp:cons';
+  if (/^#\(.*\)$/s.test(form)) return 'common-lisp:simple-vector';
+  return /^#p".*"$/is.test(form) ? 'common-lisp:pathname' : undefined;
 }
 
 function nameKind(form: string, quoted: boolean, eql: boolean): WrittenArgument['kind'] {

@@ -2,6 +2,7 @@
 
 import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
+import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
 
 interface Located {
   name?: string;
@@ -21,7 +22,8 @@ export interface Impact extends Partial<CheckedCalls> {
   ofMethod: boolean;
   recompile: { why: string; names: string[] };
   methods: Located[];
-  accessors: ({ name: string; gone: boolean } & CheckedCalls)[];
+  accessors: ChangedFunction[];
+  made: BrokenInstances;
   slots?: string[];
   subclassCount?: number;
   subclasses?: Located[];
@@ -45,6 +47,8 @@ export function impactText(impact: Impact, limit: number): string {
     section(`To compile again, as ${recompile.why}`, recompile.names),
     section('Methods that would not agree with the generic function', impact.methods.map(locatedText)),
     ...impact.accessors.flatMap((each) => accessorSection(each, section)),
+    section('Instances made with what is gone', impact.made.unfit.map(callText)),
+    section('Cannot be told of instances', impact.made.unknown.map(callText)),
     classText(impact),
     section('Subclasses', (impact.subclasses ?? []).map(locatedText), impact.subclassCount ?? 0),
     testSection(impact, section),
@@ -72,7 +76,11 @@ function callSections(impact: Impact, section: Section): (string | false)[] {
   const { kind, checked, ofMethod, calls = 0, unfit = [], unknown = [], perhaps = [] } = impact;
   if (kind === undefined) return [];
   if (ofMethod)
-    return [`Calls go by the lambda list of the generic function, which stays: ${counted(calls)}.`];
+    return [
+      `Calls go by the lambda list of the generic function, which stays: ${counted(calls)}.`,
+      checked && section('No longer fit', unfit.map(callText), `${unfit.length} of ${counted(calls)}`),
+      checked && section('Cannot be told', unknown.map(callText)),
+    ];
   const uses = calls + unknown.length;
   if (uses + perhaps.length === 0) return ['No calls are known.'];
   return [
@@ -84,15 +92,12 @@ function callSections(impact: Impact, section: Section): (string | false)[] {
   ];
 }
 
-function accessorSection(each: { name: string; gone: boolean } & CheckedCalls, section: Section) {
-  const { name, gone, unfit, unknown, calls } = each;
+function accessorSection(each: ChangedFunction, section: Section) {
+  const { name, gone, kept, unfit, calls } = each;
   if (!gone)
     return [section(`No longer fit ${name}`, unfit.map(callText), `${unfit.length} of ${counted(calls)}`)];
-  return [
-    calls + unknown.length === 0
-      ? `${name} would be gone; nobody is known to call it.`
-      : `${name} would be gone, and is used in ${calls + unknown.length} ${calls + unknown.length === 1 ? 'place' : 'places'}; who_calls lists them.`,
-  ];
+  const loss = kept ? `${name} would no longer take instances of it` : `${name} would be gone`;
+  return [section(`${loss}. Its uses`, usesOf(each).map(callText)) || `${loss}; nobody is known to call it.`];
 }
 
 function classText({ class: kind, slots, instances }: Impact): string | false {

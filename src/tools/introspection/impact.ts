@@ -13,7 +13,9 @@ import { isNot } from '../natures.ts';
 import type { Places } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
+import { brokenInstances, changedFunctions } from './class-changes.ts';
 import { type Impact, impactText } from './impact-text.ts';
+import { calledByMethod } from './method-changes.ts';
 
 const IMPACT_OF_CHANGE = {
   name: 'impact_of_change',
@@ -91,7 +93,7 @@ export async function callsNow(
   const reply = await image.call('impact', { name, package: home, limit: 1 }, callOptions(context));
   const facts = foundValue(reply);
   if (isLookupFailure(facts) || facts.kind === undefined || facts.arglist === undefined) return undefined;
-  const list = parsedLambdaList(facts.arglist);
+  const list = parsedLambdaList(facts.arglist, undefined, facts.kind === 'MACRO');
   const checked = list && (await new Investigation(image, places, facts, context).calls(list));
   return checked && { name: facts.name, ...checked };
 }
@@ -123,22 +125,30 @@ class Investigation {
     const list = this.#lambdaList(args, definition);
     const ofMethod = definition?.operator === 'DEFMETHOD';
     const callers = kind === undefined ? undefined : await this.#callers(name);
-    const checked = callers && this.#checked(name, callers, ofMethod ? undefined : this.#called(list));
+    const called = ofMethod ? calledByMethod(this.#facts, definition, args.definition) : this.#called(list);
+    const checked = callers && this.#checked(name, callers, called);
     return {
       ...this.#common(),
-      checked: list !== undefined && !ofMethod,
+      checked: called !== undefined,
       ofMethod,
       ...checked,
-      recompile: this.#recompile(callers),
+      recompile: this.#recompile(callers, definition),
       methods: this.#methods(list, ofMethod),
-      accessors: await this.#accessors(definition),
+      accessors: await changedFunctions(this.#facts, definition, (each, taken) =>
+        this.#checkedCalls(each, taken),
+      ),
+      made: brokenInstances(this.#facts, definition, this.#places),
     };
   }
 
   /** Returns how the calls fit LIST, what is known of them. */
   async calls(list: LambdaList): Promise<CheckedCalls | undefined> {
-    const callers = await this.#callers(this.#facts.name);
-    return callers && this.#checked(this.#facts.name, callers, this.#called(list));
+    return this.#checkedCalls(this.#facts.name, this.#called(list));
+  }
+
+  async #checkedCalls(name: string, list: LambdaList | undefined): Promise<CheckedCalls | undefined> {
+    const callers = await this.#callers(name);
+    return callers && this.#checked(name, callers, list);
   }
 
   #common() {
@@ -202,7 +212,7 @@ class Investigation {
 
   #lambdaList(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>, definition: Definition | undefined) {
     if (args.lambda_list === undefined) return definition?.lambdaList;
-    const list = parsedLambdaList(args.lambda_list, this.#features);
+    const list = parsedLambdaList(args.lambda_list, this.#features, this.#facts.kind === 'MACRO');
     if (list === undefined) {
       throw new CallError(
         `The lambda_list ${args.lambda_list} cannot be read. Give a list such as (item &optional count &key currency), or () for none.`,
@@ -245,12 +255,16 @@ class Investigation {
   }
 
   /** Returns whoever has the old definition compiled into it. */
-  #recompile(callers: WhoCallsData | undefined): { why: string; names: string[] } {
+  #recompile(
+    callers: WhoCallsData | undefined,
+    definition: Definition | undefined,
+  ): { why: string; names: string[] } {
     const rows = callers?.rows ?? [];
     const { inline, compilerMacro } = this.#facts;
     const macro = this.#facts.kind === 'MACRO';
     const why =
       (macro && 'it is a macro') ||
+      (definition?.operator === 'DEFMACRO' && 'it becomes a macro') ||
       (inline && 'it is inline') ||
       (compilerMacro && 'it has a compiler macro');
     return { why: why || '', names: why ? rows.flatMap(({ name }) => name ?? []) : [] };
@@ -271,27 +285,5 @@ class Investigation {
       const why = method && disagreement(list, method);
       return why ? [{ name: place.description ?? '', ...this.#site(place), text: '', why }] : [];
     });
-  }
-
-  /** Returns the functions of a class or structure that DEFINITION lacks or changes, with the calls that this breaks. */
-  async #accessors(
-    definition: Definition | undefined,
-  ): Promise<({ name: string; gone: boolean } & CheckedCalls)[]> {
-    const { accessors: names = [] } = this.#facts;
-    if (definition?.slots === undefined) return [];
-    const { accessors = [], constructors } = definition;
-    const found = [];
-    for (const name of names) {
-      const bare = name.replace(/^.*?::/s, '');
-      const list = constructors?.get(bare);
-      if (accessors.includes(bare)) continue;
-      const callers = await this.#callers(name);
-      if (callers === undefined) continue;
-      const gone = !constructors?.has(bare);
-      // No call fits what is not there.
-      const checked = this.#checked(name, callers, list);
-      if (gone || checked.unfit.length > 0) found.push({ name, gone, ...checked });
-    }
-    return found;
   }
 }

@@ -1,0 +1,105 @@
+;;;; What a file needs before the whole of it can be read: ASDF when it names that, and the systems that a script loads.
+
+(in-package "LIVE-LISP.EVALUATE")
+
+;;; Readtables
+
+(defun begins-with-p (file octets)
+  "True when FILE begins with OCTETS, a list."
+  (with-open-file (stream file :element-type '(unsigned-byte 8))
+    (loop for octet in octets always (eql octet (read-byte stream nil)))))
+
+(defun skip-line (stream char number)
+  "Read what is left of the line of STREAM behind the dispatching CHAR with NUMBER, and return nothing."
+  (declare (ignore char number))
+  (read-line stream nil)
+  (values))
+
+(defun readtable-for (source)
+  "Return the readtable for the file SOURCE. It is the current one, or a copy for what a file can begin with. A byte order
+mark counts as white space then, and a first line with #! as a comment."
+  (let ((mark (begins-with-p source '(#xef #xbb #xbf))) (script (begins-with-p source '(35 33))))
+    (if (or mark script)
+        (let ((readtable (copy-readtable)))
+          (when mark (set-syntax-from-char (code-char #xfeff) #\Space readtable))
+          (when script (set-dispatch-macro-character #\# #\! #'skip-line readtable))
+          readtable)
+        *readtable*)))
+
+(defun readtable-calling (visit readtable)
+  "Return a copy of READTABLE that calls VISIT with each list, where its parenthesis stands and the stream. It reads what
+VISIT returns."
+  (let ((copy (copy-readtable readtable)) (read-list (get-macro-character #\( readtable)))
+    (set-macro-character #\( (lambda (stream char)
+                               (let ((place (file-position stream)))
+                                 (funcall visit (funcall read-list stream char) place stream)))
+                         nil copy)
+    copy))
+
+;;; Scripts
+
+(defun names-asdf-p (file)
+  "True when the text of FILE names the package ASDF or UIOP: before a symbol, as a keyword or as a string."
+  (let ((text (file-text file)))
+    (flet ((named-p (name)
+             (loop for found = (search name text :test #'char-equal)
+                     then (search name text :test #'char-equal :start2 (1+ found))
+                   while found
+                     thereis (let ((end (+ found (length name))))
+                               (or (and (< end (length text)) (find (char text end) ":/"))
+                                   (and (plusp found) (find (char text (1- found)) ":\"")))))))
+      (and text (or (named-p "asdf") (named-p "uiop"))))))
+
+(defun library-form-p (form)
+  "True when FORM requires a module, or uses a symbol of ASDF or of a manager of libraries, and defines nothing."
+  (let ((uses nil))
+    (labels ((definer-p (symbol) (eql 0 (search "DEF" (symbol-name symbol))))
+             (look (part)
+               (cond ((consp part)
+                      (when (and (symbolp (car part)) (definer-p (car part))) (return-from library-form-p nil))
+                      (look (car part))
+                      (look (cdr part)))
+                     ((and part (symbolp part) (or (eq part 'require) (library-symbol-p part))) (setf uses t)))))
+      (and (consp form) (progn (look form) uses)))))
+
+(defun enter-package-of (form)
+  "Enter the package that FORM, when it is an IN-PACKAGE, names, and return it; NIL otherwise."
+  (let ((package (and (typep form '(cons (eql in-package) (cons (or symbol string character) null)))
+                      (find-package (second form)))))
+    (when package (setf *package* package))))
+
+(defun load-libraries-of (file readtable)
+  "Evaluate the forms with which FILE, a script, begins and which load libraries. COMPILE-FILE would read what comes after
+them before they run. What cannot be read is left to it. Return where the lists begin that have run."
+  (with-open-file (in file)
+    (let* ((places (make-hash-table :test 'eq)) (run '()) (*package* *package*)
+           (*readtable* (readtable-calling (lambda (form place stream)
+                                             (declare (ignore stream))
+                                             (when form (setf (gethash form places) place))
+                                             form)
+                                           readtable))
+           (*load-pathname* file) (*load-truename* (truename file)))
+      (loop for form = (handler-case (call-user-code (lambda () (let ((*read-eval* nil)) (read in nil in))))
+                         (error () nil))
+            for library = (library-form-p form)
+            while (or library (enter-package-of form))
+            do (when library
+                 (let ((*readtable* readtable)) (call-user-code (lambda () (eval form))))
+                 (push (gethash form places) run)))
+      run)))
+
+(defun reads-p (stream file)
+  "True when STREAM, from which a list is read, is that of FILE. Other files can be read while it is compiled."
+  (and (typep stream 'file-stream) (equal (ignore-errors (truename stream)) (truename file))))
+
+(defun prepare-file (file)
+  "Load what FILE needs so that the whole of it can be read. Return the readtable for it, with which what has run already
+is read as NIL."
+  (when (and (not (find-package "ASDF")) (names-asdf-p file))
+    (load-asdf))
+  (let* ((readtable (readtable-for file)) (run (load-libraries-of file readtable)))
+    (if run
+        (readtable-calling (lambda (form place stream)
+                             (if (and (member place run) (reads-p stream file)) nil form))
+                           readtable)
+        readtable)))

@@ -1,0 +1,122 @@
+// Decides what a new definition of a class or structure breaks: uses of its functions, and how instances are made.
+
+import type { ImpactData } from '../../image/wire/introspection.ts';
+import { boundLine } from '../../kernel/reply.ts';
+import type { Definition } from '../../source/definition.ts';
+import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
+import { type InstanceUse, instanceUsesIn } from '../../source/instances.ts';
+import type { Places } from '../places.ts';
+import type { CheckedCall, CheckedCalls } from './call-checks.ts';
+
+/** A function that is GONE, also for other classes unless it is KEPT there, or takes other arguments, and its calls. */
+export interface ChangedFunction extends CheckedCalls {
+  name: string;
+  gone: boolean;
+  kept?: boolean;
+}
+
+/** What takes no arguments that a call can have: no call fits a function that is gone. */
+const NOTHING: LambdaList = { required: Number.POSITIVE_INFINITY, optional: 0, rest: true, otherKeys: true };
+
+/** Returns the places of all uses that CHECKED has of a function that is gone. */
+export function usesOf({ unfit, unknown, perhaps }: CheckedCalls): CheckedCall[] {
+  return [...unfit.map(({ why, ...row }) => row), ...unknown, ...perhaps.map(({ why, ...row }) => row)];
+}
+
+/** Returns the functions of the class or structure of FACTS that DEFINITION lacks or changes. CHECK finds the calls of a
+ *  function, and whether they fit a lambda list. */
+export async function changedFunctions(
+  { accessors: functions = [], slots = [] }: ImpactData,
+  definition: Definition | undefined,
+  check: (name: string, list: LambdaList | undefined) => Promise<CheckedCalls | undefined>,
+): Promise<ChangedFunction[]> {
+  if (definition?.slots === undefined) return [];
+  const { accessors = [], constructors } = definition;
+  const goneSlots = missing(slots, definition.slots);
+  const found: ChangedFunction[] = [];
+  for (const { name, kept, slot, below, arglist } of functions) {
+    const bare = name.replace(/^.*?::/s, '');
+    if (slot === undefined ? accessors.includes(bare) : !goneSlots.includes(slot)) continue;
+    const gone = !below && !constructors?.has(bare);
+    const list = below ? without(arglist, goneSlots) : constructors?.get(bare);
+    const checked = await check(name, gone ? NOTHING : list);
+    if (checked === undefined || (!gone && checked.unfit.length === 0)) continue;
+    // What follows from the rest is told when it is used.
+    if ((slot !== undefined || bare.startsWith('(SETF ')) && usesOf(checked).length === 0) continue;
+    found.push({ name, gone, ...(kept && { kept }), ...checked });
+  }
+  return found;
+}
+
+/** Returns what the lambda list ARGLIST takes without the keywords GONE. */
+function without(arglist: string | undefined, gone: readonly string[]): LambdaList | undefined {
+  const list = arglist === undefined ? undefined : parsedLambdaList(arglist);
+  return list?.keys && { ...list, keys: missing(list.keys, gone) };
+}
+
+function missing(old: readonly string[], now: readonly string[]): string[] {
+  return old.filter((each) => !now.includes(each));
+}
+
+/** How instances are made that a new definition breaks, and uses of which that cannot be told. */
+export interface BrokenInstances {
+  unfit: CheckedCall[];
+  unknown: CheckedCall[];
+}
+
+/** Returns where the files of FACTS make instances with what DEFINITION takes no more, or name slots that it lacks. */
+export function brokenInstances(
+  { initargs = [], slots = [], files = [], features = [] }: ImpactData,
+  definition: Definition | undefined,
+  places: Places,
+): BrokenInstances {
+  const broken: BrokenInstances = { unfit: [], unknown: [] };
+  if (definition?.slots === undefined) return broken;
+  const known = new Set(features);
+  const classes = initargs.map((each) => ({
+    ...each,
+    gone: missing(each.initargs, definition.initargs ?? []),
+  }));
+  for (const { name, gone, defaults = [], place } of classes) {
+    for (const key of gone.filter((each) => defaults.includes(each))) {
+      const site = places.site(place, known) ?? { at: 'no source', text: '' };
+      broken.unfit.push({ caller: name, ...site, why: `:${key} is a default initarg of it` });
+    }
+  }
+  const sought = {
+    classes: classes.map(({ name, homes }) => ({ name: bareOf(name), homes: new Set(homes) })),
+    initargs: [...new Set(classes.flatMap(({ gone }) => gone))],
+    slots: missing(slots, definition.slots),
+  };
+  if (sought.initargs.length + sought.slots.length === 0) return broken;
+  const goneOf = (use: InstanceUse) =>
+    classes.find(({ name }) => bareOf(name) === use.name)?.gone ?? sought.initargs;
+  for (const file of files) {
+    const source = places.sourceText(file);
+    for (const use of source ? instanceUsesIn(source, known, sought) : []) {
+      const position = source?.positionAt(use.start);
+      const at = `${places.fileName(file)}:${position?.line}:${position?.column}`;
+      tell(broken, use, goneOf(use), { at, text: position ? boundLine(position.text, position.column) : '' });
+    }
+  }
+  return broken;
+}
+
+function bareOf(name: string): string {
+  return name.replace(/^.*?::/s, '');
+}
+
+/** Tells in BROKEN of USE, which is at ROW, when one of the initialization arguments GONE or a slot can matter to it. */
+function tell(
+  { unfit, unknown }: BrokenInstances,
+  { keys, how, slot, name }: InstanceUse,
+  gone: readonly string[],
+  row: { at: string; text: string },
+): void {
+  const lost = keys.find((key) => gone.includes(key));
+  if (slot !== undefined) unknown.push({ ...row, why: `names a slot ${slot}` });
+  else if (lost !== undefined && how === undefined)
+    unfit.push({ ...row, why: `:${lost} is no initarg of ${name} any more` });
+  else if (lost !== undefined || how === 'its arguments are computed')
+    unknown.push({ ...row, ...(how !== undefined && { why: how }) });
+}

@@ -1,0 +1,113 @@
+// Who is told to be compiled with something as it was before: a macro, an inline function, a constant.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession({
+    args: ['--root', root.path, '--allow', 'restart_image', '--replay', 'off'],
+  });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+beforeEach(async () => {
+  await session.call('restart_image', { rebuild: 'none' });
+  put('p.lisp', '(defpackage "P" (:use "CL"))');
+  await load('p.lisp');
+});
+
+const FORGET = 'load_file with forget: true removes what its file no longer has.';
+
+function put(name: string, ...forms: string[]): void {
+  writeFileSync(
+    join(root.path, name),
+    `${name === 'p.lisp' ? '' : '(in-package "P")\n'}${forms.join('\n')}\n`,
+  );
+}
+
+async function load(path: string): Promise<string> {
+  return session.text('load_file', { path });
+}
+
+/** Writes FORMS as the file NAME, loads it and returns the answer. */
+async function loaded(name: string, ...forms: string[]): Promise<string> {
+  put(name, ...forms);
+  return load(name);
+}
+
+function compare(path: string): Promise<string> {
+  return session.text('compare_image', { path });
+}
+
+describe('users of a macro or an inline function that changed', () => {
+  test('are told until they are compiled again', async () => {
+    const macro = (value: number) => [`(defmacro m () ${value})`, '(defun here () (m))'];
+    await loaded('m.lisp', ...macro(1));
+    await loaded('users.lisp', '(defun use () (m))', '(defmethod use-too ((x integer)) (m))');
+    expect(await load('m.lisp')).toBe('Loaded m.lisp');
+    const said =
+      'Compiled with the macro P::M as it was before: P::USE, P::USE-TOO (COMMON-LISP::INTEGER). Load them again.';
+    expect(await loaded('m.lisp', ...macro(2))).toBe(`Loaded m.lisp\n\n${said}`);
+    expect(await compare('m.lisp')).toBe(said);
+    expect(await load('users.lisp')).toBe('Loaded users.lisp');
+    expect(await compare('m.lisp')).toBe('The image and m.lisp agree.');
+  });
+
+  test('and those of a macro that is a function now, or the other way round', async () => {
+    await loaded('m.lisp', '(defmacro m (x) x)', '(defun f (x) x)');
+    await loaded('users.lisp', '(defun use () (m 1))', '(defun use-f () (f 1))', '(defun g () 1)');
+    expect(await loaded('m.lisp', '(defun m (x) (list x))', '(defmacro f (x) `(list ,x))')).toContain(
+      [
+        'Compiled with the macro P::F as it was before: P::USE-F. Load it again.',
+        'Compiled with the definition P::M as it was before: P::USE. Load it again.',
+      ].join('\n'),
+    );
+    expect(await load('users.lisp')).toBe('Loaded users.lisp');
+    expect(await compare('m.lisp')).toBe('The image and m.lisp agree.');
+  });
+
+  test('and those of a function that is inline no more', async () => {
+    await loaded('i.lisp', '(declaim (inline i))', '(defun i () 1)');
+    await loaded('users.lisp', '(defun use () (i))');
+    expect(await loaded('i.lisp', '(declaim (notinline i))', '(defun i () 2)')).toBe(
+      'Loaded i.lisp\n\nCompiled with the definition P::I as it was before: P::USE. Load it again.',
+    );
+  });
+
+  test('and those of a symbol macro, but not what has its name in a string', async () => {
+    await loaded('s.lisp', '(defun old () 1)', '(define-symbol-macro here 5)', '(defun same () here)');
+    await loaded(
+      'users.lisp',
+      '(defun use () (list here))',
+      '(defmethod use-too ((x integer)) p::here)',
+      '(defun other () "here" (list :here-and-there))',
+    );
+    expect(await loaded('s.lisp', '(define-symbol-macro here 6)', '(defun same () here)')).toBe(
+      `Loaded s.lisp\n\nIn the image but no longer in s.lisp: function P::OLD.\n${FORGET}\nCompiled with the symbol macro P::HERE as it was before: P::USE, P::USE-TOO (COMMON-LISP::INTEGER). Load them again.`,
+    );
+  });
+
+  test('and those of a constant, when its value has changed', async () => {
+    await loaded('c.lisp', '(defconstant +c+ 5)');
+    await loaded('users.lisp', '(defun use () (list +c+))');
+    expect(await loaded('c.lisp', '(defconstant +c+ 5 "Five.")')).toBe('Loaded c.lisp');
+    const changed = "(handler-bind ((error #'continue)) (defconstant +c+ 6))";
+    expect(await loaded('c.lisp', changed)).toContain(
+      'Compiled with the constant P::+C+ as it was before: P::USE. Load it again.',
+    );
+  });
+
+  test('and those of an inline function', async () => {
+    await loaded('i.lisp', '(declaim (inline i))', '(defun i () 1)');
+    await loaded('users.lisp', '(defun use () (i))');
+    expect(await loaded('i.lisp', '(declaim (inline i))', '(defun i () 2)')).toBe(
+      'Loaded i.lisp\n\nCompiled with the inline function P::I as it was before: P::USE. Load it again.',
+    );
+  });
+});

@@ -1,0 +1,175 @@
+// What impact_of_change tells of a class or structure whose slots, initialization arguments and functions change.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FIXTURES, type Session, startSession } from '../harness.ts';
+
+let session: Session;
+beforeAll(async () => {
+  session = await startSession();
+  expect(await session.text('load_file', { path: 'fixtures/impact-classes.lisp' })).toContain('Loaded');
+});
+afterAll(() => session.close());
+
+const SOURCE = readFileSync(join(FIXTURES, 'impact-classes.lisp'), 'utf8').split('\n');
+
+/** Returns a row for the place of TEXT in the line with WITHIN, and WHY it is there. */
+function row(within: string, text: string, why: string, caller = ''): string {
+  const index = SOURCE.findIndex((line) => line.includes(within));
+  const line = SOURCE[index] ?? '';
+  const at = `fixtures/impact-classes.lisp:${index + 1}:${line.indexOf(text) + 1}`;
+  return `  ${[caller, at, line.trim(), why && `[${why}]`].filter(Boolean).join('  ')}`;
+}
+
+const impact = async (name: string, definition: string) =>
+  (await session.text('impact_of_change', { name, package: 'impact-classes', definition })).split('\n\n');
+
+const section = (parts: readonly string[], header: string) => parts.find((part) => part.startsWith(header));
+
+describe('a class whose initarg goes', () => {
+  const WITHOUT_B = '(defclass base () ((a :initarg :a :accessor base-a)))';
+
+  test('tells where it and those below are made with that, and not where others take it', async () => {
+    const parts = await impact('base', WITHOUT_B);
+    const gone = (name: string) => `:B is no initarg of ${name} any more`;
+    expect(section(parts, 'Instances made')).toBe(
+      [
+        'Instances made with what is gone (5):',
+        row('defclass defaulted', '(defclass', ':B is a default initarg of it', 'IMPACT-CLASSES::DEFAULTED'),
+        row('defun direct', "(make-instance 'base", gone('BASE')),
+        row('defun below', "(make-instance 'kid", gone('KID')),
+        row('defun found', '(make-instance', gone('BASE')),
+        row('defun changed', '(change-class', gone('BASE')),
+      ].join('\n'),
+    );
+    expect(section(parts, 'Cannot be told of')).toBe(
+      [
+        'Cannot be told of instances (6):',
+        row('defun computed', '(make-instance', 'its class is computed'),
+        row('defun applied', '(apply', 'its arguments are computed'),
+        row('defun quoted', "(make-instance 'base", 'in a backquote or as data'),
+        row('defmacro made', "(make-instance 'base", 'in a backquote or as data'),
+        row('defun slots', "(slot-value x 'b)", 'names a slot B'),
+        row('defun with', '(with-slots', 'names a slot B'),
+      ].join('\n'),
+    );
+  });
+
+  test('tells that an accessor stays for other classes', async () => {
+    const parts = await impact('base', WITHOUT_B);
+    expect(section(parts, 'IMPACT-CLASSES::SHARED')).toBe(
+      `IMPACT-CLASSES::SHARED would no longer take instances of it. Its uses (1):\n${row('defun use', '(shared x)', '', 'IMPACT-CLASSES::USE')}`,
+    );
+    expect(section(parts, 'IMPACT-CLASSES::PUT-B')).toBe(
+      'IMPACT-CLASSES::PUT-B would be gone; nobody is known to call it.',
+    );
+  });
+
+  test('tells nothing when all of them stay', async () => {
+    const parts = await impact(
+      'base',
+      '(defclass base () ((a :initarg :a :accessor base-a) (b :initarg :b :initarg :bb :accessor shared :writer put-b)))',
+    );
+    expect(section(parts, 'Instances made')).toBeUndefined();
+    expect(section(parts, 'Cannot be told of')).toBeUndefined();
+    expect(parts.join()).not.toContain('would');
+  });
+
+  test('what is told is what SBCL signals when it runs', async () => {
+    const runs = async () =>
+      session.eval(
+        `(list ${['direct', 'below', 'found', 'kept', '(make-instance (quote defaulted))']
+          .map(
+            (each) =>
+              `(handler-case (progn ${each.startsWith('(') ? each : `(${each})`} :fine) (error () :error))`,
+          )
+          .join(' ')})`,
+        { package: 'impact-classes' },
+      );
+    expect(await runs()).toBe('(:FINE :FINE :FINE :FINE :FINE)');
+    await session.eval(WITHOUT_B, { package: 'impact-classes' });
+    expect(await runs()).toBe('(:ERROR :ERROR :ERROR :FINE :ERROR)');
+    await session.call('load_file', { path: 'fixtures/impact-classes.lisp' });
+  });
+});
+
+test('a condition whose initarg goes', async () => {
+  const parts = await impact('trouble', '(define-condition trouble (error) ((why :initarg :why)))');
+  expect(section(parts, 'Instances made')).toBe(
+    `Instances made with what is gone (1):\n${row('defun raise', "(error 'trouble", ':HOW is no initarg of TROUBLE any more')}`,
+  );
+  expect(section(parts, 'Cannot be told of')).toBe(
+    `Cannot be told of instances (1):\n${row('defun told', '(error c', 'its class is computed')}`,
+  );
+});
+
+describe('a structure', () => {
+  const NAME = (name: string) => `IMPACT-CLASSES::${name}`;
+
+  test('whose slot goes: what those that include it have for that', async () => {
+    const parts = await impact('point', '(defstruct point x)');
+    expect(section(parts, NAME('POINT3-Y'))).toMatch(/ would be gone\. Its uses \(1\):\n.*\(point3-y p\)/);
+    expect(section(parts, NAME('(SETF POINT-Y)'))).toMatch(/ would be gone\. Its uses \(1\):\n.*defun set-y/);
+    expect(section(parts, `No longer fit ${NAME('MAKE-POINT3')}`)).toContain(
+      '[:Y is not one of its keywords]',
+    );
+    expect(section(parts, `No longer fit ${NAME('MAKE-POINT ')}`)).toBeUndefined();
+  });
+
+  test('that has no copier and no predicate any more', async () => {
+    const parts = await impact('point', '(defstruct (point (:copier nil) (:predicate nil)) x y)');
+    expect(parts.filter((part) => part.includes('would be gone')).map((part) => part.split('\n')[0])).toEqual(
+      [
+        `${NAME('COPY-POINT')} would be gone. Its uses (1):`,
+        `${NAME('POINT-P')} would be gone. Its uses (1):`,
+      ],
+    );
+  });
+
+  test('with the same functions by other options', async () => {
+    const options = '(:conc-name point-) (:copier copy-point) (:predicate) (:constructor)';
+    const parts = await impact('point', `(defstruct (point ${options}) x y)`);
+    expect(parts.filter((part) => part.includes('would be gone'))).toEqual([]);
+  });
+});
+
+test('a slot that can be set no more', async () => {
+  const parts = await impact('point', '(defstruct point x (y nil :read-only t))');
+  expect(section(parts, 'IMPACT-CLASSES::(SETF POINT-Y)')).toMatch(/ would be gone\. Its uses \(1\):\n/);
+  expect(section(parts, 'IMPACT-CLASSES::POINT-Y')).toBeUndefined();
+});
+
+test('a method that takes a keyword less than the one in whose place it comes', async () => {
+  const parts = await impact('keyed', '(defmethod keyed ((x integer) &key k) k)');
+  expect(parts.slice(1, 3)).toEqual([
+    'Calls go by the lambda list of the generic function, which stays: 3 calls.',
+    `No longer fit (1 of 3 calls):\n${row('keyed-calls', '(keyed 1 :l 2)', ':L is not one of its keywords', 'IMPACT-CLASSES::KEYED-CALLS')}`,
+  ]);
+  expect(await impact('keyed', '(defmethod keyed ((x symbol) &key k) k)')).toHaveLength(3);
+});
+
+test('a function that becomes a macro', async () => {
+  const parts = await impact('plain', '(defmacro plain (x y) `(list ,x ,y))');
+  expect(section(parts, 'To compile again')).toBe(
+    'To compile again, as it becomes a macro (1):\n  IMPACT-CLASSES::PLAIN-CALLS',
+  );
+});
+
+test('a macro whose parameters are lists', async () => {
+  const unfit = async (list: string) =>
+    (
+      await session.text('impact_of_change', {
+        name: 'nest',
+        package: 'impact-classes',
+        lambda_list: list,
+      })
+    ).split('\n\n')[1];
+  expect(await unfit('((name value more) &body body)')).toMatch(
+    /^No longer fit \(2 of 2 calls\):\n.*\[argument 1: 2 arguments, at least 3 needed\]\n/,
+  );
+  expect(await unfit('((name &optional value) &body body)')).toBe('2 calls with known arguments: all fit.');
+  expect(await unfit('(name (value) &body body)')).toMatch(
+    /^No longer fit \(2 of 2 calls\):\n.*\[1 argument, at least 2 needed\]\n.*\[argument 2 is no list\]/,
+  );
+});
