@@ -1,10 +1,10 @@
 /** Decides where a source calls or mentions a function, and with which arguments. */
 
-import { bindingsIn } from './bindings.ts';
 import { type Argument, argumentOf, elementsOf } from './fits.ts';
 import { bareName, type Form, readForm, resolve } from './form.ts';
 import { MARK } from './lexer.ts';
 import { TopLevelForms } from './position.ts';
+import { nonForms } from './syntax.ts';
 import type { SourceText } from './text.ts';
 
 /** A call or mention that begins at START. ARGS are those of a call; HOW says what else it is. */
@@ -21,39 +21,40 @@ export interface Mention {
 /** The operators of Common Lisp that define functions and macros for a part of the code. */
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-interface Walk {
-  callee: string;
-  /** Packages by which the callee may be qualified; a lower part of the name of another is another symbol. */
+/** A function or macro that is looked for. */
+export interface Callee {
+  /** Its bare name. */
+  name: string;
+  /** Packages by which it may be qualified; a lower part of the name of another is another symbol. */
   homes: ReadonlySet<string>;
+  /** Whether it is `(setf NAME)`. */
+  setf: boolean;
+  /** Whether it is a macro, which SETF expands in a place. */
+  macro?: boolean | undefined;
+}
+
+interface Walk extends Callee {
   /** Whether the name alone is the callee in the package that the text is read in. */
   bare: boolean;
-  setf: boolean;
   top: number;
   found: Mention[];
   seen: Set<Form>;
 }
 
-/** Returns the mentions of CALLEE, a bare name, in SOURCE under FEATURES. HOMES are the names
- *  of packages in which it is accessible. SETF says that the function is `(setf CALLEE)`. */
-export function mentionsIn(
-  source: SourceText,
-  features: ReadonlySet<string>,
-  callee: string,
-  homes: ReadonlySet<string>,
-  setf: boolean,
-): Mention[] {
+/** Returns the mentions of CALLEE in SOURCE under FEATURES. */
+export function mentionsIn(source: SourceText, features: ReadonlySet<string>, callee: Callee): Mention[] {
   const found: Mention[] = [];
-  if (!source.text.toUpperCase().includes(callee)) return found;
+  if (!source.text.toUpperCase().includes(callee.name)) return found;
   const forms = new TopLevelForms(source, features);
   for (let n = 0; ; n++) {
     const top = forms.start(n);
     if (top === undefined) return found;
     const end = forms.start(n + 1) ?? source.text.length;
-    if (!source.text.slice(top, end).toUpperCase().includes(callee)) continue;
+    if (!source.text.slice(top, end).toUpperCase().includes(callee.name)) continue;
     const form = readForm(source.text, top, features);
     const home = forms.packageAt(top);
-    const bare = home === undefined || homes.has(home);
-    if (form) walk(form, { callee, homes, bare, setf, top, found, seen: new Set() }, 0, false);
+    const bare = home === undefined || callee.homes.has(home);
+    if (form) walk(form, { ...callee, bare, top, found, seen: new Set() }, 0, false);
   }
 }
 
@@ -70,20 +71,31 @@ function walk(start: Form, state: Walk, depth: number, quoted: boolean): void {
   if (form.kind !== 'cons') return;
   state.seen.add(form);
   const elements = elementsOf(form) ?? partsOf(form);
-  if (shadows(elements, state)) return;
-  note(form, elements, state, depth > 0 || quoted);
+  const data = depth > 0 || quoted;
+  note(form, elements, state, data);
   const operator = operatorOf(elements[0]);
   const inner = form.template ? depth + 1 : depth;
-  const bindings = quoted || inner > 0 ? new Map<Form, Form[]>() : bindingsIn(elements);
-  for (const element of elements)
-    for (const each of bindings.get(element) ?? [element])
+  const lists = quoted || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
+  for (const place of setPlaces(elements, state)) lists.set(place, (elementsOf(place) ?? []).slice(1));
+  for (const element of unshadowed(elements, state, data))
+    for (const each of lists.get(element) ?? [element])
       walk(each, state, inner, quoted || operator === 'QUOTE');
 }
 
-/** Tells whether a form of ELEMENTS defines a local function or macro of the callee's name: what it has is of that. */
-function shadows([operator, bindings]: readonly Form[], state: Walk): boolean {
-  if (!LOCAL.includes(resolve(operator)?.name ?? '')) return false;
-  return (elementsOf(bindings) ?? []).some((binding) => isCallee(elementsOf(binding)?.[0], state));
+/** Gives those of ELEMENTS, of a form, in which the name can be the callee. What a local function or macro of that name
+ *  has in its scope is of that. */
+function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
+  const operator = operatorOf(elements[0]);
+  if (!LOCAL.includes(operator)) return elements;
+  const names = (elementsOf(elements[1]) ?? []).map((binding) => elementsOf(binding)?.[0]);
+  if (!names.some((name) => isName(name, state))) return elements;
+  return operator === 'LABELS' || data ? [] : elements.slice(0, 2);
+}
+
+/** Gives the places of the callee that a SETF form of ELEMENTS sets: they are of another function. */
+function setPlaces([operator, ...rest]: readonly Form[], state: Walk): Form[] {
+  if (state.setf || state.macro || !['SETF', 'PSETF'].includes(operatorOf(operator))) return [];
+  return rest.filter((place, index) => index % 2 === 0 && isCallee(elementsOf(place)?.[0], state));
 }
 
 /** Gives the elements of a list with a dot. */
@@ -143,7 +155,15 @@ function isReference(form: Form | undefined, state: Walk): boolean {
   return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isCallee(name, state);
 }
 
-function isCallee(form: Form | undefined, { callee, homes, bare }: Walk): boolean {
+/** Tells whether FORM is the whole name of the callee. */
+function isName(form: Form | undefined, state: Walk): boolean {
+  if (!state.setf) return isCallee(form, state);
+  const [operator, symbol] = elementsOf(form) ?? [];
+  return operatorOf(operator) === 'SETF' && isCallee(symbol, state);
+}
+
+/** Tells whether FORM is the symbol of the callee's name. */
+function isCallee(form: Form | undefined, { name: callee, homes, bare }: Walk): boolean {
   const atom = resolve(form);
   if (atom?.kind !== 'atom' || bareName(atom) !== callee) return false;
   const name = atom.name ?? '';
