@@ -143,6 +143,8 @@
   "Names the function that compiles a form and runs that once." ("SB-IMPL" "%SIMPLE-EVAL"))
 (define-internal-name +interpret+
   "Names the function that evaluates a form without the compiler." ("SB-EVAL" "EVAL-IN-NATIVE-ENVIRONMENT"))
+(define-internal-name +run-finalizers+
+  "Names the function that a thread of SBCL's own calls after each collection." ("SB-IMPL" "RUN-PENDING-FINALIZERS"))
 (define-internal-variable evaluated-form
   "The whole form that this thread evaluates." ("SB-IMPL" "*EVAL-SOURCE-CONTEXT*"))
 (define-internal-variable evaluated-index

@@ -274,10 +274,17 @@ it defines."
   (when **indexed** (note-news (first arguments)))
   (apply function arguments))
 
+(defun finalizers-run (function &rest arguments)
+  "Call FUNCTION, which SBCL's own thread calls after a collection, with ARGUMENTS, and leave nothing of that on the stack.
+It takes the code that is gone out of a table. New code gets the same place, and an address that was left would keep it."
+  (multiple-value-prog1 (apply function arguments)
+    (scrub-stack)))
+
 (defun listen-for-code ()
   "Have SBCL tell of new code, of forms that it evaluates, and of names that are defined, from now on."
   (loop for (listener name) in `((code-noted ,+note-code+) (part-evaluated ,+evaluate-simply+)
                                  (run-once ,+evaluate-compiled+)
-                                 (interpreted ,+interpret+) (name-defined ,+name-check+))
+                                 (interpreted ,+interpret+) (name-defined ,+name-check+)
+                                 (finalizers-run ,+run-finalizers+))
         do (when name (encapsulate name 'live-lisp-look (fdefinition listener))))
   (setf **listening** (and +note-code+ t)))

@@ -15,8 +15,6 @@ export interface Mention {
   top: number;
   args?: Argument[];
   how?: string;
-  /** Whether it stands as the place of a SETF, where a function of that name is not called. */
-  place?: true;
 }
 
 /** The operators of Common Lisp that define functions and macros for a part of the code. */
@@ -32,40 +30,52 @@ export interface Wanted {
   bare: boolean;
 }
 
-interface Walk extends Wanted {
+/** A function or macro that is looked for. */
+export interface Callee extends Omit<Wanted, 'bare'> {
+  /** Whether it is `(setf NAME)`. */
   setf: boolean;
+  /** Whether it is a macro, which SETF expands in a place. */
+  macro?: boolean | undefined;
+}
+
+interface Walk extends Callee, Wanted {
   top: number;
   found: Mention[];
   seen: Set<Form>;
-  places: Set<Form>;
 }
 
-/** Returns the mentions of CALLEE, a bare name, in SOURCE under FEATURES. HOMES are the names
- *  of packages in which it is accessible. SETF says that the function is `(setf CALLEE)`. */
-export function mentionsIn(
-  source: SourceText,
-  features: ReadonlySet<string>,
-  callee: string,
-  homes: ReadonlySet<string>,
-  setf: boolean,
-): Mention[] {
+/** Returns the mentions of CALLEE in SOURCE under FEATURES. */
+export function mentionsIn(source: SourceText, features: ReadonlySet<string>, callee: Callee): Mention[] {
   const found: Mention[] = [];
-  walkSource(source, features, [callee], (top, home) => {
-    const wanted = { name: callee, homes, bare: home === undefined || homes.has(home) };
-    const places = new Set<Form>();
+  walkSource(source, features, [callee.name], (top, home, seen) => {
+    const bare = home === undefined || callee.homes.has(home);
+    const state = { ...callee, bare, top, found, seen };
     return {
-      visit: (form, elements, data, seen) =>
-        note(form, elements, { ...wanted, setf, top, found, seen, places }, data),
-      skips: (elements) => shadows(elements, wanted),
+      visit: (form, elements, data) => note(form, elements, state, data),
+      within: (elements, data) => withoutPlaces(elements, unshadowed(elements, state, data), state),
     };
   });
   return found;
 }
 
-/** Tells whether a form of ELEMENTS defines a local function or macro of the callee's name: what it has is of that. */
-function shadows([operator, bindings]: readonly Form[], wanted: Wanted): boolean {
-  if (!LOCAL.includes(operatorOf(operator))) return false;
-  return (elementsOf(bindings) ?? []).some((binding) => isNamed(elementsOf(binding)?.[0], wanted));
+/** Gives those of ELEMENTS, of a form, in which the name can be the callee. What a local function or macro of that name
+ *  has in its scope is of that. */
+function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
+  const operator = operatorOf(elements[0]);
+  if (!LOCAL.includes(operator)) return elements;
+  const names = (elementsOf(elements[1]) ?? []).map((binding) => elementsOf(binding)?.[0]);
+  if (!names.some((name) => isName(name, state))) return elements;
+  return operator === 'LABELS' || data ? [] : elements.slice(0, 2);
+}
+
+/** Gives PARTS of a form of ELEMENTS. A place of the callee that SETF sets is of another function, so only what is in it
+ *  comes. */
+function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state: Walk): readonly Form[] {
+  if (state.setf || state.macro || !['SETF', 'PSETF'].includes(operatorOf(elements[0]))) return parts;
+  return parts.flatMap((part, index) => {
+    const [name, ...args] = (index % 2 === 1 && elementsOf(part)) || [];
+    return isNamed(name, state) ? args : [part];
+  });
 }
 
 function note(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
@@ -75,11 +85,8 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
     return;
   }
   const { start } = form;
-  const { top, places } = state;
-  if (operatorOf(first) === 'SETF')
-    for (const place of elements.filter((_, index) => index % 2 === 1)) places.add(place);
-  const place = places.has(form) && { place: true as const };
-  if (isNamed(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data), ...place });
+  const { top } = state;
+  if (isNamed(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data) });
   else if (operatorOf(first) === 'FUNCTION' && isNamed(second, state)) {
     state.found.push({ start, top, how: 'as a function' });
   } else if (operatorOf(first) === 'QUOTE' && isNamed(second, state)) {
@@ -110,9 +117,16 @@ function callOf(args: readonly Form[], data: boolean): { args?: Argument[]; how?
   return data ? { how: 'in a backquote or as data' } : { args: args.map(argumentOf) };
 }
 
-function isReference(form: Form | undefined, wanted: Wanted): boolean {
+function isReference(form: Form | undefined, state: Walk): boolean {
   const [operator, name] = elementsOf(form) ?? [];
-  return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isNamed(name, wanted);
+  return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isNamed(name, state);
+}
+
+/** Tells whether FORM is the whole name of the callee. */
+function isName(form: Form | undefined, state: Walk): boolean {
+  if (!state.setf) return isNamed(form, state);
+  const [operator, symbol] = elementsOf(form) ?? [];
+  return operatorOf(operator) === 'SETF' && isNamed(symbol, state);
 }
 
 /** Returns whether FORM is the symbol that is WANTED. */

@@ -1,26 +1,26 @@
 /** Decides which lists of a source are forms, and which of them are data or parts of a backquote. */
 
-import { bindingsIn } from './bindings.ts';
 import { elementsOf } from './fits.ts';
 import { type Form, readForm, resolve } from './form.ts';
 import { TopLevelForms } from './position.ts';
+import { nonForms } from './syntax.ts';
 import type { SourceText } from './text.ts';
 
 /** What is done with the forms of one top-level form. */
 export interface Visitor {
-  /** Takes a FORM of ELEMENTS; DATA says that it is quoted or in a backquote. Forms in SEEN are not looked into. */
-  visit: (form: Form, elements: readonly Form[], data: boolean, seen: Set<Form>) => void;
-  /** Whether nothing in a form of ELEMENTS is of interest. */
-  skips?: (elements: readonly Form[]) => boolean;
+  /** Takes a FORM of ELEMENTS; DATA says that it is quoted or in a backquote. */
+  visit: (form: Form, elements: readonly Form[], data: boolean) => void;
+  /** Gives what is of interest in a form of ELEMENTS; without it, those. */
+  within?: (elements: readonly Form[], data: boolean) => readonly Form[];
 }
 
 /** Walks the top-level forms of SOURCE under FEATURES that have one of WORDS, bare names, in their text. VISITOR_FOR takes
- *  where each begins, and the package that is entered there if one is known. */
+ *  where each begins, the package that is entered there if one is known, and the forms that are not looked into again. */
 export function walkSource(
   source: SourceText,
   features: ReadonlySet<string>,
   words: readonly string[],
-  visitorFor: (top: number, home: string | undefined) => Visitor,
+  visitorFor: (top: number, home: string | undefined, seen: Set<Form>) => Visitor,
 ): void {
   const names = (text: string) => {
     const upper = text.toUpperCase();
@@ -34,7 +34,8 @@ export function walkSource(
     const end = forms.start(n + 1) ?? source.text.length;
     if (!names(source.text.slice(top, end))) continue;
     const form = readForm(source.text, top, features);
-    if (form) walk(form, visitorFor(top, forms.packageAt(top)), new Set(), 0, false);
+    const seen = new Set<Form>();
+    if (form) walk(form, visitorFor(top, forms.packageAt(top), seen), seen, 0, false);
   }
 }
 
@@ -51,13 +52,13 @@ function walk(start: Form, visitor: Visitor, seen: Set<Form>, depth: number, quo
   if (form.kind !== 'cons') return;
   seen.add(form);
   const elements = elementsOf(form) ?? partsOf(form);
-  if (visitor.skips?.(elements)) return;
-  visitor.visit(form, elements, depth > 0 || quoted, seen);
+  const data = depth > 0 || quoted;
+  visitor.visit(form, elements, data);
   const operator = operatorOf(elements[0]);
   const inner = form.template ? depth + 1 : depth;
-  const bindings = quoted || inner > 0 ? new Map<Form, Form[]>() : bindingsIn(elements);
-  for (const element of elements)
-    for (const each of bindings.get(element) ?? [element])
+  const lists = quoted || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
+  for (const element of visitor.within?.(elements, data) ?? elements)
+    for (const each of lists.get(element) ?? [element])
       walk(each, visitor, seen, inner, quoted || operator === 'QUOTE');
 }
 

@@ -112,18 +112,26 @@ const KEEPING = [
   '(vector (sb-ext:make-timer (lambda () (kept 2))))',
   '(make-keeper :of (lambda () (kept 3)))',
   "(compile nil '(lambda () (kept 4)))",
+  '(let ((n 0)) (list (lambda () (incf n) (kept n)) (lambda () (kept (decf n)))))',
 ];
 
 test.each(KEEPING)(
   'S3.11 a function without a name is told as long as something keeps it: %s',
   async (form) => {
     await run('(defun kept (x) x)', '(defvar *kept* nil)', '(defstruct keeper of)');
-    // The last three values are kept too.
-    await run(`(setf *kept* ${form})`, '1', '2', '3');
-    expect(await rows('kept')).toEqual([expect.stringMatching(/^\(LAMBDA .* \(anonymous function\)$/)]);
-    expect(await rows('kept')).toHaveLength(1);
-    await run('(setf *kept* nil)', '1', '2', '3');
-    expect(await rows('kept')).toBe('No callers found for COMMON-LISP-USER::KEPT');
+    // What goes leaves its place to the next, whether it was told before or not.
+    for (const [next, asked] of [
+      ['nil', true],
+      ['(lambda (x) (list x))', true],
+      ['nil', false],
+    ] as const) {
+      // The last three values are kept too.
+      await run(`(setf *kept* ${form})`, '1', '2', '3');
+      if (asked)
+        expect(await rows('kept')).toEqual([expect.stringMatching(/^\(LAMBDA .* \(anonymous function\)$/)]);
+      await run(`(setf *kept* ${next})`, '1', '2', '3');
+      expect(await rows('kept'), next).toBe('No callers found for COMMON-LISP-USER::KEPT');
+    }
   },
 );
 

@@ -5,8 +5,9 @@ import { mentionsIn } from '../../src/source/calls.ts';
 import { SourceText } from '../../src/source/text.ts';
 
 /** Returns the texts of the lists in SOURCE that call or mention the function START. */
-function mentioned(source: string): string[] {
-  const found = mentionsIn(new SourceText(source), new Set(), 'START', new Set(['P']), false);
+function mentioned(source: string, more: { setf?: boolean; macro?: boolean } = {}): string[] {
+  const callee = { name: 'START', homes: new Set(['P']), setf: false, ...more };
+  const found = mentionsIn(new SourceText(source), new Set(), callee);
   return found.map(({ start }) => /^[^()]*\([^()]*\)/.exec(source.slice(start))?.[0] ?? '');
 }
 
@@ -33,7 +34,35 @@ test.each([
   '(with-accessors ((start end)) x start)',
   '(defsetf f (start) (value) (list value start))',
   '(define-modify-macro f (start end) list)',
+  '(defsetf f (x) (start) (list x start))',
+  '(define-setf-expander f (start &environment e) (list start e))',
+  '(define-method-combination c (start) ((start (:around))) (list start))',
+  '(define-compiler-macro f (start) start)',
+  '(macrolet ((f (start) start) (g ((start)) start)) (f 1))',
+  '(labels ((f (start) start)) (f 1))',
+  '(defmacro f ((start) (a (start))) (list start a))',
+  '(defclass c (start) ())',
+  '(defstruct (start (:constructor make (start))) a)',
 ])('S3.17 a binding of a variable is no call: %s', (source) => {
+  expect(mentioned(source)).toEqual([]);
+});
+
+test.each([
+  '(cond (start 1) ((null x) 2))',
+  '(case x (start 1) ((start end) 2) (t 3))',
+  '(etypecase x (start 1))',
+  '(do ((x 0 1)) (start x))',
+  '(handler-case (f) (error (start) start) (:no-error (start end) (list start end)))',
+  '(handler-bind ((start (lambda (c) c))) (f))',
+  '(restart-case (f) (start () 1) (retry (start) start))',
+  '(with-open-file (start "a") start)',
+  '(with-output-to-string (start) (f start))',
+  '(print-unreadable-object (start stream) 1)',
+  '(multiple-value-setq (start end) (f))',
+  '(loop for (start end) in list collect start)',
+  '(loop with (start) = list and (start a) of-type (start) = b return a)',
+  '(defun f (x) (declare (start x)) (the (start) x))',
+])('S3.17 a clause, a declaration or a type is no call: %s', (source) => {
   expect(mentioned(source)).toEqual([]);
 });
 
@@ -52,6 +81,47 @@ test.each([
   ['(defstruct s (end (start 1)))', '(start 1)'],
   ['(with-slots (end) (start 1) end)', '(start 1)'],
   ["'(1 #.(start 2) (start 3))", '(start 2)', '(start 3)'],
+  ['(cond ((start 1) (start 2)))', '(start 1)', '(start 2)'],
+  ['(case (start 1) (a (start 2)))', '(start 1)', '(start 2)'],
+  ['(do () ((start 1) (start 2)) (start 3))', '(start 1)', '(start 2)', '(start 3)'],
+  ['(handler-case (start 1) (error (c) (start c)))', '(start 1)', '(start c)'],
+  [
+    '(restart-case (start 1) (retry (&optional (a (start 2))) (start a)))',
+    '(start 1)',
+    '(start 2)',
+    '(start a)',
+  ],
+  ['(handler-bind ((error (start 1))) (start 2))', '(start 1)', '(start 2)'],
+  ['(with-open-file (in (start 1)) (start in))', '(start 1)', '(start in)'],
+  ['(loop for (a b) = (start 1) do (start a) and collect (start b))', '(start 1)', '(start a)', '(start b)'],
+  ['(loop (start 1))', '(start 1)'],
+  ['(the list (start 1))', '(start 1)'],
+  ['(defmethod f ((x (eql (start 1)))) x)', '(start 1)'],
+  ['(defmacro f ((a &optional (b (start 1)))) b)', '(start 1)'],
+  [
+    '(defstruct (s (:include r (a (start 1))) (:constructor m (&optional (b (start 2))))) (b 0))',
+    '(start 1)',
+    '(start 2)',
+  ],
+  ['(defclass c () ((end)) (:default-initargs :end (start 1)))', '(start 1)'],
 ])('S3.17 what a binding evaluates is one: %s', (source, ...calls) => {
   expect(mentioned(source)).toEqual(calls);
+});
+
+test.each([
+  ['(flet ((start (x) (start x))) (start 2))', '(start x)'],
+  ['(macrolet ((start (x) (start x))) (start 2))', '(start x)'],
+  ['(labels ((start (x) (start x))) (start 2))'],
+  ['(flet (((setf start) (v x) v)) (setf (start x) (start 1)))', '(start 1)'],
+])('S3.17 a local function hides the global one where it is seen: %s', (source, ...calls) => {
+  expect(mentioned(source)).toEqual(calls);
+});
+
+test('S3.8 a place that SETF sets is of another function, and what stands in it is not', () => {
+  expect(mentioned('(setf (start (start 1)) (start 2))')).toEqual(['(start 1)', '(start 2)']);
+  expect(mentioned('(psetf a 1 (start 1) 2)')).toEqual([]);
+  expect(mentioned('(incf (start 1))')).toEqual(['(start 1)']);
+  expect(mentioned('(setf (start 1) 2)', { macro: true })).toEqual(['(start 1)']);
+  expect(mentioned('(list (setf (start 1) 2))', { setf: true })).toHaveLength(1);
+  expect(mentioned('(labels (((setf start) (v x) v)) (setf (start 1) 2))', { setf: true })).toEqual([]);
 });

@@ -3,7 +3,7 @@
 import type { Place } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { boundLine } from '../../kernel/reply.ts';
-import { type Mention, mentionsIn } from '../../source/calls.ts';
+import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
 import { fitOf, type LambdaList } from '../../source/fits.ts';
 import type { Places } from '../places.ts';
 
@@ -25,18 +25,15 @@ export interface CheckedCalls {
   perhaps: CheckedCall[];
 }
 
-/** The function that calls are checked of: its bare name, the packages that qualify it, and files where it is defined. */
-export interface Callee {
-  name: string;
-  setf: boolean;
-  homes: ReadonlySet<string>;
+/** The function that calls are checked of, and files where it is defined. */
+export interface Checked extends Callee {
   files: readonly string[];
   /** Functions whose code names it, described by their names. */
   naming?: readonly Place[];
 }
 
 /** Returns what the text of the function name NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, says of it. */
-export function calleeOf(name: string, homes: readonly string[], files: readonly string[]): Callee {
+export function calleeOf(name: string, homes: readonly string[], files: readonly string[]): Checked {
   const setf = /::\(SETF (.*)\)$/s.exec(name);
   return {
     name: setf?.[1] ?? name.replace(/^.*?::/s, ''),
@@ -49,15 +46,16 @@ export function calleeOf(name: string, homes: readonly string[], files: readonly
 /** Returns which of the calls of CALLEE that FOUND tells fit LIST; without a LIST those found are only counted. */
 export function checkedCalls(
   found: WhoCallsData,
-  callee: Callee,
+  callee: Checked,
   list: LambdaList | undefined,
   places: Places,
 ): CheckedCalls {
-  return new Checks(callee, list, places, new Set(found.features)).of(found);
+  const macro = found.natures?.includes('MACRO');
+  return new Checks({ ...callee, macro }, list, places, new Set(found.features)).of(found);
 }
 
 class Checks {
-  readonly #callee: Callee;
+  readonly #callee: Checked;
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
   readonly #features: ReadonlySet<string>;
@@ -66,7 +64,7 @@ class Checks {
   readonly #told = new Set<string>();
   readonly #result: CheckedCalls = { calls: 0, unfit: [], unknown: [], perhaps: [] };
 
-  constructor(callee: Callee, list: LambdaList | undefined, places: Places, features: ReadonlySet<string>) {
+  constructor(callee: Checked, list: LambdaList | undefined, places: Places, features: ReadonlySet<string>) {
     this.#callee = callee;
     this.#list = list;
     this.#places = places;
@@ -94,9 +92,8 @@ class Checks {
     if (known) return known;
     const text = this.#places.sourceText(file);
     if (text === undefined) return undefined;
-    const { name, homes, setf } = this.#callee;
     const found = new Map<number, Mention>();
-    for (const mention of mentionsIn(text, this.#features, name, homes, setf)) {
+    for (const mention of mentionsIn(text, this.#features, this.#callee)) {
       found.set(mention.start, mention);
       if (mention.also !== undefined) found.set(mention.also, mention);
     }
@@ -167,7 +164,7 @@ class Checks {
   #unclaimed(file: string, mention: Mention): void {
     if (mention.how)
       this.#tell(this.#result.unknown, { ...this.#place(file, mention.start), why: mention.how });
-    if (mention.args === undefined || mention.place || this.#list === undefined) return;
+    if (mention.args === undefined || this.#list === undefined) return;
     const fits = fitOf(this.#list, mention.args);
     if (typeof fits === 'string') {
       this.#tell(this.#result.perhaps, { ...this.#place(file, mention.start), why: fits });

@@ -13,27 +13,27 @@ interface Unseen {
   files?: string[];
   accessibleIn?: string[];
   features?: string[];
+  natures?: string[];
 }
 
 /** Returns the top-level forms in the files of FOUND that call its name or pass it as a function, with SITES. What stands
  *  in a definition of what is TOLD, or in such a form, is left out. */
 export function unseenUsers(found: Unseen, told: readonly User[], places: Places, sites: boolean): User[] {
-  const { name, files = [], accessibleIn = [], features = [] } = found;
+  const { name, files = [], accessibleIn = [], features = [], natures = [] } = found;
   const [, setf, symbol = ''] = /^.*?::(?:\((SETF) )?(.*?)\)?$/s.exec(name) ?? [];
+  const callee = {
+    name: symbol,
+    homes: new Set(accessibleIn),
+    setf: setf !== undefined,
+    macro: natures.includes('MACRO'),
+  };
   const users = new Map<string, User>();
   const names = new Set(told.map(({ name }) => name.replace(/^.*?::/s, '')));
   for (const file of files) {
     const text = places.sourceText(file);
     if (text === undefined) continue;
     const forms = places.forms(file, new Set(features));
-    const homes = new Set(accessibleIn);
-    for (const { start, top, args, how } of mentionsIn(
-      text,
-      new Set(features),
-      symbol,
-      homes,
-      setf !== undefined,
-    )) {
+    for (const { start, top, args, how } of mentionsIn(text, new Set(features), callee)) {
       if (args === undefined && how !== 'as a function') continue;
       const at = `${places.fileName(file)}:${text.positionAt(top).line}`;
       const name = `top-level form at ${at}`;
