@@ -25,7 +25,7 @@ export async function observeTimes(observing: Observing, form: string, against: 
   const result =
     refusal(value, places) ??
     observedResult(told, places, { seen: compared && { ...compared, same: same ?? false }, text });
-  const read = value?.in === against ? 'against' : 'form';
+  const read = value && 'in' in value && value.in === against ? 'against' : 'form';
   return result.failed ? { ...result, text: `In ${at ?? read}: ${result.text}` } : result;
 }
 
