@@ -3,7 +3,9 @@
 (in-package "LIVE-LISP.OBSERVE")
 
 (defparameter *argument-limit* 8 "How many arguments or values of a call are shown.")
-(defparameter *argument-characters* 80 "Characters of each.")
+(defparameter *argument-characters* 80 "Characters of each, where there are not many.")
+(defparameter *least-characters* 12 "Characters of each, where there are many.")
+(defparameter *shown-characters* 2000 "Characters of the arguments and values of all calls together from which on each has fewer.")
 (defparameter *method-limit* 3 "How many methods of a call are shown.")
 
 (defun object-text (object)
@@ -99,9 +101,16 @@ is told before it."
             "methods" (method-texts call)
             (ended-members call)))))
 
+(defun argument-room (calls)
+  "Return how many characters each argument and value of CALLS gets."
+  (let ((objects (loop for call in calls
+                       sum (+ (min *argument-limit* (length (call-arguments call)))
+                              (min *argument-limit* (length (call-values call)))))))
+    (max *least-characters* (min *argument-characters* (floor *shown-characters* (max 1 objects))))))
+
 (defun call-rows (calls job)
   "Return CALLS, which JOB has observed, as JSON objects, in the order in which they began."
-  (let ((shown (make-hash-table :test 'eq)))
+  (let ((shown (make-hash-table :test 'eq)) (*argument-characters* (argument-room calls)))
     (dolist (call calls) (setf (gethash call shown) 0))
     (loop for call in calls collect (call-row call shown job))))
 

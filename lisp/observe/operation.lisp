@@ -86,12 +86,21 @@ take them for SECONDS of what the program does. Tell the TOP functions."
 ;;; Two forms
 
 (define-operation ("observe-times" :members t) (code against seconds package)
-  "Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and tell what they took."
-  (call-as-job-part
-   (and package (named-package package))
-   (lambda ()
-     (let* ((one (prepared-form code)) (other (prepared-form against))
-            (values (mapcar (lambda (function) (multiple-value-list (call-user-code function))) (list one other))))
-       (list "compared" (call-user-code (lambda () (compare-forms one other seconds)))
-             "same" (apply #'equal (mapcar #'objects-texts values))
-             "values" (mapcar #'told-values values))))))
+  "Call the last forms of the texts CODE and AGAINST in turn for about SECONDS, and tell what they took. AT is which of them
+ran last."
+  (let ((at nil))
+    (flet ((noting (name code)
+             (setf at name)
+             (let ((function (prepared-form code)))
+               (declare (type function function))
+               (lambda () (setf at name) (funcall function)))))
+      (let ((members (call-as-job-part
+                      (and package (named-package package))
+                      (lambda ()
+                        (let* ((one (noting "form" code)) (other (noting "against" against))
+                               (values (mapcar (lambda (function) (multiple-value-list (call-user-code function)))
+                                               (list one other))))
+                          (list "compared" (call-user-code (lambda () (compare-forms one other seconds)))
+                                "same" (apply #'equal (mapcar #'objects-texts values))
+                                "values" (mapcar #'told-values values)))))))
+        (list* "at" at members)))))

@@ -76,32 +76,40 @@ some, and nothing may interrupt it. A generic function is called by what can be 
         unless (member variable lambda-list-keywords) collect variable))
 
 (defun function-parameters (name)
-  "Return the lambda list of the function NAME."
-  (let ((function (fdefinition name)))
-    (if (typep function 'generic-function)
-        (sb-mop:generic-function-lambda-list function)
-        (plain-lambda-list function))))
+  "Return the lambda list of the function NAME. Where SBCL keeps none, it takes any arguments."
+  (let* ((function (fdefinition name))
+         (parameters (if (typep function 'generic-function)
+                         (sb-mop:generic-function-lambda-list function)
+                         (plain-lambda-list function))))
+    (if (listp parameters) parameters '(&rest arguments))))
+
+(defun named-in (package parameters)
+  "Return the lambda list PARAMETERS with variables as forms name them that were read in PACKAGE."
+  (sublis (loop for variable in (parameter-variables parameters)
+                for symbol = (find-symbol (symbol-name variable) package)
+                when (and symbol (not (constantp symbol))) collect (cons variable symbol))
+          parameters))
 
 (defun chooser (name text package)
   "Return a function that says of arguments of the function NAME whether the form TEXT is true of them. It is read in
 PACKAGE, or in that of NAME. Leaves the operation when the form cannot be compiled."
-  (let* ((parameters (bare-parameters (function-parameters name)))
-         (variables (parameter-variables parameters))
-         (symbol (if (consp name) (second name) name))
+  (let* ((symbol (if (consp name) (second name) name))
+         (home (or package (usable-package (symbol-package symbol))))
+         (parameters (bare-parameters (function-parameters name)))
          (said nil))
     (flet ((fail (why)
              (fail-lookup "where" text "name" (name-text name) "why" why
-                          "parameters" (mapcar #'symbol-name variables))))
-      (let ((forms (multiple-value-bind (forms unreadable)
-                       (let ((*package* (or package (usable-package (symbol-package symbol))))) (forms-in text))
-                     (when unreadable (fail (second (member "text" (json-object-members unreadable) :test #'equal))))
-                     forms))
-            (*error-output* (make-broadcast-stream)))
+                          "parameters" (mapcar #'symbol-name (parameter-variables parameters)))))
+      (let* ((forms (multiple-value-bind (forms unreadable) (let ((*package* home)) (forms-in text))
+                      (when unreadable (fail (second (member "text" (json-object-members unreadable) :test #'equal))))
+                      forms))
+             (named (named-in home parameters))
+             (*error-output* (make-broadcast-stream)))
         (unless forms (fail "it has no form"))
         (prog1 (handler-bind ((warning (lambda (warning)
                                          (unless (typep warning 'style-warning) (setf said (report-text 200 warning)))
                                          (muffle-warning warning))))
-                 (compile nil `(lambda ,parameters (declare (ignorable ,@variables)) ,@forms)))
+                 (compile nil `(lambda ,named (declare (ignorable ,@(parameter-variables named))) ,@forms)))
           (when said (fail said)))))))
 
 ;;; Probes

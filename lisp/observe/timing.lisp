@@ -11,7 +11,7 @@
   (/ (- (get-internal-real-time) time) (float internal-time-units-per-second 1d0)))
 
 (defstruct (taken (:constructor make-taken (seconds cpu octets)))
-  "What a call took: SECONDS, those of the CPU, and OCTETS of memory."
+  "What calls took: SECONDS, those of the CPU, and OCTETS of memory."
   seconds cpu octets)
 
 (defun measured (function times)
@@ -22,7 +22,7 @@
     (let ((seconds (seconds-since begun))
           (cpu (/ (- (get-internal-run-time) cpu) (float internal-time-units-per-second 1d0)))
           (octets (- (sb-ext:get-bytes-consed) octets)))
-      (make-taken (/ seconds times) (/ cpu times) (round octets times)))))
+      (make-taken (/ seconds times) (/ cpu times) (/ octets times)))))
 
 (defun times-needed (function)
   "Return how often FUNCTION must be called so that its time can be measured."
@@ -41,7 +41,7 @@
     (object "median" (* 1000 (quantile numbers 1/2))
             "low" (* 1000 (quantile numbers 1/4))
             "high" (* 1000 (quantile numbers 3/4))
-            "octets" (quantile (mapcar #'taken-octets rounds) 1/2)
+            "octets" (round (quantile (mapcar #'taken-octets rounds) 1/2))
             "times" times)))
 
 (defun mostly-runs-p (rounds)
@@ -73,20 +73,24 @@
 (defparameter *enough-seconds* 2 "For how many seconds of the CPU, or of time, a form is repeated until a profile tells of it.")
 (defparameter *enough-octets* (* 64 1024 1024) "How many octets it takes until a profile of memory does.")
 
+(defparameter *batch-seconds* 0.002 "How long calls take at least between which nothing else is done, where they are many.")
+
+(defun enough-p (mode taken)
+  "True when calls have TAKEN enough for a profile of MODE."
+  (or (> (if (eq mode :time) (taken-seconds taken) (taken-cpu taken)) *enough-seconds*)
+      (and (eq mode :alloc) (> (taken-octets taken) *enough-octets*))))
+
 (defun call-repeatedly (function mode seconds)
   "Call FUNCTION until a profile of MODE has enough samples, or SECONDS have passed. Return how often, and what a call took."
-  (declare (type function function))
-  (let ((begun (get-internal-real-time)) (cpu (get-internal-run-time)) (octets (sb-ext:get-bytes-consed)) (runs 0))
-    (loop (funcall function)
-          (incf runs)
-          (let ((passed (seconds-since begun)))
-            (when (or (> passed seconds)
-                      (> (ecase mode
-                           (:time passed)
-                           ((:cpu :alloc) (/ (- (get-internal-run-time) cpu) (float internal-time-units-per-second 1d0))))
-                         *enough-seconds*)
-                      (and (eq mode :alloc) (> (- (sb-ext:get-bytes-consed) octets) *enough-octets*)))
-              (return (values runs
-                              (make-taken (/ passed runs)
-                                          (/ (- (get-internal-run-time) cpu) runs (float internal-time-units-per-second 1d0))
-                                          (round (- (sb-ext:get-bytes-consed) octets) runs)))))))))
+  (let ((all (make-taken 0 0 0)) (runs 0) (batch 1))
+    ;; What is done between calls would count as theirs.
+    (loop (let* ((taken (measured function batch)) (passed (* batch (taken-seconds taken))))
+            (incf runs batch)
+            (setf all (make-taken (+ (taken-seconds all) passed)
+                                  (+ (taken-cpu all) (* batch (taken-cpu taken)))
+                                  (+ (taken-octets all) (* batch (taken-octets taken)))))
+            (when (< passed *batch-seconds*) (setf batch (* 2 batch))))
+          (when (or (> (taken-seconds all) seconds) (enough-p mode all))
+            (return (values runs (make-taken (/ (taken-seconds all) runs)
+                                             (/ (taken-cpu all) runs)
+                                             (round (taken-octets all) runs))))))))

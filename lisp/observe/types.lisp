@@ -103,6 +103,14 @@ the argument. Arguments behind a keyword of no parameter are left out."
             ((eq section '&rest) (push (funcall types '&rest) proposed))
             (t (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
 
+(defun proposed-values (values counts)
+  "Return the type of VALUES, a SEEN for each, as an FTYPE has it. COUNTS are how many values calls returned; without any,
+none has returned."
+  (if (null counts)
+      '*
+      (let ((types (mapcar #'joined-type values)) (always (reduce #'min counts)))
+        `(values ,@(subseq types 0 always) &optional ,@(nthcdr always types)))))
+
 ;;; What is told
 
 (defun seen-row (name seen)
@@ -138,6 +146,5 @@ the argument. Arguments behind a keyword of no parameter are left out."
               "proposed" (and calls
                               (bare-type-text
                                `(declaim (ftype (function ,(proposed-parameters parameters (lambda (place) (joined-type (at place))))
-                                                          (values ,@(mapcar #'joined-type values)
-                                                                  ,@(if (rest counts) '(&rest t) '(&optional))))
+                                                          ,(proposed-values values counts))
                                                 ,name))))))))

@@ -19,10 +19,13 @@ argument, its value, the predicate, and the value of the other argument if there
 
 (defun fiveam-said (check control arguments)
   "Return what is told of the form CHECK, of which the format CONTROL says by ARGUMENTS why it failed, as arguments for
-NOTE-FAILURE."
+NOTE-FAILURE. What the author of the test says instead tells of no part of the form."
   (let* ((form (checked-form check)) (values (fiveam-values form arguments)))
     (or (and values (said-of-check check form values))
-        (list :text (message-text control arguments)))))
+        (list* :text (message-text control arguments)
+               (and (typep check '(cons symbol))
+                    (notany (lambda (part) (member part arguments :test #'equal)) (cons check (rest form)))
+                    (list :check check))))))
 
 (defun fiveam-fail (package original arguments)
   "Have the check of ARGUMENTS fail by ORIGINAL of PACKAGE, and keep what it says meanwhile."

@@ -170,6 +170,6 @@ export interface ObserveOperations {
   };
   'observe-times': {
     args: { code: string; against: string; seconds: number; package?: string };
-    data: Observed & { compared?: ComparedTimes; same?: boolean };
+    data: Observed & { compared?: ComparedTimes; same?: boolean; at?: 'form' | 'against' };
   };
 }

@@ -19,13 +19,14 @@ export async function observeTimes(observing: Observing, form: string, against: 
     { code: form, against, seconds, ...packageOf(args) },
     optionsOf(observing),
   );
-  const { compared, same, values = [], value } = reply.data;
+  const { compared, same, values = [], value, at } = reply.data;
   const text = compared && [timesText(compared), !same && differText(values)].filter(Boolean).join('\n');
   const told = { ...reply, data: { ...reply.data, values: same ? values.slice(0, 1) : [] } };
-  return (
+  const result =
     refusal(value, places) ??
-    observedResult(told, places, { seen: compared && { ...compared, same: same ?? false }, text })
-  );
+    observedResult(told, places, { seen: compared && { ...compared, same: same ?? false }, text });
+  const read = value && 'in' in value && value.in === against ? 'against' : 'form';
+  return result.failed ? { ...result, text: `In ${at ?? read}: ${result.text}` } : result;
 }
 
 function differText([one = [], other = []]: Parameters<typeof formValuesText>[0]): string {

@@ -57,7 +57,7 @@ function testLines(test: Outcome, where: (place: Place | undefined) => string): 
   const lines = told.map((failure, index) => {
     const before = told[index - 1];
     // A check in a loop.
-    const again = before?.check !== undefined && said(failure) === said(before);
+    const again = failure.check !== undefined && failure.got !== undefined && said(failure) === said(before);
     return again
       ? `got ${failure.got}`
       : [failureText(failure), where(failure.place)].filter(Boolean).join(', ');
@@ -68,9 +68,9 @@ function testLines(test: Outcome, where: (place: Place | undefined) => string): 
   return lines;
 }
 
-/** Returns all that FAILURE says but what the check got; undefined when it got nothing. */
-function said({ got, ...rest }: TestFailure): string | undefined {
-  return got === undefined ? undefined : JSON.stringify(rest);
+/** Returns all that FAILURE says but what the check got. */
+function said({ got: _, ...rest }: Partial<TestFailure> = {}): string {
+  return JSON.stringify(rest);
 }
 
 /** A line of a file, as people name that. */

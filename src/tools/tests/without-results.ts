@@ -64,14 +64,15 @@ export function noTestsResult(
   const { packages = [], gone = [] } = data;
   const verdict = written === '' && ending.kind === 'done' ? 'none' : 'unknown';
   const known = packages.map(({ package: home, tests }) => `${home} (${tests})`).join(', ');
+  const inPackages = known && ` Packages with tests: ${known}; give package or test.`;
   const text = joinSections([
     gone.length > 0
       ? `No tests ran. ${goneLine(gone)}`
       : verdict === 'none'
-        ? `No tests ran: testing ${what} runs none and writes nothing.${known && ` Packages with tests: ${known}; give package or test.`}`
+        ? `No tests ran: testing ${what} runs none and writes nothing.${inPackages}`
         : ending.kind === 'done'
           ? `Verdict unknown: what tests ${what} is no framework that live-lisp knows.`
-          : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.`,
+          : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.${inPackages}`,
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
     written && `Its output ends:\n${written.length > OUTPUT ? `... ${written.slice(-OUTPUT)}` : written}`,
     said,

@@ -1,0 +1,143 @@
+// observe: what programs do that nobody expects, what it then takes of the heap, and what it proposes (issue: "Hostile cases").
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const PROGRAM = `(defpackage :odd (:use :cl))
+(in-package :odd)
+(defun twice (x) (values x (* 2 x)))
+(defun deep (n) (if (zerop n) 0 (1+ (deep (1- n)))))
+(defun keyed (a &key b ((:see c) 2)) (list a b c))
+(defun perhaps (a &optional b) (if b (values a b) a))
+(defun rest-of (a &rest more) (apply #'+ a more))
+(defun fails (x) (error "no ~A" x))
+(defun unknown (a b) (declare (optimize (debug 0) (speed 3))) (list a b))
+(defun wide (a b c d e f g h) (list a b c d e f g h))
+(defclass looping () ())
+(defmethod print-object ((object looping) stream) (loop))
+(defun look (x) x)
+`;
+
+let session: Session;
+const folder = temporaryFolder();
+beforeAll(async () => {
+  writeFileSync(join(folder.path, 'odd.lisp'), PROGRAM);
+  session = await startSession({ args: ['--root', folder.path] });
+  await session.call('load_file', { path: 'odd.lisp' });
+  await session.eval('(in-package :odd)');
+});
+afterAll(async () => {
+  await session.close();
+  folder.remove();
+});
+
+async function observe(args: Record<string, unknown>): Promise<string> {
+  const { text } = await session.call('observe', args);
+  return text.replace(/\b\d+(\.\d+)? (ns|µs|ms|s)\b/g, 'N').replace(/ODD::/g, '');
+}
+
+const used = async () => Number(await session.eval('(progn (sb-ext:gc :full t) (sb-kernel:dynamic-usage))'));
+
+test('a million calls take little of the heap, and it is said that they are sampled', async () => {
+  await observe({ form: '(twice 1)', functions: ['twice'] });
+  const before = await used();
+  const text = await observe({
+    form: `(progn (dotimes (i 1000000) (twice i)) (sb-ext:gc :full t) (- (sb-kernel:dynamic-usage) ${before}))`,
+    functions: ['twice'],
+    limit: 1,
+  });
+  expect(text).toContain('was called so often that one of ');
+  const [, during = ''] = /Value: (-?\d+)/.exec(text) ?? [];
+  // At most 2,000 calls are kept, of some hundred octets.
+  expect(Number(during)).toBeLessThan(3_000_000);
+  expect((await used()) - before).toBeLessThan(1_000_000);
+});
+
+test('a recursion of 10,000 calls', async () => {
+  const text = await observe({ form: '(deep 10000)', functions: ['deep'], limit: 2 });
+  expect(text).toMatch(/^10,001 calls in N\. The last 2:\n {2}\(DEEP 1\) ended unseen/);
+  expect(text).toMatch(/\n\nValue: 10000$/);
+});
+
+test('a printer that never ends is not called', async () => {
+  expect(await observe({ form: "(progn (look (make-instance 'looping)) 1)", functions: ['look'] })).toContain(
+    '(LOOK #<LOOPING>) => #<LOOPING>',
+  );
+});
+
+test('where calls have many arguments, each has less room', async () => {
+  const string = '(make-string 300 :initial-element #\\x)';
+  const form = `(dotimes (i 20) (wide ${`${string} `.repeat(8)}))`;
+  const text = await observe({ form, functions: ['wide'] });
+  expect(text.match(/\(WIDE /g)).toHaveLength(20);
+  expect(countTokens(text)).toBeLessThan(1500);
+  const one = await observe({ form, functions: ['wide'], limit: 1 });
+  expect(one).toContain(`(WIDE "${'x'.repeat(79)}... `);
+});
+
+describe('a type is proposed that each call has, and that can be declaimed', () => {
+  test.each([
+    [
+      'keyed',
+      "(list (keyed 1) (keyed 1 :b :k :see 2.0) (keyed 'a))",
+      '(function ((or fixnum symbol) &key (:b keyword) (:see single-float)) (values cons &optional))',
+    ],
+    [
+      'perhaps',
+      '(list (perhaps 1) (perhaps 1 "b"))',
+      '(function ((and fixnum unsigned-byte) &optional simple-string) (values (and fixnum unsigned-byte) &optional simple-string))',
+    ],
+    [
+      'rest-of',
+      '(list (rest-of 1) (rest-of -1 2.0 3))',
+      '(function (fixnum &rest (or fixnum single-float)) (values (or fixnum single-float) &optional))',
+    ],
+    ['fails', '(ignore-errors (fails 1))', '(function ((and fixnum unsigned-byte)) *)'],
+    ['unknown', '(unknown 1 "b")', '(function (&rest (or fixnum simple-string)) (values cons &optional))'],
+  ])('%s', async (name, form, type) => {
+    const text = await observe({ form, functions: [name], mode: 'types' });
+    expect(text).toContain(`  (declaim (ftype ${type} odd::${name}))`);
+    const plain = await session.eval(form);
+    const declaimed = `(progn (handler-bind ((warning #'muffle-warning)) (proclaim '(ftype ${type} ${name}))) ${form})`;
+    expect((await session.eval(declaimed)).replace(/\{.*\}/, '')).toBe(plain.replace(/\{.*\}/, ''));
+  });
+});
+
+test('where reads names of parameters in the package of the call, and of unknown ones has all', async () => {
+  expect(
+    await observe({
+      form: '(list (odd::twice 1) (odd::twice 2))',
+      functions: ['odd::twice'],
+      where: '(= x 2)',
+      package: 'cl-user',
+    }),
+  ).toContain('1 call in N.\n  (TWICE 2) => 2, 4');
+  expect(
+    await observe({
+      form: '(list (unknown 1 2) (unknown 3 4))',
+      functions: ['unknown'],
+      where: '(= 3 (first arguments))',
+    }),
+  ).toContain('1 call in N.\n  (UNKNOWN 3 4) => (3 4)');
+});
+
+describe('of two forms it is said which one failed', () => {
+  test.each([
+    ['(error "one")', '1', 'In form: Error: one\nType: COMMON-LISP::SIMPLE-ERROR'],
+    ['1', '(error "other")', 'In against: Error: other\nType: COMMON-LISP::SIMPLE-ERROR'],
+    ['(car', '1', 'In form: Error: form 1 cannot be read: the text ends inside this form'],
+    ['1', '(car', 'In against: Error: form 1 cannot be read: the text ends inside this form'],
+  ])('%s and %s', async (form, against, said) => {
+    expect((await observe({ form, against })).split('\nIt begins')[0]).toBe(said);
+  });
+});
+
+test('of a form that allocates nothing no profile tells what the agent allocates', async () => {
+  await session.eval('(defun nothing () 1)');
+  const text = await observe({ form: '(nothing)', mode: 'alloc', seconds: 0.3 });
+  expect(text).toMatch(/^[\d,]+ runs of N \(CPU N\) and 0 bytes each\./);
+  expect(text).not.toMatch(/TWO-ARG|FLOAT/);
+});
