@@ -195,8 +195,8 @@ of the files that were loaded. SBCL has no cross references of symbol macros."
       (equal (definition-in old) (definition-in new)))))
 
 (defun keep-conditional (file old-text text old-serial)
-  "Count what the load OLD-SERIAL of FILE, of OLD-TEXT, made and the last one of TEXT did not as made again, when the same
-form names it. Such a form defines something only where it is not there."
+  "Count as made again what the load OLD-SERIAL of FILE, of OLD-TEXT, made when the same form in TEXT names it. Such a form
+defines something only where it is not there."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (when (and old new)
       (map-file-definitions
