@@ -7,10 +7,10 @@ const BUILD = { name: 'build', command: ['node', 'scripts/build.mjs', '--types']
 
 /** All need nothing but the build, and write nothing in the project, so they run side by side. */
 const CHECKS = [
-  { name: 'types (tsc)', command: ['npx', '--no-install', 'tsc', '-p', '.'] },
+  { name: 'types (tsc)', command: ['node_modules/.bin/tsc', '-p', '.'] },
   {
     name: 'format and lint (biome)',
-    command: ['npx', '--no-install', 'biome', 'ci', '--colors=off', '--diagnostic-level=error', '.'],
+    command: ['node_modules/.bin/biome', 'ci', '--colors=off', '--diagnostic-level=error', '.'],
   },
   {
     name: 'generated docs and measured token costs are fresh',
@@ -31,7 +31,9 @@ const TAIL = 40;
 /** Runs COMMAND in the project and returns whether it succeeded, and what it wrote. */
 function run([program, ...args]) {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { cwd: PROJECT, stdio: ['ignore', 'pipe', 'pipe'] });
+    // TypeScript's compiler is written in Go: a fifth of its time goes for garbage that has room.
+    const env = { ...process.env, GOGC: '400' };
+    const child = spawn(program, args, { cwd: PROJECT, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {

@@ -181,3 +181,35 @@ of the files that were loaded. SBCL has no cross references of symbol macros."
                                 append (uses-in-texts name fresh)))))
       (setf **outdated** (let ((all (union uses **outdated** :test #'equal)))
                            (subseq all 0 (min (length all) *outdated-limit*)))))))
+
+;;; What a form makes only where it is not there
+
+(defun same-macro-p (form old new)
+  "True when the macro that the text FORM uses has the same definition in both OLD and NEW, forms of a file, or in none."
+  (let ((operator (or (first (form-parts form 1)) "")))
+    (flet ((definition-in (forms)
+             (find-if (lambda (other)
+                        (destructuring-bind (&optional (definer "") (name "")) (form-parts other 2)
+                          (and (string-equal definer "defmacro") (string-equal name operator))))
+                      forms)))
+      (equal (definition-in old) (definition-in new)))))
+
+(defun keep-conditional (file old-text text old-serial)
+  "Count as made again what the load OLD-SERIAL of FILE, of OLD-TEXT, made when the same form in TEXT names it. Such a form
+defines something only where it is not there."
+  (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
+    (when (and old new)
+      (map-file-definitions
+       (lambda (definition)
+         (when (= old-serial (definition-serial definition))
+           (let* ((number (or (definition-form definition)
+                              (identity-form (or (definition-location definition) (definition-identity definition)))))
+                  (form (and number (< number (length old)) (aref old number)))
+                  (now (and form (position form new :test #'string=))))
+             (when (and now
+                        (token-in-p (string (name-symbol (definition-name definition))) form)
+                        (same-macro-p form old new)
+                        (current-p definition))
+               (setf (definition-serial definition) (source-file-serial file)
+                     (definition-form definition) now)))))
+       file))))

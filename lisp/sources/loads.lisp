@@ -136,6 +136,7 @@ Else a form that begins BY made it, unless a load of those TOUCHED did so."
             (source-file-date file) date
             (source-file-sources file) sources)
       (drop-replaced-methods file)
+      (keep-conditional file old-text text old-serial)
       (push file (noted-files noted))
       (setf (noted-unset noted)
             (append (noted-unset noted)

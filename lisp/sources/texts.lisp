@@ -23,10 +23,10 @@
     (set-syntax-from-char (code-char #xef) #\Space)
     (set-syntax-from-char (code-char #xbb) #\Space)
     (set-syntax-from-char (code-char #xbf) #\Space)
-    ;; A script can begin with the name of its interpreter.
+    ;; A script can begin with the name of its interpreter; further on, #! is something that the program defines.
     (set-dispatch-macro-character #\# #\! (lambda (stream char number)
                                            (declare (ignore char number))
-                                           (read-line stream)
+                                           (when (eql 2 (file-position stream)) (read-line stream))
                                            (values)))
     (handler-case (funcall function)
       (error () nil))))

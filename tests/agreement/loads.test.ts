@@ -109,6 +109,23 @@ describe('what the file has no more', () => {
     );
   });
 
+  test('is not what a form of the file defines only where it is not there', async () => {
+    const head = [
+      "(defmacro once (name value) `(unless (boundp ',name) (defconstant ,name ,value)))",
+      '(eval-when (:compile-toplevel :load-toplevel :execute) (unless (find-package "Q") (defpackage "Q")))',
+    ];
+    const forms = ['(once +one+ 1)', '(once +two+ 2)', "(unless (fboundp 'f) (defun f () 1))"];
+    await loaded('e.lisp', ...head, ...forms);
+    expect(await load('e.lisp')).toBe('Loaded e.lisp');
+    expect(await loaded('e.lisp', ...head, '(defun new () 1)', ...forms.slice(1))).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: constant P::+ONE+.\n${FORGET}`,
+    );
+    const other = '(defmacro once (name value) `(list ,name ,value))';
+    expect(await loaded('e.lisp', other, ...head.slice(1), '(defun new () 1)', ...forms.slice(1))).toContain(
+      'In the image but no longer in e.lisp: constants P::+ONE+, P::+TWO+.',
+    );
+  });
+
   test('is bounded, with how many there are', async () => {
     const many = Array.from({ length: 300 }, (_, n) => `(defun f${String(n).padStart(3, '0')} () 1)`);
     await loaded('e.lisp', ...many);

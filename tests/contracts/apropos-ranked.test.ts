@@ -79,6 +79,30 @@ test.each([
   expect(found.filter((row) => row !== '')).toEqual(rows);
 });
 
+test('what is one’s own comes first, then SBCL’s internals last, whatever the number of words', async () => {
+  await prepare(
+    session,
+    `(defpackage :typed-mvb (:use :cl)) (in-package :typed-mvb)
+     (defun my-very-long-and-winding-build () 1) (deftype my-vast-bytes () "Bytes." 'integer)
+     (defun (setf my-view-base) (new) "Sets." new)
+     (in-package :cl-user)`,
+  );
+  expect(await ranked('mvb')).toEqual([
+    '  TYPED-MVB::MY-VIEW-BASE [SYMBOL]  Sets.',
+    '  TYPED-MVB::MY-VAST-BYTES [SYMBOL]  Bytes.',
+    '  TYPED-MVB::MY-VERY-LONG-AND-WINDING-BUILD [FUNCTION]',
+    '  COMMON-LISP::MULTIPLE-VALUE-BIND [MACRO]',
+  ]);
+  const wof = await ranked('wof', { limit: 3 });
+  expect(wof[0]).toMatch(/^ {2}COMMON-LISP::WITH-OPEN-FILE /);
+});
+
+test('a package before a colon is searched alone', async () => {
+  expect(await ranked('zz-mine:tally-w')).toEqual(['  ZZ-MINE::TALLY-WORDS [FUNCTION]']);
+  expect(await ranked('cl::mvb')).toEqual(['  COMMON-LISP::MULTIPLE-VALUE-BIND [MACRO]']);
+  expect(await ranked('no-package:tally')).toEqual(['']);
+});
+
 test('a long first line of documentation is cut', async () => {
   expect((await ranked('to-add-later', { limit: 1 }))[0]).toBe(
     `  ZZ-MINE::TO-ADD-LATER [VARIABLE]  ${'Long '.repeat(40).slice(0, 117)}...`,

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { anyText } from '../any-text.ts';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { cases, LONG, PATIENCE_MS } from '../long.ts';
 import { imagesOf } from '../server/processes.ts';
@@ -28,7 +29,7 @@ afterAll(async () => {
 
 const text = fc.oneof(
   fc.string(),
-  fc.string({ unit: 'binary' }),
+  anyText(),
   fc.constantFrom(
     'car',
     'CL',

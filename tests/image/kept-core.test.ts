@@ -186,8 +186,8 @@ test('a server that ends while it is made leaves nothing of it', async () => {
 });
 
 describe('an image that is ended while it starts from it', () => {
-  /** Begins to start an image from CORE in this process. */
-  function starting(core: string): { lifetime: Lifetime; ready: Promise<Child> } {
+  /** Begins to start an image from CORE in this process. The first images, KILLS of them, are killed at once. */
+  function starting(core: string, kills = 0): { lifetime: Lifetime; ready: Promise<Child> } {
     const options = {
       lispFolder: join(PROJECT, 'lisp'),
       cacheFolder: dirname(core),
@@ -195,7 +195,12 @@ describe('an image that is ended while it starts from it', () => {
       heapMb: 4096,
       searchTree: false,
     };
-    const turns = { upcalls: () => ({}), prepare: async () => false, lost: () => {} };
+    let left = kills;
+    const upcalls = (child: Child) => {
+      if (left-- > 0) setImmediate(() => process.kill(child.pid ?? Number.NaN, 'SIGKILL'));
+      return {};
+    };
+    const turns = { upcalls, prepare: async () => false, lost: () => {} };
     const lifetime = new Lifetime({ ...options, sbcl: SBCL }, turns);
     return { lifetime, ready: lifetime.ready() };
   }
@@ -210,10 +215,7 @@ describe('an image that is ended while it starts from it', () => {
 
   test('by somebody else proves nothing against it: the next starts from it, and none is made', async () => {
     const core = copied();
-    const { lifetime, ready } = starting(core);
-    const first = lifetime.child?.pid ?? 0;
-    expect(first).toBeGreaterThan(0);
-    process.kill(first, 'SIGKILL');
+    const { lifetime, ready } = starting(core, 1);
     const { pid } = await ready;
     expect(commandOf(pid ?? 0)).toContain(core);
     expect(saverOf(process.pid)).toBeUndefined();
@@ -221,17 +223,7 @@ describe('an image that is ended while it starts from it', () => {
   });
 
   test('again and again is started from the compiled agent', async () => {
-    const { lifetime, ready } = starting(copied());
-    const ended = new Set<number>();
-    const next = () => {
-      const pid = lifetime.child?.pid;
-      return pid !== undefined && !ended.has(pid) && pid;
-    };
-    while (ended.size < 2) {
-      const pid = await until('the next', 5000, next);
-      process.kill(pid, 'SIGKILL');
-      ended.add(pid);
-    }
+    const { lifetime, ready } = starting(copied(), 2);
     const { pid } = await ready;
     expect(commandOf(pid ?? 0)).toContain('LIVE_LISP_FASL');
     lifetime.close();

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { boundText, indent, joinSections, listText } from '../../src/kernel/reply.ts';
+import { anyText } from '../any-text.ts';
 
 const MARK = /\n\[\.\.\. (\d+) characters left out \.\.\.\]\n/;
 const LIMIT = 40_000;
@@ -19,8 +20,8 @@ function isWellFormed(text: string): boolean {
 
 const longTexts = fc
   .tuple(
-    fc.string({ unit: 'binary', maxLength: 9 }),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 9 }),
+    anyText({ maxLength: 9 }),
+    anyText({ minLength: 1, maxLength: 9 }),
     fc.integer({ min: LIMIT + 10, max: 3 * LIMIT }),
   )
   .map(([prefix, unit, length]) => long(prefix, unit, length));
@@ -28,7 +29,7 @@ const longTexts = fc
 describe('boundText', () => {
   test('leaves what is short enough as it is', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(anyText(), (text) => {
         expect(boundText(text)).toBe(text);
       }),
     );

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assemble } from '../../src/assembly.ts';
 import { readConfig } from '../../src/config.ts';
+import { anyText } from '../any-text.ts';
 import { PROJECT } from '../harness.ts';
 
 const { image, registry, executor } = assemble(readConfig(['--root', PROJECT], process.env));
@@ -24,7 +25,7 @@ async function echo(value: unknown): Promise<unknown> {
   return outcome.success ? outcome.data : outcome.error;
 }
 
-const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }), fc.string());
+const text = fc.oneof(fc.string({ unit: 'grapheme' }), anyText(), fc.string());
 const number = fc.oneof(
   fc.maxSafeInteger(),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value)),

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
+import { anyText } from '../any-text.ts';
 import { cases, LONG, PATIENCE_MS } from '../long.ts';
 
 const HERE = import.meta.dirname;
@@ -164,7 +165,7 @@ describe('positionOfForm, on any text', { timeout: PATIENCE_MS }, () => {
     const pieces =
       "( ) ' ` , ,@ #+ #- #1= #1# #2= #2# #( #. #' #\\ #S #? \" | \\ ; #| |# . quote or sbcl x:: 😀 \ud83d";
     const lispy = fc.string({ unit: fc.constantFrom(' ', '\n', ...pieces.split(' ')), maxLength: 60 });
-    const text = fc.oneof(fc.string({ unit: 'binary' }), lispy);
+    const text = fc.oneof(anyText(), lispy);
     fc.assert(fc.property(text, fc.integer(), fc.nat(20), expectSane), cases(1000));
     fc.assert(fc.property(text, fc.nat(40), fc.nat(20), expectSane), cases(1000));
   });
