@@ -11,7 +11,7 @@ export const EDIT = [
     name: 'definition',
     type: 'string',
     description:
-      'area, app::area, (setf area), (defclass area) or (defmethod area (circle)); without it text comes to the end of path',
+      'area, app::area, (setf area), (defclass area) or (defmethod area (circle)); without it old is of path, and text comes to its end',
   },
   { name: 'path', type: 'string', description: 'Its file, where the name alone is not enough, or a new one' },
   { name: 'line', type: 'integer', description: 'A line of it, where several are named so', minimum: 1 },
