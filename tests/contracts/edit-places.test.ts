@@ -54,6 +54,29 @@ Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
     expect(await at.answer('eval_form', { form: '(made-and-loaded)' })).toBe('42');
   });
 
+  test('old and new are of the file', async () => {
+    at.put('part.lisp', '(defun f ()\r\n  1)\r\n; 1 and 3\r\n(defun g ()\r\n  3)\r\n');
+    expect(
+      await edit(
+        { path: 'part.lisp', old: '(defun g ()\n  3)', new: '(defun g ()\n  4)' },
+        { path: 'part.lisp', op: 'replace', old: '()\n  1)', new: '()\n  2)' },
+      ),
+    ).toBe('Changed part.lisp: lines 1-2, 4-5, +2 −2. It has 2 top-level forms now.');
+    expect(bytes('part.lisp')).toBe('(defun f ()\r\n  2)\r\n; 1 and 3\r\n(defun g ()\r\n  4)\r\n');
+    at.questions.length = 0;
+    expect(await edit({ path: 'part.lisp', old: '(defun', new: '(defmacro' })).toBe(
+      'failed: edits[0]: old stands 2 times in part.lisp, at lines 1, 4; nothing was changed. Give more of the text around it, or all: true.',
+    );
+    expect(await edit({ path: 'part.lisp', old: '(nothing)', new: '1' })).toBe(
+      'failed: edits[0]: old does not stand in part.lisp; nothing was changed. No place looks like it: read_file shows the text.',
+    );
+    expect(await edit({ path: 'part.lisp', old: '()\n  2)', new: '()\n  2' })).toMatch(
+      /^failed: edits\[0\], part\.lisp with new in it: /,
+    );
+    expect(await edit({ path: 'none.lisp', old: '1', new: '2' })).toMatch(/^failed: /);
+    expect(at.questions).toEqual([]);
+  });
+
   test.each<[string, object, string]>([
     [
       'a file that does not end',
@@ -63,12 +86,12 @@ Changed old.lisp: lines 1-2, +2 −1. It has 1 top-level form now.`);
     [
       'no text',
       { path: 'open.lisp' },
-      'edits[0]: it has no definition. Give the name of one, or path and text alone: text then comes to the end of that file.',
+      'edits[0]: it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file.',
     ],
     [
       'no path',
       { text: '(g)' },
-      'edits[0]: it has no definition. Give the name of one, or path and text alone: text then comes to the end of that file.',
+      'edits[0]: it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file.',
     ],
   ])('it is refused: %s', async (_, wrong, message) => {
     at.put('open.lisp', '(a)\n#| open');

@@ -15,7 +15,7 @@ import { visibleName } from '../../visible.ts';
 import { atLinesText, exactPlace, nearestText, withLineEndsOf } from '../exact-text.ts';
 import { imbalanceWithProposal } from '../parentheses.ts';
 import type { EditedFile } from './edited-files.ts';
-import type { Change, Edit } from './edits.ts';
+import type { Edit, Part } from './edits.ts';
 import type { Located } from './locate.ts';
 
 /** Returns what EDIT changes in the file of the definition that it means, when FEATURES hold. Throws a CallError when that
@@ -41,6 +41,23 @@ export function splicesOf(
       return [place(text, target, put, eol)];
     }
   }
+}
+
+/** Returns what the edit WHICH, of a PART of FILE, changes there when FEATURES hold. Throws a CallError when that leaves
+ *  something that cannot be read. */
+export function partInFile(
+  which: string,
+  part: Part,
+  file: EditedFile,
+  features: ReadonlySet<string>,
+): Splice[] {
+  return partSplices(which, part, { file, target: { start: 0, end: file.source.text.length } }, features);
+}
+
+/** A file, and what of it an edit is of: all of it, or what begins with HEAD. */
+interface Edited {
+  file: EditedFile;
+  target: Pick<Target, 'start' | 'end'> & { head?: string };
 }
 
 /** Returns the splice that puts TEXT to the end of FILE, when FEATURES hold. Throws a CallError when one of both is not whole
@@ -87,8 +104,8 @@ function checkWhole(name: string, text: string, features: ReadonlySet<string>): 
 
 function partSplices(
   which: string,
-  { old, put, all }: Change & { kind: 'part' },
-  { file, target }: Located,
+  { old, put, all }: Part,
+  { file, target }: Edited,
   features: ReadonlySet<string>,
 ): Splice[] {
   const text = file.source.text.slice(target.start, target.end);
@@ -107,24 +124,22 @@ function partSplices(
   let after = text;
   for (const { start, end, text: given } of splices.toReversed())
     after = after.slice(0, start - target.start) + given + after.slice(end - target.start);
-  checkWhole(`${which}, the definition with new in it`, after, features);
+  const whole = target.head === undefined ? visibleName(file.present.name) : 'the definition';
+  checkWhole(`${which}, ${whole} with new in it`, after, features);
   return splices;
 }
 
-function notOnceText(
-  old: string,
-  { file, target }: { file: EditedFile; target: Target },
-  count: number,
-  lines: readonly number[],
-): string {
+function notOnceText(old: string, { file, target }: Edited, count: number, lines: readonly number[]): string {
   const began = lineAt(file.source, target.start);
-  const what = `${target.head} at ${visibleName(file.present.name)}:${began}`;
+  const name = visibleName(file.present.name);
+  const what = target.head === undefined ? name : `${target.head} at ${name}:${began}`;
   if (count > 1) {
     const where = atLinesText(lines.map((line) => line + began - 1));
     return `old stands ${count} times in ${what}, ${where}; nothing was changed. Give more of the text around it, or all: true.`;
   }
   const text = file.source.text.slice(target.start, target.end);
   const near =
-    nearestText(text, old, 'old', began) ?? 'No place looks like it: read_definition shows the text.';
+    nearestText(text, old, 'old', began) ??
+    `No place looks like it: ${target.head === undefined ? 'read_file' : 'read_definition'} shows the text.`;
   return `old does not stand in ${what}; nothing was changed. ${near}`;
 }

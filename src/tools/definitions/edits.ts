@@ -11,7 +11,7 @@ export const EDIT = [
     name: 'definition',
     type: 'string',
     description:
-      'area, app::area, (setf area), (defclass area) or (defmethod area (circle)); without it text comes to the end of path',
+      'area, app::area, (setf area), (defclass area) or (defmethod area (circle)); without it old is of path, and text comes to its end',
   },
   { name: 'path', type: 'string', description: 'Its file, where the name alone is not enough, or a new one' },
   { name: 'line', type: 'integer', description: 'A line of it, where several are named so', minimum: 1 },
@@ -29,16 +29,23 @@ export const EDIT = [
 
 export const EDIT_REQUIRED = [] as const;
 
-/** What becomes of a definition. */
-export type Change =
-  | { kind: 'replace' | 'before' | 'after'; text: string }
-  | { kind: 'delete' }
-  | { kind: 'part'; old: string; put: string; all: boolean };
+/** A part of a text that PUT takes the place of. */
+export interface Part {
+  kind: 'part';
+  old: string;
+  put: string;
+  all: boolean;
+}
 
-/** An edit, and WHICH of the call it is. It is of the definition ASKED for, or adds TEXT to the end of the file at PATH. */
+/** What becomes of a definition. */
+export type Change = { kind: 'replace' | 'before' | 'after'; text: string } | { kind: 'delete' } | Part;
+
+/** An edit, and WHICH of the call it is. It is of the definition ASKED for. Or it changes a PART of the file at PATH, or
+ *  adds TEXT to the end of it. */
 export type Edit =
   | { which: string; asked: Asked; path?: string; line?: number; change: Change }
-  | { which: string; asked?: never; path: string; text: string };
+  | { which: string; asked?: never; path: string; part: Part }
+  | { which: string; asked?: never; path: string; part?: never; text: string };
 
 /** Edits of one call: a person reads them all. */
 const MOST = 200;
@@ -66,7 +73,7 @@ export function editsOf(values: readonly unknown[]): Edit[] {
 
 function editOf(which: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Edit {
   const { definition, path, line } = args;
-  if (definition === undefined) return { which, ...endOf(args) };
+  if (definition === undefined) return { which, ...inFile(args) };
   const [asked, ...more] = askedNames(definition);
   if (asked === undefined || more.length > 0)
     throw new CallError(`definition names ${more.length + 1} definitions. Give an edit for each.`);
@@ -79,18 +86,16 @@ function editOf(which: string, args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIR
   };
 }
 
-/** Returns what ARGS, which name no definition, add to which file. */
-function endOf({
-  path,
-  line,
-  op = 'after',
-  text,
-  old,
-  new: put,
-}: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
+/** Returns what ARGS, which name no definition, change or add in which file. */
+function inFile(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
+  const { path, line, op = 'after', text, old, new: put } = args;
+  if (path !== undefined && line === undefined && (old ?? put) !== undefined) {
+    const change = changeOf(args);
+    if (change.kind === 'part') return { path, part: change };
+  }
   if (path === undefined || text === undefined || op !== 'after' || (line ?? old ?? put) !== undefined)
     throw new CallError(
-      'it has no definition. Give the name of one, or path and text alone: text then comes to the end of that file.',
+      'it has no definition. Give the name of one, or path with old and new, or path and text alone: text then comes to the end of that file.',
     );
   return { path, text };
 }
@@ -98,7 +103,7 @@ function endOf({
 function changeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>): Change {
   const { op, text, old, new: put, all = false } = args;
   if (old !== undefined || put !== undefined) {
-    if (op !== undefined || text !== undefined)
+    if ((op !== undefined && op !== 'replace') || text !== undefined)
       throw new CallError('it has both old or new and op or text. Give old and new, or text.');
     if (old === undefined || put === undefined)
       throw new CallError('old and new go together; one is missing.');

@@ -9,7 +9,7 @@ import { SourceText } from '../../source/text.ts';
 import { visibleName } from '../../visible.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
-import { splicesAtEnd, splicesOf } from './edit-splices.ts';
+import { partInFile, splicesAtEnd, splicesOf } from './edit-splices.ts';
 import { type EditedFile, EditedFiles, type PlannedFile } from './edited-files.ts';
 import type { Edit } from './edits.ts';
 import { Locator } from './locate.ts';
@@ -52,6 +52,10 @@ async function changesOf(edit: Edit, files: EditedFiles, locator: Locator, featu
   if (edit.asked !== undefined) {
     const located = await locator.find(edit);
     return { file: located.file, splices: splicesOf(edit, located, features) };
+  }
+  if (edit.part !== undefined) {
+    const file = await files.open(edit.path);
+    return { file, splices: partInFile(edit.which, edit.part, file, features) };
   }
   const file = await files.open(edit.path, true);
   return { file, splices: splicesAtEnd(edit.which, edit.text, file, features) };
