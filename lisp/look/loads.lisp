@@ -51,9 +51,9 @@
   (second (gethash code **runs**)))
 
 (defun run-p (code)
-  "True when CODE is nothing but a form that has run."
+  "True when CODE is a form that has run, and no function without a name is in it."
   (let ((run (gethash code **runs**)))
-    (and run (not (second run)) (= 1 (code-functions code)))))
+    (and run (not (second run)) (null (rest (nameless-functions code))))))
 
 ;;; Top-level forms
 
@@ -150,16 +150,25 @@ evaluated."
   (let ((package (symbol-package symbol)))
     (and package (not (gethash package **system-packages**)))))
 
+(defun data-p (constant)
+  "True when CONSTANT is data that can have symbols in it."
+  (typep constant '(or symbol cons (simple-array t))))
+
 (defun map-symbols (visit constant)
-  "Call VISIT with each symbol of the program in CONSTANT, an atom or conses of at most 2000 elements. Its second argument
-is true for what HANDLER-BIND calls. For that SBCL keeps a pair: the class of conditions, or a function that tells them, and
-the name of a global function."
+  "Call VISIT with each symbol of the program in CONSTANT, an atom, or conses and arrays of at most 2000 elements. Its second
+argument is true for what HANDLER-BIND calls. For that SBCL keeps a pair: the class of conditions, or a function that tells
+them, and the name of a global function."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
                      do (walk (setf before (pop part)) (1- depth)))
-               (when (and part (symbolp part) (mentioned-p part))
-                 (funcall visit part (typep before '(or handled-class function))))))
+               (cond ((null part))
+                     ((symbolp part)
+                      (when (mentioned-p part) (funcall visit part (typep before '(or handled-class function)))))
+                     ((and (typep part '(simple-array t)) (plusp depth))
+                      (loop for index below (array-total-size part)
+                            while (plusp (decf left))
+                            do (walk (row-major-aref part index) (1- depth)))))))
       (walk constant 50))))
 
 (defun note-constants (place code)
@@ -171,7 +180,7 @@ stays when one of them is that which it defines."
                             (let ((called (cell-name constant)))
                               (when (and (told-name-p called) (not (member called others :test #'equal)))
                                 (push called (top-form-calls place)))))
-                           ((and (or (symbolp constant) (consp constant)) (not (lambda-list-p constant code)))
+                           ((and (data-p constant) (not (lambda-list-p constant code)))
                             (when (and constant (equal constant name)) (setf (top-form-kept place) t))
                             (map-symbols (lambda (symbol called)
                                            (cond ((or (equal symbol name) (member symbol others :test #'equal)))
@@ -251,7 +260,8 @@ it defines."
         (and (symbolp operator)
              (or (member operator '(quote function))
                  (and (fboundp operator) (not (macro-function operator)) (not (special-operator-p operator))))))
-      (and form (symbolp form) (mentioned-p form))))
+      (or (typep form '(simple-array t))
+          (and form (symbolp form) (mentioned-p form)))))
 
 (defun part-evaluated (function form environment)
   "Call FUNCTION, which evaluates FORM in ENVIRONMENT, with both, and note what FORM uses."

@@ -155,8 +155,8 @@ for each kind of use that counts. Garbage is collected when only that tells of o
                       append (list nickname (package-name package))))))
 
 (defun loose-text (code)
-  "Return the last function of CODE, which has no name, as text. CODE is NIL when it has just gone."
-  (let ((form (and code (function-lambda-expression (code-function code (1- (code-functions code)))))))
+  "Return the last function of CODE without a name as text. CODE is NIL when it has just gone."
+  (let ((form (and code (function-lambda-expression (first (last (nameless-functions code)))))))
     (if form (plain-text 80 form) "a function")))
 
 (defun same-function-text (name)

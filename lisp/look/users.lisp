@@ -101,6 +101,12 @@ whose root is not in CODE is within the first function there that has a name of 
     (dotimes (index (code-functions code) roots)
       (pushnew (root-in code (code-function code index)) roots :test #'equal))))
 
+(defun nameless-functions (code)
+  "Return the functions of CODE that are in none with a name."
+  (loop for index below (code-functions code)
+        for function = (code-function code index)
+        when (eq :top-level (root-in code function)) collect function))
+
 (defun users-in (code)
   "Return the users that CODE has, without its top-level forms."
   (flet ((bears-p (root)
@@ -139,19 +145,30 @@ has at most 200 parameters, and lists in at most DEPTH others."
                     (return nil))))
         finally (return (symbolp rest))))
 
+(defun behind-check-p (list code)
+  "True when LIST stands among the constants of CODE behind a function that checks arguments, with only such lists between."
+  (let ((behind nil))
+    (map-constants (lambda (constant)
+                     (when (eq constant list) (return-from behind-check-p behind))
+                     (setf behind (if (typep constant 'cell)
+                                      (member (cell-name constant) (list +checks-list+ +checks-rest+ +checks-keys+) :test #'equal)
+                                      (and behind (consp constant) (kept-parameters-p constant)))))
+                   code)))
+
 (defun lambda-list-p (constant code)
   "True when CONSTANT, of CODE, is a lambda list that SBCL keeps for the error about wrong arguments. That of a macro has in
-front what it is of. One of DESTRUCTURING-BIND is known by its keywords: a list of mere names could be data."
+front what it is of. One of DESTRUCTURING-BIND is known by its keywords, or it stands behind the function that checks it."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
-             (and (loop for rest = constant then (cdr rest)
-                        repeat 201
-                        while (consp rest)
-                          thereis (member (car rest) lambda-list-keywords))
-                  (kept-parameters-p constant)
+             (and (kept-parameters-p constant)
                   (loop for check in (list +checks-list+ +checks-rest+ +checks-keys+)
-                          thereis (and check (refers-p code check))))))))
+                          thereis (and check (refers-p code check)))
+                  (or (behind-check-p constant code)
+                      (loop for rest = constant then (cdr rest)
+                            repeat 201
+                            while (consp rest)
+                              thereis (member (car rest) lambda-list-keywords))))))))
 
 (defun method-alone-p (code)
   "True when CODE has one user, a method, and no more of its form than what makes the function of that."

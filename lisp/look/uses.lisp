@@ -84,7 +84,7 @@ out."
                           (let ((name (cell-name constant)))
                             (when (and (plain-name-p name) (not (member name others :test #'equal)))
                               (funcall visit name 5))))
-                         ((and (or (symbolp constant) (consp constant)) (not (lambda-list-p constant code)))
+                         ((and (data-p constant) (not (lambda-list-p constant code)))
                           (map-symbols (lambda (symbol called)
                                          (unless (member symbol others :test #'eq) (funcall visit symbol (if called 5 6))))
                                        constant))))

@@ -151,6 +151,16 @@ test('S3.8 S3.11 a form that has run calls nothing any more, whatever functions 
   }
 });
 
+test('S3.8 S3.11 a form that has run is not told when a function with a name stays of it', async () => {
+  await run('(defun around (x) x)', '(let ((y (around 1))) (defun stays () y))', '1', '2', '3');
+  expect(await rows('around')).toEqual(['COMMON-LISP-USER::STAYS']);
+  expect(await session.text('who_calls', { name: 'around' })).toMatch(/^Possible callers:/);
+  await run('(let ((z (around 1))) (defun stays () z) (setf *kept* (lambda () (around z))))', '1', '2', '3');
+  expect(await session.text('who_calls', { name: 'around' })).toContain(
+    '  (LAMBDA NIL (COMMON-LISP-USER::AROUND COMMON-LISP-USER::Z)) (anonymous function)',
+  );
+});
+
 test('S3.17 a form that still runs is told until it has run', async () => {
   await run('(defvar *go-on* t)', '(defvar *goes-on* nil)', '(defun going-on (x) (setf *goes-on* x))');
   const form = '(let ((x (list 1))) (loop while *go-on* do (going-on x) (sleep 0.01)))';

@@ -107,3 +107,66 @@ test('S3.8 S3.17 C31 what ran only when its file was compiled is told also besid
   const page = { name: 'expanding::chosen', limit: 2, offset: 3 };
   expect(await session.text('who_calls', page)).toMatch(/early\.lisp:5\n.*early\.lisp:8/);
 });
+
+const DATA = `(in-package :expanding)
+(defun given (&rest x) x)
+(defun setter (x v) (list x v))
+(defun fits (x) (evenp x))
+(defun reads (stream char) (list stream char))
+(defvar *state* 1)
+(defvar *quiet* (make-broadcast-stream))
+(defparameter *functions* (list #'given 'other))
+(defparameter *vector* #(given #2A((given 1))))
+(defparameter *names* '((:operator . given)))
+(print 'given *quiet*)
+(defparameter *readtable-of* (let ((r (copy-readtable))) (set-macro-character #\\! 'reads nil r) r))
+(defsetf getter setter)
+(deftype even-one () '(satisfies fits))
+(defclass holder () ((part :type (satisfies fits))))
+(define-symbol-macro state (given *state*))
+(setf *state* 7)
+(let ((*state* 8)) (given))
+(print *state* *quiet*)
+(defun splits (list) (destructuring-bind (given b) list (list given b)))
+(defun in-a-vector () #(given))
+`;
+
+/** Returns the lines of TEXT with the forms of FILE by the begins of their lines. */
+function shown(text: string, path: string): string {
+  const lines = DATA.split('\n');
+  return text.replace(/top-level form at (\S+):(\d+)/g, (_, file, line) =>
+    file === path ? `top-level form ${lines[line - 1]}` : file,
+  );
+}
+
+test('S3.8 S3.17 C31 of forms that SBCL made one piece of code, those that have a name as data are told apart', async () => {
+  const path = join(folder.path, 'data.lisp');
+  writeFileSync(path, DATA);
+  expect(await session.eval(`(load (compile-file ${JSON.stringify(path)}))`)).toMatch(/^T/);
+  const callers = async (name: string) =>
+    shown(await session.text('who_calls', { name: `expanding::${name}` }), path);
+  expect(await callers('given')).toBe(`Other places that call EXPANDING::GIVEN:
+
+  EXPANDING::*FUNCTIONS* (initial value)
+  top-level form (let ((*state* 8)) (given))
+
+Possible callers:
+
+  EXPANDING::IN-A-VECTOR
+  EXPANDING::*VECTOR* (initial value)
+  EXPANDING::*NAMES* (initial value)
+  top-level form (print 'given *quiet*)
+  EXPANDING::STATE (symbol macro)`);
+  expect(await callers('reads')).toBe('Possible callers:\n\n  EXPANDING::*READTABLE-OF* (initial value)');
+  expect(await callers('setter')).toBe('Possible callers:\n\n  EXPANDING::GETTER (setf expander)');
+  expect(await callers('fits')).toBe(
+    'Possible callers:\n\n  EXPANDING::EVEN-ONE (type expander)\n  EXPANDING::HOLDER (slot initform)',
+  );
+  const users = await session.text('who_references', { name: 'expanding::*state*' });
+  expect(shown(users, path)).toBe(`Other places that use EXPANDING::*STATE*:
+
+  EXPANDING::STATE (symbol macro)
+  top-level form (setf *state* 7)
+  top-level form (let ((*state* 8)) (given))
+  top-level form (print *state* *quiet*)`);
+});

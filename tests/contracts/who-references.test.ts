@@ -27,6 +27,10 @@ Functions that bind LOOKS::*UNIT*:
 
   LOOKS::BIND-UNIT
 
+Other places that use LOOKS::*UNIT*:
+
+  LOOKS::FIRST-UNIT (symbol macro)
+
 Possible users:
 
   LOOKS::WITH-UNIT`;
@@ -73,6 +77,11 @@ Functions that bind LOOKS::*UNIT*:
 
   LOOKS::BIND-UNIT
 ${place('(defun bind-unit', '(with-unit')}
+
+Other places that use LOOKS::*UNIT*:
+
+  LOOKS::FIRST-UNIT (symbol macro)
+${place('(define-symbol-macro first-unit', '*unit*')}
 
 Possible users:
 
@@ -140,7 +149,7 @@ Note: LOOKS::LOOSE is not defined as a variable.`);
 });
 
 test('C13 limit and offset go through the blocks, and the true number is told', async () => {
-  const rest = 'Note: 5 references; limit and offset reach the rest.';
+  const rest = 'Note: 6 references; limit and offset reach the rest.';
   expect(await references('looks:*unit*', { limit: 2 })).toBe(`Functions that read LOOKS::*UNIT*:
 
   LOOKS::READ-UNIT
@@ -151,10 +160,10 @@ Functions that set LOOKS::*UNIT*:
   ...
 ${rest}`);
   expect(await references('looks:*unit*', { offset: 3 })).toBe(
-    'Functions that bind LOOKS::*UNIT*:\n\n  LOOKS::BIND-UNIT\n\nPossible users:\n\n  LOOKS::WITH-UNIT',
+    'Functions that bind LOOKS::*UNIT*:\n\n  LOOKS::BIND-UNIT\n\nOther places that use LOOKS::*UNIT*:\n\n  LOOKS::FIRST-UNIT (symbol macro)\n\nPossible users:\n\n  LOOKS::WITH-UNIT',
   );
-  expect(await references('looks:*unit*', { offset: 5 })).toBe(
-    'Functions that read, set or bind LOOKS::*UNIT*:\n\nNote: there are 5 references, and none from offset 5 on.',
+  expect(await references('looks:*unit*', { offset: 6 })).toBe(
+    'Functions that read, set or bind LOOKS::*UNIT*:\n\nNote: there are 6 references, and none from offset 6 on.',
   );
 });
 

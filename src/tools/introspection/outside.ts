@@ -29,7 +29,7 @@ const KINDS = new Map([
 ]);
 
 /** Those of them that SBCL runs as they stand; of the others it makes code with a name, which is told by that. */
-const RUN_AT_LOAD = new Set(['initial value']);
+const RUN_AT_LOAD = new Set(['initial value', 'symbol macro']);
 
 /** What code outside functions is called, its kind, and where in it the name stands. */
 export interface Outside {
@@ -40,10 +40,12 @@ export interface Outside {
 }
 
 /** What is asked about: the name USED without its package, and whether it is of a VARIABLE. MAKERS are macros that can
- *  expand into a use of it. The FEATURES of the image, what else its PACKAGES are called, and whether SITES are wanted. */
+ *  expand into a use of it. MIXED are files of which one piece of code, of several forms, calls it and has it as data too.
+ *  The FEATURES of the image, what else its PACKAGES are called, and whether SITES are wanted. */
 export interface Asked {
   used: string;
   makers: readonly string[];
+  mixed: ReadonlySet<string>;
   features: ReadonlySet<string>;
   packages: Readonly<Record<string, string>>;
   sites: boolean;
@@ -93,36 +95,63 @@ function isUse(
   { used, variable }: Asked,
   { names }: Forms,
 ): boolean {
-  if ((possible || variable) && (SAYING.has(form.operator) || bare(form.name ?? '') === used)) return false;
+  const isAbout = bare(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
+  if ((possible || variable) && (SAYING.has(form.operator) || isAbout)) return false;
   const { uses, definitions } = names.in(form, used);
   return uses.length > 0 || (!changed && !(possible && definitions > 0));
 }
 
 /** Gives the forms of several that CALLER is about and that use USED. A call in them is one of that, or has it as an
- *  argument, or is of one of the MAKERS. When no such call is known, or it is only data, all are that have it and no code of
- *  their own. */
-function candidatesIn(
-  { text, list, names, subForm }: Forms,
-  { calls = [], possible = false }: Caller,
-  { used, makers }: Asked,
-): TopLevelForm[] {
+ *  argument, or is of one of the MAKERS. When no such call is known, all are that have it and no code of their own. */
+function candidatesIn(forms: Forms, caller: Caller, asked: Asked): TopLevelForm[] {
+  const { file = '', calls = [], possible = false } = caller;
+  const { text, list, names, subForm } = forms;
+  const { used, makers, mixed, variable } = asked;
   const calling = groupBy(calls, ([form]) => form);
   const isOne = ({ number }: TopLevelForm) => calling.size === 0 || calling.has(number);
+  const isCalledIn = (form: TopLevelForm) =>
+    calling.get(form.number)?.some(([, number]) => isIn(text, subForm(form, number), used)) ?? false;
+  if (variable)
+    return names
+      .formsWith(used)
+      .filter((form) => isAmong(form, calling) && (isRun(form) || isCalledIn(form)));
   const naming = names.formsWith(used).filter(isOne);
-  const called = naming.filter((form) =>
-    calling.get(form.number)?.some(([, number]) => isIn(text, subForm(form, number), used)),
-  );
-  const others = naming.filter((form) => {
-    if (called.includes(form) || !isRun(form)) return false;
-    const { uses } = names.in(form, used);
-    return possible ? uses.some((use) => !use.called) : uses.length > 0;
-  });
-  if (possible) return others;
+  if (possible) return naming.filter((form) => hasAsData(forms, form, used));
+  // Where some have it as data, those have it called.
+  const fitting = naming.filter((form) => isCalled(names.in(form, used)));
+  const callers = mixed.has(file) && fitting.length > 0 ? fitting : naming;
+  const called = callers.filter((form) => isCalledIn(form) || isPassed(forms, form, used));
+  const others = callers.filter((form) => !called.includes(form) && isRun(form));
   const made = makers.flatMap((maker) =>
     names.formsWith(maker).filter((form) => isOne(form) && isRun(form) && isCalled(names.in(form, maker))),
   );
   const certain = called.length + made.length > 0 ? [...new Set([...called, ...made])] : others;
   return certain.length > 0 || calling.size !== 1 ? certain : list.filter(isOne);
+}
+
+/** Tells whether FORM has #' before USED, and no code of its own: to put that into a list, say, takes no call. */
+function isPassed({ text, names }: Forms, form: TopLevelForm, used: string): boolean {
+  return isRun(form) && names.in(form, used).uses.some(({ index }) => text.startsWith("#'", index));
+}
+
+/** Tells whether FORM stands among those with calls in CALLING: what only sets a variable has none. */
+function isAmong({ number }: TopLevelForm, calling: ReadonlyMap<number, unknown>): boolean {
+  const numbers = [...calling.keys()];
+  return numbers.length === 0 || (number >= Math.min(...numbers) && number <= Math.max(...numbers));
+}
+
+/** Tells whether USED is data of FORM that is in no code with a name. */
+function hasAsData({ text, names }: Forms, form: TopLevelForm, used: string): boolean {
+  const { uses } = names.in(form, used);
+  // What a symbol macro stands for is data, calls in it too.
+  if (form.operator === 'DEFINE-SYMBOL-MACRO') return uses.length > 0;
+  if (isRun(form)) return uses.some(({ called }) => !called);
+  // The short form names a function.
+  if (form.operator === 'DEFSETF') return partsOf(text, form.start).slice(2).map(bare).includes(used);
+  const types = text
+    .slice(form.start, form.end)
+    .matchAll(/\(\s*(?:[^\s()"';]*:)?satisfies\s+([^\s()"';]+)\s*\)/gi);
+  return [...types].some(([, name = '']) => name.toUpperCase().replace(/^.*:/s, '') === used);
 }
 
 /** Tells whether FORM has no code of its own, so that SBCL runs it as it stands. */

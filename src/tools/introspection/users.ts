@@ -2,7 +2,7 @@
 
 import type { Caller } from '../../image/wire/data.ts';
 import type { Places } from '../places.ts';
-import { outside } from './outside.ts';
+import { type Asked, outside } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
 /** What the image tells of the users of a name: the ROWS of a page, and all that are OUTSIDE functions. */
@@ -49,16 +49,8 @@ export function usersOf(
     variable,
   }: { page: { offset: number; limit: number }; named: number; sites: boolean; variable?: boolean },
 ): Users {
-  const {
-    rows = [],
-    features = [],
-    packages = {},
-    makers = [],
-    outside: forms = [],
-    outsideCount = 0,
-  } = data;
-  const used = data.name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
-  const asked = { used, makers, features: new Set(features), packages, sites, variable: variable ?? false };
+  const { rows = [], outside: forms = [], outsideCount = 0 } = data;
+  const asked = askedOf(data, sites, variable ?? false);
   const find = siteFinder({ ...data, variable: variable ?? false }, places);
   const told = new Set([
     ...rows.map(({ name = '' }) => name),
@@ -67,7 +59,7 @@ export function usersOf(
   const found = forms
     .flatMap((row) => outside(row, asked, places, told))
     .map((each): User => ({ ...each, outside: true }));
-  const different = [...new Map(found.map((each) => [`${headOf(each)} ${each.possible}`, each])).values()];
+  const different = differentOf(found);
   const from = Math.max(0, page.offset - named);
   const shown = different.slice(from, from + page.limit - rows.length);
   const possible = different.filter((each) => each.possible).length;
@@ -76,6 +68,36 @@ export function usersOf(
     outside: different.length - possible + Math.max(0, outsideCount - forms.length),
     outsidePossible: possible,
   };
+}
+
+/** Gives what is asked about the top-level forms in DATA. */
+function askedOf(data: Uses, sites: boolean, variable: boolean): Asked {
+  const { features = [], packages = {}, makers = [], outside: forms = [] } = data;
+  return {
+    used: data.name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1'),
+    makers,
+    mixed: mixedFiles(forms),
+    features: new Set(features),
+    packages,
+    sites,
+    variable,
+  };
+}
+
+/** Gives each of USERS once, and none as possible that is certain. */
+function differentOf(users: readonly User[]): User[] {
+  const certain = new Set(users.filter(({ possible }) => !possible).map(({ name }) => name));
+  const told = users.filter(({ possible, name }) => !possible || !certain.has(name));
+  return [...new Map(told.map((each) => [`${headOf(each)} ${each.possible}`, each])).values()];
+}
+
+/** Gives the files of which one piece of code, of several forms, is among FORMS both as what calls and as what has data. */
+function mixedFiles(forms: readonly Caller[]): Set<string> {
+  const several = forms.filter(({ file, form }) => file !== undefined && form === undefined);
+  const possible = new Set(several.filter((each) => each.possible).map(({ file }) => file));
+  return new Set(
+    several.flatMap(({ file = '', possible: data }) => (!data && possible.has(file) ? [file] : [])),
+  );
 }
 
 /** Functions stand before other places, and those before what only has the name as data. */
