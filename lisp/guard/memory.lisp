@@ -141,23 +141,21 @@ When the largest is a thread, these are all threads that have made much, for nob
         (remove-if #'job-p keys))))
 
 (defun judge-growers ()
-  "Put down the growth since the last collection. Return what must be ended, and whether there is room to collect all."
-  (multiple-value-bind (usage copied) (heap-use)
+  "Put down the growth since the last collection. Return what must be ended."
+  (let ((usage (heap-use)))
     (bound-nursery usage)
     (put-down-growth usage)
-    (values (growers-to-end usage)
-            (< copied (- (sb-ext:dynamic-space-size) usage)))))
+    (growers-to-end usage)))
 
 (defun judge-fairly ()
   "Return what must be ended, once what can be collected is: garbage is no growth. While little was added since that was
 done last, nothing is ended. What was added can be garbage, and is too little to collect all again for."
-  (multiple-value-bind (ends room) (judge-growers)
+  (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
-    (cond ((not (and ends room)) ends)
-          ((<= **usage** (+ **reclaimed** (little))) nil)
-          (t (collect-much)
-             (prog1 (judge-growers)
-               (setf **reclaimed** **usage**))))))
+    (unless (or (null ends) (<= **usage** (+ **reclaimed** (little))))
+      (let ((all (collect-what-fits)))
+        (prog1 (judge-growers)
+          (when all (setf **reclaimed** **usage**)))))))
 
 (defun guard-heap ()
   "Runs after every garbage collection."
@@ -180,8 +178,8 @@ done last, nothing is ended. What was added can be garbage, and is too little to
   (encapsulate 'sb-thread:make-thread 'live-lisp-memory #'start-thread-for-job))
 
 (defun watch-memory ()
-  "Begin to guard the heap. The user asked for half of the space that SBCL has."
-  (setf **heap-size** (floor (sb-ext:dynamic-space-size) 2)
+  "Begin to guard the heap. The user asked for a third of the space that SBCL has."
+  (setf **heap-size** (floor (sb-ext:dynamic-space-size) 3)
         **large-pages-known** (ignore-errors (large-pages-known-p)))
   (set-nursery)
   (setf **usage** (heap-use))

@@ -22,9 +22,9 @@ test('a call says which heap fits, and that does', async () => {
   expect(isError).toBe(true);
   expect(text).toMatch(/^The Lisp image did not start: its runtime gave up: Can't allocate /);
   const remedy =
-    'SBCL reserves 8192 MB of address space for a heap of 4096 MB and needs some besides. This server may use 6835 MB (ulimit -v). Ask the user to start the server with --heap 2905MB, or to raise that limit.';
+    'SBCL reserves 12288 MB of address space for a heap of 4096 MB and needs some besides. This server may use 6835 MB (ulimit -v). Ask the user to start the server with --heap 1937MB, or to raise that limit.';
   expect(text.endsWith(`. ${remedy}`)).toBe(true);
-  expect(await firstAnswer(7_000_000, '--heap', '2905MB')).toEqual({
+  expect(await firstAnswer(7_000_000, '--heap', '1937MB')).toEqual({
     text: '3',
     notices: [],
     isError: false,
@@ -39,18 +39,18 @@ const limits = (octets: number | 'unlimited') =>
 test.each([
   ['there is none', 4096, limits('unlimited')],
   ['the system tells none', 4096, ''],
-  ['it suffices', 4096, limits(9216 * MB)],
+  ['it suffices', 4096, limits(13312 * MB)],
 ])('nothing is said of a limit when %s', (_, heapMb, text) => {
   expect(spaceRemedy(heapMb, text)).toBeUndefined();
 });
 
 test.each([
-  [4096, 9216 * MB - 1, 'start the server with --heap 4095MB, or to raise that limit.'],
-  [512, 1280 * MB, 'start the server with --heap 128MB, or to raise that limit.'],
-  [512, 1280 * MB - 1, 'raise that limit.'],
+  [4096, 13312 * MB - 1, 'start the server with --heap 4095MB, or to raise that limit.'],
+  [512, 1408 * MB, 'start the server with --heap 128MB, or to raise that limit.'],
+  [512, 1408 * MB - 1, 'raise that limit.'],
 ])('for a heap of %d MB and a limit of %d octets it is advised to %s', (heapMb, octets, advice) => {
   const limitMb = Math.floor(octets / MB);
   expect(spaceRemedy(heapMb, limits(octets))).toBe(
-    `SBCL reserves ${2 * heapMb} MB of address space for a heap of ${heapMb} MB and needs some besides. This server may use ${limitMb} MB (ulimit -v). Ask the user to ${advice}`,
+    `SBCL reserves ${3 * heapMb} MB of address space for a heap of ${heapMb} MB and needs some besides. This server may use ${limitMb} MB (ulimit -v). Ask the user to ${advice}`,
   );
 });

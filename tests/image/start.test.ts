@@ -262,10 +262,10 @@ describe('the heap', () => {
   test.each([
     [[], 4096],
     [['--heap=512mb'], 512],
-  ])('with the flags %j has %d MB, and SBCL twice as much', async (args, megabytes) => {
+  ])('with the flags %j has %d MB, and SBCL three times as much', async (args, megabytes) => {
     await withSession({ args }, async (session) => {
       expect(await session.eval('(floor (sb-ext:dynamic-space-size) (* 1024 1024))')).toMatch(
-        new RegExp(`^${2 * megabytes}\n`),
+        new RegExp(`^${3 * megabytes}\n`),
       );
       expect(await session.text('image_status')).toContain(` of ${megabytes} MB; `);
     });

@@ -106,8 +106,9 @@ export function savingCommand(sbcl: string, options: AgentOptions, core: string)
   return command(sbcl, options, { forms: [LOAD_CACHED, SAVE], env });
 }
 
-/** The collector copies what lives, so SBCL gets room for a heap and a copy of it. The agent keeps it to the heap. */
-export const SPACE_PER_HEAP = 2;
+/** The collector copies what lives, so SBCL gets room for a heap and a copy of it. A third is for what threads make while
+ *  the one that shall collect waits for a CPU. The agent keeps what lives to the heap. */
+export const SPACE_PER_HEAP = 3;
 
 function command(
   sbcl: string,
