@@ -202,7 +202,9 @@ another package exports them under that very name. WANTED is a function that is 
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol))))
     (when package
       (near-symbols (symbol-name symbol) package
-                    (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))))
+                    (lambda (each)
+                      (and (not (eq each symbol)) ; A variable that was only set is not defined, but bound.
+                           (if (consp name) (fboundp (list 'setf each)) (funcall wanted each))))))))
 
 (defun near-package-error (condition)
   "Return what is near the package that CONDITION, a package error, misses, or the symbol that this does not have."

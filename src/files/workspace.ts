@@ -103,6 +103,12 @@ export class Workspace {
     throw new CallError(onlyRead ? this.#onlyReadText(path) : this.#outsideText(path, access));
   }
 
+  /** Tells whether the file FILE is in the workspace, where files are written. */
+  holds(file: string): boolean {
+    const real = realPath(file);
+    return this.#realRoots.some((root) => isInside(root, real));
+  }
+
   async #mayOnlyBeRead(real: string): Promise<boolean> {
     const within = (folders: readonly string[]) => folders.some((root) => isInside(realPath(root), real));
     if (within(this.#readRoots)) return true;

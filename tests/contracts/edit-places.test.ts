@@ -1,6 +1,6 @@
 // Where edit_definitions puts text that stands beside no definition, and what it says when a name has none of its own.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
@@ -124,4 +124,29 @@ test('where a name comes from is told when no form has it', async () => {
   made-by.lisp:2  (defgeneric made-area)
 Give one as it stands here, or its line.`,
   );
+});
+
+describe('beside a file that is in no workspace and loaded', () => {
+  const OUTSIDE = "(in-package :cl-user)\n(defmethod outer ((it t) (other t)) (list it))\n";
+  beforeAll(async () => {
+    const file = join(at.root, '../outside/outer.lisp');
+    writeFileSync(file, OUTSIDE);
+    await at.answer('eval_form', { form: `(load "${file}")` });
+  });
+
+  test('what can be meant by a name, and is in a workspace, is changed there', async () => {
+    at.put('mine.lisp', '(defmethod outer ((it shape) other)\n  (list it))\n');
+    expect(
+      await edit({ definition: '(defmethod outer (shape t))', old: 'list it', new: 'list other' }),
+    ).toBe('Changed mine.lisp: lines 1-2, +1 −1. It has 1 top-level form now.');
+    expect(bytes('mine.lisp')).toContain('list other');
+  });
+
+  test('what only that file has is refused', async () => {
+    rmSync(join(at.root, 'mine.lisp'));
+    expect(await edit({ definition: 'cl-user::outer', old: 'list it', new: 'list' })).toMatch(
+      /^failed: Path .*outer\.lisp is outside the workspace /,
+    );
+    expect(readFileSync(join(at.root, '../outside/outer.lisp'), 'utf8')).toBe(OUTSIDE);
+  });
 });

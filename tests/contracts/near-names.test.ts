@@ -125,6 +125,12 @@ test('a warning about what is undefined tells what is near', async () => {
   expect(text).toMatch(/undefined function: MILL::UNHEARD-OF\n/);
 });
 
+test('a variable that was only set is not told as near to itself', async () => {
+  await session.eval("(setf (symbol-value 'mill::*bin*) 1)");
+  const text = await session.text('compile_form', { form: '(defun fill-it () mill::*bin*)' });
+  expect(text).toMatch(/undefined variable: MILL::\*BIN\*$/);
+});
+
 test('a package with 100,000 symbols is gone through', async () => {
   await prepare(
     session,

@@ -138,6 +138,9 @@ Methods (2; methods: true reads them):
   });
 
   test('that is nowhere is told, beside those that are', async () => {
+    // A machine can have the sources of SBCL.
+    const nowhere = `(setf (logical-pathname-translations "SYS") '(("SYS:**;*.*.*" "/nowhere/**/*.*")))`;
+    await at.answer('eval_form', { form: nowhere });
     expect(await read('no-such mapcar')).toBe(
       'Symbol NO-SUCH not found in package rd (status: NIL)\n\nno source (SYS:SRC;CODE;LIST.LISP)  COMMON-LISP::MAPCAR [FUNCTION]',
     );

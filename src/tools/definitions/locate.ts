@@ -61,7 +61,8 @@ export class Locator {
     const { asked, which } = edit;
     const name = asked.name.replace(/^"|"$/g, '');
     const known = await this.#describe(name, this.#home);
-    const paths = edit.path === undefined ? await this.#pathsOf(edit, known) : [edit.path];
+    const { paths, outside } =
+      edit.path === undefined ? await this.#pathsOf(edit, known) : { paths: [edit.path], outside: undefined };
     const all: Located[] = [];
     for (const path of paths) {
       const file = await this.#files.open(path);
@@ -70,6 +71,8 @@ export class Locator {
     const found = await this.#ofSymbol(all, edit, known);
     const chosen = found.length > 1 ? this.#loaded(found, known) : found;
     const [only, ...more] = chosen;
+    // Says why what is meant cannot be changed.
+    if (only === undefined && outside !== undefined) await this.#files.open(outside);
     if (only === undefined) throw new CallError(`${which}: ${this.#noneText(edit, paths, known)}`);
     if (more.length > 0) throw new CallError(`${which}: ${severalText(asked.name, chosen)}`);
     return only;
@@ -83,15 +86,18 @@ export class Locator {
     );
   }
 
-  /** Returns the files that can have what EDIT means: those that the image knows, else those of the workspace. */
-  async #pathsOf({ asked }: Edit, known: DescribeData | undefined): Promise<string[]> {
+  /** Returns the files of the workspace that can have what EDIT means: those that the image knows, else all. OUTSIDE is one
+   *  that the image knows and that is in no workspace. */
+  async #pathsOf({ asked }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];
     const sources = things.flatMap((thing) => [...(thing.sources ?? []), ...(thing.methods ?? [])]);
     const files = [...new Set(sources.flatMap(({ file }) => file ?? []))];
     const wanted = wantedOf(asked);
     const having = files.filter((file) => places.defines(file, wanted, this.#features));
-    if (having.length > 0) return having;
+    const inside = having.filter((file) => workspace.holds(file));
+    const [outside] = having.filter((file) => !workspace.holds(file));
+    if (inside.length > 0) return { paths: inside, outside };
     const found: string[] = [];
     // A file that has others of the name is where it was looked for.
     const naming: string[] = files.filter((file) =>
@@ -99,7 +105,7 @@ export class Locator {
     );
     for await (const path of lispFiles(workspace))
       if (found.length < LISTED && places.defines(path, wanted, this.#features)) found.push(path);
-    return found.length > 0 ? found : naming;
+    return { paths: found.length > 0 || outside !== undefined ? found : naming, outside };
   }
 
   /** Returns those of FOUND that are of the symbol which EDIT names: KNOWN, when it says of which package. */
