@@ -51,7 +51,7 @@ export async function measureCallers(stage, count) {
   const samples = { ...(await inLibraries(stage, count)), ...(await inProgram(stage, count)) };
   return {
     title: 'The index of callers',
-    note: 'Timed in the image, without transport. Systems come with all that they need. Memory is what a full garbage collection leaves.',
+    note: 'Timed in the image, without transport. Systems come with all that they need. Memory is what a full garbage collection leaves, the most of all indices that were made.',
     figures: summarize(MEASURES, samples),
   };
 }
@@ -108,5 +108,6 @@ async function indexCosts(client, count, id) {
     times.push(time);
     sizes.push(octets / 1e6);
   }
-  return { [`${id}.time`]: times, [`${id}.memory`]: sizes };
+  // The collector heeds what looks like a pointer on a stack, so the index before can live on and its room be counted off.
+  return { [`${id}.time`]: times, [`${id}.memory`]: [Math.max(...sizes)] };
 }
