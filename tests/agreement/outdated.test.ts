@@ -1,49 +1,9 @@
 // Who is told to be compiled with something as it was before: a macro, an inline function, a constant.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { describe, expect, test } from 'vitest';
+import { compare, FORGET, load, loaded, withPackageP } from './package-p.ts';
 
-const root = temporaryFolder();
-let session: Session;
-beforeAll(async () => {
-  session = await startSession({
-    args: ['--root', root.path, '--allow', 'restart_image', '--replay', 'off'],
-  });
-});
-afterAll(async () => {
-  await session.close();
-  root.remove();
-});
-beforeEach(async () => {
-  await session.call('restart_image', { rebuild: 'none' });
-  put('p.lisp', '(defpackage "P" (:use "CL"))');
-  await load('p.lisp');
-});
-
-const FORGET = 'load_file with forget: true removes what its file no longer has.';
-
-function put(name: string, ...forms: string[]): void {
-  writeFileSync(
-    join(root.path, name),
-    `${name === 'p.lisp' ? '' : '(in-package "P")\n'}${forms.join('\n')}\n`,
-  );
-}
-
-async function load(path: string): Promise<string> {
-  return session.text('load_file', { path });
-}
-
-/** Writes FORMS as the file NAME, loads it and returns the answer. */
-async function loaded(name: string, ...forms: string[]): Promise<string> {
-  put(name, ...forms);
-  return load(name);
-}
-
-function compare(path: string): Promise<string> {
-  return session.text('compare_image', { path });
-}
+withPackageP();
 
 describe('users of a macro or an inline function that changed', () => {
   test('are told until they are compiled again', async () => {

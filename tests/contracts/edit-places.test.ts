@@ -127,7 +127,7 @@ Give one as it stands here, or its line.`,
 });
 
 describe('beside a file that is in no workspace and loaded', () => {
-  const OUTSIDE = "(in-package :cl-user)\n(defmethod outer ((it t) (other t)) (list it))\n";
+  const OUTSIDE = '(in-package :cl-user)\n(defmethod outer ((it t) (other t)) (list it))\n';
   beforeAll(async () => {
     const file = join(at.root, '../outside/outer.lisp');
     writeFileSync(file, OUTSIDE);
@@ -136,9 +136,9 @@ describe('beside a file that is in no workspace and loaded', () => {
 
   test('what can be meant by a name, and is in a workspace, is changed there', async () => {
     at.put('mine.lisp', '(defmethod outer ((it shape) other)\n  (list it))\n');
-    expect(
-      await edit({ definition: '(defmethod outer (shape t))', old: 'list it', new: 'list other' }),
-    ).toBe('Changed mine.lisp: lines 1-2, +1 −1. It has 1 top-level form now.');
+    expect(await edit({ definition: '(defmethod outer (shape t))', old: 'list it', new: 'list other' })).toBe(
+      'Changed mine.lisp: lines 1-2, +1 −1. It has 1 top-level form now.',
+    );
     expect(bytes('mine.lisp')).toContain('list other');
   });
 

@@ -1,0 +1,54 @@
+// A package P that each test of a file has anew, in files of a workspace that it loads.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+export const root = temporaryFolder();
+export let session: Session;
+
+/** What an answer about what is in the image only ends with. */
+export const FORGET = 'load_file with forget: true removes what its file no longer has.';
+
+/** Has each test begin in an image that has loaded p.lisp, which makes the package P, and nothing else. */
+export function withPackageP(): void {
+  beforeAll(async () => {
+    session = await startSession({
+      args: ['--root', root.path, '--allow', 'restart_image', '--replay', 'off'],
+    });
+  });
+  afterAll(async () => {
+    await session.close();
+    root.remove();
+  });
+  beforeEach(async () => {
+    await session.call('restart_image', { rebuild: 'none' });
+    put('p.lisp', '(defpackage "P" (:use "CL"))');
+    await load('p.lisp');
+  });
+}
+
+/** Writes FORMS, which are in the package P unless they make that, as the file NAME. */
+export function put(name: string, ...forms: string[]): void {
+  writeFileSync(
+    join(root.path, name),
+    `${name === 'p.lisp' ? '' : '(in-package "P")\n'}${forms.join('\n')}\n`,
+  );
+}
+
+/** Loads the file PATH and returns the answer. MORE has other arguments of load_file. */
+export async function load(path: string, more: object = {}): Promise<string> {
+  return (await session.call('load_file', { path, ...more })).text;
+}
+
+/** Writes FORMS as the file NAME, loads it and returns the answer. */
+export async function loaded(name: string, ...forms: string[]): Promise<string> {
+  put(name, ...forms);
+  return load(name);
+}
+
+/** Returns what compare_image answers about the file PATH. */
+export function compare(path: string): Promise<string> {
+  return session.text('compare_image', { path });
+}
