@@ -18,7 +18,7 @@ const MEASURES = [
       of: 'ratio',
       atMost: 0.95,
       missed:
-        'half of the time of both is that of Node.js alone; the rest of ours goes to more code, and SBCL starts beside.',
+        'half of the time of both is that of Node.js alone. The rest of ours goes to more code, and SBCL starts beside.',
     },
   },
   { id: 'floor.first', title: 'floor: start to first `echo` answered', unit: 'ms' },
