@@ -162,29 +162,35 @@ describe('on the wire', () => {
     server.messages.filter(
       ({ method, params }) => method === 'notifications/progress' && params?.['progressToken'] === token,
     );
-  const slow = (token?: string | number, seconds = 0.3) => ({
+  const heardOf = (token: string | number) => progressOf(token).length > 0;
+  const calling = (form: string, token?: string | number) => ({
     name: 'eval_form',
-    arguments: { form: `(sleep ${seconds})` },
+    arguments: { form },
     ...(token !== undefined && { _meta: { progressToken: token } }),
   });
 
   test('a client that asks for none gets none, one that asks gets its own', async () => {
-    const calls = [slow(), slow('a token'), slow(0)].map((params) => server.request('tools/call', params));
-    await Promise.all(calls.map((call) => server.send(call)));
+    const { form, open } = gate();
+    const calls = [calling(form), calling(form, 'a token'), calling(form, 0)];
+    const answers = calls.map((params) => server.send(server.request('tools/call', params)));
+    await until('progress of both', 10_000, () => heardOf('a token') && heardOf(0));
+    open();
+    await Promise.all(answers);
     const all = server.messages.filter(({ method }) => method !== undefined);
-    expect(progressOf('a token').length).toBeGreaterThan(0);
-    expect(progressOf(0).length).toBeGreaterThan(0);
     expect(all).toHaveLength(progressOf('a token').length + progressOf(0).length);
   });
 
   test('none comes after the answer, also when that comes as the next is due', async () => {
     const calls = Array.from({ length: 8 }, (_, index) =>
-      server.request('tools/call', slow(`late ${index}`, 0.096 + index / 1000)),
+      server.request('tools/call', calling(`(sleep ${0.096 + index / 1000})`, `late ${index}`)),
     );
     await Promise.all(calls.map((call) => server.send(call)));
     // What a later call hears comes behind all that they could hear.
-    await server.send(server.request('tools/call', slow('behind')));
-    expect(progressOf('behind').length).toBeGreaterThan(0);
+    const { form, open } = gate();
+    const behind = server.send(server.request('tools/call', calling(form, 'behind')));
+    await until('its progress', 10_000, () => heardOf('behind'));
+    open();
+    await behind;
     for (const [index, { id }] of calls.entries()) {
       const answered = server.messages.findIndex((each) => each.id === id);
       const told = progressOf(`late ${index}`).map((each) => server.messages.indexOf(each));
