@@ -134,3 +134,10 @@ test('a package with 100,000 symbols is gone through', async () => {
     `${notFound('FUNCTOIN-4711', 'huge')}\nDid you mean HUGE::FUNCTION-4711?`,
   );
 });
+
+test('a warning about what was defined behind its use tells nothing near, least of all itself', async () => {
+  const form =
+    "(with-compilation-unit () (compile nil '(lambda () mill::*flour-2*)) (defvar mill::*flour-2* 1))";
+  const text = await session.eval(`(defvar mill::*flour-3* 1) ${form}`);
+  expect(text).toMatch(/undefined variable: MILL::\*FLOUR-2\*$/);
+});
