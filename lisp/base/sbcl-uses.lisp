@@ -14,6 +14,19 @@
 (define-internal without-xrefs-p (name)
   "True when SBCL keeps no cross references to NAME." ("SB-C" "INTERNAL-NAME-P"))
 
+;;; What sets slots of structures
+
+(define-ability "slots that are set" "who_calls finds what sets the slots of a structure only in the sources")
+
+(define-internal-name +know-slot+
+  "Names the function that tells SETF which places are slots of structures." ("SB-IMPL" "TRANSFORMABLE-STRUCT-SETF-P"))
+(define-internal-name +record-expansion+
+  "Names the function that records that a macro was expanded." ("SB-C" "RECORD-MACROEXPANSION"))
+(define-internal record-callee (name block path)
+  "Record that BLOCK of the code that is compiled calls the function NAME at PATH." ("SB-C" "RECORD-CALL"))
+(define-internal-variable source-path
+  "Where the form that is compiled stands in its source, while one is." ("SB-C" "*CURRENT-PATH*"))
+
 ;;; Functions by their names
 
 (define-ability "functions" "who_calls finds nobody")

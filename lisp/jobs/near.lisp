@@ -197,14 +197,13 @@ another package exports them under that very name. WANTED is a function that is 
   (and (find-class symbol nil) t))
 
 (defun near-name (name wanted)
-  "Return what is near the symbol NAME, or the one in (SETF NAME), which nothing of the kind that WANTED tests is."
+  "Return what is near the symbol NAME, or the one in (SETF NAME), which nothing of the kind that WANTED tests is. Return
+NIL when NAME is such by now: warnings come when all is loaded, and the definition can stand behind the use."
   (let* ((symbol (if (consp name) (second name) name))
-         (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol))))
-    (when package
-      (near-symbols (symbol-name symbol) package
-                    (lambda (each)
-                      (and (not (eq each symbol)) ; A variable that was only set is not defined, but bound.
-                           (if (consp name) (fboundp (list 'setf each)) (funcall wanted each))))))))
+         (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
+         (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
+    (when (and package (not (funcall wanted symbol)))
+      (near-symbols (symbol-name symbol) package wanted))))
 
 (defun near-package-error (condition)
   "Return what is near the package that CONDITION, a package error, misses, or the symbol that this does not have."

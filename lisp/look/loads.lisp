@@ -21,40 +21,6 @@
     (when (> (incf **news-count**) +most-news+)
       (setf **indexed** nil **news** '() **news-count** 0))))
 
-;;; Forms that are compiled to be run once
-
-(defvar *run* nil "A list of the form that this thread has compiled to run it once, and whether it still runs; or NIL.")
-
-(sb-ext:defglobal **runs** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "The *RUN* in which code was made, by that code.")
-
-(defun run-once (function form &rest more)
-  "Call FUNCTION, which compiles FORM and runs it once, with all arguments, and note when it has run."
-  (let ((*run* (list form t)))
-    (unwind-protect (apply function form more)
-      (setf (second *run*) nil))))
-
-(defun whole-run-p (function)
-  "True when FUNCTION, a simple one, is the whole form that this thread has compiled to run it once."
-  (let ((expression (function-lambda-expression function)))
-    (and (consp expression)
-         (null (second expression))
-         (eq (third expression) (first *run*)))))
-
-(defun note-run (code)
-  "Note that CODE is made for what this thread runs once, when it is. What one function is is nobody's after that."
-  (when (and *run* (loop for index below (code-functions code) thereis (whole-run-p (code-function code index))))
-    (setf (gethash code **runs**) *run*)))
-
-(defun running-p (code)
-  "True while the form runs that CODE was made for."
-  (second (gethash code **runs**)))
-
-(defun run-p (code)
-  "True when CODE is a form that has run, and no function without a name is in it."
-  (let ((run (gethash code **runs**)))
-    (and run (not (second run)) (null (rest (nameless-functions code))))))
-
 ;;; Top-level forms
 
 (defstruct (file-load (:constructor make-file-load (name mark created)))
@@ -65,7 +31,7 @@ something."
 (sb-ext:defglobal **sources** (make-hash-table :test 'equal :synchronized t)
   "What the last load of each file did, by the name of the file.")
 (sb-ext:defglobal **definers** (make-hash-table :test 'equal :synchronized t)
-  "The places of forms without a file, by lists of their operators and names.")
+  "The places of forms without a file, by their keys.")
 (sb-ext:defglobal **claimed** (make-hash-table :test 'eq :synchronized t :weakness :key)
   "The place that speaks for a piece of code, by that.")
 
@@ -110,14 +76,20 @@ evaluated."
          (or (stringp name) (and (plain-name-p name) (not (keywordp name))))
          (macro-function operator))))
 
+(defun definer-key (form)
+  "Return what FORM, which can be a definition, is known by: its operator and its name. Another of the same key takes its
+place. A name can have several methods, so of those the qualifiers and specializers are in it too, as text."
+  (list* (first form)
+         (second form)
+         (when (eq 'defmethod (first form)) (list (plain-text 500 (method-head form))))))
+
 (defun definer-place (form)
-  "Return the place of FORM, which can be a definition and is of no file. It takes that of the last of its kind."
-  (let* ((key (list (first form) (second form))) (known (gethash key **definers**)))
+  "Return the place of FORM, which can be a definition and is of no file. It takes that of the last of its key."
+  (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (same-object-p (top-form-form known) form))
         known
         (setf (gethash key **definers**)
-              (make-top-form nil nil :operator (first form) :name (second form)
-                                  :form (sb-ext:make-weak-pointer form))))))
+              (make-top-form nil nil :key key :part (part-run form) :form (sb-ext:make-weak-pointer form))))))
 
 (defun place-now (form)
   "Return the place of FORM, the whole form that is evaluated now. Without a name or a file it has none."
@@ -295,6 +267,7 @@ It takes the code that is gone out of a table. New code gets the same place, and
   (loop for (listener name) in `((code-noted ,+note-code+) (part-evaluated ,+evaluate-simply+)
                                  (run-once ,+evaluate-compiled+)
                                  (interpreted ,+interpret+) (name-defined ,+name-check+)
+                                 (slot-expanded ,+know-slot+) (expansion-recorded ,+record-expansion+)
                                  (finalizers-run ,+run-finalizers+))
         do (when name (encapsulate name 'live-lisp-look (fdefinition listener))))
   (setf **listening** (and +note-code+ t)))

@@ -11,7 +11,7 @@
         (eq source (gethash (file-load-name source) **sources**))
         (and (top-form-kept place)
              (or (stringp name) (symbol-package (name-key name)))
-             (eq place (gethash (list (top-form-operator place) name) **definers**))))))
+             (eq place (gethash (top-form-key place) **definers**))))))
 
 (defun free-p (code)
   "True when nothing but CODE itself, of forms without a file or functions in them, can tell of what it does. No form that
@@ -144,7 +144,8 @@ for each kind of use that counts. Garbage is collected when only that tells of o
                   "names" (data-names place)
                   "possible" possible))
         (object "name" (if (stringp name) name (name-text name))
-                "operator" (symbol-name (top-form-operator place))
+                "operator" (symbol-name (first (top-form-key place)))
+                "kind" (top-form-part place)
                 "possible" possible))))
 
 (defun other-package-names ()

@@ -26,12 +26,16 @@
 ;;; Users. A user is a function name, or a TOP-FORM. Or it is a list of its kind, the name that it is shown by, and what
 ;;; SBCL calls it.
 
-(defstruct (top-form (:constructor make-top-form (source number &key operator name form)))
+(defstruct (top-form (:constructor make-top-form (source number &key key part form)))
   "A top-level form that SBCL ran. Of a file, it has its SOURCE and its NUMBER there. That is NIL when SBCL made one piece
-of code of several. SITES then are lists of the numbers of a form and of a call in it. Else it has its OPERATOR, the NAME
-that it defines, and its FORM, a weak pointer. CALLS and MENTIONS are names. KEPT is true when something stays of it, and
-ID is its number in the index."
-  source number operator name form (calls '()) (mentions '()) (sites '()) (kept nil) (id nil))
+of code of several. SITES then are lists of the numbers of a form and of a call in it. Else it has its FORM, a weak
+pointer, and a KEY, of which the first are its operator and name. PART is a text for what of it runs, or NIL. CALLS and
+MENTIONS are names. KEPT is true when something stays of it, and ID is its number in the index."
+  source number key part form (calls '()) (mentions '()) (sites '()) (kept nil) (id nil))
+
+(defun top-form-name (place)
+  "Return the name that PLACE, which is of no file, defines, or NIL."
+  (second (top-form-key place)))
 
 (defparameter *user-kinds*
   '(("FAST-METHOD" :method nil) ("SLOW-METHOD" :method nil) ("METHOD" :method nil)

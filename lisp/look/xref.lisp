@@ -179,9 +179,11 @@ tell too what could not be known. The server needs more to find those, or SITES.
         (outside-members index places mentions)))
 
 (defun unrecorded-text (name)
-  "Return why SBCL records no use of the function NAME, of a program, in a top-level form: macro or inline, else NIL."
+  "Return why SBCL records no use of the function NAME, of a program, in a top-level form: macro or inline. What sets a
+slot of a structure is put in place everywhere. Else return NIL."
   (cond ((not (and (fboundp name) (mentioned-p (name-key name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
+        ((and (consp name) (consp (known :function :source-transform name))) "slot")
         ((known :function :inlining-data name) "inline")))
 
 (defun callers-left-out (index name)
@@ -204,7 +206,8 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                                    (macro-uses index (users-of index target #b10)) nil))
                (others (append callers (and internals (tell-own index target calls))))
                (possible (tell-rows index target mentions '() '() t))
-               (unseen (and (null others) (fboundp target) (mentioned-p symbol))))
+               (unrecorded (unrecorded-text target))
+               (unseen (and (or (null others) (equal "slot" unrecorded)) (fboundp target) (mentioned-p symbol))))
           (make-json-object
            (list* "name" (name-text target)
                   "callers" (length (rows-functions calls))
@@ -215,7 +218,7 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                                 (and (fboundp target) '("FUNCTION"))
                                 (natures symbol))
                   "kept" (json-boolean (kept-p symbol))
-                  "unrecorded" (and (or others possible) (unrecorded-text target))
+                  "unrecorded" (and (or others possible) unrecorded)
                   "accessibleIn" (and (or sites unseen) (packages-with symbol))
                   "rows" (rows-data (append others possible) offset limit sites)
                   ;; Where no code surely uses it, the server looks in the files for what ran when they were compiled.

@@ -80,16 +80,13 @@ function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state:
 
 function note(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
   const [first, second] = elements;
-  if (state.setf) {
-    noteSetf(form, elements, state, data);
-    return;
-  }
   const { start } = form;
   const { top } = state;
-  if (isNamed(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data) });
-  else if (operatorOf(first) === 'FUNCTION' && isNamed(second, state)) {
+  if (state.setf) noteSetf(form, elements, state, data);
+  else if (isNamed(first, state)) state.found.push({ start, top, ...callOf(elements.slice(1), data) });
+  if (operatorOf(first) === 'FUNCTION' && isName(second, state)) {
     state.found.push({ start, top, how: 'as a function' });
-  } else if (operatorOf(first) === 'QUOTE' && isNamed(second, state)) {
+  } else if (operatorOf(first) === 'QUOTE' && isName(second, state)) {
     state.found.push({ start, top, how: 'as a name' });
   } else if (bareName(first) === 'FUNCALL' && second && isReference(second, state)) {
     state.seen.add(second);
@@ -97,20 +94,62 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
   }
 }
 
-/** Notes places in a SETF form, whose function gets the new value first. */
+/** Notes the places of the callee that FORM sets. Their function gets the new value first. */
 function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
-  if (bareName(elements[0]) !== 'SETF') return;
-  elements.slice(1).forEach((place, index) => {
-    const parts = elementsOf(place) ?? [];
-    if (index % 2 === 0 && isNamed(parts[0], state)) {
-      const call = callOf(parts.slice(1), data);
-      state.found.push({
-        start: form.start,
-        top: state.top,
-        ...(call.args ? { args: [{}, ...call.args] } : call),
-      });
-    }
-  });
+  for (const place of placesIn(elements)) {
+    const [name, ...args] = elementsOf(place) ?? [];
+    if (!isNamed(name, state)) continue;
+    const call = callOf(args, data);
+    state.found.push({
+      start: form.start,
+      top: state.top,
+      ...(call.args ? { args: [{}, ...call.args] } : call),
+    });
+  }
+}
+
+/** Chooses among COUNT arguments by their INDEX. */
+type Choice = (index: number, count: number) => boolean;
+const FIRST: Choice = (index) => index === 0;
+const SECOND: Choice = (index) => index === 1;
+const EVEN: Choice = (index) => index % 2 === 0;
+const ALL: Choice = () => true;
+const BUT_LAST: Choice = (index, count) => index < count - 1;
+
+/** Which arguments of the operators of Common Lisp are places that they set. */
+const SET: ReadonlyMap<string, Choice> = new Map([
+  ['SETF', EVEN],
+  ['PSETF', EVEN],
+  ['INCF', FIRST],
+  ['DECF', FIRST],
+  ['POP', FIRST],
+  ['REMF', FIRST],
+  ['PUSH', SECOND],
+  ['PUSHNEW', SECOND],
+  ['ROTATEF', ALL],
+  ['SHIFTF', BUT_LAST],
+]);
+
+/** Which parts of a place are places that are set when it is. */
+const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
+  ['VALUES', ALL],
+  ['GETF', FIRST],
+  ['THE', SECOND],
+  ['LDB', SECOND],
+  ['MASK-FIELD', SECOND],
+]);
+
+/** Gives the places that the form of ELEMENTS sets, and those in them. */
+function placesIn(elements: readonly Form[]): readonly Form[] {
+  const isSet = SET.get(bareName(elements[0]));
+  if (isSet === undefined) return [];
+  const places = elements.slice(1).filter((_, index, args) => isSet(index, args.length));
+  for (const place of places) {
+    const [operator, ...parts] = elementsOf(place) ?? [];
+    const isSetWithin = SET_WITHIN.get(operatorOf(operator));
+    if (isSetWithin) places.push(...parts.filter((_, index) => isSetWithin(index, parts.length)));
+  }
+  return places;
 }
 
 function callOf(args: readonly Form[], data: boolean): { args?: Argument[]; how?: string } {
@@ -119,7 +158,7 @@ function callOf(args: readonly Form[], data: boolean): { args?: Argument[]; how?
 
 function isReference(form: Form | undefined, state: Walk): boolean {
   const [operator, name] = elementsOf(form) ?? [];
-  return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isNamed(name, state);
+  return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isName(name, state);
 }
 
 /** Tells whether FORM is the whole name of the callee. */

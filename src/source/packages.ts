@@ -75,11 +75,12 @@ export class Packages {
   }
 
   /** Returns whether PART, in an option of a package definition in TEXT, names the symbol of RENAMING. Returns undefined when
-   *  it stands in no such option. */
-  inDefinition(part: Part, renaming: Renaming, text: string): boolean | undefined {
-    const option = part.around;
+   *  it stands in no such option, and 'deeper' when it stands in a list within one. */
+  inDefinition(part: Part, renaming: Renaming, text: string): boolean | 'deeper' | undefined {
+    const option = listAround(part, text);
     const form = option?.around;
-    if (option === undefined || form === undefined || !isPackageDefinition(form)) return undefined;
+    if (option === undefined || form === undefined) return undefined;
+    if (!isPackageDefinition(form)) return isInDefinition(form) ? 'deeper' : undefined;
     const key = option.items[0]?.name ?? '';
     const [, first] = option.items;
     if (IMPORT_OPTIONS.has(key) && part === first) return false;
@@ -94,13 +95,31 @@ function spread(form: Part): Part[] {
   return SPREADING.includes(form.items[0]?.name ?? '') ? form.items.flatMap(spread) : [form];
 }
 
+/** Returns the list around PART of TEXT. What stands behind a dot is of the list around that: (:export a . #1=(b)). */
+function listAround({ around }: Part, text: string): Part | undefined {
+  return around !== undefined && isRest(around, text) ? listAround(around, text) : around;
+}
+
+/** Whether LIST of TEXT stands behind a dot, and is no form that the reader evaluates. */
+function isRest(list: Part, text: string): boolean {
+  if (list.kind !== 'list' || list.marks.includes('#.')) return false;
+  const items = list.around?.items ?? [];
+  const before = items[items.indexOf(list) - 1];
+  return before?.kind === 'other' && text.slice(before.start, before.end) === '.';
+}
+
+/** Whether LIST is within a package definition. */
+function isInDefinition(list: Part): boolean {
+  return list.around !== undefined && (isPackageDefinition(list.around) || isInDefinition(list.around));
+}
+
 /** Whether FORM defines a package: as DEFPACKAGE does, or a macro that is called like that. */
 function isPackageDefinition(form: Part): boolean {
   return form.kind === 'list' && /^DEF(?:INE-)?PACKAGE/.test(form.items[0]?.name ?? '');
 }
 
 function readOption(option: Part, text: string, planned: Planned): void {
-  const [key, ...parts] = option.items;
+  const [key, ...parts] = option.items.flatMap((part) => (isRest(part, text) ? part.items : part));
   const names = parts.flatMap((part) => designated(part, text) ?? []);
   const [first, ...more] = names;
   const name = key?.name ?? '';

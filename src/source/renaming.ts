@@ -28,10 +28,11 @@ export interface Edit {
   how: 'symbol' | 'name' | 'keyword' | 'prose';
 }
 
-/** A place that stays, and why: it is prose, a string, a keyword, a word of LOOP, or of a package that is not known. */
+/** A place that stays, and why: it is prose, a string, a keyword, a word of LOOP, or of a package that is not known. Or it
+ *  stands in a package definition where nothing tells what it names. */
 export interface Kept {
   start: number;
-  why: 'prose' | 'string' | 'keyword' | 'word of LOOP' | 'unknown package';
+  why: 'prose' | 'string' | 'keyword' | 'word of LOOP' | 'unknown package' | 'package definition';
 }
 
 export interface Scan {
@@ -74,13 +75,14 @@ function atName(text: string, part: Part, renaming: Renaming, task: Task, scan: 
   const named = task.packages.inDefinition(part, renaming, text);
   const edit = (how: Edit['how']) =>
     scan.edits.push({ start, end, text: renamed(token, renaming), from: renaming.from, how });
-  if (named !== undefined) {
+  if (typeof named === 'boolean') {
     if (named) edit('name');
     return;
   }
   const { prefix } = part.kind === 'string' ? { prefix: '#' } : writtenSymbol(token);
   if (prefix === '' || prefix === '#') {
     if (namedBeside(part, text, renaming, task.packages)) edit('name');
+    else if (named === 'deeper') scan.kept.push({ start, why: 'package definition' });
     else if (prefix === '' && takesKeyword(part, text, task, renaming)) edit('keyword');
     else scan.kept.push({ start, why: part.kind === 'string' ? 'string' : 'keyword' });
     return;

@@ -160,7 +160,7 @@ Possible callers:
   expect(await callers('reads')).toBe('Possible callers:\n\n  EXPANDING::*READTABLE-OF* (initial value)');
   expect(await callers('setter')).toBe('Possible callers:\n\n  EXPANDING::GETTER (setf expander)');
   expect(await callers('fits')).toBe(
-    'Possible callers:\n\n  EXPANDING::EVEN-ONE (type expander)\n  EXPANDING::HOLDER (slot initform)',
+    'Possible callers:\n\n  EXPANDING::EVEN-ONE (type expander)\n  EXPANDING::HOLDER (slot type)',
   );
   const users = await session.text('who_references', { name: 'expanding::*state*' });
   expect(shown(users, path)).toBe(`Other places that use EXPANDING::*STATE*:

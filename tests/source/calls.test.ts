@@ -117,6 +117,37 @@ test.each([
   expect(mentioned(source)).toEqual(calls);
 });
 
+test.each([
+  '(push 1 (start 1))',
+  '(pushnew (f 1) (start 1) :test (end 1))',
+  '(rotatef a (start 1))',
+  '(shiftf (start 1) (end 2))',
+  '(remf (start 1) :a)',
+  '(setf a 1 (getf (start 1) :a) 2)',
+  '(setf (values a (start 1)) (end))',
+  '(incf (the fixnum (start 1)))',
+  '(setf (ldb (byte 8 0) (mask-field (byte 1 1) (start 1))) 1)',
+])('S3.8 what sets a place calls its function: %s', (source) => {
+  expect(mentioned(source, { setf: true })).toHaveLength(1);
+});
+
+test.each([
+  '(push (start 1) a)',
+  '(shiftf a (start 1))',
+  '(setf a (start 1))',
+  '(remf a (start 1))',
+  '(setf (getf a (start 1)) 1)',
+  '(setf (other (start 1)) 1)',
+])('S3.8 what is only read is not set: %s', (source) => {
+  expect(mentioned(source, { setf: true })).toEqual([]);
+});
+
+test('S3.17 a function that sets is passed on by its name too', () => {
+  expect(mentioned("(list #'(setf start))", { setf: true })).toHaveLength(1);
+  expect(mentioned("(funcall #'(setf start) 1 2)", { setf: true })).toHaveLength(1);
+  expect(mentioned("(list #'start)", { setf: true })).toEqual([]);
+});
+
 test('S3.8 a place that SETF sets is of another function, and what stands in it is not', () => {
   expect(mentioned('(setf (start (start 1)) (start 2))')).toEqual(['(start 1)', '(start 2)']);
   expect(mentioned('(psetf a 1 (start 1) 2)')).toEqual([]);

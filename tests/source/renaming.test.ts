@@ -85,6 +85,16 @@ test.each<[string, string, string, How?]>([
     '(defpackage :app (:use :cl) (:export #:twist :TWIST "TWIST" twist))',
     { begins: 'COMMON-LISP-USER' },
   ],
+  [
+    'a list of exports behind a dot, which a label shares',
+    '(defpackage :app (:export #:a . #1=(#:frob . (:frob))))(defpackage :other (:import-from :app . #1#) (:export . #1#))',
+    '(defpackage :app (:export #:a . #1=(#:twist . (:twist))))(defpackage :other (:import-from :app . #1#) (:export . #1#))',
+  ],
+  [
+    'imports behind a dot',
+    '(defpackage :other (:import-from #:app . (#:frob)) (:use . (#:frob)))',
+    '(defpackage :other (:import-from #:app . (#:twist)) (:use . (#:frob)))',
+  ],
   ['exports of another', '(defpackage :other (:export #:frob))', '(defpackage :other (:export #:frob))'],
   [
     'imports',
@@ -146,6 +156,8 @@ test('what stays is told', () => {
     'string',
     'unknown package',
   ]);
+  const computed = renamed("(defpackage :app (:export #.(names '#:frob) . #.(list :frob)) (:use #:frob))");
+  expect(computed.kept).toEqual(['package definition', 'package definition']);
   expect(renamed('(loop with x = 1)', { from: 'WITH', to: 'BY' }).kept).toEqual(['word of LOOP']);
 });
 

@@ -47,7 +47,7 @@ export interface WhoCallsData {
   /** Whether SBCL does not tell the agent of new code. */
   unheard?: boolean;
   /** Why SBCL records no use of it in top-level forms, when there are others. */
-  unrecorded?: 'macro' | 'inline';
+  unrecorded?: 'macro' | 'inline' | 'slot';
   /** Other names of packages, with the names of those. */
   packages?: Record<string, string>;
   /** Macros that can expand into a use, without their packages, when one of several forms does that. */

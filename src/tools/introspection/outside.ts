@@ -3,6 +3,7 @@
 import type { Caller } from '../../image/wire/data.ts';
 import { bare } from '../../source/lexer.ts';
 import type { Mention } from '../../source/names.ts';
+import { hasParts, partAt } from '../../source/parts.ts';
 import type { SourcePosition } from '../../source/text.ts';
 import { partsOf, qualified, type TopLevelForm } from '../../source/top-level.ts';
 import { groupBy } from '../grouping.ts';
@@ -63,7 +64,8 @@ const SAYING: ReadonlySet<string> = new Set([
 export function outside(caller: Caller, asked: Asked, places: Places, told: ReadonlySet<string>): Outside[] {
   const { file, form, operator, kind, name = '', possible = false } = caller;
   if (operator !== undefined && possible && told.has(name)) return [];
-  if (operator !== undefined) return [{ ...named(name, operator), ...(possible && { possible }) }];
+  if (operator !== undefined)
+    return [{ name, kind: kind ?? kindOf(operator), ...(possible && { possible }) }];
   if (file === undefined) return [{ name, ...(kind && { kind }), ...(possible && { possible }) }];
   const forms = places.forms(file, asked.features);
   const shown = places.fileName(file);
@@ -184,9 +186,12 @@ function describedForm(
     defined &&
     bareOf(defined) !== used &&
     (KINDS.has(form.operator) || form.operator.startsWith('DEF') || names.includes(defined));
-  const at = forms.names.in(form, used).uses.map(({ index }) => forms.position(index));
+  const { uses } = forms.names.in(form, used);
+  const at = uses.map(({ index }) => forms.position(index));
   return {
-    ...(isDefinition ? named(defined, form.operator) : { name: `top-level form at ${file}:${line}` }),
+    ...(isDefinition
+      ? { name: defined, kind: kindIn(forms.text, form, uses) }
+      : { name: `top-level form at ${file}:${line}` }),
     ...(possible && { possible }),
     ...(sites && {
       sites: (at.length > 0 ? at : [inExpansion(forms.position(form.start))]).map((place) => ({
@@ -206,6 +211,14 @@ function bareOf(name: string): string {
   return name.replace(/^.*?::/s, '');
 }
 
-function named(name: string, operator: string): Outside {
-  return { name, kind: KINDS.get(operator) ?? operator.toLowerCase() };
+function kindOf(operator: string): string {
+  return KINDS.get(operator) ?? operator.toLowerCase();
+}
+
+/** Returns what kind of code of FORM, in SOURCE, uses a name at USES: a part of the definition, or just that. */
+function kindIn(source: string, form: TopLevelForm, uses: readonly Mention[]): string {
+  if (!hasParts(form.operator)) return kindOf(form.operator);
+  const parts = uses.map(({ index }) => partAt(source, form, index));
+  const [part, ...others] = new Set(parts.filter((each) => each !== undefined));
+  return part !== undefined && others.length === 0 ? part : form.operator.toLowerCase();
 }

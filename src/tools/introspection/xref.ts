@@ -117,7 +117,8 @@ async function callersOf(
     const sites = args.sites ?? false;
     const users = usersOf(found, places, { page, named, sites });
     const certain = found.callers + found.others + users.outside > 0;
-    const unseen = certain ? [] : unseenUsers(found, users.rows, places, sites);
+    const unseen =
+      certain && found.unrecorded !== 'slot' ? [] : unseenUsers(found, users.rows, places, sites);
     const from = Math.max(0, page.offset - named - users.outside - users.outsidePossible);
     const { files, ...told } = withoutFeatures(found);
     const data = {
@@ -146,7 +147,7 @@ function callersText(data: Told, offset: number): string {
     natureNote(data),
     leftOut > 0 && `Note: callers outside of that system are left out: ${leftOut}.`,
     !kept && missingNote('callers'),
-    data.unrecorded && UNRECORDED[data.unrecorded],
+    data.unrecorded && data.unrecorded !== 'slot' && UNRECORDED[data.unrecorded],
     ...unknownNotes(data, 'callers'),
     pageNote(page, 'callers'),
   ];

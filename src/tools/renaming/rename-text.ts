@@ -44,6 +44,10 @@ export function notesText(facts: RenameFacts, plan: RenamePlan): string {
 }
 
 const KEPT: readonly [why: KeptPlace['why'], text: string][] = [
+  [
+    'package definition',
+    'in a package definition that computes its options: look whether it names the symbol',
+  ],
   ['prose', 'in comments, strings and other texts (text: true changes them)'],
   ['string', 'in strings of the name alone'],
   ['keyword', 'keywords of that name (keywords: true follows parameters)'],

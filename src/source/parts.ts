@@ -1,0 +1,61 @@
+/** Decides in which part of a definition a place of its text is, for parts that the compiler runs apart from its functions. */
+
+import { bare, nextToken } from './lexer.ts';
+import type { TopLevelForm } from './top-level.ts';
+
+/** A list around a place: its operator, the last symbol in it so far, and the symbol before the list. */
+interface Around {
+  operator: string;
+  last: string;
+  behind: string;
+}
+
+/** What stands behind the options of a slot. */
+const SLOT_PARTS: ReadonlyMap<string, string> = new Map([
+  ['INITFORM', 'slot initform'],
+  ['TYPE', 'slot type'],
+]);
+
+/** What the parts of the definitions are called that have several. Each takes the lists around a place, the outermost
+ *  first, and the symbol before it. */
+const PARTS: ReadonlyMap<string, (lists: readonly Around[], behind: string) => string | undefined> = new Map([
+  ...['DEFMETHOD', 'DEFGENERIC'].map((operator) => [operator, partOfMethod] as const),
+  ...['DEFCLASS', 'DEFINE-CONDITION'].map((operator) => [operator, partOfClass] as const),
+]);
+
+/** Tells whether the definitions that begin with OPERATOR have several such parts. */
+export function hasParts(operator: string): boolean {
+  return PARTS.has(operator);
+}
+
+/** Returns what the part of FORM, in SOURCE, is called in which index AT is; undefined when it is in none that has a name. */
+export function partAt(source: string, form: TopLevelForm, at: number): string | undefined {
+  const lists: Around[] = [];
+  for (let index = form.start; ; ) {
+    const token = nextToken(source, index, false);
+    const within = lists.at(-1);
+    if (token.kind === 'end' || token.start >= at)
+      return PARTS.get(form.operator)?.(lists, within?.last ?? '');
+    if (token.kind.endsWith('(')) lists.push({ operator: '', last: '', behind: within?.last ?? '' });
+    if (token.kind === ')') lists.pop();
+    if (token.kind === 'atom' && within) {
+      within.last = bare(token.name);
+      within.operator ||= within.last;
+    }
+    index = token.end;
+  }
+}
+
+function partOfMethod(lists: readonly Around[]): string | undefined {
+  const operators = lists.map(({ operator }) => operator);
+  if (operators.includes('LOAD-TIME-VALUE')) return 'load-time value';
+  // A parameter has the specializer behind its name.
+  const specializer = lists.findIndex(({ operator, behind }) => operator === 'EQL' && behind !== '');
+  const parameter = lists[specializer - 1];
+  return parameter && parameter.operator === lists[specializer]?.behind ? 'specializer' : undefined;
+}
+
+function partOfClass(lists: readonly Around[], behind: string): string | undefined {
+  if (lists[1]?.operator === 'DEFAULT-INITARGS') return 'default initarg';
+  return SLOT_PARTS.get(lists[3]?.behind ?? behind);
+}

@@ -1,0 +1,152 @@
+// S3.17 S3.8: what sets a slot of a structure, and which part of a definition calls a function.
+
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const folder = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  session = await startSession();
+});
+afterAll(async () => {
+  await session.close();
+  folder.remove();
+});
+
+const SETS = `(defstruct place (north 0) (east 0 :type fixnum) (name nil :read-only t))
+(define-modify-macro scalef (k) *)
+(defmacro move (place) \`(setf (place-north ,place) 1))
+(defun reads (p) (list (place-north p) (place-east p)))
+(defun sets-east (p) (setf (place-east p) (place-north p)))
+(defun sets (p) (setf (place-east p) 1 (place-north p) 2))
+(defun counts (p) (incf (place-north p)))
+(defun swaps (p q) (rotatef (place-north p) (place-north q)))
+(defun doubles (p) (flet ((inner () (scalef (place-north p) 2))) (inner)))
+(defun by-name (p) (with-accessors ((n place-north)) p (setf n 1)))
+(defun moves (p) (move p))
+(defun passed (p) (funcall #'(setf place-north) 1 p))
+(defun own (p) (flet (((setf place-north) (v p) (list v p))) (setf (place-north p) 1)))
+(defmethod method-sets ((p place)) (push 1 (place-north p)))
+(defvar *placed* (make-place))
+(setf (place-north *placed*) 1)
+`;
+const SETTERS = ['BY-NAME', 'COUNTS', 'DOUBLES', 'METHOD-SETS', 'MOVES', 'PASSED', 'SETS', 'SWAPS'];
+const FORM = 19;
+
+/** Returns what is told of who sets the slot of a place in the package HOME, of SETTERS and then of PLACES. */
+function told(home: string, setters: readonly string[], places: readonly string[]): string {
+  const name = `${home}::(SETF PLACE-NORTH)`;
+  const functions = [`Functions that call ${name}:`, '', ...setters.map((each) => `  ${home}::${each}`)];
+  const possible = ['', 'Possible callers:', '', ...places.map((each) => `  ${each}`)];
+  return [...functions, ...(places.length > 0 ? possible : [])].join('\n');
+}
+
+function opened(home: string): string {
+  return `(defpackage :${home} (:use :cl))\n(in-package :${home})\n`;
+}
+
+/** Writes SOURCE into the file NAME and returns that. */
+function written(name: string, source: string): string {
+  const file = join(folder.path, name);
+  writeFileSync(file, source);
+  return file;
+}
+
+test('S3.8 who sets the slot of a structure is told when it was evaluated', async () => {
+  expect((await session.call('eval_form', { form: opened('evaluated') + SETS })).isError).toBe(false);
+  const name = '(setf evaluated::place-north)';
+  expect(await session.text('who_calls', { name })).toBe(told('EVALUATED', SETTERS, []));
+  // What changes a slot reads it first.
+  const readers = ['COUNTS', 'DOUBLES', 'METHOD-SETS', 'READS', 'SETS-EAST', 'SWAPS'];
+  expect(await session.text('who_calls', { name: 'evaluated::place-north' })).toBe(
+    told('EVALUATED', readers, ['EVALUATED::MOVE']).replace('(SETF PLACE-NORTH)', 'PLACE-NORTH'),
+  );
+  await session.eval('(in-package :evaluated)');
+  await session.eval('(dolist (name (quote (sets swaps moves doubles counts))) (fmakunbound name))');
+  await session.eval('(defun by-name (p) p)');
+  expect(await session.text('who_calls', { name })).toBe(told('EVALUATED', ['METHOD-SETS', 'PASSED'], []));
+  expect(await session.text('who_calls', { name: '(setf evaluated::place-east)' })).toContain('SETS-EAST');
+});
+
+test('S3.8 S3.18 who sets the slot of a structure is told of a loaded file, with places', async () => {
+  const path = written('sets.lisp', opened('loaded') + SETS);
+  const name = '(setf loaded::place-north)';
+  expect(await session.text('load_file', { path })).toMatch(/^Loaded/);
+  expect(await session.text('who_calls', { name })).toBe(
+    told('LOADED', SETTERS, [`top-level form at ${path}:${FORM - 1}`]),
+  );
+  const sites = await session.text('who_calls', { name, sites: true });
+  expect(sites).toContain(`  LOADED::COUNTS\n    ${path}:9:25  (defun counts (p) (incf (place-north p)))\n`);
+});
+
+test('S3.8 of a file that another SBCL has compiled, the forms are told that set it', async () => {
+  const path = written('before.lisp', opened('before') + SETS);
+  const flags = ['--noinform', '--no-sysinit', '--no-userinit', '--non-interactive'];
+  expect(spawnSync('sbcl', [...flags, '--eval', `(compile-file ${JSON.stringify(path)})`]).status).toBe(0);
+  await session.eval(`(load ${JSON.stringify(path.replace('.lisp', '.fasl'))})`);
+  const text = await session.text('who_calls', { name: '(setf before::place-north)' });
+  const lines = ['(defun sets (', '(defun counts', '(defun swaps', '(defmethod', '(setf'].map(
+    (start) => SETS.split('\n').findIndex((line) => line.startsWith(start)) + 3,
+  );
+  expect(text.split('\n').filter((line) => line.includes('form at'))).toEqual(
+    lines.map((line) => `  top-level form at ${path}:${line}`),
+  );
+});
+
+const PARTS = `(eval-when (:compile-toplevel :load-toplevel :execute) (defun part (x) x))
+(defgeneric takes (x))
+(defmethod takes ((x (eql (part 1)))) (list x))
+(defmethod takes ((x (eql (part 2)))) (list x 2))
+(defmethod takes ((x string)) (load-time-value (list (part 3))))
+(defmethod tells ((x (eql (part 4)))) (list x))
+(defmethod keeps ((x string)) (load-time-value (list (part 5))))
+(defmethod both ((x (eql (part 6)))) (load-time-value (list (part 7))))
+(defclass given () ((a :initarg :a)) (:default-initargs :a (part 8)))
+(defclass filled () ((a :initform (part 9))))
+(defclass mixed () ((a :initform (part 10) :initarg :a)) (:default-initargs :a (part 11)))
+(define-condition sorry (error) ((a :initarg :a)) (:default-initargs :a (part 12)))
+(define-condition worry (error) ((a :initform (part 13))))
+(defun loads () (load-time-value (list (part 14))))
+(list 1)
+`;
+const PLACES = [
+  'BOTH (defmethod)',
+  'FILLED (slot initform)',
+  'GIVEN (default initarg)',
+  'KEEPS (load-time value)',
+  'LOADS (load-time value)',
+  'MIXED (defclass)',
+  'SORRY (default initarg)',
+  'TAKES (load-time value)',
+  'TAKES (specializer)',
+  'TELLS (specializer)',
+  'WORRY (slot initform)',
+];
+
+/** Returns the other places that call PART of the package HOME, sorted. */
+async function places(home: string): Promise<string[]> {
+  const text = await session.text('who_calls', { name: `${home}::part` });
+  expect(text).toMatch(/^Other places/);
+  return text.split('\n').slice(2).sort();
+}
+
+test.each(['one form', 'several forms'])(
+  'S3.17 each part of a definition is called what it is: %s',
+  async (how) => {
+    const home = how === 'one form' ? 'parts-1' : 'parts-2';
+    await session.eval(`${opened(home)} 1`);
+    await session.eval(`(in-package :${home})`);
+    const form = how === 'one form' ? `(progn ${PARTS})` : PARTS;
+    expect((await session.call('eval_form', { form })).isError).toBe(false);
+    expect(await places(home)).toEqual(PLACES.map((place) => `  ${home.toUpperCase()}::${place}`));
+  },
+);
+
+test('S3.17 each part of a definition is called what it is in a file too', async () => {
+  const path = written('parts.lisp', `${opened('parts')}${PARTS}`);
+  expect(await session.text('load_file', { path })).toMatch(/^Loaded/);
+  expect(await places('parts')).toEqual(PLACES.map((place) => `  PARTS::${place}`));
+});
