@@ -11,7 +11,7 @@ import type { Places, Site } from '../places.ts';
 export interface Asked {
   name: string;
   variable?: boolean;
-  unrecorded?: 'macro' | 'inline';
+  unrecorded?: 'macro' | 'inline' | 'slot';
   features?: string[];
   accessibleIn?: string[];
 }
