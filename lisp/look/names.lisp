@@ -54,16 +54,21 @@ and the rest."
                        (subseq token start)))))))
 
 (defun strip-wrapping (text)
-  "Return TEXT without #' or ' in front, and whether it is of the form (SETF NAME)."
+  "Return TEXT without #' or ' in front, and whether it is of the form (SETF NAME). Answers have the package before that."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
     (cond ((eql 0 (search "#'" text)) (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
-    (let ((inner (string-trim "()" text)))
-      (if (and (> (length text) 6)
-               (char= (char text 0) #\()
-               (string-equal "setf " (subseq inner 0 (min 5 (length inner)))))
-          (values (string-trim " " (subseq inner 5)) t)
-          (values text nil)))))
+    (let ((inner (string-trim "()" text)) (mark (search "::(setf " text :test #'char-equal)))
+      (cond ((and (> (length text) 6)
+                  (char= (char text 0) #\()
+                  (string-equal "setf " (subseq inner 0 (min 5 (length inner)))))
+             (values (string-trim " " (subseq inner 5)) t))
+            ((and mark (plusp mark) (char= (char text (1- (length text))) #\)))
+             (values (concatenate 'string
+                                  (subseq text 0 (+ mark 2))
+                                  (string-trim " " (subseq text (+ mark 8) (1- (length text)))))
+                     t))
+            (t (values text nil))))))
 
 (defun current-package-text ()
   "Return the name of the session's package as answers have it."

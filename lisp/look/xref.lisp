@@ -31,7 +31,8 @@ one name. OTHERS are lists of a name, a kind and a group."
   "Return the users PLACES of INDEX as groups, each form once. Those are left out that only define something in NAMED,
 groups of users."
   (let ((told '()))
-    (dolist (group named)
+    ;; Of functions there can be thousands.
+    (dolist (group (and places named))
       (dolist (number group)
         (let* ((code (svref (use-index-codes index) number)) (place (and code (gethash code **claimed**))))
           (push code told)
@@ -53,9 +54,8 @@ groups of users."
           (:own (push (list number) (rows-own rows)))
           (t (push (list (name-at index number) sort (list number)) (rows-others rows))))))
     (setf (rows-functions rows) (grouped index (nreverse functions))
-          (rows-places rows) (and places
-                                  (different-places index (nreverse places)
-                                                    (append (rows-functions rows) (mapcar #'third (rows-others rows))))))
+          (rows-places rows) (different-places index (nreverse places)
+                                               (append (rows-functions rows) (mapcar #'third (rows-others rows)))))
     (loop for group in (rows-functions rows)
           for structure = (constructed-structure (name-at index (first group)))
           when structure do (push (list structure "structure slot" group) (rows-others rows)))

@@ -20,6 +20,12 @@ export interface Form {
   cdr?: Form | undefined;
 }
 
+/** A part of a text: where it begins and ends. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
 const MAX_DEPTH = 500; // A form nested deeper is taken for malformed, lest it overflow the stack.
 
 /** What the reader puts before the form behind such a macro character. */
@@ -31,7 +37,16 @@ const OPERATORS = new Map([
 /** Returns a reader of SOURCE from index AT on, under FEATURES. */
 export function newReader(source: string, at: number, features: Features) {
   const labels = new Map<number, Form>();
-  return { source, at, features, depth: 0, suppressed: false, lead: undefined as number | undefined, labels };
+  const skipped: Span[] = [];
+  const lead = undefined as number | undefined;
+  return { source, at, features, depth: 0, suppressed: false, lead, labels, skipped };
+}
+
+/** Returns what #+ and #- leave out of the form at or after INDEX of SOURCE under FEATURES, with these. */
+export function skippedIn(source: string, index: number, features: Features): readonly Span[] {
+  const reader = newReader(source, index, features);
+  readTopLevel(reader);
+  return reader.skipped;
 }
 
 /** Gives the top-level form that TOKEN begins, as an atom when it is cut off or malformed. */
@@ -66,6 +81,7 @@ function next(reader: Reader): Token {
     const kept = test && holds(test, reader.features) === (token.kind === '#+');
     if (kept === undefined || (!kept && !read(reader, undefined, true))) return { ...token, kind: 'end' };
     lead = kept ? (lead ?? token.start) : undefined;
+    if (!kept) reader.skipped.push({ start: token.start, end: reader.at });
   }
 }
 

@@ -1,5 +1,6 @@
 /** Decides where in a Lisp text each name stands. */
 
+import { type Features, skippedIn } from './form.ts';
 import { bare, MARK, nextToken, type Token } from './lexer.ts';
 import type { TopLevelForm } from './top-level.ts';
 
@@ -19,10 +20,10 @@ export class Names {
   readonly #forms: readonly TopLevelForm[];
   readonly #mentions = new Map<string, number[]>();
 
-  /** Takes the text SOURCE and its top-level FORMS. */
-  constructor(source: string, forms: readonly TopLevelForm[]) {
+  /** Takes the text SOURCE and its top-level FORMS under FEATURES. */
+  constructor(source: string, forms: readonly TopLevelForm[], features: Features) {
     this.#forms = forms;
-    for (const form of forms) this.#look(source, form);
+    for (const form of forms) this.#look(source, form, features);
   }
 
   /** Returns the forms in which the symbol NAME stands, in whatever package. */
@@ -59,11 +60,17 @@ export class Names {
     return this.#forms[low];
   }
 
-  #look(source: string, form: TopLevelForm): void {
+  #look(source: string, form: TopLevelForm, features: Features): void {
     const quotes = new Quotes();
+    const skipped = /#[+-]/.test(source.slice(form.start, form.end))
+      ? skippedIn(source, form.start, features)
+      : [];
     let [first, last]: (Token | undefined)[] = [];
     for (let token = nextToken(source, form.start, false); ; token = nextToken(source, token.end, false)) {
       if (token.kind === 'end' || token.start >= form.end) return;
+      const left = skipped.find(({ start, end }) => start <= token.start && token.start < end);
+      if (left) token.end = left.end;
+      if (left) continue;
       const quoted = quotes.pass(token);
       if (token.kind === 'atom' && token.name !== '' && !token.name.startsWith(MARK)) {
         const opened = last?.kind === '(' || last?.kind === "#'" ? last : undefined;

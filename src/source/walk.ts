@@ -60,6 +60,21 @@ function walk(start: Form, visitor: Visitor, seen: Set<Form>, depth: number, quo
   for (const element of visitor.within?.(elements, data) ?? elements)
     for (const each of lists.get(element) ?? [element])
       walk(each, visitor, seen, inner, quoted || operator === 'QUOTE');
+  for (const part of lists.keys()) for (const made of madeIn(part)) walk(made, visitor, seen, 0, false);
+}
+
+/** Gives what the reader makes by #. in FORM, wherever that stands. */
+function madeIn(form: Form): Form[] {
+  const made: Form[] = [];
+  for (
+    let cell: Form | undefined = form;
+    cell !== undefined;
+    cell = cell.kind === 'cons' ? cell.cdr : undefined
+  ) {
+    if (cell.kind === 'made') made.push(cell);
+    if (cell.kind === 'cons' && cell.car) made.push(...madeIn(cell.car));
+  }
+  return made;
 }
 
 /** Gives the elements of a list with a dot. */

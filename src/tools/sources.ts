@@ -52,7 +52,7 @@ export class Source {
   /** Returns where the names in it stand under FEATURES. */
   names(features: ReadonlySet<string>): Names {
     const list = this.list(features);
-    this.#names ??= new Names(this.text.text, list);
+    this.#names ??= new Names(this.text.text, list, features);
     return this.#names;
   }
 

@@ -170,3 +170,54 @@ Possible callers:
   top-level form (let ((*state* 8)) (given))
   top-level form (print *state* *quiet*)`);
 });
+
+const MERGED = `(in-package :expanding)
+(defvar *hooks* '())
+(defun hook (x) x)
+(defun passed (x) x)
+(defun low (x) x)
+(defun early (x) x)
+(defgeneric scaled (x))
+(push 'hook *hooks*)
+(push #'passed *hooks*)
+(push (hook 1) (get 'early 'info))
+(setf (get 'merged 'low) (low (passed 2)))
+(defmethod scaled ((x string)) (low x))
+(defmethod scaled ((x (eql (low 'x)))) x)
+(define-symbol-macro lowest (low 5))
+(progn #+(or) (hook 2) (list 1))
+`;
+
+test('S3.17 C31 of merged forms those are told that pass a function on, and no others', async () => {
+  const path = join(folder.path, 'merged.lisp');
+  writeFileSync(path, MERGED);
+  expect(await session.eval(`(load (compile-file ${JSON.stringify(path)}))`)).toMatch(/^T/);
+  const callers = async (name: string) => {
+    const text = await session.text('who_calls', { name: `expanding::${name}` });
+    const lines = MERGED.split('\n');
+    return text.replace(/top-level form at (\S+):(\d+)/g, (_, __, line) => `form ${lines[line - 1]}`);
+  };
+  expect(await callers('hook')).toBe(`Other places that call EXPANDING::HOOK:
+
+  form (push (hook 1) (get 'early 'info))
+
+Possible callers:
+
+  form (push 'hook *hooks*)`);
+  expect(await callers('passed')).toBe(`Other places that call EXPANDING::PASSED:
+
+  form (push #'passed *hooks*)
+  form (setf (get 'merged 'low) (low (passed 2)))`);
+  expect(await callers('low')).toBe(`Functions that call EXPANDING::LOW:
+
+  EXPANDING::SCALED
+
+Other places that call EXPANDING::LOW:
+
+  form (setf (get 'merged 'low) (low (passed 2)))
+  EXPANDING::SCALED (specializer)
+
+Possible callers:
+
+  EXPANDING::LOWEST (symbol macro)`);
+});

@@ -74,6 +74,8 @@ test.each([
   ['(SETF app::thing)', undefined],
   ["#'(setf thing)", 'APP'],
   ['(setf |THING|)', 'APP'],
+  ['APP::(SETF THING)', undefined],
+  ["#'app::(setf |THING|)", 'CL-USER'],
 ])('S3.2 %s in %s is the setf function, which has callers of its own', async (name, home) => {
   expect(await callers(name, home === undefined ? {} : { package: home })).toBe(
     callersText('APP::(SETF THING)', 'APP::CALLS-SETF-THING'),

@@ -117,6 +117,13 @@ test.each([
   expect(mentioned(source)).toEqual(calls);
 });
 
+test.each(['(case x (#.(start 1) 2))', "'(1 (#.(start 1)))", '(let ((#.(start 1) 2)) 3)'])(
+  'S3.8 what the reader evaluates is a call wherever it stands: %s',
+  (source) => {
+    expect(mentioned(source)).toEqual(['(start 1)']);
+  },
+);
+
 test.each([
   '(push 1 (start 1))',
   '(pushnew (f 1) (start 1) :test (end 1))',

@@ -9,7 +9,7 @@ const NONE = new Set<string>();
 
 function namesOf(text: string) {
   const list = topLevelForms(new TopLevelForms(new SourceText(text), NONE));
-  return { names: new Names(text, list), list };
+  return { names: new Names(text, list, NONE), list };
 }
 
 test('a name is found in whatever package it stands, as it is read', () => {
@@ -41,4 +41,15 @@ test('forms that are kept no more are read again, and one that is larger than al
     expect(forms.formStart(text.indexOf('(a'), 1)).toBe(text.indexOf('(b)'));
     expect(forms.formStart(text.indexOf('(third'), 1)).toBe(text.indexOf('(fourth'));
   }
+});
+
+test('what the image does not read is no place of a name', () => {
+  const text = '#+yes (f #-yes (g) #+(or yes no) (h #-(and yes) #-yes (g) (g)) #+no (h) (list #+no (g)))';
+  const features = new Set(['YES']);
+  const list = topLevelForms(new TopLevelForms(new SourceText(text), features));
+  const names = new Names(text, list, features);
+  const [form] = list;
+  const places = (name: string) => (form ? names.in(form, name).uses.map(({ index }) => index) : []);
+  expect(places('G')).toEqual([]);
+  expect(places('H')).toEqual([text.indexOf('(h ')]);
 });

@@ -36,6 +36,8 @@ const RUN_AT_LOAD = new Set(['initial value', 'symbol macro']);
 export interface Outside {
   name: string;
   kind?: string;
+  /** Whether it is a part of a definition that runs when that is made. */
+  part?: boolean;
   possible?: boolean;
   sites?: { at: string; text: string }[];
 }
@@ -65,7 +67,12 @@ export function outside(caller: Caller, asked: Asked, places: Places, told: Read
   const { file, form, operator, kind, name = '', possible = false } = caller;
   if (operator !== undefined && possible && told.has(name)) return [];
   if (operator !== undefined)
-    return [{ name, kind: kind ?? kindOf(operator), ...(possible && { possible }) }];
+    return [
+      {
+        name,
+        ...(possible ? { kind: generalKind(operator), possible } : { kind: kind ?? kindOf(operator) }),
+      },
+    ];
   if (file === undefined) return [{ name, ...(kind && { kind }), ...(possible && { possible }) }];
   const forms = places.forms(file, asked.features);
   const shown = places.fileName(file);
@@ -77,7 +84,7 @@ export function outside(caller: Caller, asked: Asked, places: Places, told: Read
     .filter((each) => form !== undefined || !told.has(`${file} ${each.number}`))
     .filter((each) => form !== undefined || !isWithin(forms, each, asked.used, told))
     .map((each) => describedForm(each, caller, asked, forms, shown))
-    .filter((each) => (form !== undefined && !possible) || !told.has(each.name));
+    .filter((each) => (form !== undefined && !possible) || (each.part && !possible) || !told.has(each.name));
   return using.length > 0 || possible || asked.variable ? described : [unknown];
 }
 
@@ -117,12 +124,17 @@ function candidatesIn(forms: Forms, caller: Caller, asked: Asked): TopLevelForm[
     return names
       .formsWith(used)
       .filter((form) => isAmong(form, calling) && (isRun(form) || isCalledIn(form)));
-  const naming = names.formsWith(used).filter(isOne);
-  if (possible) return naming.filter((form) => hasAsData(forms, form, used));
+  const having = names.formsWith(used);
+  const naming = having.filter((form) => isOne(form) && form.operator !== 'DEFINE-SYMBOL-MACRO');
+  // What has the name as data, or passes it on, need not call anything.
+  if (possible) return having.filter((form) => (isOne(form) || isRun(form)) && hasAsData(forms, form, used));
   // Where some have it as data, those have it called.
   const fitting = naming.filter((form) => isCalled(names.in(form, used)));
   const callers = mixed.has(file) && fitting.length > 0 ? fitting : naming;
-  const called = callers.filter((form) => isCalledIn(form) || isPassed(forms, form, used));
+  const passing = having.filter((form) => isPassed(forms, form, used));
+  const called = having.filter(
+    (form) => passing.includes(form) || (callers.includes(form) && isCalledIn(form)),
+  );
   const others = callers.filter((form) => !called.includes(form) && isRun(form));
   const made = makers.flatMap((maker) =>
     names.formsWith(maker).filter((form) => isOne(form) && isRun(form) && isCalled(names.in(form, maker))),
@@ -185,12 +197,15 @@ function describedForm(
   const isDefinition =
     defined &&
     bareOf(defined) !== used &&
-    (KINDS.has(form.operator) || form.operator.startsWith('DEF') || names.includes(defined));
+    (KINDS.has(form.operator) ||
+      form.operator.startsWith('DEF') ||
+      // A list there can be a call.
+      (names.includes(defined) && !isCalled(forms.names.in(form, bareOf(defined)))));
   const { uses } = forms.names.in(form, used);
   const at = uses.map(({ index }) => forms.position(index));
   return {
     ...(isDefinition
-      ? { name: defined, kind: kindIn(forms.text, form, uses) }
+      ? { name: defined, ...kindIn(forms.text, form, uses) }
       : { name: `top-level form at ${file}:${line}` }),
     ...(possible && { possible }),
     ...(sites && {
@@ -215,10 +230,20 @@ function kindOf(operator: string): string {
   return KINDS.get(operator) ?? operator.toLowerCase();
 }
 
-/** Returns what kind of code of FORM, in SOURCE, uses a name at USES: a part of the definition, or just that. */
-function kindIn(source: string, form: TopLevelForm, uses: readonly Mention[]): string {
-  if (!hasParts(form.operator)) return kindOf(form.operator);
+/** Returns what a definition with OPERATOR is called when its part is not known. */
+function generalKind(operator: string): string {
+  return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
+}
+
+/** Returns what kind of code of FORM, in SOURCE, uses a name at USES: a PART of the definition, or just that. */
+function kindIn(
+  source: string,
+  form: TopLevelForm,
+  uses: readonly Mention[],
+): Pick<Outside, 'kind' | 'part'> {
+  if (!hasParts(form.operator)) return { kind: kindOf(form.operator) };
   const parts = uses.map(({ index }) => partAt(source, form, index));
   const [part, ...others] = new Set(parts.filter((each) => each !== undefined));
-  return part !== undefined && others.length === 0 ? part : form.operator.toLowerCase();
+  const kind = part !== undefined && others.length === 0 ? part : generalKind(form.operator);
+  return { kind, part: part !== undefined };
 }

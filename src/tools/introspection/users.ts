@@ -59,7 +59,7 @@ export function usersOf(
   ]);
   const found = forms
     .flatMap((row) => outside(row, asked, places, told))
-    .map((each): User => ({ ...each, outside: true }));
+    .map(({ part, ...each }): User => ({ ...each, outside: true }));
   const different = differentOf(found);
   const from = Math.max(0, page.offset - named);
   const shown = different.slice(from, from + page.limit - rows.length);
