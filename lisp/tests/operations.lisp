@@ -129,6 +129,7 @@ if it is given. Tell what came of each test. With FOLDER tell what they ran, as 
                                              (call-with-seed "" (lambda () (run-chosen systems chosen) '()))))))))
     (list* "tests" (results-data *run*)
            "gone" gone
+           "unseen" (reverse (run-unseen *run*))
            "others" (and others (other-tests again all))
            "features" (feature-names)
            "packages" (and (null (run-results *run*)) (packages-data (all-entries)))

@@ -38,12 +38,15 @@
       (visit system t))
     (reverse order)))
 
+(defun own-test-p (system)
+  "True when the definition of SYSTEM says what testing it does itself."
+  (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
+               (list (find-class (contrib-symbol "ASDF" "TEST-OP")) (sb-mop:intern-eql-specializer system))
+               nil))
+
 (defun tests-something-p (system)
   "True when testing SYSTEM does anything that its definition says."
-  (or (some #'car (systems-before system))
-      (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
-                   (list (find-class (contrib-symbol "ASDF" "TEST-OP")) (sb-mop:intern-eql-specializer system))
-                   nil)))
+  (or (some #'car (systems-before system)) (own-test-p system)))
 
 (defun component-name (system)
   "Return the name of SYSTEM."

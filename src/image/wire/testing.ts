@@ -79,6 +79,8 @@ export interface TestRunData extends Remarks {
   features?: string[];
   /** Names that were to run again and that no framework has any more. */
   gone?: string[];
+  /** Systems that were tested, and of which no test of a framework was seen. */
+  unseen?: string[];
   /** Names of all other tests, when that was asked. */
   others?: string[];
   coverage?: CoverageData;
