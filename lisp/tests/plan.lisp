@@ -99,6 +99,12 @@ systems that it needs."
                           (equal '(t nil) (multiple-value-list (seems-unchanged-p component)))))
              (setf (gethash path **texts**) (read-text (sb-ext:parse-native-namestring path))))))
 
+(defun changed-paths (root)
+  "Return the files below ROOT, the native name of a directory, that have another text than the image has loaded."
+  (loop for path in (loaded-paths)
+        for text = (and (eql 0 (search root path)) (known-text path))
+        when (and text (other-text-p path text)) collect path))
+
 (defun to-load-p (system)
   "True when ASDF has something to do to load SYSTEM."
   (asdf-call "PLAN-ACTIONS" (asdf-call "MAKE-PLAN" nil (contrib-symbol "ASDF" "LOAD-OP") system)))

@@ -138,6 +138,18 @@ test('what did not run behind a test that was left is told, also when an error w
   );
 });
 
+test('a file is told that has changed and is of no tested system: its tests ran without the change', async () => {
+  write(root.path, { 'alone.lisp': '(defun alone () 1)\n' });
+  await session.text('load_file', { path: 'alone.lisp' });
+  expect((await run({ system: 'mixed' })).text).not.toContain('alone');
+  write(root.path, { 'alone.lisp': '(defun alone () 2)\n' });
+  expect((await run({ system: 'mixed' })).text).toMatch(
+    /\nChanged, but of no system that was tested, so not loaded: alone\.lisp\. load_file loads it\.$/,
+  );
+  await session.text('load_file', { path: 'alone.lisp' });
+  expect((await run({ system: 'mixed' })).text).not.toContain('alone');
+});
+
 test('a system whose tests are of no framework is told beside those that are', async () => {
   expect(await run({ system: 'mixed' })).toEqual({
     text: 'mixed: 1 test passes (N s).\nNo test was seen of: own. run_tests with that system shows what it wrote.',

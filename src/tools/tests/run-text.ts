@@ -88,6 +88,7 @@ export interface Told {
   difference: Difference;
   gone: readonly string[];
   unseen: readonly string[];
+  stale: readonly string[];
   ending: Ending;
   milliseconds: number;
   said: string;
@@ -100,7 +101,8 @@ export interface Told {
 
 /** Returns what is told of a run. */
 export function runText(told: Told, shown: Shown): string {
-  const { what, tests, difference, gone, unseen, ending, milliseconds, said, changed, unrecorded } = told;
+  const { what, tests, difference, gone, unseen, stale, ending, milliseconds, said, changed, unrecorded } =
+    told;
   const counts = countsOf(tests);
   const bad = tests.filter(isBad).map(({ test }) => test);
   const short = shortNames([...bad, ...difference.fixed, ...difference.fresh, ...changed]);
@@ -110,6 +112,7 @@ export function runText(told: Told, shown: Shown): string {
     differenceLines(difference, counts.failedTests, short),
     goneLine(gone),
     unseenLine(unseen),
+    staleLine(stale),
     namesLine('Run too, since what they reached has changed', changed, short),
     unrecordedLine(unrecorded),
     behindText(tests, ending, told.behind),
@@ -134,6 +137,12 @@ export function unrecordedLine(names: readonly string[]): string {
 function unseenLine(systems: readonly string[]): string {
   const line = namesLine('No test was seen of', systems, (name) => name);
   return line && `${line}. run_tests with that system shows what it wrote.`;
+}
+
+/** Returns the line that tells of FILES of which the image has an older text; empty without any. */
+function staleLine(files: readonly string[]): string {
+  const line = namesLine('Changed, but of no system that was tested, so not loaded', files, (name) => name);
+  return line && `${line}. load_file loads it.`;
 }
 
 /** Returns what is told of how a run of TESTS ended. BEHIND is told when one of them did not end. */

@@ -94,12 +94,11 @@ export class Run {
   async #round(args: Operations['test-run']['args'], context: CallContext): Promise<Reply<'test-run'>> {
     const { image, places } = this.#grounds;
     const options = { ...callOptions(context), ...limitOption(this.#how) };
+    const root = `${places.root}/`;
     const began = performance.now();
     const reply = this.#how.coverage
-      ? await withTemporaryFolder((folder) =>
-          image.call('test-run', { ...args, folder, root: `${places.root}/` }, options),
-        )
-      : await image.call('test-run', args, options);
+      ? await withTemporaryFolder((folder) => image.call('test-run', { ...args, root, folder }, options))
+      : await image.call('test-run', { ...args, root }, options);
     this.#milliseconds += performance.now() - began;
     return reply;
   }
@@ -148,7 +147,7 @@ export class Run {
     const { data, ending } = reply;
     const { places, memory } = this.#grounds;
     const { systems = [], touching } = this.#asked;
-    const { gone = [], unseen = [] } = data;
+    const { gone = [], unseen = [], stale = [] } = data;
     const difference = memory.keep(tests, ending.kind === 'done' ? systems : []);
     const features = new Set(data.features ?? []);
     this.#keepReached(reply);
@@ -159,6 +158,7 @@ export class Run {
       difference,
       gone,
       unseen,
+      stale: stale.map((file) => places.fileName(file)),
       ending,
       said: this.#said,
       milliseconds: this.#milliseconds,
@@ -172,7 +172,7 @@ export class Run {
 
   /** Returns whether the run failed of which TOLD is told, and that as data, with its COVERAGE. */
   #verdict(
-    { tests, difference, unseen, ending, changed, unrecorded }: Told,
+    { tests, difference, unseen, stale, ending, changed, unrecorded }: Told,
     coverage: object | undefined,
   ): Pick<Result, 'data' | 'failed'> {
     const counts = countsOf(tests);
@@ -183,6 +183,7 @@ export class Run {
       ...difference,
       results: tests.map(({ reached: _, ...result }) => result),
       unseen,
+      stale,
       ...(this.#asked.touching && { changed, unrecorded }),
       ...(this.#how.coverage && { coverage }),
       ending,
