@@ -140,6 +140,7 @@ is told before it."
   "Return the members that tell what OBSERVATION saw in all."
   (list "functions" (function-rows observation)
         "observed" (length (observation-probes observation))
+        "calls" (reduce #'+ (observation-probes observation) :key #'probe-calls)
         "total" (observation-next observation)
         "shrunk" (observation-shrunk observation)
         "milliseconds" (milliseconds (- (observation-ended observation) (observation-begun observation)))

@@ -4,6 +4,8 @@
 
 (defparameter *value-characters* 300 "How much of the values of an observed form is told.")
 
+(defparameter *value-parts* 1000000 "How many parts of the values of two forms are compared.")
+
 (defun prepared-form (code)
   "Return a function of the last form of the text CODE, before which the others are evaluated. Leaves the operation when
 one cannot be read."
@@ -69,8 +71,8 @@ first that differs from what was recorded before."
                       (list* "runs" (and code runs)
                              "milliseconds" (and taken (* 1000 (taken-seconds taken)))
                              "cpu" (and taken (* 1000 (taken-cpu taken)))
-                             "octets" (and taken (taken-octets taken))
-                             (profile-members mode top))))))
+                             "octets" (and taken (round (taken-octets taken)))
+                             (profile-members mode top (and taken (* runs (taken-octets taken)))))))))
 
 (define-operation ("observe-profile" :members t) (mode code seconds package top)
   "Take samples by MODE (cpu, alloc or time) while the forms of the text CODE are repeated, for SECONDS at most. Without CODE
@@ -101,6 +103,7 @@ ran last."
                                (values (mapcar (lambda (function) (multiple-value-list (call-user-code function)))
                                                (list one other))))
                           (list "compared" (call-user-code (lambda () (compare-forms one other seconds)))
-                                "same" (apply #'equal (mapcar #'objects-texts values))
+                                "same" (and (apply #'equal (mapcar #'objects-texts values))
+                                            (apply #'= (mapcar (lambda (each) (mark-of each *value-parts*)) values)))
                                 "values" (mapcar #'told-values values)))))))
         (list* "at" at members)))))

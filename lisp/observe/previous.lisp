@@ -6,8 +6,36 @@
 (defparameter *previous-limit* 20 "Of how many groups of functions.")
 
 (sb-ext:defglobal **previous** '()
-  "What was seen last of groups of functions, newest first: lists of their names as text, and of the calls as text.")
+  "What was seen last of groups of functions, newest first. Each is a list of their names as text, how many calls there were,
+and the first calls: pairs of a text and a mark.")
 (sb-ext:defglobal **previous-lock** (sb-thread:make-mutex :name "live-lisp observed") "Held while **PREVIOUS** changes.")
+
+;;; What texts do not show
+
+(defparameter *mark-parts* 2000 "How many parts of a call are looked at, so that it can be told from another.")
+(defparameter *mark-depth* 100 "How deep objects within each other are looked at.")
+
+(defun mark-of (objects &optional (parts *mark-parts*))
+  "Return an integer that is the same for lists of OBJECTS that are alike in their first PARTS parts. Of an instance only its
+class counts. No code of the user runs."
+  (let ((mark 0))
+    (declare (type (unsigned-byte 50) mark))
+    (labels ((add (integer) (setf mark (ldb (byte 50 0) (+ (* 31 mark) (ldb (byte 50 0) integer)))))
+             (look (object depth)
+               (decf parts)
+               (cond ((or (minusp parts) (minusp depth)))
+                     ((left-stack-p object) (add 1))
+                     ((consp object)
+                      (add 2)
+                      (loop while (and (consp object) (not (left-stack-p object)) (plusp parts))
+                            do (look (pop object) (1- depth)))
+                      (look object (1- depth)))
+                     ((typep object '(or symbol character number string bit-vector pathname)) (add (sxhash object)))
+                     ((vectorp object)
+                      (add (length object))
+                      (loop for part across object while (plusp parts) do (look part (1- depth))))
+                     (t (add (sxhash (class-text (class-of object))))))))
+      (dolist (object objects mark) (look object *mark-depth*)))))
 
 (defun without-addresses (text)
   "Return TEXT without the addresses by which objects without a name are printed."
@@ -25,13 +53,15 @@
   "Return how CALL ended, as text."
   (case (call-how call)
     (:returned (format nil "=> ~:[no values~;~:*~{~A~^, ~}~]" (objects-texts (call-values call))))
-    (:left (format nil "left by ~:[a throw~;~:*~A~]"
+    (:left (format nil "left ~:[by a throw~;after ~:*~A~]"
                    (let ((condition (call-condition call))) (and condition (class-text (class-of condition))))))
     (t "whose end was not seen")))
 
 (defun compared-text (call)
-  "Return CALL and how it ended as text that is the same for calls that are alike."
-  (without-addresses (format nil "~A ~A" (call-text call) (ended-text call))))
+  "Return CALL and how it ended as text that is the same for calls that are alike. A mark goes with it of what that does
+not show."
+  (cons (without-addresses (format nil "~A ~A" (call-text call) (ended-text call)))
+        (mark-of (append (call-arguments call) (call-values call)))))
 
 (defun compared-texts (observation)
   "Return the first calls of OBSERVATION by the thread that observed, as text."
@@ -41,25 +71,28 @@
           when (eq thread (call-thread call)) collect (compared-text call) into texts
           finally (return (page texts 0 *compared-calls*)))))
 
-(defun difference (before now)
-  "Return the first difference between BEFORE and NOW, lists of calls as text, as a JSON object."
+(defun difference (before calls-before now calls)
+  "Return the first difference between BEFORE, the first of CALLS-BEFORE, and NOW, the first of CALLS, as a JSON object. Each
+is a list from COMPARED-TEXTS."
   (loop for index from 0
         for (one . more-before) on before
         for (other . more-now) on now
         while (equal one other)
         finally (return (let ((one (nth index before)) (other (nth index now)))
                           (object "same" index
-                                  "before" one
-                                  "now" other
-                                  "calls" (length now)
+                                  "before" (car one)
+                                  "now" (car other)
+                                  "callsBefore" calls-before
+                                  "calls" calls
                                   "differs" (not (equal one other)))))))
 
 (defun compared-data (observation compare)
   "Keep what OBSERVATION saw. With COMPARE, return how that differs from what was kept before, as a JSON object."
   (let ((names (sort (mapcar (lambda (probe) (name-text (probe-name probe))) (observation-probes observation)) #'string<))
+        (calls (observation-next observation))
         (now (compared-texts observation)))
     (sb-thread:with-mutex (**previous-lock**)
       (let ((before (assoc names **previous** :test #'equal)))
-        (setf **previous** (page (acons names now (remove before **previous**)) 0 *previous-limit*))
+        (setf **previous** (page (cons (list* names calls now) (remove before **previous**)) 0 *previous-limit*))
         (and compare
-             (if before (difference (cdr before) now) (object "none" t)))))))
+             (if before (difference (cddr before) (second before) now calls) (object "none" t)))))))

@@ -4,6 +4,11 @@
 
 (defparameter *sample-seconds* 0.01 "The time between two samples.")
 (defparameter *sample-limit* 5000 "How many samples are taken.")
+(defparameter *allocation-samples* 20000 "How many are taken of allocation: each is a page, so there are more.")
+
+(defun sample-limit (mode)
+  "Return how many samples of MODE are taken."
+  (if (eq mode :alloc) *allocation-samples* *sample-limit*))
 
 (sb-ext:defglobal **profiling** (sb-thread:make-mutex :name "live-lisp profiling") "Held while samples are taken.")
 
@@ -26,7 +31,7 @@
     (unwind-protect
          (progn
            (funcall (profiler "START-PROFILING")
-                    :mode mode :sample-interval *sample-seconds* :max-samples *sample-limit* :threads :all)
+                    :mode mode :sample-interval *sample-seconds* :max-samples (sample-limit mode) :threads :all)
            ;; SBCL takes those only that begin from now on.
            (dolist (thread (sb-thread:list-all-threads))
              (ignore-errors (funcall (profiler "START-SAMPLING") thread)))
@@ -74,12 +79,13 @@ how SBCL allocates."
 
 (defun map-stacks (visit mode)
   "Call VISIT with a list of what the stack of each sample of MODE calls, from the program's base on: names of functions. The
-second argument is a list of what the debugger knows of them."
+second argument is a list of what the debugger knows of them. Return how many samples there are in all."
   (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
-  (let ((frames (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")))
+  (let ((frames (contrib-function "SB-SPROF" "MAP-TRACE-PC-LOCS")) (all 0))
     (funcall (profiler "MAP-TRACES")
              (lambda (thread trace)
                (declare (ignore thread))
+               (incf all)
                (let ((infos '()))
                  (funcall frames (lambda (info place)
                                    (declare (ignore place))
@@ -88,7 +94,8 @@ second argument is a list of what the debugger knows of them."
                  (setf infos (reverse infos))
                  (multiple-value-bind (part start) (program-part (mapcar #'info-name infos) mode)
                    (when part (funcall visit part (nthcdr start infos))))))
-             (profiler-value "*SAMPLES*"))))
+             (profiler-value "*SAMPLES*"))
+    all))
 
 ;;; Counting
 
@@ -114,13 +121,13 @@ by whom CALLERS tells, pairs."
            (unless inner (incf (spot-self spot)))))
 
 (defun counted-samples (mode)
-  "Return the spots of all samples of MODE, and how many samples were of the program."
-  (let ((spots (make-hash-table :test 'equal)) (samples 0))
-    (map-stacks (lambda (names infos)
-                  (incf samples)
-                  (count-stack names infos spots))
-                mode)
-    (values (loop for spot being the hash-values of spots collect spot) samples)))
+  "Return the spots of all samples of MODE, how many samples were of the program, and how many there are."
+  (let* ((spots (make-hash-table :test 'equal)) (samples 0)
+         (all (map-stacks (lambda (names infos)
+                            (incf samples)
+                            (count-stack names infos spots))
+                          mode)))
+    (values (loop for spot being the hash-values of spots collect spot) samples all)))
 
 ;;; Telling
 
@@ -154,19 +161,29 @@ by whom CALLERS tells, pairs."
               "caller" (and caller (spot-text (car caller)))
               "callerPart" (and caller (< (cdr caller) (spot-total spot)) (round (* 100 (cdr caller)) (spot-total spot)))))))
 
-(defun told-spots (spots top)
-  "Return TOP of SPOTS: those that ran most by themselves, and in a fourth of the rows those in which most was called."
-  (let* ((by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
+(defun told-spots (spots top samples)
+  "Return TOP of SPOTS: those that ran most by themselves, and in a fourth of the rows those in which most was called. Those
+are left out that have next to nothing of so many SAMPLES."
+  (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
+         (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))
          (others (sort (remove-if (lambda (spot) (or (stringp (spot-name spot)) (member spot running))) spots)
                        #'> :key #'spot-total)))
     (append running (page others 0 (- top (length running))))))
 
-(defun profile-members (mode top)
-  "Return the members that tell the TOP functions of the samples that were taken by MODE."
-  (multiple-value-bind (spots samples) (counted-samples mode)
+(defun large-objects-p (octets samples)
+  "True when most of the OCTETS that were allocated are not in so many SAMPLES. SBCL takes one where a page of small objects
+begins, and one for each object that has pages of its own."
+  (> octets (* 2 samples page-octets)))
+
+(defun profile-members (mode top octets)
+  "Return the members that tell the TOP functions of the samples that were taken by MODE, while OCTETS were allocated, if that
+is known."
+  (multiple-value-bind (spots samples all) (counted-samples mode)
     (list "samples" samples
+          "full" (>= all (sample-limit mode))
+          "large" (and (eq mode :alloc) octets (< 0 all (sample-limit mode)) (large-objects-p octets all))
           "spots" (and (plusp samples)
-                       (loop for spot in (told-spots spots top) collect (spot-row spot samples)))
+                       (loop for spot in (told-spots spots top samples) collect (spot-row spot samples)))
           "found" (count-if #'plusp spots :key #'spot-self)
           "features" (feature-names))))

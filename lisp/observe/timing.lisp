@@ -6,23 +6,36 @@
 (defparameter *rounds* 200 "How often two forms are measured at most, and how often at least.")
 (defparameter *rounds-at-least* 5 "The least of these.")
 
+(deftype internal-time ()
+  "What GET-INTERNAL-REAL-TIME and GET-INTERNAL-RUN-TIME return. What samples are taken of must not call generic arithmetic:
+that would be in the profile."
+  '(unsigned-byte 62))
+
+(declaim (inline seconds-between))
+(defun seconds-between (time later)
+  "Return how many seconds passed from TIME to LATER, internal times."
+  (declare (type internal-time time later))
+  (/ (float (- later time) 1d0) (float internal-time-units-per-second 1d0)))
+
 (defun seconds-since (time)
   "Return how many seconds have passed since TIME, of GET-INTERNAL-REAL-TIME."
-  (/ (- (get-internal-real-time) time) (float internal-time-units-per-second 1d0)))
+  (seconds-between time (get-internal-real-time)))
 
 (defstruct (taken (:constructor make-taken (seconds cpu octets)))
   "What calls took: SECONDS, those of the CPU, and OCTETS of memory."
-  seconds cpu octets)
+  (seconds 0d0 :type double-float) (cpu 0d0 :type double-float) (octets 0d0 :type double-float))
 
 (defun measured (function times)
   "Call FUNCTION so many TIMES and return what a call of these took."
-  (declare (type function function) (type fixnum times))
+  (declare (type function function) (type (and fixnum (integer 1)) times))
   (let ((octets (sb-ext:get-bytes-consed)) (cpu (get-internal-run-time)) (begun (get-internal-real-time)))
+    (declare (type internal-time octets cpu begun))
     (dotimes (index times) (funcall function))
-    (let ((seconds (seconds-since begun))
-          (cpu (/ (- (get-internal-run-time) cpu) (float internal-time-units-per-second 1d0)))
-          (octets (- (sb-ext:get-bytes-consed) octets)))
-      (make-taken (/ seconds times) (/ cpu times) (/ octets times)))))
+    (let ((seconds (seconds-between begun (get-internal-real-time)))
+          (cpu (seconds-between cpu (get-internal-run-time)))
+          (octets (float (- (the internal-time (sb-ext:get-bytes-consed)) octets) 1d0))
+          (count (float times 1d0)))
+      (make-taken (/ seconds count) (/ cpu count) (/ octets count)))))
 
 (defun times-needed (function)
   "Return how often FUNCTION must be called so that its time can be measured."
@@ -70,27 +83,31 @@
 
 ;;; Repeating for a profile
 
-(defparameter *enough-seconds* 2 "For how many seconds of the CPU, or of time, a form is repeated until a profile tells of it.")
-(defparameter *enough-octets* (* 64 1024 1024) "How many octets it takes until a profile of memory does.")
+(defparameter *enough-seconds* 2d0 "For how many seconds of the CPU, or of time, a form is repeated until a profile tells of it.")
+(defparameter *enough-octets* (* 64d0 1024 1024) "How many octets it takes until a profile of memory does.")
 
-(defparameter *batch-seconds* 0.002 "How long calls take at least between which nothing else is done, where they are many.")
+(defparameter *batch-seconds* 0.002d0 "How long calls take at least between which nothing else is done, where they are many.")
 
 (defun enough-p (mode taken)
   "True when calls have TAKEN enough for a profile of MODE."
-  (or (> (if (eq mode :time) (taken-seconds taken) (taken-cpu taken)) *enough-seconds*)
-      (and (eq mode :alloc) (> (taken-octets taken) *enough-octets*))))
+  (or (> (if (eq mode :time) (taken-seconds taken) (taken-cpu taken)) (the double-float *enough-seconds*))
+      (and (eq mode :alloc) (> (taken-octets taken) (the double-float *enough-octets*)))))
 
 (defun call-repeatedly (function mode seconds)
   "Call FUNCTION until a profile of MODE has enough samples, or SECONDS have passed. Return how often, and what a call took."
-  (let ((all (make-taken 0 0 0)) (runs 0) (batch 1))
+  (let ((all (make-taken 0d0 0d0 0d0)) (runs 0) (batch 1) (limit (float seconds 1d0)))
+    (declare (type (and fixnum (integer 0)) runs batch))
     ;; What is done between calls would count as theirs.
-    (loop (let* ((taken (measured function batch)) (passed (* batch (taken-seconds taken))))
+    (loop (let* ((taken (measured function batch))
+                 (count (float batch 1d0))
+                 (passed (* count (taken-seconds taken))))
             (incf runs batch)
             (setf all (make-taken (+ (taken-seconds all) passed)
-                                  (+ (taken-cpu all) (* batch (taken-cpu taken)))
-                                  (+ (taken-octets all) (* batch (taken-octets taken)))))
-            (when (< passed *batch-seconds*) (setf batch (* 2 batch))))
-          (when (or (> (taken-seconds all) seconds) (enough-p mode all))
-            (return (values runs (make-taken (/ (taken-seconds all) runs)
-                                             (/ (taken-cpu all) runs)
-                                             (round (taken-octets all) runs))))))))
+                                  (+ (taken-cpu all) (* count (taken-cpu taken)))
+                                  (+ (taken-octets all) (* count (taken-octets taken)))))
+            (when (< passed (the double-float *batch-seconds*)) (setf batch (* 2 batch))))
+          (when (or (> (taken-seconds all) limit) (enough-p mode all))
+            (let ((count (float runs 1d0)))
+              (return (values runs (make-taken (/ (taken-seconds all) count)
+                                               (/ (taken-cpu all) count)
+                                               (/ (taken-octets all) count)))))))))

@@ -54,6 +54,12 @@ NIL. PROTOCOL are the names of what a copy of it in any package has of its own."
 
 ;;; Probes. They are there while tests run.
 
+(defstruct (run (:constructor make-run (skip seed)))
+  "A run of tests. SKIP are the names of those that are left out. Random numbers follow from SEED, an integer or NIL.
+RESULTS are what came of the tests, newest first, and NOTED is how many failures are told in full. SEEN is how many tests
+began, those that are left out too. UNSEEN are the names of systems of which none did."
+  skip seed (results '()) (noted 0) (seen 0) (unseen '()))
+
 (defvar *run* nil "The run of tests that this thread is in, or NIL.")
 
 (sb-ext:defglobal **runs** 0 "How many runs there are now.")
@@ -104,10 +110,22 @@ NIL. PROTOCOL are the names of what a copy of it in any package has of its own."
                    (push function **probed**)
                    (encapsulate function 'live-lisp-tests (probe-for package around))))))))
 
+(defun note-unseen (seen operation component)
+  "Note COMPONENT when OPERATION has tested it as its definition says, and no test has begun since SEEN had."
+  (when (and (= seen (run-seen *run*))
+             (operation-p operation "TEST-OP")
+             (typep component (contrib-symbol "ASDF" "SYSTEM"))
+             (own-test-p component))
+    (pushnew (component-name component) (run-unseen *run*) :test #'equal)))
+
 (defun perform-and-probe (original &rest arguments)
-  "Call ORIGINAL, by which ASDF performs each action, with ARGUMENTS, and probe what it has loaded."
-  (multiple-value-prog1 (apply original arguments)
-    (when *run* (add-probes))))
+  "Call ORIGINAL, by which ASDF performs each action, with ARGUMENTS. Probe what it has loaded, and note systems whose tests
+were not seen."
+  (let ((seen (and *run* (run-seen *run*))))
+    (multiple-value-prog1 (apply original arguments)
+      (when *run*
+        (add-probes)
+        (note-unseen seen (first arguments) (second arguments))))))
 
 (defun call-with-probes (function)
   "Call FUNCTION while the functions of frameworks tell of the tests that they run."

@@ -112,7 +112,8 @@ FOLDER, the native name of a directory for what is compiled to be measured: file
 (define-operation ("test-run" :members t) (systems name again others package skip seed folder root)
   "Test SYSTEMS, names, by ASDF, or run the test or suite NAME, those that have the names AGAIN, or the tests of PACKAGE.
 With OTHERS tell the names that are not AGAIN. SKIP are names of tests that are left out. Random numbers follow from SEED,
-if it is given. Tell what came of each test. With FOLDER tell what they ran, as CALL-MEASURING does with ROOT."
+if it is given. Tell what came of each test, and which files below ROOT have changed since they were loaded. With FOLDER tell what the tests
+ran, as CALL-MEASURING does with ROOT."
   (let* ((*run* (make-run skip seed))
          (entries (and (or name again others package) (all-entries)))
          (all entries)
@@ -129,6 +130,8 @@ if it is given. Tell what came of each test. With FOLDER tell what they ran, as 
                                              (call-with-seed "" (lambda () (run-chosen systems chosen) '()))))))))
     (list* "tests" (results-data *run*)
            "gone" gone
+           "unseen" (reverse (run-unseen *run*))
+           "stale" (and root (page (changed-paths root) 0 100))
            "others" (and others (other-tests again all))
            "features" (feature-names)
            "packages" (and (null (run-results *run*)) (packages-data (all-entries)))

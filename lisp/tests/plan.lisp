@@ -38,12 +38,15 @@
       (visit system t))
     (reverse order)))
 
+(defun own-test-p (system)
+  "True when the definition of SYSTEM says what testing it does itself."
+  (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
+               (list (find-class (contrib-symbol "ASDF" "TEST-OP")) (sb-mop:intern-eql-specializer system))
+               nil))
+
 (defun tests-something-p (system)
   "True when testing SYSTEM does anything that its definition says."
-  (or (some #'car (systems-before system))
-      (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
-                   (list (find-class (contrib-symbol "ASDF" "TEST-OP")) (sb-mop:intern-eql-specializer system))
-                   nil)))
+  (or (some #'car (systems-before system)) (own-test-p system)))
 
 (defun component-name (system)
   "Return the name of SYSTEM."
@@ -95,6 +98,12 @@ systems that it needs."
                      (and (not (gethash path **texts**))
                           (equal '(t nil) (multiple-value-list (seems-unchanged-p component)))))
              (setf (gethash path **texts**) (read-text (sb-ext:parse-native-namestring path))))))
+
+(defun changed-paths (root)
+  "Return the files below ROOT, the native name of a directory, that have another text than the image has loaded."
+  (loop for path in (loaded-paths)
+        for text = (and (eql 0 (search root path)) (known-text path))
+        when (and text (other-text-p path text)) collect path))
 
 (defun to-load-p (system)
   "True when ASDF has something to do to load SYSTEM."

@@ -7,11 +7,6 @@
 
 (defparameter *form-characters* 160 "Characters of a form that are told; its file has the rest.")
 
-(defstruct (run (:constructor make-run (skip seed)))
-  "A run of tests. SKIP are the names of those that are left out. Random numbers follow from SEED, an integer or NIL.
-RESULTS are what came of the tests, newest first, and NOTED is how many failures are told in full."
-  skip seed (results '()) (noted 0))
-
 (defstruct (result (:constructor make-result (framework name text)))
   "What came of a test. FRAMEWORK is the name of its framework, NAME what that calls it, TEXT the same as text. CHECKS are
 how many it made, FAILED how many of those failed, SKIPPED how many were left out. ERRORS are how many errors nobody
@@ -215,6 +210,7 @@ has the same ones alone, and behind others."
 (defun call-as-test (framework name function)
   "Call FUNCTION, which runs the test NAME of FRAMEWORK, and note what came of it. One that the run leaves out is not run."
   (let* ((text (test-text name)) (result (make-result framework name text)) (began (get-internal-real-time)) (done nil))
+    (incf (run-seen *run*))
     (unless (member text (run-skip *run*) :test #'string=)
       (push result (run-results *run*))
       (tell-part (object "began" text "framework" framework))

@@ -19,6 +19,8 @@ const PROGRAM = `(defpackage :odd (:use :cl))
 (defclass looping () ())
 (defmethod print-object ((object looping) stream) (loop))
 (defun look (x) x)
+(defun call-one (function x) (funcall function x))
+(defun keep (vector) (length vector))
 `;
 
 let session: Session;
@@ -78,6 +80,15 @@ test('where calls have many arguments, each has less room', async () => {
   expect(one).toContain(`(WIDE "${'x'.repeat(79)}... `);
 });
 
+test('which types were seen', async () => {
+  const form = '(list (twice 1) (twice 300) (twice 2.5d0))';
+  expect(await observe({ form, functions: ['twice'], mode: 'types' })).toBe(
+    'TWICE: 3 calls\n  X: fixnum 2, double-float 1, 1 to 300\n  => fixnum 2, double-float 1, 1 to 300\n  => fixnum 2, double-float 1, 2 to 600\n' +
+      '  Derived: (FUNCTION (T) (VALUES T NUMBER &OPTIONAL))\n' +
+      '  (declaim (ftype (function ((or double-float fixnum)) (values (or double-float fixnum) (or double-float fixnum) &optional)) odd::twice))\n\nValue: (1 300 2.5d0)',
+  );
+});
+
 describe('a type is proposed that each call has, and that can be declaimed', () => {
   test.each([
     [
@@ -114,14 +125,14 @@ test('where reads names of parameters in the package of the call, and of unknown
       where: '(= x 2)',
       package: 'cl-user',
     }),
-  ).toContain('1 call in N.\n  (TWICE 2) => 2, 4');
+  ).toContain('1 of 2 calls in N.\n  (TWICE 2) => 2, 4');
   expect(
     await observe({
       form: '(list (unknown 1 2) (unknown 3 4))',
       functions: ['unknown'],
       where: '(= 3 (first arguments))',
     }),
-  ).toContain('1 call in N.\n  (UNKNOWN 3 4) => (3 4)');
+  ).toContain('1 of 2 calls in N.\n  (UNKNOWN 3 4) => (3 4)');
 });
 
 describe('of two forms it is said which one failed', () => {
@@ -140,4 +151,62 @@ test('of a form that allocates nothing no profile tells what the agent allocates
   const text = await observe({ form: '(nothing)', mode: 'alloc', seconds: 0.3 });
   expect(text).toMatch(/^[\d,]+ runs of N \(CPU N\) and 0 bytes each\./);
   expect(text).not.toMatch(/TWO-ARG|FLOAT/);
+});
+
+test('calls differ in what is not shown of them, and in their number', async () => {
+  await session.eval('(defun long-list (last) (append (make-list 50) (list last)))');
+  const run = (form: string) => observe({ form, functions: ['keep'], compare: 'previous', limit: 1 });
+  const with_ = (last: string) => `(keep (coerce (long-list ${last}) 'vector))`;
+  await run(with_('1'));
+  expect(await run(with_('1'))).toContain('All 1 call are as before.');
+  expect(await run(with_('2'))).toMatch(
+    /\nThe first call differs, in what is not shown:\n {2}before: (.*)\n {2}now: {4}\1\n/,
+  );
+  await run('(dotimes (i 600) (keep #(1)))');
+  expect(await run('(dotimes (i 600) (keep #(1)))')).toContain('The first 500 of 600 calls are as before.');
+  expect(await run('(dotimes (i 700) (keep #(1)))')).toContain(
+    'The first 500 are as before; there were 600 calls, and now 700.',
+  );
+});
+
+test('a throw behind a warning is not told as caused by it', async () => {
+  const form =
+    '(catch :out (handler-bind ((warning (function muffle-warning))) (call-one (lambda (x) (warn "w") (throw :out x)) 3)))';
+  expect(await observe({ form, functions: ['call-one'] })).toContain(
+    'left after COMMON-LISP::SIMPLE-WARNING: w',
+  );
+});
+
+test('of memory that is in large objects, each of which is one sample', async () => {
+  const form = "(dotimes (i 9) (keep (make-array 1048560 :element-type '(unsigned-byte 8))))";
+  const text = await observe({ form, mode: 'alloc', seconds: 1 });
+  expect(text).toContain(
+    'Note: Most of this memory is in large objects, and each of those is one sample. So the parts count allocations, not bytes.',
+  );
+  expect(text).not.toMatch(/%.* [kM]B/);
+});
+
+test('of a run with more samples than are kept', async () => {
+  await session.eval(
+    '(defun cells (n) (let ((cell nil)) (dotimes (i n cell) (setf cell (list i i))))) (defun early (n) (car (cells n))) (defun late (n) (car (cells n)))',
+  );
+  const profile = (n: number) =>
+    observe({ form: `(list (early ${n}) (late ${n}))`, mode: 'alloc', seconds: 0.1 });
+  const text = await profile(14_000_000);
+  expect(text).toContain(
+    'Note: There were more samples than are kept: only the beginning is in them. Profile a smaller part of it.',
+  );
+  expect(text).not.toMatch(/%.* [kM]B/);
+  // 512 MB.
+  const whole = await profile(8_000_000);
+  expect(whole).not.toContain('Note:');
+  expect(whole).toMatch(/ (49|50)\.\d% {2}LATE/);
+  expect(whole).toMatch(/ (49|50)\.\d% {2}EARLY/);
+});
+
+test('of two forms whose values differ in what is not shown', async () => {
+  const lists = (last: number) => `(append (make-list 200) (list ${last}))`;
+  const differ = await observe({ form: lists(1), against: lists(2), seconds: 0.1 });
+  expect(differ).toContain('Their values differ: ');
+  expect(await observe({ form: lists(1), against: lists(1), seconds: 0.1 })).not.toContain('values differ');
 });

@@ -276,6 +276,15 @@ test('a run that ends the image tells that with it, and the next image has the p
   const text = await run({ test: 'ends', coverage: true });
   expect(text).toContain('the image was lost: it exited with code 3');
   expect(text).toContain('Coverage is not known: the image was lost, and what the tests ran with it.');
+  // With isolate others run in the next image: what ran before is not in what is told of those.
+  write(root.path, {
+    'checks.lisp': `${CHECKS}(deftest ends (bank::ends) 1)\n(deftest later (cents "1") 100)\n`,
+  });
+  const isolated = await run({ package: 'checks', coverage: true, isolate: true });
+  expect(isolated).toMatch(
+    /\nWhat these ran was lost with the image, and is not in it: CHECKS::.*, CHECKS::ENDS\.$/,
+  );
+  await session.eval("(sb-rt:rem-test 'checks::later)");
   write(root.path, { 'checks.lisp': CHECKS });
   await session.eval("(sb-rt:rem-test 'checks::ends)");
   expect(await run({ system: 'bank' })).toMatch(/^bank: \d tests pass/);

@@ -21,6 +21,8 @@ beforeAll(async () => {
 (defsystem "groups" :depends-on ("ptester") :components ((:file "groups"))
   :perform (test-op (o c) (uiop:symbol-call :groups :run)))
 (defsystem "callers" :depends-on ("fiasco") :components ((:file "callers")))
+(defsystem "stops" :depends-on ("fiveam") :components ((:file "stops")))
+(defsystem "mixed" :in-order-to ((test-op (test-op "late/inner") (test-op "own"))))
 (defsystem "late" :perform (test-op (o c) (asdf:test-system "late/inner")))
 (defsystem "late/inner" :depends-on ("rt") :components ((:file "late"))
   :perform (test-op (o c) (uiop:symbol-call :rt :do-tests)))
@@ -53,6 +55,15 @@ beforeAll(async () => {
 (deftest all () (before) (stuck) (behind))
 `,
     'late.lisp': '(in-package :rt)\n(deftest late.one 1 1)\n',
+    'stops.lisp': `(defpackage stops (:use cl fiveam))
+(in-package stops)
+(def-suite stops)
+(in-suite stops)
+(test before (is (= 1 1)))
+(test fails (error "Not so."))
+(test stuck (loop (sleep 0.05)))
+(test behind (is (= 1 2)))
+`,
     'unread.lisp': '(defun unread (',
     'groups.lisp': `(defpackage groups (:use cl ptester))
 (in-package groups)
@@ -100,6 +111,51 @@ test('a framework that nobody knows has no verdict but the end of its output', a
 
 test('a framework that a test-op itself loads is known', async () => {
   expect((await run({ system: 'late' })).text).toBe('late: 1 test passes (N s).');
+});
+
+test('failures that are not told are counted, each once', async () => {
+  await session.text('load_system', { system: 'hostile' });
+  const end = async (args: object) => (await run({ test: 'many', ...args })).text.split('\n').at(-1);
+  // Of one test 20 are noted.
+  expect(await end({})).toBe('  ... 980 more');
+  expect(await end({ limit: 19 })).toBe('  ... 981 more; limit shows more');
+  expect(await end({ limit: 21 })).toBe('    980 more');
+});
+
+test('what did not run behind a test that was left is told, also when an error was held', async () => {
+  await session.text('load_system', { system: 'stops' });
+  const held = await run({ test: 'stops::stops', isolate: true, on_error: 'hold' });
+  const [, error] = /Held as error (\d+)/.exec(held.text) ?? [];
+  const { text } = await session.call('debug', { error: Number(error), restart: 'IGNORE', timeout: 1 });
+  expect(text).toMatch(/^stops::stops: 2 of 3 tests fail \(.*\n {2}FAILS /);
+  expect(text).toContain('\nThe run ended there: once an error was held, isolate does not go on.\n');
+  const again = await run({ failed: true, timeout: 1 });
+  expect(again.text).toContain('\nThe run ended there; with isolate: true it goes on with the others.');
+  const explained = await run({ test: 'stops::stops', on_error: 'hold' });
+  const [, next] = /Held as error (\d+)/.exec(explained.text) ?? [];
+  expect(await session.text('debug', { error: Number(next), restart: 'EXPLAIN' })).toContain(
+    '\nTests behind one that was left may not have run.',
+  );
+});
+
+test('a file is told that has changed and is of no tested system: its tests ran without the change', async () => {
+  write(root.path, { 'alone.lisp': '(defun alone () 1)\n' });
+  await session.text('load_file', { path: 'alone.lisp' });
+  expect((await run({ system: 'mixed' })).text).not.toContain('alone');
+  write(root.path, { 'alone.lisp': '(defun alone () 2)\n' });
+  expect((await run({ system: 'mixed' })).text).toMatch(
+    /\nChanged, but of no system that was tested, so not loaded: alone\.lisp\. load_file loads it\.$/,
+  );
+  await session.text('load_file', { path: 'alone.lisp' });
+  expect((await run({ system: 'mixed' })).text).not.toContain('alone');
+});
+
+test('a system whose tests are of no framework is told beside those that are', async () => {
+  expect(await run({ system: 'mixed' })).toEqual({
+    text: 'mixed: 1 test passes (N s).\nNo test was seen of: own. run_tests with that system shows what it wrote.',
+    notices: [],
+    isError: false,
+  });
 });
 
 test('an error of a test-op after its tests is told', async () => {

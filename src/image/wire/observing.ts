@@ -81,6 +81,7 @@ export interface ComparedCalls {
   none?: boolean;
   same?: number;
   calls?: number;
+  callsBefore?: number;
   differs?: boolean;
   before?: string;
   now?: string;
@@ -90,6 +91,8 @@ export interface ObservedCalls {
   /** Those that were called most, and how many are observed. */
   functions?: ObservedFunction[];
   observed: number;
+  /** Their calls. */
+  calls: number;
   /** Calls that were recorded, and how many of them were kept. */
   total: number;
   kept: number;
@@ -121,6 +124,10 @@ export interface Profile {
   cpu?: number;
   octets?: number;
   samples: number;
+  /** No more samples could be taken. */
+  full?: boolean;
+  /** Most of what was allocated are large objects, of which each is one sample. */
+  large?: boolean;
   spots?: Spot[];
   /** How many functions were running by themselves. */
   found: number;

@@ -79,6 +79,10 @@ export interface TestRunData extends Remarks {
   features?: string[];
   /** Names that were to run again and that no framework has any more. */
   gone?: string[];
+  /** Files below the root that have changed since the image loaded them. */
+  stale?: string[];
+  /** Systems that were tested, and of which no test of a framework was seen. */
+  unseen?: string[];
   /** Names of all other tests, when that was asked. */
   others?: string[];
   coverage?: CoverageData;
@@ -101,9 +105,9 @@ export interface TestOperations {
       package?: string;
       skip?: string[];
       seed?: number;
-      /** Where what is measured is compiled, and below which folder that is. */
-      folder?: string;
+      /** Below which folder changed files are told, and what is measured; and where that is compiled. */
       root?: string;
+      folder?: string;
     } & Hold;
     data: TestRunData;
   };

@@ -52,12 +52,18 @@ function callsText(observed: ObservedCalls): string {
   const more = functions.length < observed.observed ? ', ...' : '';
   const lines = fittingRows(rows.map(rowText));
   const shown = lines.length < total ? ` The last ${lines.length}:` : '';
-  return `${countText(total, 'call')} in ${timeText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
+  return `${recordedText(observed)} in ${timeText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
 }
 
-function noneText({ functions = [], observed }: ObservedCalls): string {
+/** Returns how many calls were recorded, and of how many, where that was decided for each. */
+function recordedText({ functions = [], total, calls }: ObservedCalls): string {
+  const all = countText(calls, 'call');
+  const chosen = total < calls || functions.some(({ every }) => every);
+  return chosen ? `${total.toLocaleString('en-US')} of ${all}` : countText(total, 'call');
+}
+
+function noneText({ functions = [], observed, calls }: ObservedCalls): string {
   const names = functions.slice(0, 5).map(({ name }) => name);
-  const calls = functions.reduce((sum, { calls }) => sum + calls, 0);
   if (calls > 0) return `Of ${countText(calls, 'call')} none was as where says.`;
   return `No call of ${names.join(', ')}${observed > names.length ? ', ...' : ''} was seen.`;
 }
@@ -77,7 +83,7 @@ function endText({ values, running, passed, condition }: RecordedCall): string {
   if (values !== undefined) return `=> ${values.length === 0 ? 'no values' : values.join(', ')}`;
   if (running) return 'has not ended';
   if (passed) return 'ended unseen';
-  return condition === undefined ? 'left by a throw' : `left by ${condition.type}: ${condition.text}`;
+  return condition === undefined ? 'left by a throw' : `left after ${condition.type}: ${condition.text}`;
 }
 
 /** Names that are told in one note. */
@@ -115,10 +121,20 @@ function notesText({ functions = [], shrunk, slower = 1, total, kept, millisecon
 
 function comparedText(compared: ComparedCalls | undefined): string | undefined {
   if (compared === undefined) return undefined;
-  const { none, same = 0, calls = 0, differs, before = 'no call', now = 'no call' } = compared;
+  const { none, same = 0, differs, before = 'no call', now = 'no call' } = compared;
   if (none)
     return 'Nothing was recorded of these functions before. This run is kept: change them, then observe again.';
-  if (!differs) return `All ${countText(calls, 'call')} are as before.`;
+  if (!differs) return sameText(compared);
   const first = same === 0 ? 'The first call differs' : `The first ${same} are as before, then it differs`;
-  return `${first}:\n  before: ${before}\n  now:    ${now}`;
+  const hidden = before === now ? ', in what is not shown' : '';
+  return `${first}${hidden}:\n  before: ${before}\n  now:    ${now}`;
+}
+
+/** Returns what is told of calls that are all as before, as far as they were compared. */
+function sameText({ same = 0, calls = 0, callsBefore = 0 }: ComparedCalls): string {
+  if (calls !== callsBefore)
+    return `The first ${same} are as before; there were ${countText(callsBefore, 'call')}, and now ${calls.toLocaleString('en-US')}.`;
+  return same === calls
+    ? `All ${countText(calls, 'call')} are as before.`
+    : `The first ${same} of ${countText(calls, 'call')} are as before.`;
 }

@@ -46,11 +46,21 @@ function profileText(profile: Profile, mode: string, places: Places): string {
     return `${head}\nNo function of the program was in them: ${why}.`;
   }
   const known = new Set(features);
-  const bytes = mode === 'alloc' && octets !== undefined ? octets : undefined;
+  const bytes = mode === 'alloc' && !profile.large && !profile.full ? octets : undefined;
   const lines = spots.map((spot) => spotText(spot, known, places, bytes));
   const shown = spots.filter(({ self }) => self > 0).length;
   const more = found > shown ? `\n... ${found - shown} more functions with less` : '';
-  return `${head}\n   self  total\n${lines.join('\n')}${more}`;
+  return `${head}\n   self  total\n${lines.join('\n')}${more}${notesText(profile)}`;
+}
+
+function notesText({ full, large }: Profile): string {
+  const notes = [
+    full &&
+      'There were more samples than are kept: only the beginning is in them. Profile a smaller part of it.',
+    large &&
+      'Most of this memory is in large objects, and each of those is one sample. So the parts count allocations, not bytes.',
+  ].filter(Boolean);
+  return notes.map((note) => `\nNote: ${note}`).join('');
 }
 
 function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): string | undefined {

@@ -153,6 +153,13 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   ].join('\n');
 }
 
+/** Returns the line that tells of TESTS of which it was lost what they ran; empty without any. */
+export function lostLine(tests: readonly string[]): string {
+  return tests.length === 0
+    ? ''
+    : `What these ran was lost with the image, and is not in it: ${bounded(tests, LINES)}.`;
+}
+
 /** Returns a function that returns the name of a definition without the package that all of MEASURED have in common. */
 function shortNames(measured: readonly Covered[]): (covered: Covered) => string {
   const homes = new Set(measured.map(({ name }) => /^(?:\(SETF )?(.*?::)/.exec(name)?.[1] ?? ''));

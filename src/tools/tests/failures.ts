@@ -41,30 +41,40 @@ export function failureLines(
     const name = `  ${short(test.test)}${head ? ` ${files.at(head)}` : ''}: `;
     const lines = testLines(test, (place) => placeText(lineAt(place), head, files));
     const wrote = outputText(test.output);
-    return lines.map(
-      (line, index) => `${index === 0 ? name : '    '}${line}${index === lines.length - 1 ? wrote : ''}`,
-    );
+    return lines.map((line, index) => ({
+      ...line,
+      text: `${index === 0 ? name : '    '}${line.text}${index === lines.length - 1 ? wrote : ''}`,
+    }));
   });
-  const shown = entries.slice(0, limit);
-  const rest = entries.length - shown.length;
-  if (rest > 0) shown.push(`  ... ${rest} more; limit shows more`);
+  const shown = entries.slice(0, limit).map(({ text }) => text);
+  const rest = entries.slice(limit);
+  const left = rest.reduce((sum, { untold = 1 }) => sum + untold, 0);
+  const all = rest.every(({ untold }) => untold !== undefined);
+  if (left > 0) shown.push(`  ... ${left} more${all ? '' : '; limit shows more'}`);
   return shown.join('\n');
 }
 
+/** A line that tells of a failure, or of so many that are UNTOLD. */
+interface FailureLine {
+  text: string;
+  untold?: number;
+}
+
 /** Returns the lines that tell what came of TEST. WHERE returns what is told of a place. */
-function testLines(test: Outcome, where: (place: Place | undefined) => string): string[] {
+function testLines(test: Outcome, where: (place: Place | undefined) => string): FailureLine[] {
   const told = test.failures ?? [];
-  const lines = told.map((failure, index) => {
+  const lines: FailureLine[] = told.map((failure, index) => {
     const before = told[index - 1];
     // A check in a loop.
     const again = failure.check !== undefined && failure.got !== undefined && said(failure) === said(before);
-    return again
+    const text = again
       ? `got ${failure.got}`
       : [failureText(failure), where(failure.place)].filter(Boolean).join(', ');
+    return { text };
   });
   const more = (test.failed ?? 0) + (test.errors ?? 0) - told.length;
-  if (more > 0) lines.push(`${more} more`);
-  if (test.left) lines.push(`did not end: ${test.why ?? 'why is not known'}`);
+  if (more > 0) lines.push({ text: told.length > 0 ? `${more} more` : `${more} failed`, untold: more });
+  if (test.left) lines.push({ text: `did not end: ${test.why ?? 'why is not known'}` });
   return lines;
 }
 

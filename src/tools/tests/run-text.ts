@@ -46,7 +46,7 @@ function headline(what: string, counts: Counts, milliseconds: number): string {
     ...(expected > 0 ? [`${expected} failed as expected`] : []),
     secondsText(milliseconds),
   ].join(', ');
-  const made = checks === tests || checks === 0 ? '' : `${checks} checks, `;
+  const made = checks === tests || checks === 0 ? '' : `${checks} check${checks === 1 ? '' : 's'}, `;
   const of = tests === 1 ? '1 test' : `${tests} tests`;
   return failedTests === 0
     ? `${what}: ${of} ${tests === 1 ? 'passes' : 'pass'} (${made}${besides}).`
@@ -82,24 +82,27 @@ function namesLine(label: string, names: readonly string[], short: (name: string
 }
 
 /** What a run was about, and what came of it. SAID is what was told of loads before. */
-interface Told {
+export interface Told {
   what: string;
   tests: readonly Outcome[];
   difference: Difference;
   gone: readonly string[];
+  unseen: readonly string[];
+  stale: readonly string[];
   ending: Ending;
   milliseconds: number;
   said: string;
   /** Tests that ran because what they reached has changed, and those of which it is not known what they reach. */
   changed: readonly string[];
   unrecorded: readonly string[];
-  /** There can be tests that a test which did not end kept from running. */
-  cutOff: boolean;
+  /** What is told of tests that one which did not end can have kept from running. */
+  behind: string;
 }
 
 /** Returns what is told of a run. */
 export function runText(told: Told, shown: Shown): string {
-  const { what, tests, difference, gone, ending, milliseconds, said, changed, unrecorded, cutOff } = told;
+  const { what, tests, difference, gone, unseen, stale, ending, milliseconds, said, changed, unrecorded } =
+    told;
   const counts = countsOf(tests);
   const bad = tests.filter(isBad).map(({ test }) => test);
   const short = shortNames([...bad, ...difference.fixed, ...difference.fresh, ...changed]);
@@ -108,9 +111,11 @@ export function runText(told: Told, shown: Shown): string {
     failureLines(tests, shown, short),
     differenceLines(difference, counts.failedTests, short),
     goneLine(gone),
+    unseenLine(unseen),
+    staleLine(stale),
     namesLine('Run too, since what they reached has changed', changed, short),
     unrecordedLine(unrecorded),
-    behindText(tests, ending, cutOff),
+    behindText(tests, ending, told.behind),
   ];
   const text = lines.filter((line) => line !== '').join('\n');
   return joinSections([text, frameLines(ending, shown.places), said]);
@@ -128,11 +133,22 @@ export function unrecordedLine(names: readonly string[]): string {
   return namesLine(`${have} not run with coverage`, names, shortNames(names));
 }
 
-/** Returns what is told of how a run of TESTS ended. With CUTOFF others can have been behind the one that did not end. */
-function behindText(tests: readonly Outcome[], ending: Ending, cutOff: boolean): string {
+/** Returns the line that tells of SYSTEMS of which no test was seen; empty without any. */
+function unseenLine(systems: readonly string[]): string {
+  const line = namesLine('No test was seen of', systems, (name) => name);
+  return line && `${line}. run_tests with that system shows what it wrote.`;
+}
+
+/** Returns the line that tells of FILES of which the image has an older text; empty without any. */
+function staleLine(files: readonly string[]): string {
+  const line = namesLine('Changed, but of no system that was tested, so not loaded', files, (name) => name);
+  return line && `${line}. load_file loads it.`;
+}
+
+/** Returns what is told of how a run of TESTS ended. BEHIND is told when one of them did not end. */
+function behindText(tests: readonly Outcome[], ending: Ending, behind: string): string {
+  if (tests.some(({ left }) => left)) return behind;
   if (ending.kind === 'done') return '';
-  if (tests.some(({ left }) => left))
-    return cutOff ? 'The run ended there; with isolate: true it goes on with the others.' : '';
   return ending.kind === 'condition'
     ? `After its tests it signalled ${ending.condition.type.replace(/^(?:COMMON-LISP|SB-\w+)::/, '')}: ${ending.condition.text.replace(/\s+/g, ' ')}`
     : endingText({ ...ending, frames: [] } as Ending);

@@ -9,11 +9,11 @@ import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption } from '../calling.ts';
 import { errorOptions, heldOr } from '../debug/hold.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
-import { coverageOf, coverageText, mergedCoverage, recordedOf } from './coverage.ts';
+import { coverageOf, coverageText, lostLine, mergedCoverage, recordedOf } from './coverage.ts';
 import type { Grounds } from './grounds.ts';
 import { prepare } from './preparation.ts';
 import { type Outcome, outcomesOf } from './results.ts';
-import { countsOf, runText } from './run-text.ts';
+import { countsOf, runText, type Told } from './run-text.ts';
 import { nameResult, noTestsResult, nothingReached } from './without-results.ts';
 
 /** What a run is asked for: systems as a whole, or tests. */
@@ -46,6 +46,8 @@ export class Run {
   /** Of the rounds before. */
   readonly #outcomes: Outcome[] = [];
   readonly #coverage: CoverageData[] = [];
+  /** Tests whose coverage was lost with their image. */
+  readonly #unmeasured: string[] = [];
   #milliseconds = 0;
   #loadedAll = false;
 
@@ -76,7 +78,8 @@ export class Run {
         continue;
       }
       if (!this.#goesOn(reply, context)) {
-        return heldOr(reply, { name: 'test-run', args, holds, places }, (ended) => this.#result(ended));
+        const held = reply.data.held !== undefined;
+        return heldOr(reply, { name: 'test-run', args, holds, places }, (ended) => this.#result(ended, held));
       }
       this.#outcomes.push(...withoutCallers(outcomesOf(reply.data, reply.ending)));
       this.#keepReached(reply);
@@ -91,18 +94,21 @@ export class Run {
   async #round(args: Operations['test-run']['args'], context: CallContext): Promise<Reply<'test-run'>> {
     const { image, places } = this.#grounds;
     const options = { ...callOptions(context), ...limitOption(this.#how) };
+    const root = `${places.root}/`;
     const began = performance.now();
     const reply = this.#how.coverage
-      ? await withTemporaryFolder((folder) =>
-          image.call('test-run', { ...args, folder, root: `${places.root}/` }, options),
-        )
-      : await image.call('test-run', args, options);
+      ? await withTemporaryFolder((folder) => image.call('test-run', { ...args, root, folder }, options))
+      : await image.call('test-run', { ...args, root }, options);
     this.#milliseconds += performance.now() - began;
     return reply;
   }
 
-  #keepReached({ data: { coverage, tests = [], features = [] } }: Reply<'test-run'>): void {
-    if (coverage === undefined) return;
+  #keepReached({ data, ending }: Reply<'test-run'>): void {
+    const { coverage, tests = [], features = [] } = data;
+    if (coverage === undefined) {
+      this.#unmeasured.push(...outcomesOf(data, ending).map(({ test }) => test));
+      return;
+    }
     this.#coverage.push(coverage);
     const { places, reached } = this.#grounds;
     reached.keep(recordedOf(coverage, { places, features: new Set(features) }), tests);
@@ -115,7 +121,8 @@ export class Run {
     return outcomesOf(data, ending).some(({ test, left }) => left && !known.has(test));
   }
 
-  #result(reply: Reply<'test-run'>): Result {
+  /** Returns what is told of REPLY, the last one. HELD says that an error was held before. */
+  #result(reply: Reply<'test-run'>, held: boolean): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
     if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
@@ -124,52 +131,64 @@ export class Run {
     const { places, reached } = this.#grounds;
     const { touching } = this.#asked;
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
-    if (tests.length > 0) return this.#toldResult(reply, tests, unrecorded);
+    if (tests.length > 0) return this.#toldResult(reply, tests, { unrecorded, held });
     return touching && ending.kind === 'done'
       ? nothingReached(touching.name, gone, unrecorded)
       : noTestsResult(this.#what(), reply, this.#said, places);
   }
 
-  /** Returns what is told of REPLY and of what came of TESTS. UNRECORDED are others of which it is not known what they reach. */
-  #toldResult(reply: Reply<'test-run'>, tests: readonly Outcome[], unrecorded: readonly string[]): Result {
+  /** Returns what is told of REPLY and of what came of TESTS. UNRECORDED are others of which it is not known what they
+   *  reach. HELD is that of #result. */
+  #toldResult(
+    reply: Reply<'test-run'>,
+    tests: readonly Outcome[],
+    { unrecorded, held }: { unrecorded: readonly string[]; held: boolean },
+  ): Result {
     const { data, ending } = reply;
     const { places, memory } = this.#grounds;
-    const { systems = [], name, touching } = this.#asked;
-    const counts = countsOf(tests);
-    const ended = ending.kind === 'done';
-    const difference = memory.keep(tests, ended ? systems : []);
-    const failed = counts.failedTests > 0 || !ended;
+    const { systems = [], touching } = this.#asked;
+    const { gone = [], unseen = [], stale = [] } = data;
+    const difference = memory.keep(tests, ending.kind === 'done' ? systems : []);
     const features = new Set(data.features ?? []);
     this.#keepReached(reply);
     const covered = this.#covered(features);
-    const told = {
+    const told: Told = {
       what: this.#what(),
       tests,
       difference,
-      gone: data.gone ?? [],
+      gone,
+      unseen,
+      stale: stale.map((file) => places.fileName(file)),
       ending,
       said: this.#said,
       milliseconds: this.#milliseconds,
       changed: touching?.changed ?? [],
       unrecorded,
-      cutOff: !this.#how.isolate && !(name !== undefined && tests.length === 1),
+      behind: this.#behind(tests, reply, held),
     };
-    return {
-      data: {
-        verdict: failed ? 'fail' : 'pass',
-        ...counts,
-        ...difference,
-        results: tests.map(({ reached: _, ...result }) => result),
-        ...(touching && { changed: touching.changed, unrecorded }),
-        ...(covered && { coverage: covered.data }),
-        ending,
-      },
-      text: joinSections([
-        runText(told, { limit: this.#how.limit ?? LIMIT, places, features }),
-        covered?.text,
-      ]),
-      failed,
+    const text = runText(told, { limit: this.#how.limit ?? LIMIT, places, features });
+    return { ...this.#verdict(told, covered?.data), text: joinSections([text, covered?.text]) };
+  }
+
+  /** Returns whether the run failed of which TOLD is told, and that as data, with its COVERAGE. */
+  #verdict(
+    { tests, difference, unseen, stale, ending, changed, unrecorded }: Told,
+    coverage: object | undefined,
+  ): Pick<Result, 'data' | 'failed'> {
+    const counts = countsOf(tests);
+    const failed = counts.failedTests > 0 || ending.kind !== 'done';
+    const data = {
+      verdict: failed ? 'fail' : unseen.length > 0 ? 'unknown' : 'pass',
+      ...counts,
+      ...difference,
+      results: tests.map(({ reached: _, ...result }) => result),
+      unseen,
+      stale,
+      ...(this.#asked.touching && { changed, unrecorded }),
+      ...(this.#how.coverage && { coverage }),
+      ending,
     };
+    return { data, failed };
   }
 
   /** Returns what the tests ran, when that was to be told. */
@@ -179,7 +198,20 @@ export class Run {
       return { text: 'Coverage is not known: the image was lost, and what the tests ran with it.' };
     const { places } = this.#grounds;
     const coverage = coverageOf(mergedCoverage(this.#coverage), { places, features });
-    return { data: coverage, text: coverageText(coverage, this.#how.limit ?? LIMIT) };
+    const text = [coverageText(coverage, this.#how.limit ?? LIMIT), lostLine(this.#unmeasured)];
+    return { data: { ...coverage, lost: this.#unmeasured }, text: text.filter(Boolean).join('\n') };
+  }
+
+  /** Returns what is told of others when one of TESTS, those of REPLY too, did not end. HELD is that of #result. */
+  #behind(tests: readonly Outcome[], { data, ending }: Reply<'test-run'>, held: boolean): string {
+    const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
+    const left = (this.#asked.again ?? []).filter((test) => !ran.has(test));
+    const which = left.length > 0 ? ` Not run: ${left.slice(0, LIMIT).join(', ')}.` : '';
+    if (this.#asked.name !== undefined && tests.length === 1) return '';
+    if (ending.kind === 'done') return `Tests behind one that was left may not have run.${which}`;
+    if (!this.#how.isolate)
+      return `The run ended there; with isolate: true it goes on with the others.${which}`;
+    return held ? `The run ended there: once an error was held, isolate does not go on.${which}` : '';
   }
 
   /** Returns what was tested, as people name it. */
