@@ -28,6 +28,8 @@ export interface Site {
   text: string;
   /** Whether it is one of several at which the use can be. */
   doubt?: boolean;
+  /** Where it is in the text of a file that is as it was loaded, when that is certain. */
+  index?: number;
 }
 
 /** The text of a file and its top-level forms. */
@@ -105,9 +107,22 @@ export class Places {
       const doubt = !sure && `(one of ${starts.length})`;
       return starts.map((each) => ({
         ...this.#site(file, now, each, doubt, note),
-        ...(doubt && { doubt: true }),
+        ...(doubt ? { doubt: true } : !changed && { index: each }),
       }));
     });
+  }
+
+  /** Returns those of OTHERS, indices of FILE, that stand in the same definitions as INDICES, and are none of those. FEATURES
+   *  are the image's. */
+  beside(file: string, indices: readonly number[], others: readonly number[], features: Features): Site[] {
+    const now = this.#sources.read(file);
+    if (now === undefined) return [];
+    const forms = now.forms(features);
+    const definitions = new Set(indices.map((index) => innermost(forms, now.list(features), index)));
+    return others
+      .filter((other) => !indices.includes(other))
+      .filter((other) => definitions.has(innermost(forms, now.list(features), other)))
+      .map((other) => this.#site(file, now, other));
   }
 
   /** Returns PLACE as people name it, with the line of text there; undefined without a file. FEATURES are the image's. */
@@ -255,6 +270,13 @@ export class Places {
     const line = start === undefined ? '' : now.text.positionAt(start).text;
     return { at: this.#at(file, now, start), text: [line, ...notes].filter(Boolean).join(' ') };
   }
+}
+
+/** Returns where the innermost definition in FORMS, of which LIST tells the top-level ones, begins that has INDEX. */
+function innermost(forms: TopLevelForms, list: readonly TopLevelForm[], index: number): number | undefined {
+  const top = list.findLast(({ start }) => start <= index);
+  const around = top && definedAt(forms, top.start).filter(({ start, end }) => start <= index && index < end);
+  return around?.map(({ start }) => start).reduce((one, other) => Math.max(one, other), top?.start ?? 0);
 }
 
 function noSource(name: string): Site {

@@ -110,3 +110,41 @@ test('S3.18 what #. makes loses no site', async () => {
     'made.lisp:10:27  (when y (goal-b (goal-b 2))))))',
   ]);
 });
+
+const INLINE = `(defpackage :inlined (:use :cl))
+(in-package :inlined)
+(declaim (inline foo (setf foo)))
+(defun foo (x) (if (listp x) x (list x)))
+(defun (setf foo) (new x) (setf (car x) new))
+(defun several (a b)
+  (list (foo a) (foo b)
+        (mapcar #'foo (funcall #'foo a))))
+(let ((k 1))
+  (defun one (a) (list k (foo a)))
+  (defun two (a) (list k (foo a) (foo k))))
+(defun shadowing (foo)
+  (flet ((foo (x) x)) (foo foo))
+  (let ((foo 3)) (foo foo))
+  (list '(foo foo) "(foo 1)" (foo foo)))
+(defgeneric g (x))
+(defmethod g ((x list)) (foo x) (foo (cdr x)))
+(defmethod g ((x vector)) (foo x))
+(defmacro with-foo (x) \`(list (foo ,x) (foo 3)))
+(defun expanded (x) (list (with-foo x) (with-foo (foo x))))
+(defun setting (x) (setf (foo x) 1) (setf (foo (cdr x)) 2))
+(defun elsewhere (x) x)
+`;
+
+test('S3.18 of a function that is put in line all calls in a definition are told', async () => {
+  await written.load('inlined.lisp', INLINE);
+  const sites = async (user: string, name = 'inlined::foo') =>
+    (await written.sitesOf(`INLINED::${user}`, name)).map((site) => site.split('  ')[0]);
+  const at = (...places: string[]) => places.map((place) => `inlined.lisp:${place}`);
+  expect(await sites('SEVERAL')).toEqual(at('7:9', '7:17', '8:17', '8:32'));
+  expect(await sites('ONE')).toEqual(at('10:26'));
+  expect(await sites('TWO')).toEqual(at('11:26', '11:34'));
+  expect(await sites('SHADOWING')).toEqual(at('14:18', '15:30'));
+  expect(await sites('G')).toEqual(at('17:25', '17:33', '18:27'));
+  expect(await sites('EXPANDED')).toEqual(at('20:27', '20:50'));
+  expect(await sites('SETTING', '(setf inlined::foo)')).toEqual(at('21:26', '21:43'));
+});

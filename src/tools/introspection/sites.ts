@@ -1,15 +1,17 @@
 // Decides which places the uses of a name in a function have, and how they read (S3.18).
 
 import type { Place } from '../../image/wire/data.ts';
+import { mentionsIn } from '../../source/calls.ts';
 import type { Used } from '../../source/uses.ts';
 import { groupBy } from '../grouping.ts';
-import type { Places } from '../places.ts';
+import type { Places, Site } from '../places.ts';
 
-/** What is asked about: a NAME as the image writes it, of a VARIABLE or a function. The FEATURES of the image, and all names
- *  of the packages in which the symbol is accessible. */
+/** What is asked about: a NAME as the image writes it, of a VARIABLE or a function. Then why uses of it are UNRECORDED, the
+ *  FEATURES of the image, and all names of the packages in which the symbol is accessible. */
 export interface Asked {
   name: string;
   variable?: boolean;
+  unrecorded?: 'macro' | 'inline';
   features?: string[];
   accessibleIn?: string[];
 }
@@ -24,7 +26,7 @@ export interface UserSite {
 /** Returns a function that gives the places where a user uses what is ASKED about. It takes the user's name, and what the
  *  image tells of the uses. The places are in the order of the file, each once. */
 export function siteFinder(
-  { name, variable = false, features = [], accessibleIn }: Asked,
+  { name, variable = false, unrecorded, features = [], accessibleIn }: Asked,
   places: Places,
 ): (user: string, uses: Place[]) => UserSite[] {
   const [, setf, ofSetf] = /^.*?::(\(\S+ (.*)\)$)?/s.exec(name) ?? [];
@@ -35,15 +37,43 @@ export function siteFinder(
     ...(accessibleIn && { packages: new Set(accessibleIn) }),
   };
   const known = new Set(features);
+  // What SETF calls is recorded each time.
+  const further = unrecorded === 'inline' && !used.setf ? furtherCalls(used, known, places) : () => [];
   return (user, uses) => {
     const found = inOneForm(uses).flatMap((group) => {
       const method = group[0]?.method;
-      const sites = places.sites(group, known, used, { name: user, method });
+      const recorded = places.sites(group, known, used, { name: user, method });
+      const sites = [...recorded, ...further(group[0]?.file, recorded)];
       // Where any of several methods can have it, each place is told once.
-      return sites.map(({ doubt, ...site }) => ({ ...site, ...(method && !doubt && { method }) }));
+      return sites.map(({ doubt, index: _, ...site }) => ({ ...site, ...(method && !doubt && { method }) }));
     });
     const different = new Map(found.map((site) => [siteText(site), site]));
     return [...different].sort(([one], [other]) => bySite(one, other)).map(([, site]) => site);
+  };
+}
+
+/** Returns a function that gives the other calls of USED in the definitions of a file that have those at RECORDED. SBCL makes
+ *  one function of what it puts in line, and records the first call only. */
+function furtherCalls(
+  { name, packages = new Set() }: Used,
+  features: ReadonlySet<string>,
+  places: Places,
+): (file: string | undefined, recorded: readonly Site[]) => Site[] {
+  const mentions = new Map<string, number[]>();
+  const inFile = (file: string) => {
+    const known = mentions.get(file);
+    if (known !== undefined) return known;
+    const text = places.sourceText(file);
+    const all = text ? mentionsIn(text, features, { name, homes: packages, setf: false }) : [];
+    const calls = all.filter(({ args, how }) => args !== undefined || how === 'as a function');
+    const starts = calls.map(({ start, also }) => also ?? start);
+    mentions.set(file, starts);
+    return starts;
+  };
+  return (file, recorded) => {
+    const indices = recorded.flatMap(({ index }) => index ?? []);
+    if (file === undefined || indices.length === 0) return [];
+    return places.beside(file, indices, inFile(file), features);
   };
 }
 

@@ -8,6 +8,7 @@ import { siteFinder, siteText, type UserSite } from './sites.ts';
 /** What the image tells of the users of a name: the ROWS of a page, and all that are OUTSIDE functions. */
 interface Uses {
   name: string;
+  unrecorded?: 'macro' | 'inline';
   features?: string[];
   accessibleIn?: string[];
   packages?: Record<string, string>;
