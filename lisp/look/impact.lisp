@@ -28,7 +28,10 @@ references for those that stand outside of others."
   "Return a table of lists of a caller and its function, by the name of what they call or expand."
   (let ((table (make-hash-table :test 'equal)))
     (labels ((note (used caller function)
-               (pushnew (list caller function) (gethash used table) :key #'second)))
+               (let ((known (gethash used table)))
+                 ;; What one function uses comes together. To look through all users of SETF each time takes seconds.
+                 (unless (eq function (second (first known)))
+                   (setf (gethash used table) (cons (list caller function) known))))))
       (map-functions (lambda (caller function)
                        (unless (system-name-p caller)
                          (map-callees (lambda (used) (note used caller function)) function))))

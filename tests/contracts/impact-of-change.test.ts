@@ -86,6 +86,14 @@ describe('a function', () => {
 
   test('that is inline, and a macro: who must be compiled again', async () => {
     expect((await impact('twice'))[2]).toBe('To compile again, as it is inline (1):\n  IMPACT::DOUBLED');
+    const why = '1 argument, at least 2 needed';
+    expect((await impact('twice', { lambda_list: '(x factor)' }))[1]).toBe(
+      [
+        'No longer fit (2 of 2 calls):',
+        row('IMPACT::DOUBLED', 'doubled', '(twice 4', why),
+        row('IMPACT::DOUBLED', 'doubled', '(twice (', why),
+      ].join('\n'),
+    );
     const [, , fits, again] = [
       '',
       ...(await impact('with-price', { lambda_list: '((name item) first &body body)' })),

@@ -137,8 +137,8 @@ const INLINE = `(defpackage :inlined (:use :cl))
 
 test('S3.18 of a function that is put in line all calls in a definition are told', async () => {
   await written.load('inlined.lisp', INLINE);
-  const sites = async (user: string, name = 'foo') =>
-    (await written.sitesOf(`INLINED::${user}`, `inlined::${name}`)).map((site) => site.split('  ')[0]);
+  const sites = async (user: string, name = 'inlined::foo') =>
+    (await written.sitesOf(`INLINED::${user}`, name)).map((site) => site.split('  ')[0]);
   const at = (...places: string[]) => places.map((place) => `inlined.lisp:${place}`);
   expect(await sites('SEVERAL')).toEqual(at('7:9', '7:17', '8:17', '8:32'));
   expect(await sites('ONE')).toEqual(at('10:26'));
@@ -146,5 +146,5 @@ test('S3.18 of a function that is put in line all calls in a definition are told
   expect(await sites('SHADOWING')).toEqual(at('14:18', '15:30'));
   expect(await sites('G')).toEqual(at('17:25', '17:33', '18:27'));
   expect(await sites('EXPANDED')).toEqual(at('20:27', '20:50'));
-  expect(await sites('SETTING', '(setf foo)')).toEqual(at('21:20', '21:37'));
+  expect(await sites('SETTING', '(setf inlined::foo)')).toEqual(at('21:26', '21:43'));
 });

@@ -61,6 +61,8 @@ class Checks {
   readonly #features: ReadonlySet<string>;
   readonly #files = new Map<string, Map<number, Mention>>();
   readonly #claimed = new Set<Mention>();
+  /** Whose calls each top-level form has, by its file and place. */
+  readonly #callers = new Map<string, Set<string>>();
   readonly #told = new Set<string>();
   readonly #result: CheckedCalls = { calls: 0, unfit: [], unknown: [], perhaps: [] };
 
@@ -71,11 +73,12 @@ class Checks {
     this.#features = features;
   }
 
-  of({ rows = [] }: WhoCallsData): CheckedCalls {
+  of({ rows = [], unrecorded }: WhoCallsData): CheckedCalls {
     for (const { name = '', sites = [] } of rows) for (const site of sites) this.#site(name, site);
     const known = new Set(rows.map(({ name = '' }) => name));
     for (const place of this.#callee.naming ?? []) this.#inlined(place, known);
     for (const file of this.#callee.files) this.#mentions(file);
+    if (unrecorded === 'inline') this.#furtherCalls();
     for (const [file, mentions] of this.#files) {
       for (const mention of new Set(mentions.values())) {
         if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
@@ -133,6 +136,17 @@ class Checks {
       this.#tell(this.#result.unknown, { caller: description, ...site, why: 'not at a place of its own' });
   }
 
+  /** Checks the calls that stand in a form with calls of one caller. SBCL records only the first of what it puts in line. */
+  #furtherCalls(): void {
+    for (const [file, mentions] of this.#files) {
+      for (const mention of new Set(mentions.values())) {
+        const [caller, ...more] = this.#callers.get(`${file} ${mention.top}`) ?? [];
+        if (caller === undefined || more.length > 0 || mention.args === undefined) continue;
+        if (!this.#claimed.has(mention)) this.#check(caller, file, mention);
+      }
+    }
+  }
+
   /** Tells of a use in what a macro makes of the form at INDEX of FILE. When the form is the whole definition, SBCL does
    *  not know the place: then the calls in it are told below. */
   #elsewhere(caller: string, file: string, index: number, mentions: Map<number, Mention>): void {
@@ -150,6 +164,8 @@ class Checks {
 
   #check(caller: string, file: string, mention: Mention): void {
     this.#claimed.add(mention);
+    const form = `${file} ${mention.top}`;
+    this.#callers.set(form, (this.#callers.get(form) ?? new Set()).add(caller));
     const row = { caller, ...this.#place(file, mention.start) };
     if (mention.args === undefined) {
       this.#tell(this.#result.unknown, { ...row, why: mention.how ?? 'not a call' });

@@ -37,7 +37,8 @@ export function siteFinder(
     ...(accessibleIn && { packages: new Set(accessibleIn) }),
   };
   const known = new Set(features);
-  const further = unrecorded === 'inline' ? furtherCalls(used, known, places) : () => [];
+  // What SETF calls is recorded each time.
+  const further = unrecorded === 'inline' && !used.setf ? furtherCalls(used, known, places) : () => [];
   return (user, uses) => {
     const found = inOneForm(uses).flatMap((group) => {
       const method = group[0]?.method;
@@ -54,7 +55,7 @@ export function siteFinder(
 /** Returns a function that gives the other calls of USED in the definitions of a file that have those at RECORDED. SBCL makes
  *  one function of what it puts in line, and records the first call only. */
 function furtherCalls(
-  { name, setf = false, packages = new Set() }: Used,
+  { name, packages = new Set() }: Used,
   features: ReadonlySet<string>,
   places: Places,
 ): (file: string | undefined, recorded: readonly Site[]) => Site[] {
@@ -63,7 +64,7 @@ function furtherCalls(
     const known = mentions.get(file);
     if (known !== undefined) return known;
     const text = places.sourceText(file);
-    const all = text ? mentionsIn(text, features, { name, homes: packages, setf }) : [];
+    const all = text ? mentionsIn(text, features, { name, homes: packages, setf: false }) : [];
     const calls = all.filter(({ args, how }) => args !== undefined || how === 'as a function');
     const starts = calls.map(({ start, also }) => also ?? start);
     mentions.set(file, starts);
