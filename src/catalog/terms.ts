@@ -6,24 +6,39 @@ import STOP from './stop-words.json' with { type: 'json' };
 /** Words that say nothing about a tool: grammar, and what every request says. */
 const STOP_WORDS: ReadonlySet<string> = new Set(STOP.words.split(' '));
 
-const RUN = /[\p{L}\p{N}\p{M}]+/gu;
 /** A run that is one word as it stands: nearly all are. */
 const PLAIN = /^(?:[A-Za-z]?[a-z\d]*|[A-Z]+)$/;
-/** Scripts that are written without spaces, and Hangul, where a word and its particles are one run. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-/** Where a name in camelCase has a new word, and where a script without spaces begins or ends. */
-const BORDER = new RegExp(
-  String.raw`(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=U)(?!U)|(?<!U)(?=U)`.replaceAll(
-    'U',
-    UNSPACED.source,
-  ),
-  'u',
-);
+// What a pattern has of Unicode's properties is looked up where it is made. So that is done by the first search, and not by
+// each start.
+
+/** Returns what finds runs of letters and numbers. */
+function ofRuns(): RegExp {
+  return /[\p{L}\p{N}\p{M}]+/gu;
+}
+
+/** Patterns for runs that are no plain words. */
+interface Scripts {
+  /** Scripts that are written without spaces, and Hangul, where a word and its particles are one run. */
+  unspaced: RegExp;
+  /** Where a name in camelCase has a new word, and where a script without spaces begins or ends. */
+  border: RegExp;
+}
+
+let made: Scripts | undefined;
+
+function scripts(): Scripts {
+  if (made !== undefined) return made;
+  const unspaced =
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+  const camel = String.raw`(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})`;
+  const ends = '(?<=U)(?!U)|(?<!U)(?=U)'.replaceAll('U', unspaced.source);
+  made = { unspaced, border: new RegExp(`${camel}|${ends}`, 'u') };
+  return made;
+}
 
 /** Yields the runs of letters and numbers in TEXT, with where they begin. */
 export function* runs(text: string): Generator<{ run: string; index: number }> {
-  for (const { 0: run, index } of text.matchAll(RUN)) {
+  for (const { 0: run, index } of text.matchAll(ofRuns())) {
     if (PLAIN.test(run) || /[\p{L}\p{N}]/u.test(run)) yield { run, index };
   }
 }
@@ -32,7 +47,7 @@ export function* runs(text: string): Generator<{ run: string; index: number }> {
  *  each two characters that follow each other are a word too. */
 export function words(text: string): string[] {
   const found: string[] = [];
-  for (const run of text.match(RUN) ?? []) {
+  for (const run of text.match(ofRuns()) ?? []) {
     if (PLAIN.test(run)) found.push(run.toLowerCase());
     else found.push(...wordsOfRun(run));
   }
@@ -43,8 +58,9 @@ export function words(text: string): string[] {
 function wordsOfRun(written: string): string[] {
   const run = written.replace(/^\p{M}+/u, '').normalize('NFKC');
   if (run === '') return [];
-  const parts = run.split(BORDER).map((part) => part.toLowerCase());
-  const pairs = parts.filter((part) => UNSPACED.test(part)).flatMap(pairsOf);
+  const { unspaced, border } = scripts();
+  const parts = run.split(border).map((part) => part.toLowerCase());
+  const pairs = parts.filter((part) => unspaced.test(part)).flatMap(pairsOf);
   const wholes = new Set([run.toLowerCase(), written.toLowerCase()]);
   return [...wholes, ...(parts.length > 1 ? parts : []), ...pairs];
 }

@@ -38,7 +38,16 @@ export function isCompiled(options: AgentOptions): boolean {
   return namesIn(options.cacheFolder).some((name) => name.startsWith(fasl));
 }
 
-/** Returns what identifies the agent's source in FOLDER and those below: any change of it gives another. */
+/** What sourceDigest returned when the program was bundled; a source that is run as it stands has none. */
+declare const BUNDLED_AGENT: string | undefined;
+
+/** Returns what identifies the agent's source in FOLDER. A bundled program knows it: to read all of that would be a
+ *  tenth of its start. */
+export function agentDigest(folder: string): string {
+  return typeof BUNDLED_AGENT === 'string' ? BUNDLED_AGENT : sourceDigest(folder);
+}
+
+/** Returns a digest of the Lisp files in FOLDER and those below: any change of them gives another. */
 export function sourceDigest(folder: string): string {
   const hash = createHash('sha256');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -149,7 +158,7 @@ export function compiledAgent({
   cacheFolder,
   lispFolder,
 }: Pick<AgentOptions, 'cacheFolder' | 'lispFolder'>): string {
-  return join(cacheFolder, `agent-${sourceDigest(lispFolder)}`);
+  return join(cacheFolder, `agent-${agentDigest(lispFolder)}`);
 }
 
 /** Returns the value of CL_SOURCE_REGISTRY that puts ROOT before what the user has EXISTING. It is in the string

@@ -8,11 +8,11 @@ import { namesIn, removeLeftovers } from '../../leftovers.ts';
 import {
   type AgentOptions,
   agentCommand,
+  agentDigest,
   CANNOT_SAVE,
   compiledAgent,
   coreCommand,
   savingCommand,
-  sourceDigest,
 } from './agent.ts';
 import { type Cell, type Command, run } from './command.ts';
 
@@ -118,7 +118,7 @@ export function coreFile(
     const program = realpathSync(sbcl);
     const { size, mtimeMs } = statSync(program);
     const { SBCL_HOME, SBCL_CORE } = process.env;
-    const digest = sourceDigest(options.lispFolder);
+    const digest = agentDigest(options.lispFolder);
     const identity = [digest, program, size, mtimeMs, SBCL_HOME, SBCL_CORE, tableFor(options.heapMb)];
     const name = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
     return join(options.cacheFolder, `image-${name}.core`);
