@@ -18,6 +18,7 @@ import { Client } from './client.mjs';
  * @property {Contestant} warm with a cache that holds the core which a server makes after its first start
  * @property {Contestant | undefined} sandboxed the same in the sandbox, where there is bubblewrap
  * @property {() => { contestant: Contestant, remove: () => void }} cold with a cache of its own that is empty
+ * @property {string} place the folder of all this
  * @property {string} library the file of the package's library
  * @property {() => void} remove
  */
@@ -38,14 +39,14 @@ export async function setStage() {
   for (const part of ['dist', 'lisp', 'package.json']) {
     cpSync(join(PROJECT, part), join(stage, part), { recursive: true });
   }
-  await bundleFloor(join(stage, 'dist', 'floor.js'));
+  await bundleFloor(join(stage, 'dist', 'floor.mjs'));
   const ours = { script: join(stage, 'dist', 'live-lisp.js'), folder };
   const warm = withCache(ours, join(stage, 'cache'));
   await keepCore(ours);
   copyOwnCache(join(stage, 'cache', 'live-lisp'));
   await keepCore(warm);
   return {
-    floor: { script: join(stage, 'dist', 'floor.js'), folder },
+    floor: { script: join(stage, 'dist', 'floor.mjs'), folder },
     ours,
     warm,
     sandboxed: hasBubblewrap()
@@ -55,6 +56,7 @@ export async function setStage() {
       const cache = mkdtempSync(join(stage, 'cold-'));
       return { contestant: withCache(ours, cache), remove: () => removeFolder(cache) };
     },
+    place: stage,
     library: join(stage, 'dist', 'index.js'),
     remove: () => removeFolder(stage),
   };

@@ -143,7 +143,7 @@ function residentMegabytes(pid) {
  * Returns the ids of the processes that PID started.
  * @param {number} pid
  */
-function childrenOf(pid) {
+export function childrenOf(pid) {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
     .map(Number);
