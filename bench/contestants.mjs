@@ -39,14 +39,14 @@ export async function setStage() {
   for (const part of ['dist', 'lisp', 'package.json']) {
     cpSync(join(PROJECT, part), join(stage, part), { recursive: true });
   }
-  await bundleFloor(join(stage, 'dist', 'floor.mjs'));
+  await bundleFloor(join(stage, 'dist', 'floor.js'));
   const ours = { script: join(stage, 'dist', 'live-lisp.js'), folder };
   const warm = withCache(ours, join(stage, 'cache'));
   await keepCore(ours);
   copyOwnCache(join(stage, 'cache', 'live-lisp'));
   await keepCore(warm);
   return {
-    floor: { script: join(stage, 'dist', 'floor.mjs'), folder },
+    floor: { script: join(stage, 'dist', 'floor.js'), folder },
     ours,
     warm,
     sandboxed: hasBubblewrap()

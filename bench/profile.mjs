@@ -1,5 +1,5 @@
-// Decides how the CPU time of a server's processes is read from the system, and how that of its main thread is put down to the
-// parts of the program. The system counts; a profile of V8 only says which share each part has.
+// Decides how the CPU time of a server is read from the system, and put down to the parts of the program. The system
+// counts; a profile of V8 only says which share each part has.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -176,7 +176,7 @@ function partOf({ functionName, url, lineNumber }, above, sourceAt) {
   if (url === '') return above;
   if (url.endsWith('profiled.cjs')) return 'idle';
   if (url.startsWith('node:')) return nodePart(url);
-  if (url.endsWith('live-lisp.js')) return 'loading the code that V8 kept';
+  if (/\/(?:live-lisp|start)\.js$/.test(url)) return 'loading the code that V8 kept';
   const source = sourceAt(lineNumber);
   return ROOMS.find(([folder]) => source.includes(folder))?.[1] ?? 'what joins them';
 }

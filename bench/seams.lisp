@@ -1,5 +1,5 @@
-;;;; Decides how the CPU time of a call within the image is put down to its parts: each function of the agent
-;;;; that is a part notes what its thread had while it ran, without what the parts within it had.
+;;;; Decides how the CPU time of a call within the image is put down to its parts. Each is a function of the agent, which
+;;;; notes what its thread had while it ran, without what the parts within it had.
 
 (defpackage "LIVE-LISP.SEAMS" (:use "COMMON-LISP"))
 (in-package "LIVE-LISP.SEAMS")

@@ -101,8 +101,8 @@ export async function measureStartParts(stage, count) {
 }
 
 /**
- * Returns the same program as the built one, from code in the file CODE that tells of each line where it is from, and where
- * it writes a profile.
+ * Returns the built program once more, from code in the file CODE that tells of each line where it is from. The other file is
+ * for its profile.
  * @param {Stage} stage
  */
 async function readable({ warm, place }) {

@@ -10,7 +10,17 @@ export const BUNDLE = {
   banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
 };
 
-/** esbuild's options for CommonJS: Node loads that sooner than modules, and V8 takes kept code only for scripts. */
+/** esbuild's options for the entry: what it imports later is a file of its own, which an old Node never reads. */
+export const ENTRY_BUNDLE = {
+  ...COMMON,
+  format: 'esm',
+  target: 'node16',
+  splitting: true,
+  entryNames: 'live-lisp',
+  chunkNames: '[name]',
+};
+
+/** esbuild's options for a bundle that V8 compiles as a script, since it takes kept code only for those. */
 export const SCRIPT_BUNDLE = {
   ...COMMON,
   format: 'cjs',
@@ -22,6 +32,3 @@ export const SCRIPT_BUNDLE = {
     '@modelcontextprotocol/server/_shims': './src/server/sdk-shims.ts',
   },
 };
-
-/** esbuild's options for the entry, which an old Node reads too. */
-export const ENTRY_BUNDLE = { ...SCRIPT_BUNDLE, target: 'node16' };

@@ -1,8 +1,8 @@
-// Decides how the program is put together: its code in program.cjs, live-lisp.js, which loads that, and what both know
-// of the agent's source.
+// Decides how the program is put together: its code in program.cjs, start.js, which loads that, and live-lisp.js. The
+// code knows the agent's source.
 
 import { createHash } from 'node:crypto';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { BUNDLE, ENTRY_BUNDLE, SCRIPT_BUNDLE } from './bundle.mjs';
@@ -29,7 +29,7 @@ async function agentDigest() {
 
 /**
  * Returns OPTIONS of esbuild with the strings VALUES for names that the code declares.
- * @template {{ define: Record<string, string> }} Options
+ * @template {{ define?: Record<string, string> }} Options
  * @param {Options} options
  * @param {Record<string, string>} values
  */
@@ -38,9 +38,13 @@ function withValues(options, values) {
   return { ...options, absWorkingDir: PROJECT, define: { ...options.define, ...Object.fromEntries(texts) } };
 }
 
-/** Returns esbuild's options for a bundle that knows the agent's source. */
-export async function knowingAgent() {
-  return withValues(SCRIPT_BUNDLE, { BUNDLED_AGENT: await agentDigest() });
+/**
+ * Returns OPTIONS of esbuild for a bundle that knows the agent's source.
+ * @template {object} Options
+ * @param {Options} options
+ */
+export async function knowingAgent(options) {
+  return withValues(options, { BUNDLED_AGENT: await agentDigest() });
 }
 
 /**
@@ -52,11 +56,14 @@ export async function knowingAgent() {
  */
 export async function buildProgram(entry, folder, minify = true) {
   const program = join(folder, 'program.cjs');
-  await build({ ...(await knowingAgent()), minify, entryPoints: [entry], outfile: resolve(program) });
+  await build({
+    ...(await knowingAgent(SCRIPT_BUNDLE)),
+    minify,
+    entryPoints: [entry],
+    outfile: resolve(program),
+  });
   const identity = createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 16);
-  const file = join(folder, 'live-lisp.js');
   const loader = withValues(ENTRY_BUNDLE, { BUNDLE_IDENTITY: identity });
-  await build({ ...loader, minify, entryPoints: ['src/main.ts'], outfile: resolve(file) });
-  chmodSync(file, 0o755);
-  writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n');
+  await build({ ...loader, minify, entryPoints: ['src/main.ts'], outdir: resolve(folder) });
+  chmodSync(join(folder, 'live-lisp.js'), 0o755);
 }

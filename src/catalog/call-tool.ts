@@ -20,18 +20,15 @@ export const CALL_TOOL = {
 
 /** Returns the definition of call_tool as MCP lists it (S1.16). */
 export function callToolDefinition(): McpTool {
-  const title = 'Call tool';
   return {
     name: CALL_TOOL.name,
-    title,
     description:
       'Call any tool that search_tools finds, by its name and with its arguments. It checks, asks and answers as that tool does.',
     inputSchema: inputSchema(CALL_TOOL),
     annotations: {
-      title,
+      title: 'Call tool',
       readOnlyHint: false,
       destructiveHint: true,
-      idempotentHint: false,
       openWorldHint: true,
     },
     _meta: { 'anthropic/alwaysLoad': true },

@@ -6,16 +6,17 @@ import type { ToolMetadata } from './metadata.ts';
 interface Hints {
   readOnlyHint: boolean;
   destructiveHint: boolean;
-  idempotentHint: boolean;
+  /** Told where it says something: of what changes things, when it is true. */
+  idempotentHint?: true;
   openWorldHint: boolean;
 }
 
 /** A tool as MCP lists it. */
 export interface McpTool {
   name: string;
-  title?: string;
   description: string;
   inputSchema: { type: 'object'; [key: string]: unknown };
+  /** Its title stands here alone: clients that know another place look here too. */
   annotations?: { title: string } & Hints;
   _meta?: { [key: string]: unknown };
 }
@@ -29,10 +30,11 @@ const EFFECTS: Record<SafetyLevel, Effects> = {
 
 function hintsOf({ safetyLevel, effects }: ToolMetadata): Hints {
   const { destructive, idempotent, openWorld } = { ...EFFECTS[safetyLevel], ...effects };
+  const looks = safetyLevel === 'safe';
   return {
-    readOnlyHint: safetyLevel === 'safe',
+    readOnlyHint: looks,
     destructiveHint: destructive,
-    idempotentHint: idempotent,
+    ...(idempotent && !looks && { idempotentHint: true }),
     openWorldHint: openWorld,
   };
 }
@@ -49,7 +51,6 @@ export function toMCPTool(metadata: ToolMetadata): McpTool {
   };
   return {
     name,
-    title,
     description: metadata.fullDescription,
     inputSchema: metadata.inputSchema,
     annotations: { title, ...hintsOf(metadata) },

@@ -52,14 +52,12 @@ describe.each(ERAS)('in the %s era', (era) => {
     expect(await session.text('gives-seven')).toBe('seven');
     expect(await toolOf(session, 'gives_seven')).toEqual({
       name: 'gives_seven',
-      title: 'Gives seven',
       description: 'Give seven. At once.',
       inputSchema: { type: 'object', properties: {} },
       annotations: {
         title: 'Gives seven',
         readOnlyHint: false,
         destructiveHint: true,
-        idempotentHint: false,
         openWorldHint: true,
       },
       _meta: { 'live-lisp/declaredLevel': 'safe' },
@@ -182,7 +180,7 @@ describe('names', () => {
       ]);
       expect(await toolOf(session, 'eval_form')).toEqual(builtIn);
       expect(await toolOf(session, 'lisp_eval_form')).toMatchObject({
-        title: 'Lisp eval form',
+        annotations: { title: 'Lisp eval form' },
         description: 'Give my eval_form. At once.',
       });
       expect(await session.text('eval_form', { form: '(+ 1 2)' })).toBe('3');

@@ -25,7 +25,7 @@ const RANGE = [
   {
     name: 'limit',
     type: 'integer',
-    description: `How many lines to show at most (${LIMIT} when absent)`,
+    description: `Lines at most (default ${LIMIT})`,
     minimum: 1,
     maximum: 20_000,
   },

@@ -26,7 +26,7 @@ export const RESTARTS = {
   name: 'restarts',
   type: 'array',
   items: { type: 'string' },
-  description: 'Names of restarts to take where an error offers them, such as CONTINUE',
+  description: 'Restarts to take where an error offers them, such as CONTINUE',
 } as const;
 
 export const DEBUG_LEVEL = {

@@ -27,7 +27,7 @@ const INSPECT = {
       description: 'Names of parts that lead to the one to show, such as ["acceptor", "port"]',
     },
     PACKAGE,
-    { ...LIMIT, description: 'How many parts to show at most (20 when absent)' },
+    { ...LIMIT, description: 'Parts at most (default 20)' },
     OFFSET,
   ],
   required: ['value'],

@@ -24,7 +24,7 @@ const COMPARE_IMAGE = {
     { name: 'package', type: 'string', description: 'The names of this package, whichever file has them' },
     {
       ...LIMIT,
-      description: 'How many differences of each kind to list at most (20 when absent)',
+      description: 'Differences of each kind at most (default 20)',
     },
   ],
   categories: ['execution', 'introspection'],

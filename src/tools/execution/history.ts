@@ -21,7 +21,7 @@ const GET_REPL_HISTORY = {
     'List what eval_form evaluated in this workspace, newest first: input, values, output, error, package, time and duration. Includes evaluations by code, by servers beside this one, and from before a restart. Definitions from before a restart are not in the image any more.',
   parameters: [
     { name: 'containing', type: 'string', description: 'Only evaluations with this text in their input' },
-    { ...LIMIT, description: 'How many evaluations to list at most (20 when absent)' },
+    { ...LIMIT, description: 'Evaluations at most (default 20)' },
     { ...OFFSET, description: 'How many of the newest evaluations to leave out' },
   ],
   categories: ['execution'],

@@ -33,7 +33,7 @@ interface Showing {
   holds: Holds;
 }
 
-const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (600 when absent)` } as const;
+const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (default 600)` } as const;
 
 const LOAD_FILE = {
   name: 'load_file',

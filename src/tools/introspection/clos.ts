@@ -137,7 +137,7 @@ const CLASS_HIERARCHY = {
     {
       name: 'depth',
       type: 'integer',
-      description: 'How many levels of subclasses to show (all when absent)',
+      description: 'Levels of subclasses at most (default: all)',
       minimum: 1,
     },
     LIMIT,

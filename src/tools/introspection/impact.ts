@@ -42,7 +42,7 @@ const IMPACT_OF_CHANGE = {
     {
       name: 'limit',
       type: 'integer',
-      description: 'How many of each kind to list at most (30 when absent)',
+      description: 'Of each kind at most (default 30)',
       minimum: 1,
       maximum: 1000,
     },

@@ -153,7 +153,7 @@ const DESCRIBE_SYMBOL = {
     NAMES,
     {
       ...LIMIT,
-      description: `Of a generic function: how many methods to list at most (${METHODS} when absent)`,
+      description: `Of a generic function: methods at most (default ${METHODS})`,
     },
     { ...OFFSET, description: 'Of a generic function: how many methods to leave out at the beginning' },
   ],

@@ -30,7 +30,7 @@ const GET_AUDIT_LOG = {
       type: 'string',
       description: 'Only calls from this time on, such as 2026-11-21 or 2026-11-21T12:00:00Z',
     },
-    { ...LIMIT, description: 'How many calls to list at most (20 when absent)' },
+    { ...LIMIT, description: 'Calls at most (default 20)' },
     OFFSET,
   ],
   categories: ['settings'],

@@ -44,7 +44,7 @@ const RUN_TESTS = {
       description: 'After a test that hangs, or ends thread or image, go on with the others',
     },
     { name: 'seed', type: 'integer', description: 'Makes random numbers repeat', minimum: 0 },
-    { name: 'limit', type: 'integer', description: 'Failures to tell (20 when absent)', minimum: 1 },
+    { name: 'limit', type: 'integer', description: 'Failures at most (default 20)', minimum: 1 },
     {
       name: 'edits',
       type: 'array',
@@ -58,7 +58,7 @@ const RUN_TESTS = {
       description: 'Forms to evaluate afterwards',
     },
     ON_ERROR,
-    { ...TIMEOUT, description: 'Seconds after which a run is interrupted (600 when absent)' },
+    { ...TIMEOUT, description: 'Seconds until a run is interrupted (default 600)' },
   ],
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'cautious',
