@@ -20,7 +20,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 
 const TICKS_PER_SECOND = 100;
-const PROFILED = join(import.meta.dirname, 'profiled.cjs');
+const PROFILED = join(import.meta.dirname, 'profiled.mjs');
 
 /**
  * Returns the milliseconds of CPU that the process PID has had, all its threads, and which it has ended.
@@ -70,7 +70,7 @@ export function countsCpu() {
  * @returns {import('./client.mjs').Contestant}
  */
 export function profiled(contestant, file) {
-  const env = { NODE_OPTIONS: `--require ${PROFILED}`, LIVE_LISP_BENCH_PROFILE: file };
+  const env = { NODE_OPTIONS: `--import ${PROFILED}`, LIVE_LISP_BENCH_PROFILE: file };
   return { ...contestant, env: { ...contestant.env, ...env } };
 }
 
@@ -174,7 +174,8 @@ function partOf({ functionName, url, lineNumber }, above, sourceAt) {
   const own = OWN_NAMES.get(functionName);
   if (own !== undefined) return own;
   if (url === '') return above;
-  if (url.endsWith('profiled.cjs')) return 'idle';
+  // What takes the profile is none of the program.
+  if (url.endsWith('profiled.mjs') || url === 'node:inspector') return 'idle';
   if (url.startsWith('node:')) return nodePart(url);
   if (/\/(?:live-lisp|start)\.js$/.test(url)) return 'loading the code that V8 kept';
   const source = sourceAt(lineNumber);

@@ -74,7 +74,7 @@ export async function measureSeams(stage, count) {
 export async function measureStartParts(stage, count) {
   if (!countsCpu()) return undefined;
   const { contestant, code, file } = await readable(stage);
-  const alone = { script: join(HERE, 'alone.cjs'), folder: contestant.folder };
+  const alone = { script: join(HERE, 'alone.mjs'), folder: contestant.folder };
   const profiles = [];
   /** @type {Record<string, number[]>} */
   const cpu = { floor: [], ours: [], alone: [] };

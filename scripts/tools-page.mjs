@@ -41,7 +41,9 @@ export function toolsPage(levels, answered) {
   const sections = answered.map(({ tool, found, examples }) => {
     const { category, complexity, tokenCost } = found;
     const cost = `${tokenCost.min} to ${tokenCost.max} tokens`;
-    const facts = [tool.annotations.title, levelOf(tool.name, levels), category, complexity, cost].join(' · ');
+    const facts = [tool.annotations.title, levelOf(tool.name, levels), category, complexity, cost].join(
+      ' · ',
+    );
     const calls = examples.map(({ args, text }) => callText({ tool: tool.name, args }, stable(text)));
     return toolSection(tool, facts, calls);
   });

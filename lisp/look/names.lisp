@@ -138,11 +138,15 @@ symbol (S3.4, S3.5). Where nobody named a package, the answer says when the sess
       (and (known :type :expander symbol) t)
       (sb-ext:valid-type-specifier-p symbol)))
 
+(defun other-natures (symbol)
+  "Return what SYMBOL names that cannot be called."
+  (append (and (classp symbol) '("CLASS"))
+          (and (variable-kind symbol) '("VARIABLE"))))
+
 (defun natures (symbol)
   "Return all that SYMBOL names, the label of S0 first (C15)."
-  (remove nil (list (callable-nature symbol)
-                    (and (classp symbol) "CLASS")
-                    (and (variable-kind symbol) "VARIABLE"))))
+  (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
+    (if callable (cons callable others) others)))
 
 (defun names-something-p (symbol)
   "True when SYMBOL names anything at all."
@@ -152,4 +156,4 @@ symbol (S3.4, S3.5). Where nobody named a package, the answer says when the sess
 
 (defun label (symbol)
   "Return the one label of SYMBOL that lists show (C15)."
-  (or (first (natures symbol)) "SYMBOL"))
+  (or (callable-nature symbol) (first (other-natures symbol)) "SYMBOL"))

@@ -3,9 +3,8 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Names as octets: UTF-8 of the characters folded by CHAR-DOWNCASE. Whatever
-;;; CHAR-EQUAL takes for each other is folded to the same octets. 255 never occurs in
-;;; UTF-8, so it separates names.
+;;; Names as octets: UTF-8 of the characters folded by CHAR-DOWNCASE. Whatever CHAR-EQUAL takes for each other is folded to
+;;; the same octets. 255 never occurs in UTF-8, so it separates names.
 
 (defun put-folded (string buffer)
   "Append STRING to BUFFER as folded UTF-8; lone surrogates are characters as any other."
@@ -243,8 +242,9 @@ such."
   "Return SYMBOLS, which are in the order of their names, each once and with those of one name in the order of their
 packages. The index does not notice when a symbol changes its home or a package its name."
   (loop while symbols
-        append (let* ((name (symbol-name (first symbols)))
-                      (end (member-if-not (lambda (symbol) (string= name (symbol-name symbol))) symbols))
+        append (let* ((name (symbol-name (first symbols))) (size (length name))
+                      (end (member-if-not (lambda (other) (and (= size (length other)) (string= name other)))
+                                          (rest symbols) :key #'symbol-name))
                       (namesakes (ldiff symbols end)))
                  (setf symbols end)
                  (if (rest namesakes) (sort (remove-duplicates namesakes) #'symbol-before-p) namesakes))))

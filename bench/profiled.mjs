@@ -1,8 +1,8 @@
 // Loaded into a server that is measured: V8 notes from the beginning where its main thread is. SIGUSR2 has it write what
 // it noted since the last time to the file that LIVE_LISP_BENCH_PROFILE names.
 
-const { renameSync, writeFileSync } = require('node:fs');
-const { Session } = require('node:inspector');
+import { renameSync, writeFileSync } from 'node:fs';
+import { Session } from 'node:inspector';
 
 const file = process.env.LIVE_LISP_BENCH_PROFILE;
 const INTERVAL_US = 100;
