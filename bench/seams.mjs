@@ -48,15 +48,14 @@ export async function measureSeams(stage, count) {
     await takeProfile(watched.pid, file);
     await evaluate(watched, count);
     const shares = sharesOf([await takeProfile(watched.pid, file)], code);
-    const inImage = await imageParts(watched, count);
-    const known = inImage.reduce((sum, [, time]) => sum + time, 0);
+    const inImage = await sharesInImage(watched, count);
     const rows = [
       ...named('Node', [...rowsOf(shares, main), ['other threads of Node', node - main]]),
-      ...named('SBCL', [...inImage, ['threads begin and end, garbage, all else', sbcl - known]]),
+      ...named('SBCL', rowsOf(inImage, sbcl)),
     ];
     return {
       title: 'One evaluation, part by part',
-      note: `CPU time of both processes for a warm \`eval_form\` of \`(+ 1 2)\`, the mean of ${count} calls, as the system counts it. What of it each part of Node’s main thread has says a profile of V8 that is taken of further calls. In SBCL the functions of the agent note what their threads had, which itself takes up to a microsecond each.`,
+      note: `CPU time of both processes for a warm \`eval_form\` of \`(+ 1 2)\`, the mean of ${count} calls, as the system counts it. Further calls say which share each part has: of Node’s main thread by a profile of V8, in SBCL by functions of the agent that note what their threads had. Where others use the machine too, a profile gives more to what waits for the system.`,
       figures: [],
       shares: tableOf(rows, 'µs', 1000),
     };
@@ -143,20 +142,26 @@ async function evaluate(client, count) {
 }
 
 /**
- * Returns the milliseconds of CPU that each part in the image of CLIENT has of a call, of COUNT calls.
+ * Returns the share that each part has of the CPU time of the image of CLIENT, in COUNT calls.
  * @param {Client} client
  * @param {number} count
- * @returns {Promise<Row[]>}
  */
-async function imageParts(client, count) {
+async function sharesInImage(client, count) {
   const functions = SEAMS.map(([, room, name]) => `("LIVE-LISP.${room}" "${name}")`).join(' ');
+  const [image = -1] = childrenOf(client.pid);
   await client.call('load_file', { path: join(HERE, 'seams.lisp') });
   await client.call('eval_form', { form: `(live-lisp.seams::watch-seams '(${functions}))` });
   await evaluate(client, count / 10);
   await timeInImage(client, '(live-lisp.seams::take-seams)');
+  const before = processCpu(image);
   await evaluate(client, count);
+  const whole = processCpu(image) - before;
   const times = await timeInImage(client, '(live-lisp.seams::take-seams)');
-  return SEAMS.map(([part = ''], index) => [part, (times[index] ?? 0) / count]);
+  const known = times.reduce((sum, time) => sum + time, 0);
+  return new Map([
+    ...SEAMS.map(([part = ''], index) => /** @type {const} */ ([part, (times[index] ?? 0) / whole])),
+    ['threads begin and end, garbage, all else', Math.max(0, whole - known) / whole],
+  ]);
 }
 
 /**
