@@ -224,9 +224,13 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
   if (value?.missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
   const similar = nearest(value.missing, value.known ?? []);
   const hint = similar.length > 0 ? `Similar names: ${similar.join(', ')}.` : 'No system has a similar name.';
+  const headline =
+    value.neededBy === undefined
+      ? `System ${value.missing} not found by ASDF.`
+      : `System ${value.system} was not loaded: ${value.neededBy} needs ${value.missing}, which ASDF does not find.`;
   return {
     data: value,
-    text: `System ${value.missing} not found by ASDF. ${hint} It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`,
+    text: `${headline} ${hint} It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`,
     failed: true,
   };
 }
