@@ -65,7 +65,7 @@ export class Approvals {
     while (answer.kind === 'next') {
       const { id, form } = answer;
       const result = await send(form, questions.seconds * 1000);
-      if (result === undefined) {
+      if (result === undefined || !questions.waits(id)) {
         questions.expire(id);
         throw new CallError(question.late);
       }
