@@ -21,7 +21,7 @@ export function decisionForm(
 ): ElicitRequestFormParams {
   const { tool, preview } = question;
   const offered = choices(question, session);
-  const lasting = `${APPROVE_FOR_SESSION}: ${tool.allowedAs ?? tool.name}${filesText(preview)} without asking again`;
+  const lasting = `for this session: ${tool.allowedAs ?? tool.name}${filesText(preview)}`;
   return {
     message: messageFor(question, file),
     requestedSchema: {
@@ -101,5 +101,5 @@ function filesText({ place, otherPlaces = [] }: PlacesOf): string {
     const kind = visibleName(extensionOf(each));
     return `*${kind} files directly in ${folder === '.' ? 'the workspace root' : visibleName(folder) || '/'}`;
   });
-  return ` for ${[...new Set(kinds)].join(', ')}`;
+  return ` of ${[...new Set(kinds)].join(', ')}`;
 }

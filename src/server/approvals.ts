@@ -51,9 +51,16 @@ export class Approvals {
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns the request to a client of the modern era that asks a human QUESTION, which came of the call of NAME with ARGS. */
-  async ask(question: OpenQuestion, name: string, args: unknown): Promise<InputRequiredResult> {
-    return this.#request(this.#begin(question, subjectOf(name, args)));
+  /** Returns the request to a client of the modern era that asks a human QUESTION, which came of the call of NAME with
+   *  ARGS. ARRANGE makes of the form what the client is sent. */
+  async ask(
+    question: OpenQuestion,
+    name: string,
+    args: unknown,
+    arrange: (form: ElicitRequestFormParams) => ElicitRequestFormParams,
+  ): Promise<InputRequiredResult> {
+    const { form, id } = this.#begin(question, subjectOf(name, args));
+    return this.#request({ form: arrange(form), id });
   }
 
   /** Asks a human QUESTION by SEND, as clients of the legacy era are asked, and resolves with what they said. Throws a

@@ -4,6 +4,7 @@
 import {
   type CallToolResult,
   CLIENT_INFO_META_KEY,
+  type ElicitRequestFormParams,
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
@@ -16,7 +17,9 @@ export interface Quirk {
   seenIn: string;
   reason: string;
   /** Returns what this client gets in place of RESULT. */
-  adapt: (result: CallToolResult) => CallToolResult;
+  adapt?: (result: CallToolResult) => CallToolResult;
+  /** Returns the question that its human is asked in place of FORM. */
+  arrange?: (form: ElicitRequestFormParams) => ElicitRequestFormParams;
 }
 
 /** All of them. */
@@ -28,19 +31,47 @@ export const QUIRKS: readonly Quirk[] = [
       'Its McpComplianceTransport takes the first text for JSON and puts that into structuredContent, when there is none. Its client then refuses whatever is no object, so its model gets an error in place of 3 or "a". It shows its model the texts, not the structure.',
     adapt: withTextsAsStructure,
   },
+  {
+    client: 'claude-code',
+    seenIn: '2.1.330',
+    reason:
+      'Of a question in several lines it shows four, or three and how many more there are, each cut at the width of the terminal. A question in one line it wraps over as many. So its human gets all in one, with a sign where a line ends.',
+    arrange: inOneLine,
+  },
 ];
 
 /** Returns RESULT as the client of CONTEXT, which is connected to SERVER, can take it. */
 export function adaptedTo(server: Server, context: ServerContext, result: CallToolResult): CallToolResult {
+  return quirkOf(server, context)?.adapt?.(result) ?? result;
+}
+
+/** Returns FORM as the client of CONTEXT, which is connected to SERVER, shows the most of it. */
+export function arrangedFor(
+  server: Server,
+  context: ServerContext,
+  form: ElicitRequestFormParams,
+): ElicitRequestFormParams {
+  return quirkOf(server, context)?.arrange?.(form) ?? form;
+}
+
+function quirkOf(server: Server, context: ServerContext): Quirk | undefined {
   const name = clientName(server, context);
-  const quirk = QUIRKS.find(({ client }) => name.startsWith(client));
-  return quirk === undefined ? result : quirk.adapt(result);
+  return QUIRKS.find(({ client }) => name.startsWith(client));
 }
 
 /** Returns what the client of CONTEXT calls itself, in either era of the protocol. */
 function clientName(server: Server, context: ServerContext): string {
   const envelope = context.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');
+}
+
+/** Stands where a line ends; one in the text of a line is shown as its code, so that it ends none. */
+const LINE_END = '\u23ce';
+
+/** Returns FORM with its message in one line. */
+function inOneLine(form: ElicitRequestFormParams): ElicitRequestFormParams {
+  const lines = form.message.replaceAll(LINE_END, '<U+23CE>').split('\n');
+  return { ...form, message: lines.join(` ${LINE_END} `) };
 }
 
 /** Returns RESULT, with its texts as structure too when the first is JSON and no object. */

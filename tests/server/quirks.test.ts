@@ -61,6 +61,38 @@ async function structuresOf(session: Session, structures: unknown[]): Promise<un
   return found;
 }
 
+describe.each(ERAS)('Claude Code in the %s era', (era) => {
+  const FORM = '(list "\u23ce"\n      2)\n\n(list 3)';
+  const LINES = [
+    'Approve eval_form (cautious)?',
+    'FILE',
+    'form: | (list "\u23ce"',
+    '|       2)',
+    '| ',
+    '| (list 3)',
+  ];
+  const IN_ONE = LINES.join('\n').replace('\u23ce', '<U+23CE>').replaceAll('\n', ' \u23ce ');
+
+  test.each([
+    ['gets a question in one line, as it cuts others', 'claude-code', IN_ONE],
+    ['alone does', 'another-claude-code', LINES.join('\n')],
+  ])('%s', async (_, clientName, expected) => {
+    const questions: string[] = [];
+    const session = await startSession({
+      era,
+      clientName,
+      args: ['--ask', 'cautious'],
+      onQuestion: ({ message }) => {
+        questions.push(message.replace(/Whole preview: \S+/, 'FILE'));
+        return { action: 'accept', content: { decision: 'approve' } };
+      },
+    });
+    expect(await session.eval(FORM)).toContain('[2] (3)');
+    expect(questions).toEqual([expected]);
+    await session.close();
+  });
+});
+
 describe.each(ERAS)('Gemini CLI in the %s era', (era) => {
   test('its model gets answers that are JSON, with the notices', async () => {
     const { session, structures } = await geminiSession(era, 'gemini-cli-mcp-client');
