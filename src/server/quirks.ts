@@ -18,9 +18,18 @@ export interface Quirk {
   reason: string;
   /** Returns what this client gets in place of RESULT. */
   adapt?: (result: CallToolResult) => CallToolResult;
-  /** Returns the question that its human is asked in place of FORM. */
-  arrange?: (form: ElicitRequestFormParams) => ElicitRequestFormParams;
+  manner?: Manner;
 }
+
+/** How a client shows a question. */
+export interface Manner {
+  /** Returns what it is sent in place of FORM. */
+  arrange: (form: ElicitRequestFormParams) => ElicitRequestFormParams;
+  /** Returns whether its human sees all of MESSAGE, as far as that can be known. */
+  showsAll: (message: string) => boolean;
+}
+
+const PLAIN: Manner = { arrange: (form) => form, showsAll: () => true };
 
 /** All of them. */
 export const QUIRKS: readonly Quirk[] = [
@@ -36,7 +45,7 @@ export const QUIRKS: readonly Quirk[] = [
     seenIn: '2.1.330',
     reason:
       'Of a question in several lines it shows four, or three and how many more there are, each cut at the width of the terminal. A question in one line it wraps over as many. So its human gets all in one, with a sign where a line ends.',
-    arrange: inOneLine,
+    manner: { arrange: inOneLine, showsAll: fitsInRows },
   },
 ];
 
@@ -45,13 +54,9 @@ export function adaptedTo(server: Server, context: ServerContext, result: CallTo
   return quirkOf(server, context)?.adapt?.(result) ?? result;
 }
 
-/** Returns FORM as the client of CONTEXT, which is connected to SERVER, shows the most of it. */
-export function arrangedFor(
-  server: Server,
-  context: ServerContext,
-  form: ElicitRequestFormParams,
-): ElicitRequestFormParams {
-  return quirkOf(server, context)?.arrange?.(form) ?? form;
+/** Returns how the client of CONTEXT, which is connected to SERVER, shows a question. */
+export function mannerOf(server: Server, context: ServerContext): Manner {
+  return quirkOf(server, context)?.manner ?? PLAIN;
 }
 
 function quirkOf(server: Server, context: ServerContext): Quirk | undefined {
@@ -70,8 +75,37 @@ const LINE_END = '\u23ce';
 
 /** Returns FORM with its message in one line. */
 function inOneLine(form: ElicitRequestFormParams): ElicitRequestFormParams {
-  const lines = form.message.replaceAll(LINE_END, '<U+23CE>').split('\n');
-  return { ...form, message: lines.join(` ${LINE_END} `) };
+  return { ...form, message: oneLine(form.message) };
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(LINE_END, '<U+23CE>').replaceAll('\n', ` ${LINE_END} `);
+}
+
+/** What Claude Code shows of a line in a terminal of 80 columns. */
+const ROWS = 4;
+const COLUMNS = 74;
+
+/** Returns whether MESSAGE in one line, wrapped between words, fits into these. */
+function fitsInRows(message: string): boolean {
+  let rows = 1;
+  let column = 0;
+  for (const word of oneLine(message).split(' ')) {
+    const width = widthOf(word);
+    if (column > 0 && column + 1 + width > COLUMNS) {
+      rows += 1;
+      column = 0;
+    }
+    column += width + (column > 0 ? 1 : 0);
+    rows += Math.floor(Math.max(0, column - 1) / COLUMNS);
+    column = column > COLUMNS ? ((column - 1) % COLUMNS) + 1 : column;
+  }
+  return rows <= ROWS;
+}
+
+/** Returns how many columns WORD takes; letters of other than alphabets can take two. */
+function widthOf(word: string): number {
+  return [...word].reduce((width, letter) => width + (letter < '\u2e80' ? 1 : 2), 0);
 }
 
 /** Returns RESULT, with its texts as structure too when the first is JSON and no object. */

@@ -2,7 +2,6 @@
 
 import {
   type CallToolResult,
-  type ElicitRequestFormParams,
   type InputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
@@ -21,7 +20,7 @@ import type { CallContext } from '../kernel/tool.ts';
 import { type Approvals, canAsk, isModern, sender } from './approvals.ts';
 import { identity, signed } from './identity.ts';
 import { instructions } from './instructions.ts';
-import { adaptedTo, arrangedFor } from './quirks.ts';
+import { adaptedTo, mannerOf } from './quirks.ts';
 
 export interface ServerOptions {
   registry: ToolRegistry;
@@ -108,7 +107,6 @@ async function performCall(
   const asks = canAsk(server, context);
   const { call, ended } = callContext(context);
   const execute = (verdict?: Verdict) => executor.execute(name, args, { ...call, canAsk: asks }, verdict);
-  const arrange = (form: ElicitRequestFormParams) => arrangedFor(server, context, form);
   const told = (outcome: Outcome) => signed(adaptedTo(server, context, toResult(outcome)), context, version);
   try {
     const verdict = await approvals.verdict(name, args, context);
@@ -116,11 +114,10 @@ async function performCall(
     const outcome = await execute(verdict);
     const question = outcome.success ? undefined : outcome.question;
     if (question === undefined || !asks) return told(outcome);
-    if (isModern(context)) return await approvals.ask(question, name, args, arrange);
+    const manner = mannerOf(server, context);
+    if (isModern(context)) return await approvals.ask(question, name, args, manner);
     const send = sender(server, context);
-    const said = await approvals.askBySending(question, name, args, (form, milliseconds) =>
-      send(arrange(form), milliseconds),
-    );
+    const said = await approvals.askBySending(question, name, args, { manner, send });
     return told(await execute(said));
   } catch (error) {
     return errorResult(error);

@@ -93,6 +93,35 @@ describe.each(ERAS)('Claude Code in the %s era', (era) => {
   });
 });
 
+describe.each(ERAS)('an approval for the session in the %s era', (era) => {
+  const SHORT = `"${'two words '.repeat(5)}"`;
+  const LONG = `"${'two words '.repeat(30)}"`;
+  const WIDE = `"${'\u6f22\u5b57 '.repeat(40)}"`;
+
+  test.each([
+    ['claude-code', 'what it shows whole', SHORT, true],
+    ['claude-code', 'what it shows a part of', LONG, false],
+    ['claude-code', 'a word that it shows a part of', LONG.replaceAll(' ', ''), false],
+    ['claude-code', 'wide letters that it shows a part of', WIDE, false],
+    ['another-claude-code', 'what is shown whole', LONG, true],
+  ])('is offered by %s for %s: %s', async (clientName, _, form, offered) => {
+    const choices: unknown[] = [];
+    const session = await startSession({
+      era,
+      clientName,
+      args: ['--ask', 'cautious'],
+      onQuestion: ({ requestedSchema }) => {
+        choices.push(requestedSchema.properties['decision']);
+        return { action: 'accept', content: { decision: 'approve' } };
+      },
+    });
+    await session.eval(form);
+    const all = ['approve', ...(offered ? ['approve for this session'] : []), 'approve with changes', 'deny'];
+    expect(choices).toMatchObject([{ enum: all }]);
+    await session.close();
+  });
+});
+
 describe.each(ERAS)('Gemini CLI in the %s era', (era) => {
   test('its model gets answers that are JSON, with the notices', async () => {
     const { session, structures } = await geminiSession(era, 'gemini-cli-mcp-client');
