@@ -5,8 +5,9 @@ import { CallError } from '../../src/errors.ts';
 import type { OpenQuestion } from '../../src/kernel/approval.ts';
 import { OpenQuestions } from '../../src/kernel/questions.ts';
 import { shown } from '../../src/kernel/shown.ts';
-import { Approvals } from '../../src/server/approvals.ts';
+import { Approvals, type Send } from '../../src/server/approvals.ts';
 import { PreviewFiles } from '../../src/server/preview-files.ts';
+import type { Manner } from '../../src/server/quirks.ts';
 import { probe } from '../contracts/tools.ts';
 import { temporaryFolder } from '../harness.ts';
 
@@ -69,10 +70,12 @@ test('C29 one whose time is over waits no more, also where its timer is late; th
 test('C29 an answer by a client of the legacy era that comes too late is told as that, also where the timer is late', async () => {
   const files = new PreviewFiles(folder.path, 0.9);
   const approvals = new Approvals({ questions: new OpenQuestions(0.9), files, session: true });
-  const asked = approvals.askBySending(question('a'), 'probe', {}, async () => {
+  const send: Send = async () => {
     vi.setSystemTime(Date.now() + 900);
     return { action: 'accept', content: { decision: 'approve' } };
-  });
+  };
+  const manner: Manner = { arrange: (form) => form, showsAll: () => true };
+  const asked = approvals.askBySending(question('a'), 'probe', {}, { manner, send });
   await expect(asked).rejects.toThrow(new CallError('too late'));
 });
 
