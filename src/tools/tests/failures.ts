@@ -131,9 +131,9 @@ function failureText({ form, check, expected, got, text, type, condition }: Test
   const came = signalled ? ` signalled ${signalled}` : ' failed';
   const checked = check && (got === undefined ? `${check}${came}` : `${check}: got ${got}`);
   const parts = [
-    [text, checked].filter(Boolean).join(': ') || evaluated,
+    [text, checked || (text === undefined || got !== undefined ? evaluated : '')].filter(Boolean).join(': '),
     ...(expected === undefined ? [] : [`wanted ${expected}`]),
-    ...(text !== undefined && check === undefined && signalled ? [signalled] : []),
+    ...(text !== undefined && check === undefined && got === undefined && signalled ? [signalled] : []),
   ];
   return parts.filter((part) => part !== '').join(', ');
 }
