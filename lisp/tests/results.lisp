@@ -5,13 +5,13 @@
 (defparameter *noted-failures* 200 "How many failures of a run are told in full; the others are counted.")
 (defparameter *noted-in-test* 20 "How many failures of one test are.")
 
-(defstruct (result (:constructor make-result (framework name text)))
+(defstruct (result (:constructor make-result (framework name text &optional (systems *tested-systems*))))
   "What came of a test. FRAMEWORK is the name of its framework, NAME what that calls it, TEXT the same as text. CHECKS are
 how many it made, FAILED how many of those failed, SKIPPED how many were left out. ERRORS are how many errors nobody
 expected, EXPECTED how many failures somebody did. FAILURES are JSON objects, newest first. LEFT is true when it did not come to
-its end. NOTES is for its framework. REACHED tells which of the definitions
+its end. SYSTEMS are the names of those whose tests ran, the innermost first. NOTES is for its framework. REACHED tells which of the definitions
 that are measured it ran, as REACHED-TEXT does."
-  framework name text
+  framework name text systems
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
   (failures '()) (output nil) (milliseconds 0) (left nil) (notes '()) (reached nil)
   (output-capture (make-capture 400 600)))
@@ -99,6 +99,7 @@ text, TEXT is what the framework says. CONDITION is what was signalled, and PLAC
                         (output-text (result-output-capture result)))
           "milliseconds" (result-milliseconds result)
           "left" (result-left result)
+          "systems" (result-systems result)
           "reached" (result-reached result)))
 
 (defun milliseconds-since (began)
