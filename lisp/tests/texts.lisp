@@ -63,9 +63,8 @@
              (> limit *part-characters*)
              ;; Neither a constant nor a template.
              (char= #\( (char text 0))
-             (consp form)
-             (<= (or (ignore-errors (list-length form)) 0) *form-parts*)
-             (null (cdr (last form))))
+             ;; It is NIL of a circle, and fails for what ends in an atom.
+             (<= (or (ignore-errors (list-length form)) most-positive-fixnum) *form-parts*))
         (format nil "(~{~A~^ ~})"
                 (loop for part in form
                       for share in (divided (- limit (length form) 1)
