@@ -68,7 +68,7 @@ test('a check is told with the values that its form does not say, once', async (
     '    got 2',
     '    got 3',
     '    (< n *limit* 2) was NIL.',
-    '    (< n *limit* 2) was NIL.',
+    '    1 more of this check',
     '  AN-ERROR checks.lisp:24: TOO-MUCH: WORD is too much.',
     "  A-NAME checks.lisp:25: (eq 'x (same 'y)): got y",
     "    (eq x 'x): got y",
