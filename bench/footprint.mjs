@@ -133,8 +133,11 @@ async function rested(contestant, tool, args) {
   return { own, children };
 }
 
-/** @param {number} pid */
-function residentMegabytes(pid) {
+/**
+ * Returns how much memory of the process PID is resident.
+ * @param {number} pid
+ */
+export function residentMegabytes(pid) {
   const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return (Number(match?.[1]) * 1024) / 1e6;
 }

@@ -2,6 +2,7 @@
 // without.
 
 import { connect } from './client.mjs';
+import { residentMegabytes } from './footprint.mjs';
 import { runRounds } from './rounds.mjs';
 import { compare } from './statistics.mjs';
 
@@ -13,6 +14,12 @@ const MEASURES = [
     title: 'the same, recorded by `observe`',
     unit: 'ms',
     goal: { of: 'p50', atMost: 6 },
+  },
+  {
+    id: 'million.memory',
+    title: 'what the server takes more while a million calls are recorded',
+    unit: 'MB',
+    goal: { of: 'p50', atMost: 5 },
   },
   { id: 'plain.work', title: 'a form that computes and makes lists', unit: 'ms' },
   {
@@ -36,6 +43,10 @@ const PROGRAM = `(defun observed-call (x) x)
 const CPU = (/** @type {string} */ body) =>
   `(let ((begun (get-internal-run-time))) ${body} (/ (- (get-internal-run-time) begun) 1000.0))`;
 const CALLS = CPU('(dotimes (i 10000) (observed-call i))');
+const MILLION = '(dotimes (i 1000000) (observed-call (list i "a string")))';
+const OBSERVED = { functions: ['observed-call'], limit: 1, package: 'live-lisp-user' };
+/** How often the memory of the server is looked at meanwhile. */
+const LOOK_MS = 10;
 const WORK = `(/ ${CPU('(dotimes (i 500) (observed-work))')} 500)`;
 const PROFILED =
   '(gethash "cpu" (call-tool "observe" :form "(observed-work)" :mode "cpu" :package "live-lisp-user"))';
@@ -53,10 +64,12 @@ export async function measureObserving(stage, rounds) {
     await client.call('eval_form', { form: PROGRAM, package: 'live-lisp-user' });
     const evaluated = async (/** @type {string} */ form) =>
       numberIn(await client.call('eval_form', { form, package: 'live-lisp-user' }));
-    const observed = { form: CALLS, functions: ['observed-call'], limit: 1, package: 'live-lisp-user' };
     const samples = await runRounds(rounds, [
       async () => ({ 'plain.calls': [await evaluated(CALLS)] }),
-      async () => ({ 'probed.calls': [numberIn(await client.call('observe', observed), 'Value: ')] }),
+      async () => ({
+        'probed.calls': [numberIn(await client.call('observe', { ...OBSERVED, form: CALLS }), 'Value: ')],
+      }),
+      async () => ({ 'million.memory': [await memoryGained(client)] }),
       async () => ({ 'plain.work': [await evaluated(WORK)] }),
       async () => ({ 'profiled.work': [await evaluated(PROFILED)] }),
       async () => ({ 'plain.tests': [await evaluated(TESTS(''))] }),
@@ -70,6 +83,20 @@ export async function measureObserving(stage, rounds) {
   } finally {
     await client.close();
   }
+}
+
+/**
+ * Returns how many MB of memory the server of CLIENT has gained at most while a million calls were recorded.
+ * @param {import('./client.mjs').Client} client
+ */
+async function memoryGained(client) {
+  const before = residentMegabytes(client.pid);
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, residentMegabytes(client.pid));
+  }, LOOK_MS);
+  await client.call('observe', { ...OBSERVED, form: MILLION }).finally(() => clearInterval(timer));
+  return Math.max(most, residentMegabytes(client.pid)) - before;
 }
 
 /**

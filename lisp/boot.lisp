@@ -17,7 +17,7 @@
     ("evaluate" "package" "evaluate" "systems" "scripts" "load" "undo" "compile" "expand" "check" "probe")
     ("debug" "package" "locks" "held" "leaving" "actions" "operations" "threads" "watch" "parts" "inspect")
     ("observe" "package" "recording" "probes" "calls" "types" "previous" "samples" "timing" "operation")
-    ("tests" "package" "plan" "frameworks" "measured" "coverage" "results" "fiveam" "rt" "fiasco" "stefil" "ptester" "xlunit" "parachute" "rove" "lift" "clunit" "lisp-unit2" "prove" "try" "operations")
+    ("tests" "package" "plan" "frameworks" "measured" "coverage" "texts" "difference" "results" "checks" "fiveam" "rt" "fiasco" "stefil" "ptester" "xlunit" "parachute" "rove" "lift" "clunit" "lisp-unit2" "prove" "try" "operations")
     ("tools" "package" "crossing" "call-tool" "tools" "registry" "schemas" "run-tool"))
   "The rooms of the agent, each with its files. A file uses only what stands before it.")
 

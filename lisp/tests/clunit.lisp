@@ -36,6 +36,13 @@
     (note-failure package "error" :condition (first arguments)))
   (apply original arguments))
 
+(defun clunit-said (check expected got)
+  "Return what is told of the form CHECK, which got GOT, as arguments for NOTE-FAILURE. EXPECTED is the form of what was wanted:
+CLUnit keeps no value of that."
+  (if (evident-p expected)
+      (compared check (evident-value expected) got)
+      (list :check check :got (value-text got))))
+
 (defun clunit-note (package condition)
   "Note CONDITION, the outcome of a check of PACKAGE."
   (flet ((value (name) (slot-value condition (home-symbol package name)))
@@ -43,10 +50,10 @@
     (cond ((of-class-p "ASSERTION-PASSED") (note-checks 1))
           ((of-class-p "ASSERTION-FAILED")
            (note-checks 1)
-           (apply #'note-failure package "failure" (compared (value "EXPRESSION") (value "EXPECTED") (value "RETURNED"))))
+           (apply #'note-failure package "failure" (clunit-said (value "EXPRESSION") (value "EXPECTED") (value "RETURNED"))))
           ((of-class-p "ASSERTION-FAIL-FORCED")
            (note-checks 1)
-           (note-failure package "failure" :text (ignore-errors (apply #'format nil (value "FORMAT-STRING") (value "ARGS"))))))))
+           (note-failure package "failure" :text (message-text (value "FORMAT-STRING") (value "ARGS")))))))
 
 (defun clunit-check (package original arguments)
   "Record the condition of ARGUMENTS by ORIGINAL of PACKAGE, and note it."

@@ -25,15 +25,14 @@
 (defun measured-paths (names root)
   "Return the paths of the files that are measured when the systems NAMES are tested. These are files of them and of what
 they need, below ROOT or beside their definitions. Without NAMES it is all loaded ones below ROOT. What only tests others
-is not measured."
+is not measured; where there is nothing else, the tests are in the files of the program, and all are."
   (let* ((systems (remove nil (mapcar #'system-of names)))
-         (folders (list* root (remove nil (mapcar #'folder-of systems)))))
-    (remove-if-not (lambda (path) (below-p path folders))
-                   (set-difference (if names
-                                       (paths-of (remove-duplicates (mapcan #'tested-with systems)) t)
-                                       (loaded-paths))
-                                   (paths-of (test-systems))
-                                   :test #'string=))))
+         (folders (list* root (remove nil (mapcar #'folder-of systems))))
+         (paths (remove-if-not (lambda (path) (below-p path folders))
+                               (if names
+                                   (paths-of (remove-duplicates (mapcan #'tested-with systems)) t)
+                                   (loaded-paths)))))
+    (or (set-difference paths (paths-of (test-systems)) :test #'string=) paths)))
 
 ;;; The forms of a file that can have definitions
 

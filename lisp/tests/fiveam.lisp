@@ -28,13 +28,14 @@ NOTE-FAILURE. What the author of the test says instead tells of no part of the f
                     (list :check check))))))
 
 (defun fiveam-fail (package original arguments)
-  "Have the check of ARGUMENTS fail by ORIGINAL of PACKAGE, and keep what it says meanwhile."
+  "Have the check of ARGUMENTS fail by ORIGINAL of PACKAGE, and keep what it says meanwhile. The message comes from here: a
+value can be one that is never printed to its end."
   (declare (ignore package))
   (destructuring-bind (check &optional control &rest more) arguments
-    (let ((*fiveam-failing* (if (and *result* (stringp control))
-                                (fiveam-said check control more)
-                                *fiveam-failing*)))
-      (apply original arguments))))
+    (if (and *result* (stringp control))
+        (let ((*fiveam-failing* (fiveam-said check control more)))
+          (funcall original check "~A" (message-text control more)))
+        (apply original arguments))))
 
 (defun fiveam-note (package object failed)
   "Note OBJECT, a result of PACKAGE. FAILED are arguments for NOTE-FAILURE."

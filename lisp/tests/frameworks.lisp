@@ -62,6 +62,8 @@ began, those that are left out too. UNSEEN are the names of systems of which non
 
 (defvar *run* nil "The run of tests that this thread is in, or NIL.")
 
+(defvar *tested-systems* '() "The names of the systems that ASDF is testing in this thread, the innermost first.")
+
 (sb-ext:defglobal **runs** 0 "How many runs there are now.")
 (sb-ext:defglobal **probed** '() "The functions with probes.")
 (sb-ext:defglobal **probes-lock** (sb-thread:make-mutex :name "live-lisp probes") "Held while these change.")
@@ -121,11 +123,15 @@ began, those that are left out too. UNSEEN are the names of systems of which non
 (defun perform-and-probe (original &rest arguments)
   "Call ORIGINAL, by which ASDF performs each action, with ARGUMENTS. Probe what it has loaded, and note systems whose tests
 were not seen."
-  (let ((seen (and *run* (run-seen *run*))))
-    (multiple-value-prog1 (apply original arguments)
-      (when *run*
-        (add-probes)
-        (note-unseen seen (first arguments) (second arguments))))))
+  (destructuring-bind (operation component) arguments
+    (let ((seen (and *run* (run-seen *run*)))
+          (*tested-systems* (if (and *run* (operation-p operation "TEST-OP"))
+                                (adjoin (component-name component) *tested-systems* :test #'equal)
+                                *tested-systems*)))
+      (multiple-value-prog1 (apply original arguments)
+        (when *run*
+          (add-probes)
+          (note-unseen seen operation component))))))
 
 (defun call-with-probes (function)
   "Call FUNCTION while the functions of frameworks tell of the tests that they run."

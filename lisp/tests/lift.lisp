@@ -24,6 +24,17 @@ them again."
     (call-leaving-errors (and *hold* (not (home-call package "ERROR-OKAY-P" (class-name (class-of suite)) case)))
                          (lambda () (apply original arguments)))))
 
+(defun lift-text (package condition)
+  "Return what CONDITION, of a check of PACKAGE that failed, says. What is long of two values in it is told by a part."
+  (let ((slots (and (home-type-p package "FAILED-COMPARISON-CONDITION" condition)
+                    (list (home-symbol package "FIRST-VALUE") (home-symbol package "SECOND-VALUE")))))
+    (flet ((put (values) (loop for slot in slots for value in values do (setf (slot-value condition slot) value))))
+      (let ((values (loop for slot in slots collect (slot-value condition slot))))
+        (multiple-value-bind (said path) (said-together values)
+          (put said)
+          (unwind-protect (at-path (report-text 600 condition) path)
+            (put values)))))))
+
 (defun lift-problem (package original arguments)
   "Have ORIGINAL of PACKAGE report the problem of ARGUMENTS, and note it."
   (let ((problem (apply original arguments)) (condition (fifth arguments)))
@@ -31,7 +42,7 @@ them again."
       (flet ((of-class-p (name) (home-type-p package name problem)))
         (cond ((of-class-p "EXPECTED-PROBLEM-MIXIN") (note-failure package "expected" :place nil))
               ((of-class-p "TEST-ERROR-MIXIN") (note-failure package "error" :condition condition))
-              (t (note-failure package "failure" :text (report-text 600 condition) :place nil)))))
+              (t (note-failure package "failure" :text (lift-text package condition) :place nil)))))
     problem))
 
 (defun lift-skipped (package original arguments)

@@ -11,7 +11,7 @@
              (note-checks 1)
              (apply #'note-failure package "failure"
                     (compared (home-call package "FORM" failure) (home-call package "EXPECTED" failure)
-                              (home-call package "ACTUAL" failure) #'values-text))))
+                              (home-call package "ACTUAL" failure) t))))
           ((not (typep condition 'error)))
           (*hold* (invoke-debugger condition))
           (t (note-checks 1)

@@ -73,7 +73,7 @@
 (defun test-system (name)
   "Have ASDF test the system NAME."
   (call-noting
-   (lambda ()
+   (lambda (&aux (*tested-systems* (list name)))
      (call-user-code (lambda () (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))
 
 (defun finish-run ()

@@ -34,7 +34,7 @@
     (if (and (home-type-p package "COMPARISON-RESULT" result) (slot-boundp result (home-symbol package "VALUE")))
         (list* :text (value "DESCRIPTION")
                (compared (value "EXPRESSION") (value "EXPECTED") (value "VALUE")
-                         (if (home-type-p package "MULTIPLE-VALUE-RESULT" result) #'values-text #'value-text)))
+                         (home-type-p package "MULTIPLE-VALUE-RESULT" result)))
         (list :text (ignore-errors (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)

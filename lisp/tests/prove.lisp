@@ -26,11 +26,12 @@
     (cond ((of-class-p "SKIPPED-TEST-REPORT") (incf (result-skipped *result*)))
           ((of-class-p "ERROR-TEST-REPORT") (note-failure package "error" :condition (value "GOT") :place place))
           ((of-class-p "FAILED-TEST-REPORT")
-           (note-failure package "failure"
-                         :place place
-                         :text (format nil "~@[~A: ~]= ~A, wanted ~:[~;not ~]~A"
-                                       (first (remove (result-name *result*) (list (value "DESCRIPTION")) :test #'equal))
-                                       (value-text (value "GOT")) (value "NOTP") (value-text (value "EXPECTED"))))))))
+           (multiple-value-bind (got wanted path) (two-texts (value "GOT") (value "EXPECTED"))
+             (note-failure package "failure"
+                           :place place
+                           :text (first (remove (result-name *result*) (list (value "DESCRIPTION")) :test #'equal))
+                           :got (at-path got path)
+                           :expected (format nil "~:[~;not ~]~A" (value "NOTP") wanted)))))))
 
 (defun prove-add-report (package original arguments)
   "Add the report of ARGUMENTS by ORIGINAL of PACKAGE, and note it when it is of a check."

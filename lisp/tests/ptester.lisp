@@ -13,8 +13,9 @@
         (apply #'note-failure package (if known-failure "expected" "failure") :place place
                (if signalled
                    (list :condition signalled)
-                   (list :expected (if multiple-values (values-text expected-result) (value-text expected-result))
-                         :got (values-text got))))))))
+                   (multiple-value-bind (got wanted path)
+                       (two-texts got (if multiple-values expected-result (list expected-result)) t)
+                     (list :expected wanted :got (at-path got path)))))))))
 
 (defun ptester-check (package original arguments)
   "Make the check of PACKAGE that ARGUMENTS describe by ORIGINAL, without its report, and note it."

@@ -5,44 +5,18 @@
 (defparameter *noted-failures* 200 "How many failures of a run are told in full; the others are counted.")
 (defparameter *noted-in-test* 20 "How many failures of one test are.")
 
-(defparameter *form-characters* 160 "Characters of a form that are told; its file has the rest.")
-
-(defstruct (result (:constructor make-result (framework name text)))
+(defstruct (result (:constructor make-result (framework name text &optional (systems *tested-systems*))))
   "What came of a test. FRAMEWORK is the name of its framework, NAME what that calls it, TEXT the same as text. CHECKS are
 how many it made, FAILED how many of those failed, SKIPPED how many were left out. ERRORS are how many errors nobody
 expected, EXPECTED how many failures somebody did. FAILURES are JSON objects, newest first. LEFT is true when it did not come to
-its end. NOTES is for its framework. REACHED tells which of the definitions
+its end. SYSTEMS are the names of those whose tests ran, the innermost first. NOTES is for its framework. REACHED tells which of the definitions
 that are measured it ran, as REACHED-TEXT does."
-  framework name text
+  framework name text systems
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
   (failures '()) (output nil) (milliseconds 0) (left nil) (notes '()) (reached nil)
   (output-capture (make-capture 400 600)))
 
 (defvar *result* nil "The result of the test that this thread runs, or NIL.")
-
-(defun test-text (name)
-  "Return NAME, of a test, as text by which it is found again."
-  (typecase name
-    (symbol (symbol-text name))
-    (string (shortened 200 (on-one-line name)))
-    (t (printing-briefly 200 name))))
-
-(defun home-of (name)
-  "Return the package in which what belongs to the test NAME is printed."
-  (or (and (symbolp name) (symbol-package name)) (usable-package *package*)))
-
-(defmacro with-brief-printing ((package) &body body)
-  "Evaluate BODY with printer settings for what tests tell, with names as in PACKAGE."
-  `(printing-plainly
-     (let ((*package* (usable-package ,package)) (*print-length* 30) (*print-level* 8) (*print-case* :downcase)
-           ;; For 'x in the place of (quote x).
-           (*print-pretty* t) (*print-right-margin* 10000) (*print-pprint-dispatch* **pretty-printers**))
-       ,@body)))
-
-(defun printing-briefly (limit object &optional (package *package*))
-  "Return OBJECT printed in at most LIMIT characters, with names as in PACKAGE."
-  (with-brief-printing (package)
-    (on-one-line (print-safely limit object))))
 
 ;;; Failures
 
@@ -79,79 +53,20 @@ text, TEXT is what the framework says. CONDITION is what was signalled, and PLAC
     (incf (run-noted *run*))
     (let ((home (home-of (result-name *result*))))
       (push (object "kind" kind
-                    "form" (and form-given (printing-briefly *form-characters* form home))
-                    "check" (and check-given (printing-briefly *form-characters* check home))
+                    "form" (and form-given (form-text form home))
+                    "check" (and check-given (form-text check home))
                     "expected" (and expected-given expected)
                     "got" (and got-given got)
-                    "text" (and text (shortened 600 (string-trim " " (on-one-line text))))
+                    "text" (and text (both-ends (string-trim " " (on-one-line text))))
                     "type" (and condition (type-name condition home))
                     "condition" (and condition
-                                     (let ((*package* home)) (shortened 400 (on-one-line (report-text 400 condition)))))
+                                     (let ((*package* home)) (both-ends (on-one-line (report-text 2000 condition)))))
                     "place" (and place (make-json-object place)))
             (result-failures *result*)))))
 
 (defun note-checks (count)
   "Note that the test that runs has made COUNT checks more."
   (incf (result-checks *result*) count))
-
-(defun value-text (value)
-  "Return VALUE, in the test that runs, as text."
-  (printing-briefly 300 value (home-of (result-name *result*))))
-
-(defun values-text (values)
-  "Return VALUES, a list of those of one form, as text."
-  (if (= 1 (length values))
-      (value-text (first values))
-      (format nil "(values~{ ~A~})" (mapcar #'value-text values))))
-
-;;; What a check says by itself, and what it does not
-
-(defun evident-p (form)
-  "True when FORM says its value: it is a constant without a name, or names a function."
-  (typecase form
-    ((or null keyword (eql t)) t)
-    (symbol nil)
-    ((cons (member quote function)) t)
-    (t (atom form))))
-
-(defun stated-p (value check)
-  "True when an argument of the form CHECK says VALUE."
-  (loop for tail on (and (consp check) (rest check))
-        for part = (first tail)
-          thereis (or (equal part value)
-                      (and (evident-p part) (equal value (if (consp part) (second part) part))))))
-
-(defun got-text (forms values)
-  "Return the VALUES of FORMS as text, but those that their forms say; NIL without any."
-  (let ((texts (loop for form in forms
-                     for value in values
-                     unless (evident-p form) collect (value-text value))))
-    (and texts (format nil "~{~A~^ and ~}" texts))))
-
-(defun said-of-check (check form noted)
-  "Return what is told of CHECK, a failed check whether FORM is true, as arguments for NOTE-FAILURE. NOTED has the values of
-the arguments of FORM, in pairs. Return NIL when one is not there."
-  (let ((parts (and (consp form) (rest form))))
-    (when (loop for part in parts always (or (evident-p part) (assoc part noted :test #'equal)))
-      (list :check check
-            :got (got-text parts (loop for part in parts collect (cdr (assoc part noted :test #'equal))))))))
-
-(defun checked-form (check)
-  "Return the form that the form CHECK is about: what stands in its NOT, or all of it."
-  (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
-
-(defun compared (check expected got &optional (text #'value-text))
-  "Return what is told of the form CHECK, which got GOT where EXPECTED was wanted, as arguments for NOTE-FAILURE. TEXT returns
-each of them as text."
-  (list* :check check
-         :got (funcall text got)
-         (unless (if (eq text #'value-text) (stated-p expected check) (every (lambda (each) (stated-p each check)) expected))
-           (list :expected (funcall text expected)))))
-
-(defun message-text (control arguments)
-  "Return what the format CONTROL makes of ARGUMENTS in the test that runs, or NIL when that fails."
-  (with-brief-printing ((home-of (result-name *result*)))
-    (ignore-errors (apply #'format nil control arguments))))
 
 ;;; Telling
 
@@ -184,6 +99,7 @@ each of them as text."
                         (output-text (result-output-capture result)))
           "milliseconds" (result-milliseconds result)
           "left" (result-left result)
+          "systems" (result-systems result)
           "reached" (result-reached result)))
 
 (defun milliseconds-since (began)

@@ -23,11 +23,15 @@ which values are printed, is passed over."
                   "failure"))
         (got (getf (result-notes *result*) :values)))
     (when (and (home-call package "PEND" entry) (zerop (result-errors *result*)))
-      (note-failure package kind
-                    :form (home-call package "FORM" entry)
-                    :expected (values-text (rt-values package entry))
-                    :got (and got (values-text (first got)))
-                    :place nil))))
+      (multiple-value-bind (got wanted path)
+          (if got
+              (two-texts (first got) (rt-values package entry) t)
+              (values nil (values-text (rt-values package entry))))
+        (note-failure package kind
+                      :form (home-call package "FORM" entry)
+                      :expected wanted
+                      :got (and got (at-path got path))
+                      :place nil)))))
 
 (defun rt-do-entry (package original arguments)
   "Run the test that is the first of ARGUMENTS by ORIGINAL of PACKAGE without its report, and note what came of it."

@@ -19,8 +19,8 @@
 
 (defun xlunit-text (package condition)
   "Return what CONDITION, a failed assertion of PACKAGE, says."
-  (format nil "~@[~A: ~]~?" (home-call package "MESSAGE" condition)
-          (simple-condition-format-control condition) (simple-condition-format-arguments condition)))
+  (format nil "~@[~A: ~]~A" (home-call package "MESSAGE" condition)
+          (message-text (simple-condition-format-control condition) (simple-condition-format-arguments condition))))
 
 (defun xlunit-run (package original arguments)
   "Run the test that is the first of ARGUMENTS by ORIGINAL of PACKAGE, and note what came of it."

@@ -34,6 +34,26 @@ export function codeFinder(pattern: string): ((text: string) => Occurrence[]) | 
   };
 }
 
+/** Characters of a call that are looked through for its end. */
+const CALL = 1000;
+
+/** Returns the call that begins, or whose operator begins, at index START of TEXT, on one line and without comments, with
+ *  where it begins. Returns undefined when there is none, or when it is on one line already or long. */
+export function brokenCall(text: string, start: number): { from: number; call: string } | undefined {
+  const from = text[start] === '(' ? start : start - 1;
+  if (text[from] !== '(') return undefined;
+  const part = text.slice(from, from + CALL);
+  let [depth, last, call] = [0, 0, ''];
+  for (const { kind, start: begin, end } of tokensOf(part)) {
+    call += `${begin > last ? ' ' : ''}${part.slice(begin, end).replace(/\s+/g, ' ')}`;
+    last = end;
+    if (kind.endsWith('(')) depth++;
+    if (kind === ')') depth--;
+    if (depth === 0) return part.slice(0, end).includes('\n') ? { from, call } : undefined;
+  }
+  return undefined;
+}
+
 /** Returns what tells whether a token of a text is the same as TOKEN of PATTERN. */
 function testFor(token: Token, pattern: string): (other: Token, text: string) => boolean {
   const { kind, name } = token;

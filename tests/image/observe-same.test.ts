@@ -160,9 +160,9 @@ test('what was on a stack is not looked at when it is gone', async () => {
       .filter((line) => line.startsWith('  '))
       .map((line) => line.replace(/ {2}\d.*/, '')),
   ).toEqual([
-    `  (SAME::PASS-OVER (:OF . ${gone})) => (:OF . ${gone})`,
-    `  (SAME::PASS-OVER (${gone})) => (${gone})`,
-    `  (SAME::HELD #<SAME::HOLDER PART (1 . ${gone})>) => #(${gone} 5)`,
+    `  (PASS-OVER (:OF . ${gone})) => (:OF . ${gone})`,
+    `  (PASS-OVER (${gone})) => (${gone})`,
+    `  (HELD #<SAME::HOLDER PART (1 . ${gone})>) => #(${gone} 5)`,
   ]);
 });
 

@@ -170,7 +170,7 @@ describe('whatever happens meanwhile', () => {
       functions: ['twice', 'fail'],
     });
     expect(failed.isError).toBe(true);
-    expect(failed.text).toMatch(/^Error: no\n[\s\S]*2 calls in .*\n {2}\(APP::TWICE 1\) => 1, 2/);
+    expect(failed.text).toMatch(/^Error: no\n[\s\S]*2 calls of APP in .*\n {2}\(TWICE 1\) => 1, 2/);
     const ended = await session.call('observe', {
       form: '(loop (twice 1) (sleep 0.01))',
       functions: ['twice'],

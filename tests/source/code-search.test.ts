@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
+import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
 
 const TEXT = `;; scan is told of here
 (defun scan-all (x) "Scan X." #| scan |#
@@ -21,6 +21,19 @@ describe('code', () => {
     expect(found("#'scan")).toEqual(["#'scan"]);
     expect(found('scan-all')).toEqual(['scan-all']);
     expect(found('sca')).toEqual([]);
+  });
+
+  test('a call of several lines is told on one, without comments', () => {
+    const call = (text: string, start: string) => brokenCall(text, text.indexOf(start));
+    expect(call('(f (scan x ; a place\n  "a  b" #| no |#\n  (y))\n z)', 'scan')).toEqual({
+      from: 3,
+      call: '(scan x "a b" (y))',
+    });
+    expect(call('(f (scan x\n  y) z)', '(scan')).toEqual({ from: 3, call: '(scan x y)' });
+    expect(call('(f (scan x)\n  y)', 'scan')).toBeUndefined();
+    expect(call('(f scan\n  y)', 'scan')).toBeUndefined();
+    expect(call('(scan\n  y', 'scan')).toBeUndefined();
+    expect(call(`(scan\n${' y'.repeat(600)})`, 'scan')).toBeUndefined();
   });
 
   test('is found by pieces of forms, however they are laid out', () => {

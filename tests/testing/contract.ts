@@ -105,6 +105,14 @@ export function testDialect(dialect: Dialect, env: Record<string, string> = {}):
     expect((await run()).text).toBe(`shop: 3 tests pass (${checks}N s).\nFixed: ${names}`);
   });
 
+  test('tell of long values where they differ', async () => {
+    const text = `${dialect.text}${dialect.long.text}\n`;
+    write(root.path, { 'checks.lisp': text });
+    await run();
+    const told = await run({ test: `checks::${dialect.test('long')}` });
+    expect(told.text.split('\n')[1]).toBe(`  ${at('long', lineOf(text, 'long'))}: ${dialect.long.told}`);
+  });
+
   test('leave nothing behind in the functions of the framework', async () => {
     const form = `(let ((count 0))
       (do-all-symbols (name count)

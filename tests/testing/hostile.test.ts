@@ -116,10 +116,10 @@ test('a framework that a test-op itself loads is known', async () => {
 test('failures that are not told are counted, each once', async () => {
   await session.text('load_system', { system: 'hostile' });
   const end = async (args: object) => (await run({ test: 'many', ...args })).text.split('\n').at(-1);
-  // Of one test 20 are noted.
-  expect(await end({})).toBe('  ... 980 more');
-  expect(await end({ limit: 19 })).toBe('  ... 981 more; limit shows more');
-  expect(await end({ limit: 21 })).toBe('    980 more');
+  // Of one check three are told.
+  expect(await end({})).toBe('    997 more');
+  expect(await end({ limit: 3 })).toBe('  ... 997 more');
+  expect(await end({ limit: 2 })).toBe('  ... 998 more; limit shows more');
 });
 
 test('what did not run behind a test that was left is told, also when an error was held', async () => {
@@ -222,9 +222,9 @@ test('a test that is not left by itself is told, and the others run when that is
   ] as const) {
     expect(told(name)).toContain(what);
   }
-  // Twenty failures are told, of each test a bounded part, and of what it wrote the end.
+  // Of each check three failures are told, of each test a bounded part, and of what it wrote the end.
   expect(text).toMatch(/ {2}PRINTS [^\n]*\n {4}wrote: \.\.\. [^\n]{300}\n/);
-  expect(text).toMatch(/ more; limit shows more$/m);
+  expect(text).toMatch(/^ {4}997 more$/m);
   expect(text.length).toBeLessThan(6000);
 });
 

@@ -8,17 +8,17 @@ const good = (name: string) => ({ framework: 'FIVEAM', test: name });
 const bad = (name: string) => ({ framework: 'FIVEAM', test: name, failed: 1 });
 
 test('nothing is known before tests ran', () => {
-  expect(new TestMemory().failed).toBeUndefined();
+  expect(new TestMemory().failed()).toBeUndefined();
 });
 
 test('a test that failed stays known until it passes, also when it has no name of its own', () => {
   const memory = new TestMemory();
   memory.keep([bad('file.lisp'), bad('APP::B'), good('APP::C')], ['app']);
-  expect(memory.failed).toEqual(['file.lisp', 'APP::B']);
+  expect(memory.failed()).toEqual(['file.lisp', 'APP::B']);
   expect(memory.keep([good('APP::B')], [])).toEqual({ broken: [], fixed: ['APP::B'], fresh: [] });
-  expect(memory.failed).toEqual(['file.lisp']);
+  expect(memory.failed()).toEqual(['file.lisp']);
   memory.keep([good('file.lisp'), good('APP::B'), good('APP::C')], ['app']);
-  expect(memory.failed).toEqual([]);
+  expect(memory.failed()).toEqual([]);
 });
 
 test('a test that does not run with its systems any more is no more; those of others are kept', () => {
@@ -30,7 +30,23 @@ test('a test that does not run with its systems any more is no more; those of ot
     fixed: [],
     fresh: ['APP::D'],
   });
-  expect(memory.failed).toEqual(['APP::A', 'LIB::A']);
+  expect(memory.failed()).toEqual(['APP::A', 'LIB::A']);
+});
+
+test('what failed is told for a system, with tests of which it is not known whose they are', () => {
+  const memory = new TestMemory();
+  memory.keep(
+    [
+      { ...bad('APP::A'), systems: ['app/tests', 'app'] },
+      { ...bad('LIB::A'), systems: ['lib'] },
+    ],
+    ['app', 'lib'],
+  );
+  memory.keep([bad('APP::A'), bad('OTHER::A')], []);
+  expect(memory.failed('app')).toEqual(['APP::A', 'OTHER::A']);
+  expect(memory.failed('app/tests')).toEqual(['APP::A', 'OTHER::A']);
+  expect(memory.failed('lib')).toEqual(['LIB::A', 'OTHER::A']);
+  expect(memory.failed()).toEqual(['APP::A', 'LIB::A', 'OTHER::A']);
 });
 
 test('tests that no framework has by name are told, with what to do', () => {

@@ -14,6 +14,8 @@ export interface Dialect {
   /** What is told of the failed check, and its line when that is not the line of its test. */
   failure: string;
   line?: number;
+  /** A test that compares two long values, and what is told of it. */
+  long: { text: string; told: string };
   /** Its package, unless it has several. */
   home?: string;
   /** What tests are called in answers, and suites of them all. */
@@ -43,6 +45,10 @@ export const DIALECTS: readonly Dialect[] = [
 `,
     run: '(uiop:symbol-call :fiveam :run! :checks)',
     failure: "(= 4 (total '((a . 1) (b . 2)))): got 3",
+    long: {
+      text: '(test long (is (equalp (basket 3) (basket 4))))',
+      told: '(equalp (basket 3) (basket 4)): got 3 and 4 at [1].cdr',
+    },
     home: 'IT.BESE.FIVEAM',
     test: upper,
     suites: ['checks'],
@@ -60,6 +66,10 @@ export const DIALECTS: readonly Dialect[] = [
     run: '(uiop:symbol-call :rt :do-tests)',
     home: 'REGRESSION-TEST',
     failure: "(total '((a . 1) (b . 2))) = 3, wanted 4",
+    long: {
+      text: '(deftest long (basket 3) #.(basket 4))',
+      told: '(basket 3) = 3 at [1].cdr, wanted 4',
+    },
     test: upper,
     suites: [],
   },
@@ -75,6 +85,10 @@ export const DIALECTS: readonly Dialect[] = [
     run: '(uiop:symbol-call :sb-rt :do-tests)',
     home: 'SB-RT',
     failure: "(total '((a . 1) (b . 2))) = 3, wanted 4",
+    long: {
+      text: '(deftest long (basket 3) #.(basket 4))',
+      told: '(basket 3) = 3 at [1].cdr, wanted 4',
+    },
     test: upper,
     suites: [],
   },
@@ -91,6 +105,10 @@ export const DIALECTS: readonly Dialect[] = [
 `,
     run: '(uiop:symbol-call :fiasco :run-tests :checks)',
     failure: "(= 4 (total '((a . 1) (b . 2)))): got 3",
+    long: {
+      text: '(deftest long () (is (equalp (basket 3) (basket 4))))',
+      told: '(equalp (basket 3) (basket 4)): got 3 and 4 at [1].cdr',
+    },
     line: 6,
     home: 'FIASCO',
     test: upper,
@@ -110,18 +128,24 @@ export const DIALECTS: readonly Dialect[] = [
 `,
     run: '(uiop:symbol-call :checks :run-all)',
     failure: 'Assert equal: 4 3',
+    long: {
+      text: '(def-test-method long ((test cart) :run nil) (assert-equal (basket 4) (basket 3)))',
+      told: 'Assert equal: 4 3 at [1].cdr',
+    },
     home: 'XLUNIT',
     test: (name) => `CART.${upper(name)}`,
     suites: ['cart'],
   },
 ];
 
-const SHOP = `(defpackage shop (:use cl) (:export #:total))
+const SHOP = `(defpackage shop (:use cl) (:export #:total #:basket))
 (in-package shop)
 (defun price (item)
   (+ (cdr item) 0))
 (defun total (items)
   (reduce #'+ items :key #'price))
+(defun basket (count)
+  (list (make-string 200 :initial-element #\\a) (cons :apples count)))
 `;
 
 /** Returns the line of the form of TEXT that begins `(OPERATOR NAME`. */

@@ -36,6 +36,8 @@ export interface TestResult {
   milliseconds?: number;
   /** It did not come to its end. */
   left?: boolean;
+  /** The systems whose tests ran, the innermost first. */
+  systems?: string[];
   definition?: Place;
   /** Which of the definitions that were measured it ran: a hexadecimal number, whose lowest bit is for the first. */
   reached?: string;

@@ -10,7 +10,7 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
-import { codeFinder, withoutProse } from '../../source/code-search.ts';
+import { brokenCall, codeFinder, withoutProse } from '../../source/code-search.ts';
 import { visibleLine } from '../../visible.ts';
 import { checkWhole, LIMIT, OFFSET, pageOf } from '../paging.ts';
 import { isLispFile } from '../parentheses.ts';
@@ -22,7 +22,7 @@ const SEARCH_IN_BUFFER = {
   name: 'search_in_buffer',
   title: 'Search text',
   description:
-    'Find text, or a regular expression, in a file, in all files below a directory, or in all of the workspace. With code: true, find a symbol or a piece of Lisp in code alone, whatever its case and layout. Returns file, LINE:COLUMN and line of each match, with the true total. Text that no file has is read as a regular expression. .git, node_modules and the like are left out.',
+    'Find text, or a regular expression, in a file, in all files below a directory, or in all of the workspace. With code: true, find a symbol or a piece of Lisp in code alone, whatever its case and layout; calls are shown to their end. Returns file, LINE:COLUMN and line of each match, with the true total. Text that no file has is read as a regular expression. .git, node_modules and the like are left out.',
   parameters: [
     {
       name: 'pattern',
@@ -111,7 +111,7 @@ async function searched(
 }
 
 /** What finds the places of a pattern in texts. */
-type Finder = Pick<Searcher, 'search' | 'ended' | 'stop'>;
+type Finder = Pick<Searcher, 'search' | 'ended' | 'stop'> & { code?: boolean };
 
 type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
 
@@ -125,6 +125,7 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
       return searcher.ended;
     },
     stop: () => searcher.stop(),
+    code: true,
   });
   if (!code) return searcher;
   if (regex) return within((text, skip, limit) => searcher.search(withoutProse(text), skip, limit));
@@ -181,11 +182,19 @@ async function searchText(searcher: Finder, file: string, lines: string[], found
   found.files += 1;
   found.filesWithMatches += count > 0 ? 1 : 0;
   found.total += count;
-  for (const match of matchesIn(file, text, lines, places)) found.matches.push(match);
+  const callAt = (start: number) => (searcher.code ? brokenCall(text, start) : undefined);
+  for (const match of matchesIn(file, text, lines, places, callAt)) found.matches.push(match);
 }
 
-/** Returns PLACES, which are in the order of TEXT, as lines and columns. */
-function matchesIn(file: string, text: string, lines: string[], places: [number, number][]): Match[] {
+/** Returns PLACES, which are in the order of TEXT, as lines and columns. Each has its line, up to the call that CALLAT returns
+ *  for its index, if it returns one. */
+function matchesIn(
+  file: string,
+  text: string,
+  lines: string[],
+  places: [number, number][],
+  callAt: (start: number) => ReturnType<typeof brokenCall>,
+): Match[] {
   const at = { index: 0, line: 1, lineStart: 0, column: 1 };
   const advance = (index: number) => {
     const passed = text.slice(at.index, index);
@@ -198,7 +207,9 @@ function matchesIn(file: string, text: string, lines: string[], places: [number,
   return places.map(([from, to]) => {
     advance(from);
     const { line, column, lineStart } = at;
-    const shown = boundLine(lines[line - 1] ?? '', from - lineStart);
+    const own = lines[line - 1] ?? '';
+    const call = callAt(from);
+    const shown = boundLine(call ? text.slice(lineStart, call.from) + call.call : own, from - lineStart);
     advance(to);
     return { file, line, column, endLine: at.line, endColumn: at.column, text: shown };
   });

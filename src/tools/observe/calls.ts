@@ -47,12 +47,22 @@ function callsText(observed: ObservedCalls): string {
   const { rows = [], functions = [], total, milliseconds } = observed;
   const called = functions.filter(({ calls }) => calls > 0);
   if (total === 0) return noneText(observed);
+  const home = called.length > 1 ? commonHome(functions) : '';
+  const short = (name: string) => name.replace(home, '');
+  const of = home && ` of ${home.slice(0, -2)}`;
   const counts =
-    called.length > 1 ? `: ${called.map(({ name, calls }) => `${name} ${calls}`).join(', ')}` : '';
+    called.length > 1 ? `: ${called.map(({ name, calls }) => `${short(name)} ${calls}`).join(', ')}` : '';
   const more = functions.length < observed.observed ? ', ...' : '';
-  const lines = fittingRows(rows.map(rowText));
+  const lines = fittingRows(rows.map((row) => rowText(row, short)));
   const shown = lines.length < total ? ` The last ${lines.length}:` : '';
-  return `${recordedText(observed)} in ${timeText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
+  return `${recordedText(observed)}${of} in ${timeText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
+}
+
+/** Returns the package of all FUNCTIONS, as it stands before their names; empty when they have several. */
+function commonHome(functions: readonly ObservedFunction[]): string {
+  const homes = new Set(functions.map(({ name }) => /^(?:\(SETF )?([^ :|]+::)/.exec(name)?.[1] ?? ''));
+  const [home = ''] = homes;
+  return homes.size === 1 ? home : '';
 }
 
 /** Returns how many calls were recorded, and of how many, where that was decided for each. */
@@ -68,15 +78,18 @@ function noneText({ functions = [], observed, calls }: ObservedCalls): string {
   return `No call of ${names.join(', ')}${observed > names.length ? ', ...' : ''} was seen.`;
 }
 
-function rowText(row: RecordedCall): string {
+/** Returns the line that tells of the call ROW, with names of functions as SHORT has them. */
+function rowText(row: RecordedCall, short: (name: string) => string): string {
   const { depth, call, caller, thread, methods = [], milliseconds } = row;
   const notes = [
     milliseconds !== undefined && timeText(milliseconds),
-    caller !== undefined && `by ${caller}`,
+    caller !== undefined && `by ${short(caller)}`,
     methods.length > 0 && `methods ${methods.join(' ')}`,
     thread !== undefined && `in ${thread}`,
   ].filter(Boolean);
-  return `${'  '.repeat(depth + 1)}${call} ${endText(row)}${notes.length > 0 ? `  ${notes.join(', ')}` : ''}`;
+  const [, name = '', rest = ''] = /^(\((?:\(SETF )?[^ ()]+)(.*)$/s.exec(call) ?? [];
+  const told = name === '' ? call : `${short(name)}${rest}`;
+  return `${'  '.repeat(depth + 1)}${told} ${endText(row)}${notes.length > 0 ? `  ${notes.join(', ')}` : ''}`;
 }
 
 function endText({ values, running, passed, condition }: RecordedCall): string {

@@ -35,7 +35,7 @@ export function failureLines(
     const [, file = at, line] = /^(.*?):(\d+)$/.exec(at) ?? [];
     return { file, line };
   };
-  const entries = tests.filter(isBad).flatMap((test) => {
+  const entries = together(tests.filter(isBad)).flatMap((test) => {
     const first = test.failures?.[0]?.place;
     const head = lineAt(isWithin(first, test.definition) ? first : test.definition);
     const name = `  ${short(test.test)}${head ? ` ${files.at(head)}` : ''}: `;
@@ -60,26 +60,69 @@ interface FailureLine {
   untold?: number;
 }
 
+/** Returns TESTS, those of one name together. A check can be a test of its own, and run in a loop. */
+function together(tests: readonly Outcome[]): Outcome[] {
+  const named = new Map<string, Outcome>();
+  for (const test of tests) {
+    const key = `${test.framework} ${test.test}`;
+    const { failures = [], failed = 0, errors = 0, ...before } = named.get(key) ?? test;
+    const again = named.has(key);
+    named.set(key, {
+      ...before,
+      ...(again && test.left && { left: true, why: test.why }),
+      failures: again ? [...failures, ...(test.failures ?? [])] : failures,
+      failed: failed + (again ? (test.failed ?? 0) : 0),
+      errors: errors + (again ? (test.errors ?? 0) : 0),
+    });
+  }
+  return [...named.values()];
+}
+
+/** Failures of one check that are told. */
+const OF_ONE_CHECK = 3;
+
 /** Returns the lines that tell what came of TEST. WHERE returns what is told of a place. */
 function testLines(test: Outcome, where: (place: Place | undefined) => string): FailureLine[] {
   const told = test.failures ?? [];
-  const lines: FailureLine[] = told.map((failure, index) => {
-    const before = told[index - 1];
-    // A check in a loop.
-    const again = failure.check !== undefined && failure.got !== undefined && said(failure) === said(before);
-    const text = again
-      ? `got ${failure.got}`
-      : [failureText(failure), where(failure.place)].filter(Boolean).join(', ');
-    return { text };
+  const checks = new Map<string, TestFailure[]>();
+  for (const failure of told) checks.set(said(failure), [...(checks.get(said(failure)) ?? []), failure]);
+  let more = (test.failed ?? 0) + (test.errors ?? 0) - told.length;
+  const lines: FailureLine[] = [...checks.values()].flatMap((failures) => {
+    const shown = distinct(failures).slice(0, OF_ONE_CHECK);
+    const rest = failures.length - shown.length;
+    if (checks.size === 1) more += rest;
+    return [
+      ...shown.map((failure, index) => ({
+        text: againText(failure, shown[index - 1]) ?? wholeText(failure, where),
+      })),
+      ...(checks.size > 1 && rest > 0 ? [{ text: `${rest} more of this check`, untold: rest }] : []),
+    ];
   });
-  const more = (test.failed ?? 0) + (test.errors ?? 0) - told.length;
   if (more > 0) lines.push({ text: told.length > 0 ? `${more} more` : `${more} failed`, untold: more });
   if (test.left) lines.push({ text: `did not end: ${test.why ?? 'why is not known'}` });
   return lines;
 }
 
-/** Returns all that FAILURE says but what the check got. */
-function said({ got: _, ...rest }: Partial<TestFailure> = {}): string {
+/** Returns those of FAILURES that differ from all before them. */
+function distinct(failures: readonly TestFailure[]): TestFailure[] {
+  return [...new Map(failures.map((failure) => [JSON.stringify(failure), failure])).values()];
+}
+
+function wholeText(failure: TestFailure, where: (place: Place | undefined) => string): string {
+  return [failureText(failure), where(failure.place)].filter(Boolean).join(', ');
+}
+
+/** Returns what is told of FAILURE when the one BEFORE is of the same check, as in a loop. It is undefined when there is
+ *  none, or no value to tell. */
+function againText(failure: TestFailure, before: TestFailure | undefined): string | undefined {
+  if (before === undefined || failure.got === undefined) return undefined;
+  const { expected } = failure;
+  const wanted = expected === undefined || expected === before.expected ? '' : `, wanted ${expected}`;
+  return `${failure.check === undefined ? '=' : 'got'} ${failure.got}${wanted}`;
+}
+
+/** Returns all that FAILURE says but the values of the check. */
+function said({ got: _, expected: __, ...rest }: TestFailure): string {
   return JSON.stringify(rest);
 }
 
@@ -131,9 +174,9 @@ function failureText({ form, check, expected, got, text, type, condition }: Test
   const came = signalled ? ` signalled ${signalled}` : ' failed';
   const checked = check && (got === undefined ? `${check}${came}` : `${check}: got ${got}`);
   const parts = [
-    [text, checked].filter(Boolean).join(': ') || evaluated,
+    [text, checked || (text === undefined || got !== undefined ? evaluated : '')].filter(Boolean).join(': '),
     ...(expected === undefined ? [] : [`wanted ${expected}`]),
-    ...(text !== undefined && check === undefined && signalled ? [signalled] : []),
+    ...(text !== undefined && check === undefined && got === undefined && signalled ? [signalled] : []),
   ];
   return parts.filter((part) => part !== '').join(', ');
 }

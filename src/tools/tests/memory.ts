@@ -14,6 +14,8 @@ export interface Difference {
 interface Known {
   passed: boolean;
   systems: string;
+  /** The systems whose test it is; none when it only ran by name. */
+  of: readonly string[];
 }
 
 export class TestMemory {
@@ -21,10 +23,12 @@ export class TestMemory {
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
 
-  /** The names of the tests that failed when they last ran; undefined when none ran yet. */
-  get failed(): string[] | undefined {
+  /** Returns the names of the tests that failed when they last ran, of SYSTEM when that is named and known; undefined when
+   *  none ran yet. */
+  failed(system?: string): string[] | undefined {
     if (this.#tests.size === 0) return undefined;
-    return [...this.#tests].filter(([, { passed }]) => !passed).map(([test]) => test);
+    const isOf = ({ of }: Known) => system === undefined || of.length === 0 || of.includes(system);
+    return [...this.#tests].filter(([, known]) => !known.passed && isOf(known)).map(([test]) => test);
   }
 
   /** Keeps what came of TESTS, all of SYSTEMS when those are named, and returns what has changed. A test that does not run
@@ -33,6 +37,7 @@ export class TestMemory {
     const difference: Difference = { broken: [], fixed: [], fresh: [] };
     const comparable = systems.length > 0 && systems.every((system) => this.#tested.has(system));
     const ran = outcomes(tests);
+    const ofs = new Map(tests.map(({ test, systems: of = [] }) => [test, of]));
     const whole = systems.join(' ');
     for (const [test, known] of this.#tests)
       if (whole !== '' && known.systems === whole && !ran.has(test)) this.#tests.delete(test);
@@ -41,7 +46,9 @@ export class TestMemory {
       if (before === undefined) {
         if (comparable) difference.fresh.push(test);
       } else if (before.passed !== passed) difference[passed ? 'fixed' : 'broken'].push(test);
-      this.#tests.set(test, { passed, systems: whole || (before?.systems ?? '') });
+      const now = ofs.get(test) ?? [];
+      const of = now.length > 0 ? now : (before?.of ?? []);
+      this.#tests.set(test, { passed, systems: whole || (before?.systems ?? ''), of });
     }
     for (const system of systems) this.#tested.add(system);
     return difference;

@@ -179,7 +179,7 @@ async function perform(
 
 /** Returns which tests ARGS choose, or undefined when it is whole systems. Throws a CallError when they contradict. */
 function chosenTests(grounds: Grounds, args: Arguments): Chosen | undefined {
-  const { test, package: home, failed, touching } = args;
+  const { system, test, package: home, failed, touching } = args;
   const given = [
     test !== undefined && 'test',
     home !== undefined && 'package',
@@ -191,10 +191,13 @@ function chosenTests(grounds: Grounds, args: Arguments): Chosen | undefined {
   if (home !== undefined) return { package: home };
   if (touching !== undefined) return reaching(grounds, touching);
   if (!failed) return undefined;
-  const again = grounds.memory.failed;
+  const again = grounds.memory.failed(system?.toLowerCase());
   if (again === undefined)
     throw new CallError('No tests ran yet, so none failed. Call run_tests without failed first.');
-  if (again.length === 0) throw new CallError('No test failed when it last ran, so there is nothing to run.');
+  if (again.length === 0) {
+    const which = system === undefined ? '' : ` of ${system}`;
+    throw new CallError(`No test${which} failed when it last ran, so there is nothing to run.`);
+  }
   return { again };
 }
 

@@ -38,6 +38,14 @@ export function countsOf(tests: readonly Outcome[]): Counts {
   };
 }
 
+/** Returns the names of those of TESTS that passed, but checked nothing. */
+export function uncheckedOf(tests: readonly Outcome[]): string[] {
+  const isEmpty = (test: Outcome) =>
+    !isBad(test) && [test.checks, test.skipped, test.expected].every((count = 0) => count === 0);
+  const others = new Set(tests.filter((test) => !isEmpty(test)).map(({ test }) => test));
+  return [...new Set(tests.map(({ test }) => test))].filter((test) => !others.has(test));
+}
+
 /** Returns the line that tells of COUNTS of the tests of WHAT, which took MILLISECONDS. */
 function headline(what: string, counts: Counts, milliseconds: number): string {
   const { tests, checks, skipped, expected, failedTests } = counts;
@@ -95,6 +103,8 @@ export interface Told {
   /** Tests that ran because what they reached has changed, and those of which it is not known what they reach. */
   changed: readonly string[];
   unrecorded: readonly string[];
+  /** What is told of images that were lost between tests. */
+  losses: readonly string[];
   /** What is told of tests that one which did not end can have kept from running. */
   behind: string;
 }
@@ -106,9 +116,13 @@ export function runText(told: Told, shown: Shown): string {
   const counts = countsOf(tests);
   const bad = tests.filter(isBad).map(({ test }) => test);
   const short = shortNames([...bad, ...difference.fixed, ...difference.fresh, ...changed]);
+  const unchecked = uncheckedOf(tests);
+  const many = unchecked.length === 1 ? '1 test' : `${unchecked.length} tests`;
   const lines = [
     headline(what, counts, milliseconds),
     failureLines(tests, shown, short),
+    namesLine(`${many} checked nothing`, unchecked, shortNames(unchecked)),
+    ...told.losses,
     differenceLines(difference, counts.failedTests, short),
     goneLine(gone),
     unseenLine(unseen),
@@ -151,7 +165,7 @@ function behindText(tests: readonly Outcome[], ending: Ending, behind: string): 
   if (ending.kind === 'done') return '';
   return ending.kind === 'condition'
     ? `After its tests it signalled ${ending.condition.type.replace(/^(?:COMMON-LISP|SB-\w+)::/, '')}: ${ending.condition.text.replace(/\s+/g, ' ')}`
-    : endingText({ ...ending, frames: [] } as Ending);
+    : [endingText({ ...ending, frames: [] } as Ending), behind].filter(Boolean).join(' ');
 }
 
 /** Frames that are told of a run that was interrupted. */

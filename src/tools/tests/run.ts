@@ -1,6 +1,7 @@
 // Decides how tests are run: in one round, or in several when some of them end the image or never end.
 
 import type { Reply } from '../../image/wire/call.ts';
+import type { Ending } from '../../image/wire/endings.ts';
 import type { Operations } from '../../image/wire/operations.ts';
 import type { CoverageData } from '../../image/wire/testing.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -13,7 +14,7 @@ import { coverageOf, coverageText, lostLine, mergedCoverage, recordedOf } from '
 import type { Grounds } from './grounds.ts';
 import { prepare } from './preparation.ts';
 import { type Outcome, outcomesOf } from './results.ts';
-import { countsOf, runText, type Told } from './run-text.ts';
+import { countsOf, runText, type Told, uncheckedOf } from './run-text.ts';
 import { nameResult, noTestsResult, nothingReached } from './without-results.ts';
 
 /** What a run is asked for: systems as a whole, or tests. */
@@ -46,6 +47,8 @@ export class Run {
   /** Of the rounds before. */
   readonly #outcomes: Outcome[] = [];
   readonly #coverage: CoverageData[] = [];
+  /** What is told of images that were lost between tests. */
+  readonly #losses: string[] = [];
   /** Tests whose coverage was lost with their image. */
   readonly #unmeasured: string[] = [];
   #milliseconds = 0;
@@ -84,6 +87,7 @@ export class Run {
       this.#outcomes.push(...withoutCallers(outcomesOf(reply.data, reply.ending)));
       this.#keepReached(reply);
       if (reply.ending.kind === 'lost') {
+        this.#noteLoss(reply.data, reply.ending);
         const known = this.#asked.systems === undefined;
         const prepared = await prepare(this.#grounds, this.#how.system, context, known);
         if ('failed' in prepared) return prepared.failed;
@@ -114,11 +118,20 @@ export class Run {
     reached.keep(recordedOf(coverage, { places, features: new Set(features) }), tests);
   }
 
-  /** Tells whether others run after REPLY: it was cut off in a test, and the others are to go on. */
+  /** Notes that the image was lost with DATA, by an ENDING, when that was between two tests. */
+  #noteLoss(data: Reply<'test-run'>['data'], ending: Extract<Ending, { kind: 'lost' }>): void {
+    const tests = outcomesOf(data, ending);
+    const behind = tests.at(-1)?.test;
+    if (tests.some(({ left }) => left) || behind === undefined) return;
+    this.#losses.push(`Behind ${behind} the image was lost: ${ending.how}. The others ran in a new one.`);
+  }
+
+  /** Tells whether others run after REPLY: it was cut off in a test, or between two, and the others are to go on. */
   #goesOn({ data, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
     if (!this.#how.isolate || ending.kind === 'done' || signal?.aborted || data.held) return false;
     const known = new Set(this.#outcomes.map(({ test }) => test));
-    return outcomesOf(data, ending).some(({ test, left }) => left && !known.has(test));
+    const lost = ending.kind === 'lost';
+    return outcomesOf(data, ending).some(({ test, left }) => (left || lost) && !known.has(test));
   }
 
   /** Returns what is told of REPLY, the last one. HELD says that an error was held before. */
@@ -164,6 +177,7 @@ export class Run {
       milliseconds: this.#milliseconds,
       changed: touching?.changed ?? [],
       unrecorded,
+      losses: this.#losses,
       behind: this.#behind(tests, reply, held),
     };
     const text = runText(told, { limit: this.#how.limit ?? LIMIT, places, features });
@@ -172,16 +186,17 @@ export class Run {
 
   /** Returns whether the run failed of which TOLD is told, and that as data, with its COVERAGE. */
   #verdict(
-    { tests, difference, unseen, stale, ending, changed, unrecorded }: Told,
+    { tests, difference, unseen, stale, ending, changed, unrecorded, losses }: Told,
     coverage: object | undefined,
   ): Pick<Result, 'data' | 'failed'> {
     const counts = countsOf(tests);
-    const failed = counts.failedTests > 0 || ending.kind !== 'done';
+    const failed = counts.failedTests > 0 || losses.length > 0 || ending.kind !== 'done';
     const data = {
       verdict: failed ? 'fail' : unseen.length > 0 ? 'unknown' : 'pass',
       ...counts,
       ...difference,
       results: tests.map(({ reached: _, ...result }) => result),
+      unchecked: uncheckedOf(tests),
       unseen,
       stale,
       ...(this.#asked.touching && { changed, unrecorded }),

@@ -51,7 +51,7 @@ export function nothingReached(name: string, gone: readonly string[], unrecorded
 }
 
 /** Characters of an output that are told: its end, where frameworks count. */
-const OUTPUT = 1500;
+const OUTPUT = 1000;
 
 /** Returns the result that answers for a run of WHAT in which no test was seen. SAID is what was told of loads before. */
 export function noTestsResult(
@@ -60,7 +60,8 @@ export function noTestsResult(
   said: string,
   places: Places,
 ): Result {
-  const written = output === undefined ? '' : wholeText(output).trim();
+  // Columns are for people.
+  const written = output === undefined ? '' : wholeText(output).trim().replace(/ {3,}/g, '  ');
   const { packages = [], gone = [] } = data;
   const verdict = written === '' && ending.kind === 'done' ? 'none' : 'unknown';
   const known = packages.map(({ package: home, tests }) => `${home} (${tests})`).join(', ');

@@ -1,0 +1,75 @@
+;;;; How forms and values of tests read: briefly, and whatever their printers do.
+
+(in-package "LIVE-LISP.TESTS")
+
+(defparameter *form-characters* 72 "Characters of a form that are told; its file has the rest.")
+(defparameter *said-characters* 160 "Characters of what a condition or a framework says.")
+
+(defun test-text (name)
+  "Return NAME, of a test, as text by which it is found again."
+  (typecase name
+    (symbol (symbol-text name))
+    (string (shortened 200 (on-one-line name)))
+    (t (printing-briefly 200 name))))
+
+(defun home-of (name)
+  "Return the package in which what belongs to the test NAME is printed."
+  (or (and (symbolp name) (symbol-package name)) (usable-package *package*)))
+
+(defmacro with-brief-printing ((package) &body body)
+  "Evaluate BODY with printer settings for what tests tell, with names as in PACKAGE."
+  `(printing-plainly
+     (let ((*package* (usable-package ,package)) (*print-length* 30) (*print-level* 8) (*print-case* :downcase)
+           ;; For 'x in the place of (quote x).
+           (*print-pretty* t) (*print-right-margin* 10000) (*print-pprint-dispatch* **pretty-printers**))
+       ,@body)))
+
+(defun printing-briefly (limit object &optional (package *package*))
+  "Return OBJECT printed in at most LIMIT characters, with names as in PACKAGE."
+  (with-brief-printing (package)
+    (on-one-line (print-safely limit object))))
+
+(defun both-ends (text)
+  "Return TEXT with at most *SAID-CHARACTERS* of it: its beginning, and half as much of its end."
+  (let ((tail (floor *said-characters* 3)))
+    (if (<= (length text) *said-characters*)
+        (shortened *said-characters* text)
+        (concatenate 'string (shortened (- *said-characters* tail) text) (subseq text (- (length text) tail))))))
+
+;;; Forms. Each part of a long one is told by its beginning, so that none of them hides another.
+
+(defun divided (room lengths)
+  "Return how much of ROOM each of parts with LENGTHS gets. Those that need less than others leave them the rest."
+  (let ((shares (make-list (length lengths))))
+    (loop for (length . index) in (sort (loop for length in lengths for index from 0 collect (cons length index))
+                                        #'< :key #'car)
+          for others downfrom (length lengths)
+          for share = (min length (floor room others))
+          do (setf (nth index shares) share)
+             (decf room share))
+    shares))
+
+(defparameter *form-parts* 8 "How many parts a form can have that are all told when it is long.")
+(defparameter *part-characters* 16 "Characters of a form of which the parts are not told one by one, and of a constant in a long one.")
+
+(defun constant-part-p (form)
+  "True when FORM, a part of another, is data."
+  (typep form '(or (and atom (not symbol)) (cons (eql quote)))))
+
+(defun form-text (form package &optional (limit *form-characters*))
+  "Return FORM printed in about LIMIT characters, with names as in PACKAGE."
+  (let ((text (printing-briefly limit form package)))
+    (if (and (> (length text) limit)
+             (> limit *part-characters*)
+             ;; Neither a constant nor a template.
+             (char= #\( (char text 0))
+             ;; It is NIL of a circle, and fails for what ends in an atom.
+             (<= (or (ignore-errors (list-length form)) most-positive-fixnum) *form-parts*))
+        (format nil "(~{~A~^ ~})"
+                (loop for part in form
+                      for share in (divided (- limit (length form) 1)
+                                            (loop for part in form
+                                                  for room = (if (constant-part-p part) *part-characters* limit)
+                                                  collect (length (printing-briefly room part package))))
+                      collect (form-text part package share)))
+        text)))

@@ -1,0 +1,132 @@
+// What is told of a failed check when its values are long, or do not say what they hold: where they differ first.
+
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { write } from './workspaces.ts';
+
+/** What the program has besides the values that the checks are of. */
+const PROGRAM = `(defpackage checks (:use cl))
+(in-package checks)
+(defclass person () ((name :initarg :name) (secret) (friends :initarg :friends :initform '())))
+(defclass broken (person) ())
+(defmethod print-object ((broken broken) stream) (error "No."))
+(defclass noisy (person) ())
+(defmethod print-object ((noisy noisy) stream) (loop (write-string "noise " stream)))
+(defstruct point x y)
+(defun same (one other) (declare (ignore one other)) nil)
+(defun words (n) (loop for i below n collect (format nil "word ~D" i)))
+(defun changed (list n part) (let ((list (copy-list list))) (setf (nth n list) part) list))
+(defun line (n &optional (char #\\!)) (let ((text (make-string n :initial-element #\\-))) (setf (char text (- n 9)) char) text))
+(defun table (&rest parts) (let ((table (make-hash-table :test 'equal))) (loop for (key value) on parts by #'cddr do (setf (gethash key table) value)) table))
+(defun circle (&rest parts) (setf (cdr (last parts)) parts) parts)
+(defun deep (n inner) (loop repeat n do (setf inner (list inner))) inner)
+(defun filled (n &rest changes) (let ((vector (make-array n :initial-element 0))) (loop for (index part) on changes by #'cddr do (setf (aref vector index) part)) vector))
+(defun wide (&rest part) (let ((array (make-array '(9 9) :initial-element 5))) (when part (setf (aref array 4 2) (first part))) array))
+(defun thread () (let ((thread (sb-thread:make-thread (constantly nil)))) (sb-thread:join-thread thread) thread))
+(5am:def-suite all)
+(5am:in-suite all)
+`;
+
+/** Forms of two values, and what is told of them. */
+const PAIRS: readonly (readonly [one: string, other: string, told: string])[] = [
+  ['(words 40)', '(changed (words 40) 31 9)', 'got "word 31" and 9 at [31]'],
+  ['(words 40)', '(words 41)', 'got nothing and "word 40" at [40]'],
+  ['(cons 1 (words 9))', '(changed (cons 1 (words 9)) 0 2)', 'got 1 and 2 at [0]'],
+  ['(cons 1 (words 9))', "(changed (cons 1 (words 9)) 0 '(2 3))", 'got 1 and (2 3) at [0]'],
+  ['(acons :b 1 (words 40))', '(acons :b 2 (words 40))', 'got 1 and 2 at [0].cdr'],
+  ['(line 80)', '(line 80 #\\?)', 'got "...------!--------" and "...------?--------" at [71]'],
+  [
+    '(line 80 #\\Newline)',
+    '(line 80 #\\Space)',
+    'got "...------\\n--------" and "...------ --------" at [71]',
+  ],
+  ['(line 80 #\\x)', '(line 80 #\\X)', 'got "...------x--------" and "...------X--------" at [71]'],
+  ['(line 80)', '(subseq (line 80) 0 70)', 'got "...-------!--------" and "...------" at [70]'],
+  [
+    '(words 40)',
+    '(changed (words 40) 31 (line 80))',
+    'got "word 31" and "------------------------..." at [31][0]',
+  ],
+  [
+    '(list (line 90))',
+    '(list (line 90 #\\?))',
+    'got "...------!--------" and "...------?--------" at [0][81]',
+  ],
+  ['(filled 900)', '(filled 900 612 7 700 8)', 'got 0 and 7 at [612]'],
+  ['(wide)', '(wide :other)', 'got 5 and :other at [4][2]'],
+  [
+    '(make-point :x 1 :y (words 40))',
+    '(make-point :x 1 :y (changed (words 40) 2 nil))',
+    'got "word 2" and nil at .y[2]',
+  ],
+  ["(make-instance 'person :name 1)", "(make-instance 'person :name 2)", 'got 1 and 2 at .name'],
+  ["(make-instance 'broken :name 1)", "(make-instance 'broken :name 2)", 'got 1 and 2 at .name'],
+  ['(table "a key" 1 :b 2)', '(table "a key" 1 :b 3)', 'got 2 and 3 at [:b]'],
+  ['(table "a key" 1)', '(table "a key" 1 :b 3)', 'got nothing and 3 at [:b]'],
+  ['(list (words 40) 1)', '(list (words 40) 1.0)', 'got 1 and 1.0 at [1]'],
+  ['(circle 1 2)', '(circle 1 3)', 'got 2 and 3 at [1]'],
+  ['(deep 30 1)', '(deep 30 2)', `got 1 and 2 at ${'[0]'.repeat(6)}...${'[0]'.repeat(6)}`],
+];
+
+/** Forms of two values of which no difference is found, and what is told of them. */
+const ALIKE: readonly (readonly [one: string, other: string, told: RegExp])[] = [
+  ['(circle 1)', '(circle 1)', /^got \(1(?: 1)+\.\.\. and \(1(?: 1)+\.\.\.$/],
+  ['(thread)', '(thread)', /^got #<sb-thread:thread .* and #<sb-thread:thread .*$/],
+  ['(deep 90 1)', '(deep 90 2)', /^got \(+#\)+ and \(+#\)+$/],
+  ["(make-instance 'noisy)", "(make-instance 'noisy)", /^got (?:noise ){10}\.\.\. and (?:noise ){10}\.\.\.$/],
+  [
+    '(make-string 2000000 :initial-element #\\a)',
+    '(make-string 2000000 :initial-element #\\a)',
+    /^got "a{59}\.\.\. and "a{59}\.\.\.$/,
+  ],
+  ["#'car", "#'cdr", /^failed$/],
+];
+
+const root = temporaryFolder();
+let session: Session;
+let told: string[];
+beforeAll(async () => {
+  const tests = [...PAIRS, ...ALIKE].map(
+    ([one, other], index) => `(5am:test t${index} (5am:is (same ${one} ${other})))`,
+  );
+  write(root.path, {
+    'checks.lisp': `${PROGRAM}${tests.join('\n')}\n`,
+    'checks.asd': `(defsystem "checks" :depends-on ("fiveam") :components ((:file "checks"))
+  :perform (test-op (o c) (uiop:symbol-call :fiveam :run! (uiop:find-symbol* :all :checks))))
+`,
+  });
+  session = await startSession({ args: ['--root', root.path] });
+  const { text } = await session.call('run_tests', { limit: 100, timeout: 20, isolate: true });
+  told = text.split('\n').slice(1);
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+/** Returns what is told of the check with INDEX, without the check. */
+function saidOf(index: number): string {
+  const line = told.find((each) => each.startsWith(`  T${index} `)) ?? '';
+  return /(?:\)\): | )(got .*|failed)$/.exec(line)?.[1] ?? line;
+}
+
+test.each(PAIRS.map((pair, index) => [index, ...pair] as const))(
+  '%i: %s and %s',
+  (index, _one, _other, text) => {
+    expect(saidOf(index)).toBe(text);
+  },
+);
+
+test.each(ALIKE.map((pair, index) => [index + PAIRS.length, ...pair] as const))(
+  '%i: alike %s and %s',
+  (index, _one, _other, text) => {
+    expect(saidOf(index)).toMatch(text);
+  },
+);
+
+test('a failure takes few tokens, however long its values are', () => {
+  const tokens = told.map((line) => countTokens(line)).sort((a, b) => a - b);
+  expect(tokens[Math.floor(tokens.length / 2)]).toBeLessThanOrEqual(45);
+  expect(tokens.at(-1)).toBeLessThan(160);
+});

@@ -1,0 +1,95 @@
+// A system with its program and its tests in one file: what is measured of it, and what else is told of its tests.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { write } from './workspaces.ts';
+
+const PROGRAM = `(defpackage checks (:use cl))
+(in-package checks)
+(defun half (n) (if (evenp n) (/ n 2) (error "Odd.")))
+(defun unused (n) (1+ n))
+(5am:def-suite all)
+(5am:in-suite all)
+(5am:test first-one (5am:is (= 1 (half 2))))
+(5am:test empty (half 4))
+(5am:test last-one (5am:is (= 1 (half 4))))
+(defun between (name) name)
+(defun run-each ()
+  (dolist (name '(first-one empty last-one))
+    (5am:run! name)
+    (between name)))
+`;
+
+const root = temporaryFolder();
+let session: Session;
+beforeAll(async () => {
+  write(root.path, {
+    'checks.lisp': PROGRAM,
+    'checks.asd': `(defsystem "checks" :depends-on ("fiveam") :components ((:file "checks"))
+  :perform (test-op (o c) (uiop:symbol-call :checks :run-each)))
+`,
+  });
+  session = await startSession({ args: ['--root', root.path] });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+const run = async (args: Record<string, unknown> = {}) => {
+  const { text, isError } = await session.call('run_tests', args);
+  return { lines: text.replace(/\d+\.\d s\)/g, 'N s)').split('\n'), isError };
+};
+const FAILURE = '  LAST-ONE checks.lisp:9: (= 1 (half 4)): got 2';
+
+test('its functions are measured, and tests that check nothing are told', async () => {
+  expect((await run({ coverage: true })).lines).toEqual([
+    'checks: 1 of 3 tests fails (2 checks, N s).',
+    FAILURE,
+    '1 test checked nothing: EMPTY',
+    '',
+    'Coverage: 3 of 4 definitions ran, 2 of them wholly.',
+    '  HALF checks.lisp:3: never 3 (error "Odd.")',
+    'Never ran: UNUSED checks.lisp:4',
+  ]);
+});
+
+test('those that failed are those of the system that is named', async () => {
+  expect((await run({ system: 'checks', failed: true })).lines).toEqual([
+    'Those that failed: 1 of 1 test fails (N s).',
+    FAILURE,
+  ]);
+  expect(await run({ system: 'fiveam', failed: true })).toEqual({
+    lines: ['No test of fiveam failed when it last ran, so there is nothing to run.'],
+    isError: true,
+  });
+});
+
+test('an image that is lost between two tests is told, and with isolate the others run in a new one', async () => {
+  const marker = `"${root.path}/lost"`;
+  const text = PROGRAM.replace(
+    '(defun between (name) name)',
+    `(defun between (name) (when (and (eq name 'empty) (not (probe-file ${marker})))
+  (close (open ${marker} :direction :output))
+  (sb-ext:exit :code 3 :abort t)))`,
+  );
+  write(root.path, { 'checks.lisp': text });
+  expect(await run({ isolate: true })).toEqual({
+    lines: [
+      'checks: 1 of 3 tests fails (2 checks, N s).',
+      FAILURE,
+      '1 test checked nothing: EMPTY',
+      'Behind CHECKS::EMPTY the image was lost: it exited with code 3. The others ran in a new one.',
+    ],
+    isError: true,
+  });
+  write(root.path, { 'checks.lisp': text.replaceAll(marker, marker.replace('lost', 'again')) });
+  expect(await run()).toEqual({
+    lines: [
+      'checks: 2 tests pass (1 check, N s).',
+      '1 test checked nothing: EMPTY',
+      'The Lisp image was lost during this call: it exited with code 3. The next call gets a new image. The run ended there; with isolate: true it goes on with the others.',
+    ],
+    isError: true,
+  });
+});
