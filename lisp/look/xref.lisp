@@ -140,8 +140,8 @@ not of NATURE, that is what they use."
   (cons (lambda (group sites) (user-data index group name '(:calls) :sites sites)) (rows-own rows)))
 
 (defun tell-functions (index name kind word numbers)
-  "Return the functions among the users NUMBERS of INDEX, which do with the variable NAME what SBCL calls KIND and answers
-WORD, as a block of TELL-ROWS."
+  "Return the functions among the users NUMBERS of INDEX as a block of TELL-ROWS. They do with the variable NAME what SBCL
+calls KIND and answers WORD."
   (cons (lambda (group sites) (user-data index group name (list kind) :kind word :sites sites))
         (rows-functions (rows-for index numbers))))
 

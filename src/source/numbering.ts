@@ -10,7 +10,18 @@ export interface NumberedName {
   number: number;
 }
 
-/** Finds the conses that SBCL means by form numbers in the TEXT of one form. What is TOLD of other names in the same
+/** With as many names in all, some are left out. */
+const MOST_TOLD = 12;
+
+/** What defines functions or macros for its body. */
+const LOCAL: ReadonlySet<string> = new Set(['FLET', 'LABELS', 'MACROLET']);
+
+/** Returns the names that LIST, an FLET or its like, defines. */
+function definedIn(list: Form): string[] {
+  return elementsOf(elementsOf(list)[1]).map((definition) => bare(elementsOf(definition)[0]?.name ?? ''));
+}
+
+/** Finds the conses that SBCL means by form numbers in the TEXT of one form. What is TOLD of the ASKED and other names in the same
  *  function holds the numbers of the text against those of SBCL. A reader macro can make conses that the text does not
  *  show, or leave out some that it has. Then all numbers behind it are others. */
 export class Numbering {
@@ -19,15 +30,23 @@ export class Numbering {
   readonly #told = new Map<number, string[]>();
   /** Operators somewhere where SBCL has not told of them. */
   readonly #untold: ReadonlySet<string>;
+  /** What FLET and its like name in the form: of these SBCL tells nothing, only of what they expand into. */
+  readonly #local: ReadonlySet<string>;
   readonly #size: Made | undefined;
+  /** Of which name alone all uses are told, when some of others can be left out. */
+  readonly #known: string | undefined;
   #odd: boolean | undefined;
 
-  constructor(conses: readonly Numbered[], told: readonly NumberedName[], text: string) {
+  constructor(conses: readonly Numbered[], told: readonly NumberedName[], text: string, asked: string) {
+    this.#known = told.length < MOST_TOLD ? undefined : asked;
     this.#conses = conses;
     this.#text = text;
     for (const { name, number } of told) this.#told.set(number, [...(this.#told.get(number) ?? []), name]);
     const untold = conses.filter((cons, number) => !cons.template && !this.#isTold(cons, number));
     this.#untold = new Set(untold.map(({ operator }) => bare(operator)));
+    this.#local = new Set(
+      conses.flatMap(({ list, operator }) => (LOCAL.has(operator) ? definedIn(list) : [])),
+    );
     this.#size = madeSize(conses, told);
   }
 
@@ -52,10 +71,16 @@ export class Numbering {
   #holds(cons: Numbered, number: number): boolean {
     this.#odd ??= isOdd(this.#text);
     if (this.#odd) return false;
+    if (this.#isTold(cons, number) || this.#local.has(bare(cons.operator))) return true;
     const behind = this.#evidence((each) => each >= number);
-    if (this.#isTold(cons, number) || behind.fitting > behind.moved) return true;
+    if (behind.fitting > behind.moved) return true;
     const before = this.#evidence((each) => each < number);
     return behind.moved === 0 && before.moved <= before.fitting;
+  }
+
+  /** Tells whether NAME, which is told, is an operator where it is not told. */
+  #isMoved(name: string): boolean {
+    return this.#untold.has(name) && (this.#known === undefined || name === this.#known);
   }
 
   /** Counts the numbers for which COUNTS holds: where a name that is told is the operator, and where that is
@@ -66,7 +91,12 @@ export class Numbering {
       const cons = this.#conses[number];
       if (number === 0 || !counts(number)) continue;
       if (cons?.made === 0 && this.#isTold(cons, number)) fitting++;
-      else if (!cons?.made && names.some((name) => this.#untold.has(name))) moved++;
+      else if (
+        !cons?.made &&
+        !this.#local.has(bare(cons?.operator ?? '')) &&
+        names.some((name) => this.#isMoved(name))
+      )
+        moved++;
     }
     return { fitting, moved };
   }

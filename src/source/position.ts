@@ -94,7 +94,7 @@ export class TopLevelForms {
     const { form } = top;
     const named = { ...used, current: this.packageAt(form.start) };
     const conses = this.#consesAt(index);
-    const numbering = new Numbering(conses, told, this.textAt(form.start));
+    const numbering = new Numbering(conses, told, this.textAt(form.start), used.name);
     const exact = new Map<number, Numbered>();
     let found: number[] | undefined;
     const names = () => {
@@ -114,8 +114,10 @@ export class TopLevelForms {
       return { starts: [inside === undefined || more.length > 0 ? start : inside], sure: true };
     });
     const others = numbers.filter((number) => !exact.has(number));
-    // What #. computes can be code that has the use itself.
-    const computed = conses.some((cons) => cons.computed) && others.some((number) => number > 0);
+    // What #. computes can be code that has the use itself. A template can have made each use, or none.
+    const inTemplates = new Set(conses.flatMap(({ template, start }) => (template ? start : [])));
+    const isMade = conses.some((cons) => cons.computed) || names().some((start) => inTemplates.has(start));
+    const computed = others.some((number) => number > 0) && isMade;
     if (others.length > 0) spots.push(among(names(), known, computed ? 0 : others.length));
     return spots;
   }

@@ -431,12 +431,14 @@ tells these for a use that has come into PLACE with INLINED."
       (asdf:load-system system))))
 
 (defun parts-of (system)
-  "Return SYSTEM and those that it is made of, which have its name before a slash, what others need first."
+  "Return SYSTEM and those that it is made of, what others need first. They are of its file, or have its name before a slash."
   (let ((parts '()))
     (labels ((visit (part)
                (dolist (needed (asdf:system-depends-on part))
                  (let ((other (and (typep needed '(or string symbol)) (asdf:find-system needed nil))))
-                   (when (and other (equal (asdf:primary-system-name other) (asdf:primary-system-name system)))
+                   (when (and other
+                              (or (equal (asdf:system-source-file other) (asdf:system-source-file system))
+                                  (equal (asdf:primary-system-name other) (asdf:primary-system-name system))))
                      (visit other))))
                (pushnew part parts)))
       (visit system))
