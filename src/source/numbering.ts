@@ -10,8 +10,8 @@ export interface NumberedName {
   number: number;
 }
 
-/** With as many names in all, some are left out. */
-const MOST_TOLD = 12;
+/** With as many names in all, some can be left out. */
+const MOST_TOLD = 20;
 
 /** What defines functions or macros for its body. */
 const LOCAL: ReadonlySet<string> = new Set(['FLET', 'LABELS', 'MACROLET']);
