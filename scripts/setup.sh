@@ -46,7 +46,8 @@ find_missing() {
   [ "$1" = long ] || return 0
   command -v tmux >/dev/null 2>&1 || missing="$missing tmux"
   for library in drakma esrap cxml postmodern ironclad cl-who iterate closer-mop local-time lparallel \
-    metabang-bind parse-number cl-log slime; do
+    metabang-bind parse-number cl-log cl-containers graph contextl cl-markdown pipes xmls cl-csv uuid salza2 \
+    cl-interpol metatilities-base zpb-ttf py-configparser pg cl-mustache hyperobject lml2 slime; do
     name="cl-${library#cl-}"
     [ "$library" != slime ] || name=cl-swank
     [ -d "/usr/share/common-lisp/source/$library" ] || missing="$missing $name"

@@ -91,6 +91,7 @@ in another way."
   "Names the function that DEFSTRUCT first calls with what it left, also for a structure that is a list."
   ("SB-KERNEL" "%PROCLAIM-DEFSTRUCT-CTORS"))
 (define-internal-name +define-variable+ "Names the function behind DEFVAR." ("SB-IMPL" "%DEFVAR"))
+(define-internal-name +define-alien-type+ "Names the function behind DEFINE-ALIEN-TYPE." ("SB-ALIEN" "%DEFINE-ALIEN-TYPE"))
 (define-internal-name +define-global+ "Names the function behind DEFGLOBAL." ("SB-IMPL" "%DEFGLOBAL"))
 
 ;;; Classes as the compiler has them
@@ -172,6 +173,9 @@ in another way."
   ("SB-PCL" "*LONG-METHOD-COMBINATION-FUNCTIONS*") (make-hash-table))
 (define-internal-variable method-combinations
   "A table of what is known of method combinations, by name." ("SB-PCL" "**METHOD-COMBINATIONS**") (make-hash-table))
+(define-internal combination-location (known)
+  "Return where the method combination is from of which KNOWN is in METHOD-COMBINATIONS."
+  ("SB-PCL" "METHOD-COMBINATION-INFO-SOURCE-LOCATION"))
 (define-internal-type standard-combination
   "Method combinations of the standard, and those that DEFINE-METHOD-COMBINATION makes."
   ("SB-PCL" "STANDARD-METHOD-COMBINATION"))

@@ -149,8 +149,8 @@ apart: reading interns too, and so does much code that only looks a symbol up."
   (touch (description-name description))
   (funcall function description))
 
-(defun generic-function-ensured (function name &rest arguments)
-  "Call FUNCTION, which makes or changes the generic function NAME, with ARGUMENTS, and note that."
+(defun name-defined (function name &rest arguments)
+  "Call FUNCTION, which makes or changes what NAME is, with ARGUMENTS, and note that."
   (touch name)
   (apply function name arguments))
 
@@ -172,7 +172,7 @@ apart: reading interns too, and so does much code that only looks a symbol up."
                                     (exported export)
                                     (variable-defined ,+define-variable+ ,+define-global+)
                                     (constructors-declared ,+declare-constructors+)
-                                    (generic-function-ensured ensure-generic-function)
+                                    (name-defined ensure-generic-function ,+define-alien-type+)
                                     (file-loaded load)
                                     (called-whole sb-alien:load-shared-object (setf documentation))
                                     (file-compiled compile-file))

@@ -109,11 +109,13 @@ for each kind of use that counts. Garbage is collected when only that tells of o
 
 (defun grouped (index numbers)
   "Return NUMBERS, of users in the order of answers, as lists of those that have one name."
-  (let ((groups '()))
+  (let ((groups '()) (last nil))
     (dolist (number numbers (nreverse groups))
-      (if (and groups (equal (name-at index number) (name-at index (caar groups))))
-          (push number (car groups))
-          (push (list number) groups)))))
+      (let ((name (name-at index number)))
+        (if (and groups (or (eq name last) (and (consp name) (equal name last))))
+            (push number (car groups))
+            (push (list number) groups))
+        (setf last name)))))
 
 (defun constructed-structure (name)
   "Return the name of the structure that the function NAME makes, when DEFSTRUCT defined it, or NIL."
@@ -162,11 +164,14 @@ for each kind of use that counts. Garbage is collected when only that tells of o
 
 (defun same-function-text (name)
   "Return the name of the function that NAME is another name of, or NIL."
-  (let* ((function (and (plain-name-p name) (fboundp name) (fdefinition name)))
+  (let* ((cell (and (plain-name-p name) (cell-of name)))
+         (known (and cell (cell-function cell)))
+         ;; What is traced has a closure around it.
+         (function (if (closure-p known) (fdefinition name) known))
          (own (and (typep function 'simple-function) (simple-function-name function))))
     (and own
-         (plain-name-p own)
          (not (equal own name))
+         (plain-name-p own)
          (fboundp own)
          (eq (fdefinition own) function)
          (name-text own))))

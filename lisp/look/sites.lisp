@@ -19,7 +19,7 @@
 
 (defun function-place (function)
   "Return NIL or a list. It has the file of FUNCTION, the offset in octets of its top-level form, and that form's number.
-Last come the file's date when it was compiled, and now."
+Then come the file's date when it was compiled, and now. Last is the offset of the next form, when it is known."
   (let* ((code (code-of function))
          (source (and code (information-source (code-information code))))
          (name (and source (source-name source))))
@@ -31,7 +31,8 @@ Last come the file's date when it was compiled, and now."
                 (and form (< -1 form (length offsets)) (aref offsets form))
                 form
                 (source-date source)
-                date))))))
+                date
+                (and form (< -1 form (1- (length offsets))) (aref offsets (1+ form)))))))))
 
 (defun packages-with (symbol)
   "Return the names of the packages in which SYMBOL is, with their nicknames and those that packages have for them."
@@ -45,14 +46,27 @@ Last come the file's date when it was compiled, and now."
                   append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
                                when (member actual packages) collect nickname)))))
 
-(defun told-numbers (function)
-  "Return names of functions and macros that the simple FUNCTION uses, each with the form number of a use, at most 12 of
-both. They tell by how much the numbers of a text are too low in which #. made conses."
-  (let ((told '()) (counts (list :calls 0 :macroexpands 0)) (xrefs (packed-xrefs function)))
+(defun own-to-sbcl-p (symbol)
+  "True when the package of SYMBOL is one of SBCL's own."
+  (let ((package (symbol-package symbol)))
+    (and package (eql 0 (search "SB-" (package-name package))))))
+
+(defparameter *most-told* 20 "How many names besides those at the numbers that are asked about are told.")
+
+(defun told-numbers (function numbers)
+  "Return names of functions and macros that the simple FUNCTION uses, each with the form number of a use. Those are all
+at NUMBERS, and *MOST-TOLD* elsewhere that texts can have. They tell whether a text counts its forms as SBCL does: what
+#. and other reader macros make or leave out is counted otherwise."
+  (let ((told '()) (count 0) (xrefs (packed-xrefs function)))
     (when xrefs
       (map-xrefs (lambda (kind used number)
-                   (when (and (symbolp used) (plusp number) (< (getf counts kind 12) 12))
-                     (incf (getf counts kind))
+                   (when (and (symbolp used)
+                              (plusp number)
+                              (member kind '(:calls :macroexpands))
+                              (or (member number numbers)
+                                  (and (< count *most-told*)
+                                       (not (own-to-sbcl-p used))
+                                       (incf count))))
                      (setf told (list* (symbol-name used) number told))))
                  xrefs))
     told))
@@ -82,17 +96,17 @@ both. They tell by how much the numbers of a text are too low in which #. made c
 (defun site-data (user function numbers)
   "Return the places of uses by USER in FUNCTION, at the forms with NUMBERS, as JSON objects. Number 0 says that only the
 definition is known. What tells where the numbers are is told once."
-  (destructuring-bind (&optional file offset form created date) (function-place function)
+  (destructuring-bind (&optional file offset form created date end) (function-place function)
     (let ((changed (and created (not (eql created date)))) (method (method-text user)) (counted (find-if #'plusp numbers)))
       (loop for number in numbers
             collect (object "method" method
-                            "file" file "offset" offset "form" form "number" number
+                            "file" file "offset" offset "end" end "form" form "number" number
                             "changed" changed
                             "written" (and changed created)
                             "undated" (and file (not created))
                             "numbers" (when (and file (eql number counted))
                                         (setf counted nil)
-                                        (told-numbers function)))))))
+                                        (told-numbers function numbers)))))))
 
 (defun sites-of (index numbers name kinds)
   "Return the places where the users NUMBERS of INDEX use NAME in one of KINDS, SBCL's words for them."

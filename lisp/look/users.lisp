@@ -159,6 +159,20 @@ has at most 200 parameters, and lists in at most DEPTH others."
                                       (and behind (consp constant) (kept-parameters-p constant)))))
                    code)))
 
+(defun beside-lambda-lists-p (list code)
+  "True when LIST, behind a function that checks arguments, is data of CODE. It is mostly of functions, and there are more
+such lists than calls that check."
+  (let ((functions 0) (lists 0))
+    (labels ((visit (part)
+               (cond ((consp part) (visit (car part)) (visit (cdr part)))
+                     (part (incf functions (if (fboundp part) 1 -1))))))
+      (visit list))
+    (map-constants (lambda (each) (when (and (consp each) (kept-parameters-p each) (behind-check-p each code)) (incf lists)))
+                   code)
+    (and (plusp functions)
+         (> lists (count-if (lambda (name) (member name (list +checks-list+ +checks-rest+ +checks-keys+)))
+                            (names-in-xrefs code))))))
+
 (defun lambda-list-p (constant code)
   "True when CONSTANT, of CODE, is a lambda list that SBCL keeps for the error about wrong arguments. That of a macro has in
 front what it is of. One of DESTRUCTURING-BIND is known by its keywords, or it stands behind the function that checks it."
@@ -168,7 +182,7 @@ front what it is of. One of DESTRUCTURING-BIND is known by its keywords, or it s
              (and (kept-parameters-p constant)
                   (loop for check in (list +checks-list+ +checks-rest+ +checks-keys+)
                           thereis (and check (refers-p code check)))
-                  (or (behind-check-p constant code)
+                  (or (and (behind-check-p constant code) (not (beside-lambda-lists-p constant code)))
                       (loop for rest = constant then (cdr rest)
                             repeat 201
                             while (consp rest)

@@ -82,14 +82,19 @@ groups of users."
         (remove-if (lambda (group) (gethash (or (name-at index (first group)) (first group)) names)) groups))))
 
 (defun tell-rows (index name rows kinds more possible)
-  "Return ROWS of INDEX, who use NAME in one of KINDS, without top-level forms. Each is a function that returns a row of an
-answer with or without its places. MORE others come with them. POSSIBLE is true when the rows only mention NAME."
-  (flet ((teller (group &optional kind text)
-           (lambda (sites)
-             (user-data index group name kinds :kind kind :text text :sites (and sites (not possible)) :possible possible))))
-    (append (mapcar #'teller (rows-functions rows))
-            (loop for (shown kind group) in (sorted-others (append (rows-others rows) more))
-                  collect (teller group kind (name-text shown))))))
+  "Return ROWS of INDEX, who use NAME in one of KINDS, without top-level forms, as blocks. A block is a function, and a list
+of what it returns rows of an answer for, with or without their places. MORE others come with them. POSSIBLE is true when
+the rows only mention NAME."
+  (flet ((row (group sites &optional kind text)
+           (user-data index group name kinds :kind kind :text text :sites (and sites (not possible)) :possible possible)))
+    (list (cons #'row (rows-functions rows))
+          (cons (lambda (other sites)
+                  (destructuring-bind (shown kind group) other (row group sites kind (name-text shown))))
+                (sorted-others (append (rows-others rows) more))))))
+
+(defun rows-count (blocks)
+  "Return how many rows BLOCKS, of TELL-ROWS, have."
+  (loop for (nil . items) in blocks sum (length items)))
 
 (defparameter *most-places* 100 "Of how many top-level forms an answer tells.")
 
@@ -131,21 +136,22 @@ not of NATURE, that is what they use."
         (mention-rows index (users-of index target #b1000000) calls))))
 
 (defun tell-own (index name rows)
-  "Return what is SBCL's own in ROWS of INDEX, who use NAME, as TELL-ROWS does."
-  (loop for group in (rows-own rows)
-        collect (let ((group group)) (lambda (sites) (user-data index group name '(:calls) :sites sites)))))
+  "Return what is SBCL's own in ROWS of INDEX, who use NAME, as a block of TELL-ROWS."
+  (cons (lambda (group sites) (user-data index group name '(:calls) :sites sites)) (rows-own rows)))
 
 (defun tell-functions (index name kind word numbers)
-  "Return the functions among the users NUMBERS of INDEX, which do with the variable NAME what SBCL calls KIND and answers
-WORD, as TELL-ROWS does."
-  (loop for group in (rows-functions (rows-for index numbers))
-        collect (let ((group group))
-                  (lambda (sites) (user-data index group name (list kind) :kind word :sites sites)))))
+  "Return the functions among the users NUMBERS of INDEX as a block of TELL-ROWS. They do with the variable NAME what SBCL
+calls KIND and answers WORD."
+  (cons (lambda (group sites) (user-data index group name (list kind) :kind word :sites sites))
+        (rows-functions (rows-for index numbers))))
 
-(defun rows-data (tellers offset limit sites)
-  "Return the rows that TELLERS, from TELL-ROWS, tell of: LIMIT of them from OFFSET on, with their places when SITES is
-true."
-  (mapcar (lambda (teller) (funcall teller sites)) (page tellers offset limit)))
+(defun rows-data (blocks offset limit sites)
+  "Return the rows of BLOCKS, from TELL-ROWS: LIMIT of them from OFFSET on, with their places when SITES is true."
+  (loop for (row . items) in blocks
+        for shown = (page items offset limit)
+        append (mapcar (lambda (item) (funcall row item sites)) shown)
+        do (setf offset (max 0 (- offset (length items)))
+                 limit (- limit (length shown)))))
 
 (defparameter *most-makers* 200 "How many functions and macros are looked at to know what can expand into a name.")
 
@@ -204,21 +210,21 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                (mentions (mentioned-rows index target (if (fboundp target) "" "FUNCTION") calls))
                (callers (tell-rows index target calls '(:calls :macroexpands)
                                    (macro-uses index (users-of index target #b10)) nil))
-               (others (append callers (and internals (tell-own index target calls))))
+               (others (append callers (and internals (list (tell-own index target calls)))))
                (possible (tell-rows index target mentions '() '() t))
                (unrecorded (unrecorded-text target))
-               (unseen (and (or (null others) (equal "slot" unrecorded)) (fboundp target) (mentioned-p symbol))))
+               (unseen (and (or (zerop (rows-count others)) (equal "slot" unrecorded)) (fboundp target) (mentioned-p symbol))))
           (make-json-object
            (list* "name" (name-text target)
                   "callers" (length (rows-functions calls))
-                  "others" (- (length others) (length (rows-functions calls)))
-                  "possible" (length possible)
+                  "others" (- (rows-count others) (length (rows-functions calls)))
+                  "possible" (rows-count possible)
                   "leftOut" (callers-left-out index target)
                   "natures" (if setf
                                 (and (fboundp target) '("FUNCTION"))
                                 (natures symbol))
                   "kept" (json-boolean (kept-p symbol))
-                  "unrecorded" (and (or others possible) unrecorded)
+                  "unrecorded" (and (plusp (+ (rows-count others) (rows-count possible))) unrecorded)
                   "accessibleIn" (and (or sites unseen) (packages-with symbol))
                   "rows" (rows-data (append others possible) offset limit sites)
                   ;; Where no code surely uses it, the server looks in the files for what ran when they were compiled.
@@ -238,7 +244,7 @@ that does several of these is told as often. Then come other places that use it,
         (let* ((uses (rows-for index (users-of index target #b11100)))
                (mentions (mentioned-rows index target "VARIABLE" uses))
                (functions (loop for (kind bit word) in *reference-kinds*
-                                append (tell-functions index target kind word (users-of index target bit))))
+                                collect (tell-functions index target kind word (users-of index target bit))))
                (outside (make-rows))
                (possible '()))
           (setf (rows-others outside) (append (remove "structure slot" (rows-others uses) :key #'second :test #'equal)
@@ -250,7 +256,7 @@ that does several of these is told as often. Then come other places that use it,
           (let ((others (tell-rows index target outside (mapcar #'first *reference-kinds*) '() nil)))
             (make-json-object
              (list* "name" (name-text target)
-                    "total" (+ (length functions) (length others) (length possible))
+                    "total" (rows-count (append functions others possible))
                     "natures" (and (not setf) (natures symbol))
                     "expansion" (and (not setf)
                                      (eq :macro (variable-kind symbol))

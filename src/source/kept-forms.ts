@@ -15,6 +15,8 @@ export interface Numbered {
   start: number;
   operator: string;
   made: number;
+  /** Whether it is in a template. */
+  template: boolean;
   /** Whether `#.` has computed something in it, rather than taken the value of a variable. */
   computed: boolean;
 }

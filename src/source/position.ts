@@ -1,16 +1,8 @@
 /** Decides where in a Lisp source file a form is that SBCL names by its offset and form number. */
 
-import {
-  elementsOf,
-  type Features,
-  type Form,
-  firstToken,
-  newReader,
-  readTopLevel,
-  resolve,
-} from './form.ts';
+import { type Features, firstToken, newReader, readTopLevel } from './form.ts';
 import { type Kept, KeptForms, type Numbered, type TopLevelForm } from './kept-forms.ts';
-import { bare } from './lexer.ts';
+import { type NumberedName, Numbering, numberedConses } from './numbering.ts';
 import type { SourcePosition, SourceText } from './text.ts';
 import { isUse, packageEntered, type Used, useIn, usesIn } from './uses.ts';
 
@@ -19,12 +11,6 @@ export interface Spot {
   starts: readonly number[];
   /** Whether each of STARTS is a place of it, rather than one of them. */
   sure: boolean;
-}
-
-/** The NAME of a function or macro, without its package, and the form number of a use. */
-export interface NumberedName {
-  name: string;
-  number: number;
 }
 
 /** The top-level forms of a text under FEATURES. They are read as far as somebody asks for one. */
@@ -78,6 +64,12 @@ export class TopLevelForms {
     return this.#ends.get(start) ?? start;
   }
 
+  /** Tells whether what stands behind the form at or after INDEX is the form at or after NEXT. */
+  endsBefore(index: number, next: number): boolean {
+    const tokenAt = (from: number) => firstToken(newReader(this.source.text, from, this.#features)).start;
+    return tokenAt(this.at(index)?.end ?? index) === tokenAt(next);
+  }
+
   /** Gives the position of the sub-form with number FORM_NUMBER (see sb-di:form-number-translations) of the form at or
    *  after INDEX. Gives the place of the form itself when it has no such sub-form, undefined without a form. */
   position(index: number, formNumber: number): SourcePosition | undefined {
@@ -95,24 +87,23 @@ export class TopLevelForms {
   }
 
   /** Gives where the uses of USED are that have NUMBERS in the form at or after INDEX. SBCL gives number 0 to what an
-   *  expansion has copied, and where `#.` made conses before, the numbers of the text are too low. What is TOLD
-   *  of other names in the same function then tells by how much. */
+   *  expansion has copied. What is TOLD of other names in the same function tells whether the text counts as SBCL does. */
   spots(index: number, numbers: readonly number[], used: Used, told: readonly NumberedName[] = []): Spot[] {
-    const { form } = this.at(index) ?? {};
-    if (form === undefined) return [];
+    const top = this.at(index);
+    if (top === undefined) return [];
+    const { form } = top;
     const named = { ...used, current: this.packageAt(form.start) };
     const conses = this.#consesAt(index);
-    const size = madeSize(conses, told);
+    const numbering = new Numbering(conses, told, this.textAt(form.start), used.name);
     const exact = new Map<number, Numbered>();
     let found: number[] | undefined;
     const names = () => {
       found ??= usesIn(form, named);
       return found;
     };
-    const fits = ({ start, operator }: Numbered, number: number) =>
-      names().includes(start) || told.some((each) => each.number === number && bare(operator) === each.name);
+    const uses = ({ list }: Numbered) => useIn(list, named, list === form) !== undefined;
     for (const number of numbers) {
-      const cons = number === 0 && !isUse(form, named) ? undefined : consOf(conses, number, size, fits);
+      const cons = number === 0 && !isUse(form, named) ? undefined : numbering.cons(number, uses);
       if (cons !== undefined) exact.set(number, cons);
     }
     const known = new Set([...exact.values()].map(({ start }) => start));
@@ -123,8 +114,10 @@ export class TopLevelForms {
       return { starts: [inside === undefined || more.length > 0 ? start : inside], sure: true };
     });
     const others = numbers.filter((number) => !exact.has(number));
-    // What #. computes can be code that has the use itself.
-    const computed = conses.some((cons) => cons.computed) && others.some((number) => number > 0);
+    // What #. computes can be code that has the use itself. A template can have made each use, or none.
+    const inTemplates = new Set(conses.flatMap(({ template, start }) => (template ? start : [])));
+    const isMade = conses.some((cons) => cons.computed) || names().some((start) => inTemplates.has(start));
+    const computed = others.some((number) => number > 0) && isMade;
     if (others.length > 0) spots.push(among(names(), known, computed ? 0 : others.length));
     return spots;
   }
@@ -180,84 +173,10 @@ export class TopLevelForms {
   }
 }
 
-/** Returns the cons with NUMBER, or undefined when the text does not tell. A cons behind one that `#.` MADE must be
- *  what FITS tells, unless it is sure how much that was. */
-function consOf(
-  conses: readonly Numbered[],
-  number: number,
-  sized: Made | undefined,
-  fits: (cons: Numbered, number: number) => boolean,
-): Numbered | undefined {
-  const plain = conses[number];
-  if (plain?.made === 0) return plain;
-  if (sized === undefined) return undefined;
-  const moved = conses.find(({ made }, low) => made > 0 && low + made * sized.size === number);
-  return moved && (sized.sure || fits(moved, number)) ? moved : undefined;
-}
-
-/** How many conses each `#.` has made, and whether that is SURE. */
-interface Made {
-  size: number;
-  sure: boolean;
-}
-
-/** Returns how many conses each `#.` has made: what makes most of TOLD fit the operators in CONSES. Returns undefined when
- *  nothing does, or several numbers do as well. */
-function madeSize(conses: readonly Numbered[], told: readonly NumberedName[]): Made | undefined {
-  const fits = new Map<number, number>();
-  if (conses.every(({ made }) => made === 0)) return undefined;
-  for (const { name, number } of told) {
-    for (const [low, { operator, made }] of conses.entries()) {
-      const size = (number - low) / made;
-      const fitting = made > 0 && size >= 0 && Number.isInteger(size);
-      const same = fitting && bare(operator) === name;
-      if (same) fits.set(size, (fits.get(size) ?? 0) + 1);
-    }
-  }
-  const [best, next] = [...fits].sort(([, one], [, other]) => other - one);
-  if (best === undefined || best[1] <= (next?.[1] ?? 0)) return undefined;
-  return { size: best[0], sure: best[1] >= 3 && best[1] >= 2 * (next?.[1] ?? 0) };
-}
-
 /** Returns the spot of COUNT uses that can be at STARTS, but not where those are that are KNOWN. COUNT is 0 when they can
  *  also be elsewhere. */
 function among(starts: readonly number[], known: ReadonlySet<number>, count: number): Spot {
   const left = starts.filter((start) => !known.has(start));
   const sure = left.length <= count;
   return { starts: sure || left.length > 1 ? left : [], sure };
-}
-
-/** Numbers conses as sb-di:form-number-translations does, as far as the text tells. */
-function numberedConses(form: Form): Numbered[] {
-  const numbered = new Map<Form, Numbered>();
-  const pending = [form];
-  const values = new Set<string>();
-  let before = 0;
-  for (let list = pending.pop(); list !== undefined; list = pending.pop()) {
-    if (list.kind !== 'cons' || numbered.has(list)) continue;
-    const { parts, made } = partsOf(list);
-    numbered.set(list, {
-      list,
-      start: list.start,
-      operator: resolve(list.car)?.name ?? '',
-      made: before,
-      computed: made.includes(''),
-    });
-    for (const name of made) {
-      // The value of a variable is the same conses each time, and these get numbers once.
-      if (name === '' || !values.has(name)) before++;
-      values.add(name);
-    }
-    pending.push(...parts.reverse());
-  }
-  return [...numbered.values()];
-}
-
-/** Gives the conses in LIST that are looked into, and of which names `#.` put values into it. */
-function partsOf(list: Form): { parts: Form[]; made: string[] } {
-  const elements = elementsOf(list).map((each) => (each.kind === 'comma' ? resolve(each.car) : each));
-  const quote = elements.findIndex((each) => each?.name === 'QUOTE');
-  const looked = elements.slice(0, quote === -1 ? undefined : quote);
-  const parts = looked.flatMap((each) => (each?.kind === 'cons' ? each : []));
-  return { parts, made: looked.flatMap((each) => (each?.kind === 'made' ? (each.name ?? '') : [])) };
 }

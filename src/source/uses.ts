@@ -1,6 +1,7 @@
 /** Decides where in a form a name is used: a function as the operator, #'F or 'F, a variable wherever it stands. */
 
 import { bareName, elementsOf, type Form, resolve } from './form.ts';
+import { nonForms } from './syntax.ts';
 
 /** A name as texts have it. */
 export interface Used {
@@ -37,7 +38,11 @@ export function usesIn(form: Form, used: Used): number[] {
     const start = useIn(list, used, list === form);
     if (start !== undefined) found[template ? 'templates' : 'code'].add(start);
     if (resolve(list.car)?.name === 'QUOTE') return;
-    for (const element of elementsOf(list)) visit(element, template || list.template === true);
+    const elements = elementsOf(list);
+    const inner = template || list.template === true;
+    // A binding, clause or parameter can begin with the name of a function.
+    const lists = used.variable || inner ? new Map<Form, Form[]>() : nonForms(elements);
+    for (const element of elements) for (const part of lists.get(element) ?? [element]) visit(part, inner);
   };
   visit(form, false);
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);

@@ -6,14 +6,15 @@ import type { Definition } from '../source/again.ts';
 import { type Defined, definedAt, definitionsIn, definitionsNamed } from '../source/definitions.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import type { Names } from '../source/names.ts';
-import { type NumberedName, type Spot, TopLevelForms } from '../source/position.ts';
+import type { NumberedName } from '../source/numbering.ts';
+import { type Spot, TopLevelForms } from '../source/position.ts';
 import { targetsNamed, type Wanted } from '../source/targets.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
 import type { TopLevelForm } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
 import { type DefinitionText, excerpt, linesOf } from './definition-text.ts';
 import { type Source, Sources } from './sources.ts';
-import { startIn, type Versions, whereNow } from './where-now.ts';
+import { isReadAlike, startIn, type Versions, whereNow } from './where-now.ts';
 
 const CHANGED = '(the file changed since it was loaded)';
 
@@ -99,9 +100,11 @@ export class Places {
     if (start === undefined) return [this.#site(file, now, undefined, note)];
     const numbers = [...new Set(uses.map(({ number = 0 }) => number))];
     const forms = now.forms(features);
-    const spots = same
-      ? forms.spots(start, numbers, used, toldIn(uses))
-      : [spotAmong(forms.uses(start, used), numbers.length)];
+    const spots = !same
+      ? [spotAmong(forms.uses(start, used), numbers.length)]
+      : isReadAlike(versions, place, features)
+        ? forms.spots(start, numbers, used, toldIn(uses))
+        : [spotAmong([], numbers.length)];
     return spots.flatMap(({ starts, sure }) => {
       if (starts.length === 0) return [this.#site(file, now, start, IN_EXPANSION, note)];
       const doubt = !sure && `(one of ${starts.length})`;

@@ -46,3 +46,11 @@ export function startIn(
   const index = offset === undefined ? forms.start(form) : source.text.indexOfOctet(offset);
   return index === undefined ? undefined : forms.formStart(index, number);
 }
+
+/** Tells whether the form of PLACE ends in the text where SBCL found its end, as far as that is known. Else a reader macro has
+ *  read it another way, and what stands in it is not known. */
+export function isReadAlike({ now, loaded = now }: Versions, place: Place, features: Features): boolean {
+  const start = startIn(loaded, { ...place, number: 0 }, features);
+  if (start === undefined || place.end === undefined) return true;
+  return loaded.forms(features).endsBefore(start, loaded.text.indexOfOctet(place.end));
+}

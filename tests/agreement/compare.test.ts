@@ -206,3 +206,24 @@ test('what was forgotten stays forgotten in an image that is built again, and wh
     ].join('\n'),
   );
 });
+
+test('a method combination and an alien type that the file no longer has are told, and go with forget', async () => {
+  const kept = '(defun kept () 1)';
+  const combination = '(define-method-combination joined :operator append)';
+  const long =
+    '(define-method-combination long-one () ((all *)) `(list ,@(mapcar (lambda (m) `(call-method ,m)) all)))';
+  put('c.lisp', PACKAGE, kept, combination, long, '(sb-alien:define-alien-type small (integer 16))');
+  await load('c.lisp');
+  expect(await compare({ path: 'c.lisp' })).toBe('The image and c.lisp agree.');
+  put('c.lisp', PACKAGE, kept, combination);
+  const old = 'In the image but no longer in c.lisp: alien type P::SMALL; method combination P::LONG-ONE.';
+  expect(await load('c.lisp')).toContain(old);
+  expect(await compare({ path: 'c.lisp' })).toContain(old);
+  await load('c.lisp', { forget: true });
+  expect(await compare({ path: 'c.lisp' })).toBe('The image and c.lisp agree.');
+  expect(
+    await session.eval(
+      `(mapcar (lambda (name) (and (gethash name sb-pcl::**method-combinations**) t)) '(p::joined p::long-one))`,
+    ),
+  ).toBe('(T NIL)');
+});

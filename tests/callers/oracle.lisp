@@ -42,9 +42,10 @@
 (defun noting-readtable ()
   "Return a copy of the current readtable that notes where conses begin."
   (let ((readtable (copy-readtable)))
-    (dolist (char '(#\( #\' #\`))
-      (multiple-value-bind (reader terminating) (get-macro-character char)
-        (when reader (set-macro-character char (noting (coerce reader 'function) 1) terminating readtable))))
+    (dotimes (code 1024)
+      (multiple-value-bind (reader terminating) (get-macro-character (code-char code))
+        (when (and reader (not (find (code-char code) "#;\",)")))
+          (set-macro-character (code-char code) (noting (coerce reader 'function) 1) terminating readtable))))
     (let ((reader (get-dispatch-macro-character #\# #\')))
       (set-dispatch-macro-character #\# #\' (noting (coerce reader 'function) 2) readtable))
     readtable))
@@ -95,9 +96,8 @@
        t))
 
 (defun place-p (cons name)
-  "True when CONS is the place that a call of NAME, (SETF SYMBOL), sets: part of a form on the line of the call."
-  (and (consp name)
-       (eq (car cons) (second name))
+  "True when CONS is the place that a call of NAME reads or sets: a part of a form on the line of the call."
+  (and (eq (car cons) (name-symbol name))
        (loop for outer in *conses*
                thereis (and (eql (gethash outer *lines*) *line*)
                             (loop for rest = outer then (cdr rest)
@@ -311,6 +311,13 @@
         ((not-loaded-p form) nil)
         ((eq (first form) 'progn) (dolist (each (rest form)) (walk-top-level each env)))
         ((eq (first form) 'eval-when) (dolist (each (cddr form)) (walk-top-level each env)))
+        ;; The compiler leaves out what only has a value.
+        ((eq (first form) 'function) nil)
+        ((and (symbolp (first form))
+              (not (eq (symbol-package (first form)) (find-package :cl)))
+              (macro-function (first form)))
+         (let ((*line* (or (gethash form *lines*) *line*)) (*macro* form))
+           (walk-top-level (handler-bind ((warning #'muffle-warning)) (ignore-errors (macroexpand-1 form))) env)))
         (t (let ((*caller* (list "top-level form")))
              (handler-bind ((warning #'muffle-warning))
                (handler-case (walk form env)
@@ -424,12 +431,14 @@ tells these for a use that has come into PLACE with INLINED."
       (asdf:load-system system))))
 
 (defun parts-of (system)
-  "Return SYSTEM and the systems of the same file that it is made of, what others need first."
+  "Return SYSTEM and those that it is made of, what others need first. They are of its file, or have its name before a slash."
   (let ((parts '()))
     (labels ((visit (part)
                (dolist (needed (asdf:system-depends-on part))
                  (let ((other (and (typep needed '(or string symbol)) (asdf:find-system needed nil))))
-                   (when (and other (equal (asdf:system-source-file other) (asdf:system-source-file system)))
+                   (when (and other
+                              (or (equal (asdf:system-source-file other) (asdf:system-source-file system))
+                                  (equal (asdf:primary-system-name other) (asdf:primary-system-name system))))
                      (visit other))))
                (pushnew part parts)))
       (visit system))

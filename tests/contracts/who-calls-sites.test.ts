@@ -148,3 +148,40 @@ test('S3.18 of a function that is put in line all calls in a definition are told
   expect(await sites('EXPANDED')).toEqual(at('20:27', '20:50'));
   expect(await sites('SETTING', '(setf inlined::foo)')).toEqual(at('21:26', '21:43'));
 });
+
+test('S3.18 a parameter or binding that has the name of a function is no call of it', async () => {
+  await written.load(
+    'parameters.lisp',
+    `(declaim (inline titled))
+(defun title (x) x)
+(defun titled (x) (title x))
+(defun by-title (title)
+  (let ((title (titled title))) title))
+(defun by-local-title (x)
+  (flet ((other (title) (titled title)))
+    (other x)))
+`,
+  );
+  expect(await written.sitesOf('COMMON-LISP-USER::BY-TITLE', 'title')).toEqual([
+    'parameters.lisp:4:1  (defun by-title (title) (in an expansion)',
+  ]);
+  expect(await written.sitesOf('COMMON-LISP-USER::BY-LOCAL-TITLE', 'title')).toEqual([
+    'parameters.lisp:6:1  (defun by-local-title (x) (in an expansion)',
+  ]);
+});
+
+test('S3.18 S3.17 where a file defines a name twice the uses of both are told', async () => {
+  await written.load(
+    'twice.lisp',
+    `(defun kept-twice (name) name)
+(defmacro define-twice (name) \`(kept-twice ',name))
+(define-twice once)
+(define-twice again)
+(define-twice again)
+`,
+  );
+  expect(await written.sitesOf('COMMON-LISP-USER::AGAIN (define-twice)', 'kept-twice')).toEqual([
+    'twice.lisp:4:1  (define-twice again) (in an expansion)',
+    'twice.lisp:5:1  (define-twice again) (in an expansion)',
+  ]);
+});

@@ -14,6 +14,8 @@ export type LookupFailure =
 export interface Place {
   file?: string;
   offset?: number;
+  /** Where the next top-level form begins, when that is known. */
+  end?: number;
   form?: number;
   number?: number;
   /** The file was written after it was compiled. */

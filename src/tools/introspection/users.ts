@@ -1,6 +1,7 @@
 // Decides how the users of a name read: one row each, with the places of its uses, and which of them a page shows.
 
 import type { Caller } from '../../image/wire/data.ts';
+import { groupBy } from '../grouping.ts';
 import type { Places } from '../places.ts';
 import { type Asked, outside } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
@@ -89,7 +90,12 @@ function askedOf(data: Uses, sites: boolean, variable: boolean): Asked {
 function differentOf(users: readonly User[]): User[] {
   const certain = new Set(users.filter(({ possible }) => !possible).map(({ name }) => name));
   const told = users.filter(({ possible, name }) => !possible || !certain.has(name));
-  return [...new Map(told.map((each) => [`${headOf(each)} ${each.possible}`, each])).values()];
+  const named = groupBy(told, (each) => `${headOf(each)} ${each.possible}`);
+  // A file can define a name twice, and with each form the name is used.
+  return [...named.values()].flatMap(([first, ...rest]) => {
+    const sites = rest.flatMap((each) => each.sites ?? []);
+    return first ? { ...first, ...(first.sites && { sites: [...first.sites, ...sites] }) } : [];
+  });
 }
 
 /** Gives the files of which one piece of code, of several forms, is among FORMS both as what calls and as what has data. */
