@@ -9,6 +9,8 @@ const STOP_WORDS: ReadonlySet<string> = new Set(STOP.words.split(' '));
 const RUN = /[\p{L}\p{N}\p{M}]+/gu;
 /** A run that is one word as it stands: nearly all are. */
 const PLAIN = /^(?:[A-Za-z]?[a-z\d]*|[A-Z]+)$/;
+/** A key with the ones that are held, as Emacs writes it. */
+const KEY = /(?<![\p{L}\p{N}-])(?:[CMS]-)+\S(?![\p{L}\p{N}-])/gu;
 /** Scripts that are written without spaces, and Hangul, where a word and its particles are one run. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
@@ -29,9 +31,9 @@ export function* runs(text: string): Generator<{ run: string; index: number }> {
 }
 
 /** Returns the words of TEXT in lower case. A name in camelCase is its parts and the whole. Of a script without spaces
- *  each two characters that follow each other are a word too. */
+ *  each two characters that follow each other are a word too, and so is a key such as C-c. */
 export function words(text: string): string[] {
-  const found: string[] = [];
+  const found = (text.match(KEY) ?? []).map((key) => key.toLowerCase());
   for (const run of text.match(RUN) ?? []) {
     if (PLAIN.test(run)) found.push(run.toLowerCase());
     else found.push(...wordsOfRun(run));
