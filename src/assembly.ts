@@ -6,7 +6,7 @@ import { CALL_TOOL } from './catalog/call-tool.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
 import { SearchMemory } from './catalog/memory.ts';
 import { searchToolsTool } from './catalog/search-tools.ts';
-import { type Config, isTooWide, searchesTree } from './config.ts';
+import { type Config, isTooWide } from './config.ts';
 import { UsageError } from './errors.ts';
 import { Intents } from './files/intents.ts';
 import { takeBackUnfinished } from './files/together.ts';
@@ -47,7 +47,7 @@ export function imageOptions(config: Config): SbclOptions {
     root: config.root,
     heapMb: config.heapMb,
     limitMs: config.evalTimeoutMs,
-    searchTree: searchesTree(config),
+    trees: config.roots,
     startFiles: () => startFiles(config),
     ...(config.sandbox !== 'off' && { sandbox: sandboxOf(config) }),
   };

@@ -238,9 +238,3 @@ function readChoice<Choice extends string>(
     `--${name} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, not ${value}.`,
   );
 }
-
-/** Returns whether ASDF may search the whole tree below the root of CONFIG: not the whole disk or home,
- *  where nobody asked for it. */
-export function searchesTree({ roots }: Config): boolean {
-  return roots.length > 0;
-}

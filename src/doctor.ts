@@ -3,7 +3,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Config, searchesTree } from './config.ts';
+import type { Config } from './config.ts';
 import { messageOf } from './errors.ts';
 import { obstacleToWriting } from './folders.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
@@ -149,11 +149,14 @@ function checkCache({ cacheFolder }: SbclOptions): Check {
   };
 }
 
+function searched({ root, roots }: Config): string {
+  return roots.length > 0 ? `${roots.join(', ')}, and everything below` : `${root} only`;
+}
+
 function checkLibraries(config: Config): Check[] {
   const [first] = libraryManagers(config.root);
-  const tree = searchesTree(config) ? ', and everything below it' : ' only';
   return [
-    { ok: true, text: `ASDF looks in ${config.root}${tree}` },
+    { ok: true, text: `ASDF looks in ${searched(config)}` },
     first === undefined
       ? { ok: true, text: 'Quicklisp, qlot, ocicl: none set up (none is needed)' }
       : {

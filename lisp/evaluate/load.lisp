@@ -159,13 +159,20 @@ that are loaded."
 
 ;;; Systems
 
+(defun needed-system (condition)
+  "Return the name of the system that ASDF does not find, and of the one that needs it, when CONDITION says that, else NIL."
+  (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
+    (when (and missing (typep condition missing))
+      (let ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY" condition)))
+        (and (typep by (contrib-symbol "ASDF" "SYSTEM"))
+             (typep needed '(or string symbol))
+             (null (asdf-call "REGISTERED-SYSTEM" needed))
+             (list (asdf-call "COERCE-NAME" needed) (asdf-call "COMPONENT-NAME" by)))))))
+
 (defun operate (name force)
-  "Load the system NAME, once more after a new look for systems when one that it depends on
-was not found."
-  (flet ((operate ()
-           (if force
-               (asdf-call "LOAD-SYSTEM" name :force t)
-               (asdf-call "LOAD-SYSTEM" name))))
+  "Load the system NAME, once more after a new look for systems when one that it depends on was not found. Return NIL, or
+what NEEDED-SYSTEM returns when that is not found then either."
+  (flet ((operate () (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
     (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
       (when (eq (catch 'look-again
                   (handler-bind ((error (lambda (condition)
@@ -175,7 +182,11 @@ was not found."
                     nil))
                 'missing)
         (asdf-call "INITIALIZE-SOURCE-REGISTRY")
-        (operate)))))
+        (catch 'needed
+          (handler-bind ((error (lambda (condition)
+                                  (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
+            (operate)
+            nil))))))
 
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
@@ -183,12 +194,15 @@ was not found."
   (let ((system (call-user-code (lambda () (find-system name)))))
     (if (null system)
         (list "value" (object "missing" (string-downcase (string-left-trim "#:" name)) "known" (known-systems)))
-        (let ((name (asdf-call "COMPONENT-NAME" system)) (before (loaded-systems)) (*loaded* nil))
-          (call-noting (lambda () (call-user-code (lambda () (operate name force)))))
-          (list "value" (object "system" name
-                                "already" (and (member name before :test #'string=) (not force))
-                                "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
-                                "agreement" (make-json-object (agreement))))))))
+        (let* ((name (asdf-call "COMPONENT-NAME" system)) (before (loaded-systems)) (*loaded* nil)
+               (needed (call-noting (lambda () (call-user-code (lambda () (operate name force)))))))
+          (list "value" (if needed
+                            (object "system" name "missing" (first needed) "neededBy" (second needed)
+                                    "known" (known-systems))
+                            (object "system" name
+                                    "already" (and (member name before :test #'string=) (not force))
+                                    "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
+                                    "agreement" (make-json-object (agreement)))))))))
 
 (define-operation ("load-system" :members t) (name force)
   "Load the system NAME and what it depends on with ASDF."

@@ -240,7 +240,7 @@ asked first."
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output going to CAPTURE and every input stream at its end."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
-    `(let* ((,input (make-concatenated-stream))
+    `(let* ((,input (make-string-input-stream (make-string 0))) ; whose elements are characters, so also the terminal's
             (,output (capturing ,capture))
             (,terminal (make-two-way-stream ,input ,output))
             (*standard-input* ,input) (*standard-output* ,output)

@@ -5,7 +5,7 @@
 
 (defparameter *local-limit* 20 "How many locals of one frame are kept.")
 (defparameter *local-length* 1000 "Characters of one printed local.")
-(defparameter *locals-milliseconds* 50 "For how long locals are printed; those after that are left out.")
+(defparameter *locals-milliseconds* 50 "For how long a thread runs to print locals; those after that are left out.")
 
 (defun standard-slots (object)
   "Return the slots of OBJECT, of a STANDARD-CLASS and up to date, as pairs of name and value."
@@ -175,18 +175,22 @@ many lists within each other are looked at."
   "Return CALL, of a frame, printed on one line without code of the user."
   (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
+(defun run-milliseconds ()
+  "Return for how many milliseconds this thread has run."
+  (multiple-value-bind (seconds nanoseconds) (clock-time 3)
+    (+ (* 1000 seconds) (floor nanoseconds 1000000))))
+
 (defun frames-with-locals (frames)
   "Return FRAMES, from SHOWN-FRAMES, as JSON objects with the call, the place and the locals of each. Those for which the
-time did not suffice have only the name."
-  (let ((end (+ (get-internal-real-time)
-                (floor (* *locals-milliseconds* internal-time-units-per-second) 1000))))
+time did not suffice have only the name, and are late."
+  (let ((end (+ (run-milliseconds) *locals-milliseconds*)))
     (loop for frame in frames
-          for timely = (< (get-internal-real-time) end)
+          for timely = (< (run-milliseconds) end)
           collect (cond ((folded-p frame) (object "folded" (folded-count frame)))
                         (timely (frame-object (frame-text (frame-call frame))
                                               (list* "locals" (frame-locals frame)
                                                      (and (not *sparing*) (not (system-frame-p frame)) (call-place frame)))))
-                        (t (frame-object (frame-text (list (frame-name frame))) '()))))))
+                        (t (frame-object (frame-text (list (frame-name frame))) (list "late" t)))))))
 
 ;;; What is kept
 

@@ -134,7 +134,9 @@ apart, because replacing a definition is what a redefining form is for."
                  (sb-ext:compiler-note #'note-warning)
                  (compiler-error #'note-compiler-error))
     (let ((output *error-output*)
-          (*error-output* (make-broadcast-stream)))
+          (*error-output* (make-broadcast-stream))
+          ;; Each use is told, with its place, and none only counted.
+          (sb-ext:*undefined-warning-limit* nil))
       ;; A held error can be within another unit, whose end is far.
       (with-compilation-unit (:override t :policy (and *debug-level* `(optimize (debug ,*debug-level*))))
         (let ((*error-output* output))

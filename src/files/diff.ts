@@ -45,10 +45,17 @@ function rangeText(start: number, lines: number): string {
   return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
+/** How many lines come and go. */
+interface LineCounts {
+  added: number;
+  removed: number;
+}
+
 /** How a person is shown what becomes of a file. */
 export interface Change {
   /** Where it changes and by how many lines, as in `line 12, +3 \u22121`. */
   summary: string;
+  counts: LineCounts;
   /** What to show first: all of the change where it is small, else its lines from the first that changes on. */
   lines: string[];
   /** The whole of it: the file, what else changes, and the unified diff. */
@@ -75,7 +82,27 @@ export function changeOf(name: string, before: FileText, after: FileText): Chang
   ].filter((note) => note !== undefined);
   const shown = visibleName(name);
   const text = [...notes, `--- ${shown}\n+++ ${shown}`, hunksText(hunks)].filter(Boolean).join('\n');
-  return { summary: summaryOf(hunks), lines: [...notes, ...firstLines(hunks)], text };
+  return {
+    summary: summaryOf(hunks),
+    counts: countsOf(hunks),
+    lines: [...notes, ...firstLines(hunks)],
+    text,
+  };
+}
+
+/** Returns how many files CHANGES are, and how many lines come and go in all of them, as in `2 files, +3 \u22121`. */
+export function filesSummary(changes: readonly Change[]): string {
+  const sum = (of: keyof LineCounts) => changes.reduce((total, { counts }) => total + counts[of], 0);
+  const files = `${changes.length} ${changes.length === 1 ? 'file' : 'files'}`;
+  return `${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
+}
+
+/** Returns what to show first of CHANGES, which are of the files NAMES: each below its name, where they are several. */
+export function changesLines(changes: readonly Change[], names: readonly string[]): string[] {
+  return changes.flatMap(({ lines }, index) => [
+    ...(changes.length > 1 ? [`+++ ${visibleName(names[index] ?? '')}`] : []),
+    ...lines,
+  ]);
 }
 
 /** Returns where HUNKS begin to change the file, and how many lines they add and remove. */
@@ -83,16 +110,17 @@ function summaryOf(hunks: readonly StructuredPatchHunk[]): string {
   const [first] = hunks;
   const changed = first?.lines.findIndex((line) => !line.startsWith(' ')) ?? 0;
   const where = first === undefined ? '' : `line ${Math.max(1, first.newStart) + changed}, `;
+  return where + countsText(countsOf(hunks));
+}
+
+function countsOf(hunks: readonly StructuredPatchHunk[]): LineCounts {
   const lines = hunks.flatMap((hunk) => hunk.lines);
-  return where + countsText(markedBy('+', lines).length, markedBy('-', lines).length);
+  const marked = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
+  return { added: marked('+'), removed: marked('-') };
 }
 
-function countsText(added: number, removed: number): string {
+function countsText({ added, removed }: LineCounts): string {
   return `+${added} \u2212${removed}`;
-}
-
-function markedBy(mark: string, lines: readonly string[]): string[] {
-  return lines.filter((line) => line.startsWith(mark));
 }
 
 /** Returns the lines that change when they are few, else all of HUNKS from the first that changes on. */
@@ -144,8 +172,10 @@ export function wholeContent(head: string, after: FileText, removed = 0): Change
   );
   // Each line is marked, so that none can be taken for a part of what stands around them.
   const marked = lines.map((line) => `+${line}`);
+  const counts = { added: lines.length, removed };
   return {
-    summary: countsText(lines.length, removed),
+    summary: countsText(counts),
+    counts,
     lines: [...notes, ...marked],
     text: `${note ? `${note}\n` : ''}${[head, ...about].join(', ')}:\n\n${marked.join('\n')}`,
   };

@@ -25,6 +25,8 @@ export interface Client {
   program?: string;
   /** Returns the arguments with which its program adds the entry; undefined when it cannot in SCOPE. */
   adds?: (scope: Scope, launch: Launch) => string[] | undefined;
+  /** What its user must have confirmed in it before it starts the server of a scope. */
+  consent?: Partial<Record<Scope, string>>;
   /** Whether its program writes less than the entry needs, which install adds then. */
   addsLess?: boolean;
   /** Returns the arguments with which its program removes the entry from a file that it writes all the time. Other files
@@ -118,6 +120,8 @@ function zedSettings(place: Place, scope: Scope): Setting[] {
   return [entryIn(join(own, 'settings.json'), 'context_servers', entry)];
 }
 
+const TRUSTED_FOLDERS = 'it starts servers only in folders that it trusts';
+
 export const CLIENTS: readonly Client[] = [
   {
     name: 'claude',
@@ -127,6 +131,7 @@ export const CLIENTS: readonly Client[] = [
     traces: ({ home }) => [join(home, '.claude.json'), join(home, '.claude')],
     program: 'claude',
     adds: (scope, { node, args }) => ['mcp', 'add', '--scope', scope, NAME, '--', node, ...args],
+    consent: { project: 'it starts a server of this file once you have allowed that when it asks' },
     removes: (scope) => (scope === 'user' ? ['mcp', 'remove', '--scope', scope, NAME] : undefined),
   },
   {
@@ -139,6 +144,7 @@ export const CLIENTS: readonly Client[] = [
     adds: (scope, { node, args }) =>
       scope === 'user' ? ['mcp', 'add', NAME, '--', node, ...args] : undefined,
     addsLess: true,
+    consent: { project: 'it reads this file only in a folder that it trusts' },
   },
   {
     name: 'gemini',
@@ -153,6 +159,7 @@ export const CLIENTS: readonly Client[] = [
     traces: ({ home }) => [join(home, '.gemini')],
     program: 'gemini',
     adds: (scope, { node, args }) => ['mcp', 'add', '--scope', scope, '--trust', NAME, node, ...args],
+    consent: { user: TRUSTED_FOLDERS, project: TRUSTED_FOLDERS },
   },
   {
     name: 'opencode',

@@ -73,8 +73,10 @@ async function scopeFindings(client: Client, scope: Scope, place: Place, launch:
       .slice(1)
       .map((each, index) => permissionFinding(each, states[index + 1]?.standing === 'same'));
     const head = { ok: true, text: `${scope}: ${entry?.file} starts ${shellLine(line)}` };
+    const consent = client.consent?.[scope];
+    const told = consent === undefined ? [] : [{ ok: true, text: consent }];
     const approval = approvalFinding(found);
-    return { configured: true, findings: [head, ...wordFindings(line), ...approval, ...rest] };
+    return { configured: true, findings: [head, ...wordFindings(line), ...told, ...approval, ...rest] };
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     return { configured: false, findings: [{ ok: false, text: error.message }] };

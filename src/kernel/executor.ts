@@ -79,7 +79,7 @@ export class Executor {
     const told = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
     const notes = outcome.note === undefined ? [] : [outcome.note];
-    const notices = told ? (this.#options.takeNotices?.() ?? []).map(boundText) : [];
+    const notices = told ? (this.#options.takeNotices?.() ?? []).map((notice) => boundText(notice)) : [];
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 

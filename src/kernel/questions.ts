@@ -72,6 +72,13 @@ export class OpenQuestions {
     question?.ended('timed out', question.late);
   }
 
+  /** Returns whether the question of ID is open. It closes one whose time is over, also where its timer is late. */
+  waits(id: string): boolean {
+    const open = this.#open.get(id);
+    if (open !== undefined && open.until <= Date.now()) this.expire(id);
+    return this.#open.has(id);
+  }
+
   /** Closes all questions, because the server ends. */
   endAll(): void {
     for (const id of [...this.#open.keys()]) this.#end(id, SERVER_ENDS);
@@ -83,9 +90,7 @@ export class OpenQuestions {
 
   /** Returns the question of ID, which is closed by that. Throws a CallError when there is none for SUBJECT. */
   take(id: string, subject: string): AskedQuestion {
-    const found = this.#open.get(id);
-    if (found !== undefined && found.until <= Date.now()) this.expire(id);
-    const open = this.#close(id);
+    const open = this.waits(id) ? this.#close(id) : undefined;
     if (open === undefined) {
       throw new CallError(
         'This approval was used already, expired, or was asked for before the server started, so nothing was done. Call the tool again to ask anew.',

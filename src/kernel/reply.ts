@@ -8,10 +8,11 @@ const LIST_LIMIT = 38_000;
 /** Characters of an answer that is JSON, and must not be cut. */
 export const JSON_LIMIT = LIST_LIMIT;
 
-/** Returns TEXT, or its first and last parts with a line between them that says how much is missing. */
-export function boundText(text: string): string {
-  if (text.length <= TEXT_LIMIT) return text;
-  const half = TEXT_LIMIT / 2;
+/** Returns TEXT, or its first and last parts, of LIMIT characters together, with a line between them that says how much is
+ *  missing. */
+export function boundText(text: string, limit = TEXT_LIMIT): string {
+  if (text.length <= limit) return text;
+  const half = limit / 2;
   const omitted = text.length - 2 * half;
   return `${wellFormed(text.slice(0, half))}\n[... ${omitted} characters left out ...]\n${wellFormed(text.slice(-half))}`;
 }

@@ -13,17 +13,17 @@ export const APPROVE_FOR_SESSION = 'approve for this session';
 export const CHANGE = 'approve with changes';
 export const DENY = 'deny';
 
-/** Returns the form that asks QUESTION, all of whose preview is in FILE. SESSION says whether an approval can hold for one. */
+/** Returns the form that asks QUESTION with MESSAGE. SESSION says whether an approval can hold for one. */
 export function decisionForm(
   question: OpenQuestion,
-  file: PreviewFile,
+  message: string,
   session: boolean,
 ): ElicitRequestFormParams {
   const { tool, preview } = question;
   const offered = choices(question, session);
-  const lasting = `${APPROVE_FOR_SESSION}: ${tool.allowedAs ?? tool.name}${filesText(preview)} without asking again`;
+  const lasting = `for this session: ${tool.allowedAs ?? tool.name}${filesText(preview)}`;
   return {
-    message: messageFor(question, file),
+    message,
     requestedSchema: {
       type: 'object',
       properties: {
@@ -66,7 +66,7 @@ export function changesForm({ tool, given }: AskedQuestion): ElicitRequestFormPa
 }
 
 /** Returns the message of QUESTION. Its first lines carry the decision, none is empty, and FILE has the rest. */
-function messageFor({ tool, preview }: OpenQuestion, file: PreviewFile): string {
+export function messageFor({ tool, preview }: OpenQuestion, file: PreviewFile): string {
   const by = tool.approvedAs === undefined ? '' : ', defined by code in the image, not by live-lisp';
   const { place: first, otherPlaces = [] } = preview;
   const more = otherPlaces.length > 0 ? ` and ${otherPlaces.length} more` : '';
@@ -101,5 +101,5 @@ function filesText({ place, otherPlaces = [] }: PlacesOf): string {
     const kind = visibleName(extensionOf(each));
     return `*${kind} files directly in ${folder === '.' ? 'the workspace root' : visibleName(folder) || '/'}`;
   });
-  return ` for ${[...new Set(kinds)].join(', ')}`;
+  return ` of ${[...new Set(kinds)].join(', ')}`;
 }

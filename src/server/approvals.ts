@@ -18,8 +18,17 @@ import {
 import { CallError, messageOf } from '../errors.ts';
 import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
 import type { AskedQuestion, OpenQuestions } from '../kernel/questions.ts';
-import { APPROVE_FOR_SESSION, CHANGE, changesForm, choices, DENY, decisionForm } from './approval-form.ts';
+import {
+  APPROVE_FOR_SESSION,
+  CHANGE,
+  changesForm,
+  choices,
+  DENY,
+  decisionForm,
+  messageFor,
+} from './approval-form.ts';
 import type { PreviewFiles } from './preview-files.ts';
+import type { Manner } from './quirks.ts';
 
 export interface ApprovalOptions {
   questions: OpenQuestions;
@@ -51,21 +60,33 @@ export class Approvals {
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns the request to a client of the modern era that asks a human QUESTION, which came of the call of NAME with ARGS. */
-  async ask(question: OpenQuestion, name: string, args: unknown): Promise<InputRequiredResult> {
-    return this.#request(this.#begin(question, subjectOf(name, args)));
+  /** Returns the request to a client of the modern era that asks a human QUESTION, which came of the call of NAME with
+   *  ARGS. MANNER is how that shows it. */
+  async ask(
+    question: OpenQuestion,
+    name: string,
+    args: unknown,
+    manner: Manner,
+  ): Promise<InputRequiredResult> {
+    return this.#request(this.#begin(question, subjectOf(name, args), manner));
   }
 
-  /** Asks a human QUESTION by SEND, as clients of the legacy era are asked, and resolves with what they said. Throws a
+  /** Asks a human QUESTION by SEND, as clients of the legacy era are asked, in the MANNER of theirs, and resolves with what
+   *  they said. Throws a
    *  CallError when they said nothing in time. */
-  async askBySending(question: OpenQuestion, name: string, args: unknown, send: Send): Promise<Verdict> {
+  async askBySending(
+    question: OpenQuestion,
+    name: string,
+    args: unknown,
+    { manner, send }: { manner: Manner; send: Send },
+  ): Promise<Verdict> {
     const { questions } = this.#options;
     const subject = subjectOf(name, args);
-    let answer: Answer = this.#begin(question, subject);
+    let answer: Answer = this.#begin(question, subject, manner);
     while (answer.kind === 'next') {
       const { id, form } = answer;
       const result = await send(form, questions.seconds * 1000);
-      if (result === undefined) {
+      if (result === undefined || !questions.waits(id)) {
         questions.expire(id);
         throw new CallError(question.late);
       }
@@ -110,13 +131,17 @@ export class Approvals {
     });
   }
 
-  /** Opens QUESTION, asked for SUBJECT, with the whole preview in a file until it is answered. */
-  #begin(question: OpenQuestion, subject: string): Answer & { kind: 'next' } {
+  /** Opens QUESTION, asked for SUBJECT, with the whole preview in a file until it is answered. What is not shown whole in
+   *  the MANNER of the client cannot be approved for the session. */
+  #begin(question: OpenQuestion, subject: string, manner: Manner): Answer & { kind: 'next' } {
     const id = randomUUID();
     const file = this.#options.files.write(question.preview.whole());
     const removed = 'path' in file ? file.remove : () => {};
-    this.#options.questions.add(id, question, subject, removed);
-    return { kind: 'next', form: decisionForm(question, file, this.#options.session), id };
+    const message = messageFor(question, file);
+    const asked = { ...question, lasts: question.lasts && manner.showsAll(message) };
+    this.#options.questions.add(id, asked, subject, removed);
+    const form = decisionForm(asked, message, this.#options.session);
+    return { kind: 'next', form: manner.arrange(form), id };
   }
 
   /** Returns what RESULT says to QUESTION, which was asked for SUBJECT. */

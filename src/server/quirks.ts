@@ -4,6 +4,7 @@
 import {
   type CallToolResult,
   CLIENT_INFO_META_KEY,
+  type ElicitRequestFormParams,
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
@@ -16,8 +17,19 @@ export interface Quirk {
   seenIn: string;
   reason: string;
   /** Returns what this client gets in place of RESULT. */
-  adapt: (result: CallToolResult) => CallToolResult;
+  adapt?: (result: CallToolResult) => CallToolResult;
+  manner?: Manner;
 }
+
+/** How a client shows a question. */
+export interface Manner {
+  /** Returns what it is sent in place of FORM. */
+  arrange: (form: ElicitRequestFormParams) => ElicitRequestFormParams;
+  /** Returns whether its human sees all of MESSAGE, as far as that can be known. */
+  showsAll: (message: string) => boolean;
+}
+
+const PLAIN: Manner = { arrange: (form) => form, showsAll: () => true };
 
 /** All of them. */
 export const QUIRKS: readonly Quirk[] = [
@@ -28,19 +40,72 @@ export const QUIRKS: readonly Quirk[] = [
       'Its McpComplianceTransport takes the first text for JSON and puts that into structuredContent, when there is none. Its client then refuses whatever is no object, so its model gets an error in place of 3 or "a". It shows its model the texts, not the structure.',
     adapt: withTextsAsStructure,
   },
+  {
+    client: 'claude-code',
+    seenIn: '2.1.330',
+    reason:
+      'Of a question in several lines it shows four, or three and how many more there are, each cut at the width of the terminal. A question in one line it wraps over as many. So its human gets all in one, with a sign where a line ends.',
+    manner: { arrange: inOneLine, showsAll: fitsInRows },
+  },
 ];
 
 /** Returns RESULT as the client of CONTEXT, which is connected to SERVER, can take it. */
 export function adaptedTo(server: Server, context: ServerContext, result: CallToolResult): CallToolResult {
+  return quirkOf(server, context)?.adapt?.(result) ?? result;
+}
+
+/** Returns how the client of CONTEXT, which is connected to SERVER, shows a question. */
+export function mannerOf(server: Server, context: ServerContext): Manner {
+  return quirkOf(server, context)?.manner ?? PLAIN;
+}
+
+function quirkOf(server: Server, context: ServerContext): Quirk | undefined {
   const name = clientName(server, context);
-  const quirk = QUIRKS.find(({ client }) => name.startsWith(client));
-  return quirk === undefined ? result : quirk.adapt(result);
+  return QUIRKS.find(({ client }) => name.startsWith(client));
 }
 
 /** Returns what the client of CONTEXT calls itself, in either era of the protocol. */
 function clientName(server: Server, context: ServerContext): string {
   const envelope = context.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');
+}
+
+/** Stands where a line ends; one in the text of a line is shown as its code, so that it ends none. */
+const LINE_END = '\u23ce';
+
+/** Returns FORM with its message in one line. */
+function inOneLine(form: ElicitRequestFormParams): ElicitRequestFormParams {
+  return { ...form, message: oneLine(form.message) };
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(LINE_END, '<U+23CE>').replaceAll('\n', ` ${LINE_END} `);
+}
+
+/** What Claude Code shows of a line in a terminal of 80 columns. */
+const ROWS = 4;
+const COLUMNS = 74;
+
+/** Returns whether MESSAGE in one line, wrapped between words, fits into these. */
+function fitsInRows(message: string): boolean {
+  let rows = 1;
+  let column = 0;
+  for (const word of oneLine(message).split(' ')) {
+    const width = widthOf(word);
+    if (column > 0 && column + 1 + width > COLUMNS) {
+      rows += 1;
+      column = 0;
+    }
+    column += width + (column > 0 ? 1 : 0);
+    rows += Math.floor(Math.max(0, column - 1) / COLUMNS);
+    column = column > COLUMNS ? ((column - 1) % COLUMNS) + 1 : column;
+  }
+  return rows <= ROWS;
+}
+
+/** Returns how many columns WORD takes; letters of other than alphabets can take two. */
+function widthOf(word: string): number {
+  return [...word].reduce((width, letter) => width + (letter < '\u2e80' ? 1 : 2), 0);
 }
 
 /** Returns RESULT, with its texts as structure too when the first is JSON and no object. */

@@ -7,7 +7,7 @@ import {
   type Output,
   wholeText,
 } from '../image/wire/endings.ts';
-import { joinSections } from '../kernel/reply.ts';
+import { boundText, joinSections } from '../kernel/reply.ts';
 import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 import { type Stack, stackLines } from './stack.ts';
@@ -109,11 +109,11 @@ function moreText(more: number | undefined, what: string): string {
 /** What SBCL prints about errors in code, which warnings tell already. */
 const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ERROR:\n(?:;.*(?:\n|$))*\n?/g;
 
-/** Returns the section with what a call wrote, or undefined when it wrote nothing. */
-export function outputSection(output: Output | undefined): string | undefined {
+/** Returns the section with what a call wrote, in at most LIMIT characters, or undefined when it wrote nothing. */
+export function outputSection(output: Output | undefined, limit?: number): string | undefined {
   if (output === undefined) return undefined;
   const written = wholeText(output).replace(COMPILER_CHATTER, '').replace(/^\n+/, '').trimEnd();
-  return written === '' ? undefined : `Output:\n${withoutRuns(written)}`;
+  return written === '' ? undefined : `Output:\n${boundText(withoutRuns(written), limit)}`;
 }
 
 /** Returns TEXT with its indentation cut where most of it is blank, as of deep data that was printed with line breaks. */

@@ -6,12 +6,15 @@ import { groupBy } from './grouping.ts';
 import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 
-/** The order in which they are told: what keeps code from working first. */
+/** The order in which they are told: what keeps code from working first, then as they stand in their file. */
 const SEVERITIES: readonly Warning['severity'][] = ['error', 'warning', 'undefined', 'style-warning', 'note'];
 
 function sorted(warnings: Warning[]): Warning[] {
   const rank = ({ severity }: Warning) => SEVERITIES.indexOf(severity);
-  return [...warnings].sort((one, other) => rank(one) - rank(other));
+  return [...warnings].sort(
+    (one, other) =>
+      rank(one) - rank(other) || (one.file === other.file ? (one.offset ?? 0) - (other.offset ?? 0) : 0),
+  );
 }
 
 /** Returns the section that tells what an evaluation of several forms was warned about, each with its form. Notes of the
@@ -39,10 +42,21 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
   if (warnings.length === 0) return undefined;
   const files = groupBy(warnings, ({ file }) => file ?? '');
   const sections = [...files].map(([file, inFile]) => {
-    const lines = inFile.map((warning) => indent(warningText(warning, placeOf(warning, places)), 4));
+    const alike = groupBy(inFile, ({ severity, text, near }) => JSON.stringify([severity, text, near]));
+    const lines = [...alike.values()].map((group) => indent(alikeText(group, places), 4));
     return `  ${file === '' ? 'No file' : places.fileName(file)}\n${lines.join('\n')}`;
   });
   return `${countLine(remarks)}:\n${sections.join('\n')}`;
+}
+
+/** Returns the text of GROUP, warnings that say the same, with the place of each; the form only when there is one. */
+function alikeText(group: Warning[], places: Places): string {
+  const wheres = [...new Set(group.map((warning) => whereText(warning, placeOf(warning, places))))];
+  const forms = new Set(group.map(({ form }) => form));
+  const [first] = group;
+  if (first === undefined) return '';
+  const { form, ...formless } = first;
+  return warningText(forms.size === 1 ? first : formless, wheres.join('; '));
 }
 
 function placeOf({ file, offset }: Warning, places: Places): string {
@@ -55,12 +69,16 @@ function countLine({ warnings = [], warningCount = warnings.length }: Remarks): 
   return `Warnings (${warningCount}${shown})`;
 }
 
-function warningText({ severity, text, near, form, definition, formNumber }: Warning, place = ''): string {
-  const where = definition ?? (formNumber === undefined ? undefined : `form ${formNumber}`);
+function whereText({ definition, formNumber }: Warning, place = ''): string {
+  const where = definition ?? (formNumber === undefined ? '' : `form ${formNumber}`);
+  return `${place}${where}`.replace(/, $/, '');
+}
+
+function warningText(warning: Warning, where = whereText(warning)): string {
+  const { severity, text, near, form } = warning;
   const kind = severity === 'undefined' ? 'STYLE-WARNING' : severity.toUpperCase();
-  const head = `${kind}${where || place ? ` (${place}${where ?? ''})`.replace(', )', ')') : ''}: `;
   const question = didYouMean(near);
-  return `${head}${text.trim()}${question ? `. ${question}` : ''}${form ? `\n  in ${form}` : ''}`;
+  return `${kind}${where && ` (${where})`}: ${text.trim()}${question ? `. ${question}` : ''}${form ? `\n  in ${form}` : ''}`;
 }
 
 /** Returns the section that names what was redefined, or undefined. */

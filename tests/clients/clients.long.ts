@@ -49,4 +49,5 @@ test.each(PAIRS)('%s in a terminal: who can be asked can approve', async (_, hos
   const asked = await measureAsked(host);
   row.asked = asked ?? null;
   expect(asked?.keys).not.toBe('');
+  expect(asked?.shown).toBe(asked?.changed);
 });

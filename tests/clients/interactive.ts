@@ -100,13 +100,19 @@ export async function measureAsked(host: Host): Promise<Questioned | undefined> 
   const first = await ask(host, ['Escape']);
   if (first === undefined) return undefined;
   const { screen, read } = first;
-  const shown = CHANGED.filter((line) => screen.includes(line.trim()));
+  // Where a client wraps lines, one can begin anew at any space.
+  const words = oneLine(screen);
+  const shown = CHANGED.filter((line) => words.includes(oneLine(line)));
   const seen = { screen, shown: shown.length, changed: CHANGED.length, refused: refusalSaid(read) };
   for (const keys of TRIED) {
     const tried = await ask(host, keys);
     if (tried?.text === AFTER) return { ...seen, keys: keys.join(', ') };
   }
   return { ...seen, keys: '' };
+}
+
+function oneLine(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
 }
 
 interface Answered {

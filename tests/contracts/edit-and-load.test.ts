@@ -164,7 +164,11 @@ Not loaded then: code.lisp.`,
   });
 
   test('is built again when the image is', async () => {
+    at.questions.length = 0;
     await edit({ definition: 'report', text: '(defun report () "built again")' });
+    expect(at.questions[0]).toMatch(
+      /^Approve edit_definitions \(dangerous\)\? line \d+, \+\d+ \u2212\d+, then load, in code\.lisp\n/,
+    );
     at.human = () => APPROVE;
     expect(await at.answer('restart_image', {})).not.toContain('Another than before');
     expect(await at.answer('eval_form', { form: '(el::report)' })).toBe('"built again"');

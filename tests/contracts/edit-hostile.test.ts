@@ -243,7 +243,7 @@ test('several files are one question, with one diff', async () => {
 Changed one.lisp: line 3, +2 −0. It has 2 top-level forms now.`,
   );
   expect(at.questions).toEqual([
-    `Approve edit_definitions (dangerous)? 2 files, in sub/two.lisp and 1 more
+    `Approve edit_definitions (dangerous)? 2 files, +3 −1, in sub/two.lisp and 1 more
 Whole preview: FILE
 +++ sub/two.lisp
 -(defun g () 1)

@@ -52,6 +52,16 @@ describe('locals', () => {
     expect(await last()).toContain('B = #<COMMON-LISP-USER::BAD ID 7>');
   });
 
+  test('for which no time was left are said to be missing', async () => {
+    await session.eval('(defun takes-one (n) (cerror "c" "one") n)');
+    await session.eval('(defvar *time* (shiftf live-lisp.jobs::*locals-milliseconds* 0))');
+    await session.eval('(takes-one 1)');
+    await session.eval('(setf live-lisp.jobs::*locals-milliseconds* *time*)');
+    expect(await last({ frame: 0 })).toBe(
+      '0: (COMMON-LISP-USER::TAKES-ONE)\n       (its arguments and locals were not kept: those of the frames above took too long)',
+    );
+  });
+
   test('are bounded, and frame shows more of them', async () => {
     await session.eval(
       '(defun takes-long (s) (cerror "c" "long") s) (takes-long (make-string 5000000 :initial-element #\\b))',

@@ -135,7 +135,7 @@ test(
       cacheFolder: folder.path,
       root: folder.path,
       heapMb: 512,
-      searchTree: false,
+      trees: [],
       limitMs: 2000,
       startFiles: () => [],
     });

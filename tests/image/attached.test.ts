@@ -24,7 +24,7 @@ async function startSbcl(): Promise<void> {
     cacheFolder: cacheFolder(),
     root: PROJECT,
     heapMb: 1024,
-    searchTree: false,
+    trees: [],
   };
   const { program, env } = agentCommand(findSbcl(undefined), options, true);
   const forms = [

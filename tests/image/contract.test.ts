@@ -14,7 +14,7 @@ imageContract(
       cacheFolder: cacheFolder(),
       root: PROJECT,
       heapMb: 1024,
-      searchTree: false,
+      trees: [],
       limitMs: LIMIT_MS,
       startFiles: () => [],
       ...connections,

@@ -28,7 +28,7 @@ async function makeWith(script: string): Promise<string[]> {
     cacheFolder,
     root: folder.path,
     heapMb: 512,
-    searchTree: false,
+    trees: [],
   };
   await new KeptCore(options, undefined, 60_000).make(program, false);
   return readdirSync(cacheFolder).map((name) => readFileSync(join(cacheFolder, name), 'utf8'));

@@ -17,7 +17,7 @@ const image = new SbclImage({
   root: PROJECT,
   heapMb: 4096,
   limitMs: 60_000,
-  searchTree: false,
+  trees: [],
   startFiles: () => [],
   callTool: async (tool, args) => {
     got.push([tool, args]);

@@ -67,7 +67,7 @@ function start(program: string, cache = NO_CACHE): SbclImage {
     cacheFolder: cache,
     root: folder.path,
     heapMb: 512,
-    searchTree: false,
+    trees: [],
     limitMs: 60_000,
     startFiles: () => [],
   });

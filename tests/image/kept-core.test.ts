@@ -193,7 +193,7 @@ describe('an image that is ended while it starts from it', () => {
       cacheFolder: dirname(core),
       root: folder.path,
       heapMb: 4096,
-      searchTree: false,
+      trees: [],
     };
     const killed: Child[] = [];
     const upcalls = (child: Child) => {

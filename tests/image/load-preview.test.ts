@@ -18,6 +18,18 @@ test('S2.11 its content', async () => {
   ]);
 });
 
+test.each([
+  [{ forget: true }, '1 line to compile and run, what it no longer has to remove from the image'],
+  [{ check: true }, '1 line to compile, not to load'],
+])('with %j what else becomes of it', async (how, told) => {
+  at.put('a.lisp', '(a)\n');
+  at.questions.length = 0;
+  await at.answer('load_file', { path: 'a.lisp', ...how });
+  expect(at.questions).toEqual([
+    `Approve load_file (cautious)? ${told}, in a.lisp\nWhole preview: FILE\n+(a)`,
+  ]);
+});
+
 test('a file too large to show is not read, and nobody is asked', async () => {
   truncateSync(at.put('huge.lisp', '(a)\n'), 100_000_000_000);
   at.questions.length = 0;

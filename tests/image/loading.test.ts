@@ -126,6 +126,28 @@ describe('what is told', () => {
     );
   });
 
+  test('warnings that say the same once, with their places', async () => {
+    const uses = Array.from({ length: 5 }, (_, at) => `(defun u${at} () *free*)\n`);
+    const { text } = await loadText(
+      'alike.lisp',
+      `${uses.join('')}(defun v () (list *other* (gone-from 1)))\n`,
+    );
+    expect(text).toBe(
+      'Loaded alike.lisp\n\nWarnings (7):\n  alike.lisp\n' +
+        '    WARNING (line 1, DEFUN U0; line 2, DEFUN U1; line 3, DEFUN U2; line 4, DEFUN U3; line 5, DEFUN U4): undefined variable: COMMON-LISP-USER::*FREE*\n' +
+        '    WARNING (line 6, DEFUN V): undefined variable: COMMON-LISP-USER::*OTHER*\n' +
+        '      in (LIST COMMON-LISP-USER::*OTHER* (COMMON-LISP-USER::GONE-FROM 1))\n' +
+        '    STYLE-WARNING (line 6, DEFUN V): undefined function: COMMON-LISP-USER::GONE-FROM\n' +
+        '      in (COMMON-LISP-USER::GONE-FROM 1)',
+    );
+  });
+
+  test('the first and the last of the much that a file writes that loads', async () => {
+    const { text } = await loadText('much.lisp', '(princ "go")(dotimes (i 9999) (princ ".")) (princ "on")\n');
+    expect(text).toMatch(/Output:\ngo\.{1998}\n\[\.\.\. 6003 characters left out \.\.\.\]\n\.{1998}on$/);
+    expect((await loadText('less.lisp', '(dotimes (i 4000) (princ "."))\n')).text).toMatch(/\n\.{4000}$/);
+  });
+
   test('what the file writes while it is loaded', async () => {
     const { text } = await loadText(
       'writes.lisp',

@@ -136,6 +136,14 @@ describe('output of others', () => {
   });
 });
 
+test.each(['*standard-output*', '*error-output*', '*query-io*', '*debug-io*', '*terminal-io*'])(
+  'what a program writes is shown where %s takes it, also through another stream',
+  async (stream) => {
+    const form = `(progn (run-program "/bin/echo" '("said") :output (make-broadcast-stream ${stream})) 1)`;
+    expect(await answer(form)).toMatchObject({ text: '1\n\nOutput:\nsaid', isError: false });
+  },
+);
+
 describe('input', () => {
   test.each([
     '(read)',
@@ -163,6 +171,7 @@ describe('input', () => {
     ['(listen)', 'NIL'],
     ['(read nil nil :eof)', ':EOF'],
     ['(with-input-from-string (*standard-input* "(1 2)") (read))', '(1 2)'],
+    ["(mapcar #'stream-element-type (list *standard-input* *terminal-io*))", '(CHARACTER CHARACTER)'],
   ])('%s gives %j', async (form, text) => {
     expect(await answer(form)).toEqual({ text, notices: [], isError: false });
   });

@@ -15,7 +15,7 @@ const OPTIONS = {
   cacheFolder: cacheFolder(),
   root: PROJECT,
   heapMb: 1024,
-  searchTree: false,
+  trees: [],
 };
 
 /** Starts an SBCL with the agent. */

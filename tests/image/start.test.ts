@@ -151,7 +151,7 @@ describe('the cache', () => {
       ['Lisp, but no agent', (file: string) => writeFileSync(file, '(defvar cl-user::*fake* 1)\n')],
     ])('because it is %s ends the image that loads it', (_, damage) => {
       putDamaged(damage);
-      const options = { lispFolder: LISP, root: folder.path, heapMb: 512, searchTree: false };
+      const options = { lispFolder: LISP, root: folder.path, heapMb: 512, trees: [] };
       const cache = cacheFolder({ XDG_CACHE_HOME: folder.path });
       const { program, args, env } = agentCommand(SBCL, { ...options, cacheFolder: cache }, true);
       const { status, stderr } = spawnSync(program, args, { env, encoding: 'utf8', timeout: 60_000 });

@@ -205,10 +205,24 @@ describe('a system that is not there', () => {
   );
 
   test('but that another needs is named', async () => {
-    const { text, isError } = await load('lacks');
-    expect(isError).toBe(true);
-    expect(text).toMatch(
-      /^System lacks was not loaded to its end\.\n\nError: .*never-written-by-anyone.* not found/s,
+    system('on-lacks', { it: '1\n' }, ['lacks']);
+    const text = (asked: string) =>
+      `System ${asked} was not loaded: lacks needs never-written-by-anyone, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`;
+    expect(await load('lacks')).toEqual({ text: text('lacks'), notices: [], isError: true });
+    expect(await load('on-lacks')).toEqual({ text: text('on-lacks'), notices: [], isError: true });
+  });
+
+  test('of that version, or a file that is none, is told as ASDF tells it', async () => {
+    write('too-old.asd', '(asdf:defsystem "too-old" :depends-on ((:version "almost-this" "7.1")))\n');
+    write(
+      'no-file.asd',
+      '(asdf:defsystem "no-file" :components ((:file "first" :depends-on ("never-written"))))\n',
+    );
+    expect((await load('too-old')).text).toMatch(
+      /^System too-old was not loaded to its end\.\n\nError: .*almost-this.*7\.1/s,
+    );
+    expect((await load('no-file')).text).toMatch(
+      /^System no-file was not loaded to its end\.\n\nError: .*never-written.* not found/s,
     );
   });
 });

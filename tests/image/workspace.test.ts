@@ -64,6 +64,12 @@ describe('ASDF finds', () => {
     await expectFound(['top', 'deep'], { cwd: root });
   });
 
+  test('systems in and below a further root', async () => {
+    const [root, further] = [system('mine', 'root'), system('other', 'further')];
+    system('far', 'further/below/it');
+    await expectFound(['mine', 'other', 'far'], { args: ['--root', root, '--root', further] });
+  });
+
   test('a system in a root with quotes, a semicolon and umlauts in its name', async () => {
     const root = system('odd', 'with "quotes"; äöü');
     await expectFound(['odd'], { args: ['--root', root] });

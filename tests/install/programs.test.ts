@@ -116,6 +116,17 @@ describe('the doctor', () => {
     ]);
   });
 
+  test.each([
+    ['claude', 'project', 'it starts a server of this file once you have allowed that when it asks'],
+    ['codex', 'project', 'it reads this file only in a folder that it trusts'],
+    ['gemini', 'user', 'it starts servers only in folders that it trusts'],
+    ['gemini', 'project', 'it starts servers only in folders that it trusts'],
+  ] as const)('says what %s wants of its user, for a %s', async (name, scope, wanted) => {
+    await machine.install(name, { scope });
+    const said = await machine.doctor(name);
+    expect(said[said.findIndex((line) => line.startsWith(`ok ${scope}:`)) + 1]).toBe(`ok ${wanted}`);
+  });
+
   test('sees that the permission is missing', async () => {
     await machine.install('claude');
     machine.write('.claude/settings.json', '{}');

@@ -1,10 +1,18 @@
 // How long a question stays open, and that it is answered at most once.
 
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { CallError } from '../../src/errors.ts';
 import type { OpenQuestion } from '../../src/kernel/approval.ts';
 import { OpenQuestions } from '../../src/kernel/questions.ts';
 import { shown } from '../../src/kernel/shown.ts';
+import { Approvals, type Send } from '../../src/server/approvals.ts';
+import { PreviewFiles } from '../../src/server/preview-files.ts';
+import type { Manner } from '../../src/server/quirks.ts';
 import { probe } from '../contracts/tools.ts';
+import { temporaryFolder } from '../harness.ts';
+
+const folder = temporaryFolder();
+afterAll(folder.remove);
 
 const CLOSED = /^This approval was used already, expired, or was asked for before the server started/;
 
@@ -48,6 +56,27 @@ test('S2.12 it is open for its time, to the millisecond', () => {
   vi.advanceTimersByTime(1);
   expect(() => questions.take('2', 'subject')).toThrow(CLOSED);
   expect(questions.about('a')).toEqual([]);
+});
+
+test('C29 one whose time is over waits no more, also where its timer is late; that is recorded', () => {
+  const questions = new OpenQuestions(0.9);
+  questions.add('1', question('a'), 'subject');
+  expect(questions.waits('1')).toBe(true);
+  vi.setSystemTime(Date.now() + 900);
+  expect(questions.waits('1')).toBe(false);
+  expect(ended).toEqual([['a', 'timed out', 'too late']]);
+});
+
+test('C29 an answer by a client of the legacy era that comes too late is told as that, also where the timer is late', async () => {
+  const files = new PreviewFiles(folder.path, 0.9);
+  const approvals = new Approvals({ questions: new OpenQuestions(0.9), files, session: true });
+  const send: Send = async () => {
+    vi.setSystemTime(Date.now() + 900);
+    return { action: 'accept', content: { decision: 'approve' } };
+  };
+  const manner: Manner = { arrange: (form) => form, showsAll: () => true };
+  const asked = approvals.askBySending(question('a'), 'probe', {}, { manner, send });
+  await expect(asked).rejects.toThrow(new CallError('too late'));
 });
 
 test('C29 one that is not answered in time is recorded as that, once; so is one whose arguments are not', () => {

@@ -23,46 +23,64 @@ function write(path: string, mode = 0o644): string {
 
 describe('sourceRegistry', () => {
   test.each([
-    ['/here', true, undefined, '/here//:'],
-    ['/here', false, undefined, '/here/:'],
-    ['/here', true, '', '/here//:'],
-    ['/with space', true, undefined, '/with space//:'],
-    ['/here', true, '/lisp//', '/here//:/lisp//'],
-    ['/here', true, '/lisp//:', '/here//:/lisp//:'],
-    ['/a:b', true, undefined, '(:source-registry (:tree "/a:b/") :inherit-configuration)'],
-    ['/a:b', false, '', '(:source-registry (:directory "/a:b/") :inherit-configuration)'],
+    ['/here', ['/here'], undefined, '/here//:'],
+    ['/here', [], undefined, '/here/:'],
+    ['/here', ['/here'], '', '/here//:'],
+    ['/with space', ['/with space'], undefined, '/with space//:'],
+    ['/here', ['/here'], '/lisp//', '/here//:/lisp//'],
+    ['/here', ['/here'], '/lisp//:', '/here//:/lisp//:'],
+    ['/a:b', ['/a:b'], undefined, '(:source-registry (:tree "/a:b/") :inherit-configuration)'],
+    ['/a:b', [], '', '(:source-registry (:directory "/a:b/") :inherit-configuration)'],
     [
       '/a:b',
-      true,
+      ['/a:b'],
       '/lisp//',
       '(:source-registry (:tree "/a:b/") (:tree "/lisp/") :ignore-inherited-configuration)',
     ],
-    ['/a:b', true, '/lisp//:', '(:source-registry (:tree "/a:b/") (:tree "/lisp/") :inherit-configuration)'],
     [
       '/a:b',
-      true,
+      ['/a:b'],
+      '/lisp//:',
+      '(:source-registry (:tree "/a:b/") (:tree "/lisp/") :inherit-configuration)',
+    ],
+    [
+      '/a:b',
+      ['/a:b'],
       '(:source-registry (:tree "/lisp/") :inherit-configuration)',
       '(:source-registry (:tree "/a:b/") (:tree "/lisp/") :inherit-configuration)',
     ],
-    ['/a"b', true, undefined, '(:source-registry (:tree "/a\\"b/") :inherit-configuration)'],
+    ['/a"b', ['/a"b'], undefined, '(:source-registry (:tree "/a\\"b/") :inherit-configuration)'],
     [
       '/here',
-      true,
+      ['/here'],
       '(:source-registry (:tree "/lisp/") :ignore-inherited-configuration)',
       '(:source-registry (:tree "/here/") (:tree "/lisp/") :ignore-inherited-configuration)',
     ],
     [
       '/here',
-      false,
+      [],
       ' ( :SOURCE-REGISTRY\n :inherit-configuration)',
       '(:source-registry (:directory "/here/")\n :inherit-configuration)',
     ],
-  ])('of %j (tree %s) before %j', (root, tree, existing, registry) => {
-    expect(sourceRegistry(root, tree, existing)).toBe(registry);
+    ['/here', ['/here', '/there'], '/lisp//', '/here//:/there//:/lisp//'],
+    [
+      '/here',
+      ['/here', '/a:b'],
+      undefined,
+      '(:source-registry (:tree "/here/") (:tree "/a:b/") :inherit-configuration)',
+    ],
+    [
+      '/here',
+      ['/here', '/there'],
+      '(:source-registry :inherit-configuration)',
+      '(:source-registry (:tree "/here/") (:tree "/there/") :inherit-configuration)',
+    ],
+  ])('of %j and the trees %j before %j', (root, trees, existing, registry) => {
+    expect(sourceRegistry({ root, trees }, existing)).toBe(registry);
   });
 
   test.each(['/a$&b', "/a$'b", '/a$1b', '/a$$b'])('takes the root %j as it is', (root) => {
-    expect(sourceRegistry(root, true, '(:source-registry :inherit-configuration)')).toBe(
+    expect(sourceRegistry({ root, trees: [root] }, '(:source-registry :inherit-configuration)')).toBe(
       `(:source-registry (:tree "${root}/") :inherit-configuration)`,
     );
   });

@@ -14,7 +14,7 @@ const OPTIONS = {
   cacheFolder: cacheFolder(),
   root: PROJECT,
   heapMb: 1024,
-  searchTree: false,
+  trees: [],
 };
 let told: Built[] = [];
 const child = new Child(agentCommand(findSbcl(undefined), OPTIONS, true), PROJECT, () => ({

@@ -169,8 +169,7 @@ describe('the choices', () => {
     expect(decision(await formFor('f.lisp', 'x'))).toEqual({
       type: 'string',
       title: 'Decision',
-      description:
-        'approve for this session: write_file for *.lisp files directly in the workspace root without asking again',
+      description: 'for this session: write_file of *.lisp files directly in the workspace root',
       enum: ALL,
       default: 'approve',
     });

@@ -155,7 +155,7 @@ test('an approval for the session holds for the folder that the human was told, 
   const first = { name: 'write_file', arguments: { path: '"lib"/x.lisp', content: '1' } };
   const { result } = await server.send(server.request('tools/call', first));
   expect(JSON.stringify(result)).toContain(
-    'write_file for *.lisp files directly in \\"lib\\" without asking again',
+    'for this session: write_file of *.lisp files directly in \\"lib\\"',
   );
   const inputResponses = {
     approval: { action: 'accept', content: { decision: 'approve for this session' } },

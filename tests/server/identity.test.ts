@@ -28,9 +28,10 @@ describe.each(ERAS)('in the %s era', (era) => {
   test('the first line of the instructions says alone what the server is for', async () => {
     const text = await within(era, async ({ client }) => client.getInstructions() ?? '');
     expect(text.split('\n')[0]).toBe(
-      'Ask and change a running Common Lisp (SBCL) program: evaluate, find symbols, callers and documentation, load, compile, debug, profile. Use it for any Lisp work, before reading files.',
+      'Ask and change a running Common Lisp (SBCL) program: evaluate, find symbols, callers and documentation, load, edit, test, debug, profile. Use it for any Lisp work, before reading files.',
     );
     expect(text).toMatch(/several forms.*call-tool.*probe file/s);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2048);
   });
 });
 

@@ -61,6 +61,67 @@ async function structuresOf(session: Session, structures: unknown[]): Promise<un
   return found;
 }
 
+describe.each(ERAS)('Claude Code in the %s era', (era) => {
+  const FORM = '(list "\u23ce"\n      2)\n\n(list 3)';
+  const LINES = [
+    'Approve eval_form (cautious)?',
+    'FILE',
+    'form: | (list "\u23ce"',
+    '|       2)',
+    '| ',
+    '| (list 3)',
+  ];
+  const IN_ONE = LINES.join('\n').replace('\u23ce', '<U+23CE>').replaceAll('\n', ' \u23ce ');
+
+  test.each([
+    ['gets a question in one line, as it cuts others', 'claude-code', IN_ONE],
+    ['alone does', 'another-claude-code', LINES.join('\n')],
+  ])('%s', async (_, clientName, expected) => {
+    const questions: string[] = [];
+    const session = await startSession({
+      era,
+      clientName,
+      args: ['--ask', 'cautious'],
+      onQuestion: ({ message }) => {
+        questions.push(message.replace(/Whole preview: \S+/, 'FILE'));
+        return { action: 'accept', content: { decision: 'approve' } };
+      },
+    });
+    expect(await session.eval(FORM)).toContain('[2] (3)');
+    expect(questions).toEqual([expected]);
+    await session.close();
+  });
+});
+
+describe.each(ERAS)('an approval for the session in the %s era', (era) => {
+  const SHORT = `"${'two words '.repeat(5)}"`;
+  const LONG = `"${'two words '.repeat(30)}"`;
+  const WIDE = `"${'\u6f22\u5b57 '.repeat(40)}"`;
+
+  test.each([
+    ['claude-code', 'what it shows whole', SHORT, true],
+    ['claude-code', 'what it shows a part of', LONG, false],
+    ['claude-code', 'a word that it shows a part of', LONG.replaceAll(' ', ''), false],
+    ['claude-code', 'wide letters that it shows a part of', WIDE, false],
+    ['another-claude-code', 'what is shown whole', LONG, true],
+  ])('is offered by %s for %s: %s', async (clientName, _, form, offered) => {
+    const choices: unknown[] = [];
+    const session = await startSession({
+      era,
+      clientName,
+      args: ['--ask', 'cautious'],
+      onQuestion: ({ requestedSchema }) => {
+        choices.push(requestedSchema.properties['decision']);
+        return { action: 'accept', content: { decision: 'approve' } };
+      },
+    });
+    await session.eval(form);
+    const all = ['approve', ...(offered ? ['approve for this session'] : []), 'approve with changes', 'deny'];
+    expect(choices).toMatchObject([{ enum: all }]);
+    await session.close();
+  });
+});
+
 describe.each(ERAS)('Gemini CLI in the %s era', (era) => {
   test('its model gets answers that are JSON, with the notices', async () => {
     const { session, structures } = await geminiSession(era, 'gemini-cli-mcp-client');

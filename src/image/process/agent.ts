@@ -13,12 +13,12 @@ export interface AgentOptions {
   lispFolder: string;
   /** The folder for compiled files. */
   cacheFolder: string;
-  /** The workspace root, where ASDF looks for systems too. */
+  /** The workspace root, where SBCL starts. */
   root: string;
   /** Megabytes of heap. */
   heapMb: number;
-  /** Whether ASDF searches the whole tree below the root. */
-  searchTree: boolean;
+  /** The folders below which ASDF searches for systems; when there are none, it looks in the root alone. */
+  trees: string[];
 }
 
 /** Returns whether compiled files can be kept in FOLDER, making it when needed. */
@@ -132,7 +132,7 @@ function command(
     env: {
       ...process.env,
       LIVE_LISP_MEMORY_MB: String(besidesHeapMb()),
-      CL_SOURCE_REGISTRY: sourceRegistry(options.root, options.searchTree, process.env['CL_SOURCE_REGISTRY']),
+      CL_SOURCE_REGISTRY: sourceRegistry(options, process.env['CL_SOURCE_REGISTRY']),
       ...env,
     },
   };
@@ -152,24 +152,28 @@ export function compiledAgent({
   return join(cacheFolder, `agent-${sourceDigest(lispFolder)}`);
 }
 
-/** Returns the value of CL_SOURCE_REGISTRY that puts ROOT before what the user has EXISTING. It is in the string
- *  syntax where that can name ROOT, else in the s-expression syntax. */
-export function sourceRegistry(root: string, tree: boolean, existing: string | undefined): string {
+/** Returns the value of CL_SOURCE_REGISTRY that puts TREES, or ROOT alone, before what the user has EXISTING. It is in
+ *  the string syntax where that can name them, else in the s-expression syntax. */
+export function sourceRegistry(
+  { root, trees }: Pick<AgentOptions, 'root' | 'trees'>,
+  existing: string | undefined,
+): string {
   const users = existing ?? '';
-  const entry = registryEntry(root, tree);
+  const folders = trees.length > 0 ? trees.map((tree) => `${tree}//`) : [`${root}/`];
+  const entries = folders.map(registryEntry).join(' ');
   if (users.trimStart().startsWith('(')) {
-    return users.trimStart().replace(/^\(\s*:source-registry/i, () => `(:source-registry ${entry}`);
+    return users.trimStart().replace(/^\(\s*:source-registry/i, () => `(:source-registry ${entries}`);
   }
-  if (!/[:"\\;[*?]/.test(root)) return `${root}${tree ? '//' : '/'}:${users}`;
-  const folders = users.split(':').filter((folder) => folder !== '');
-  const entries = folders.map((folder) => registryEntry(folder.replace(/\/+$/, ''), folder.endsWith('//')));
+  if (!folders.some((folder) => /[:"\\;[*?]/.test(folder))) return [...folders, users].join(':');
+  const others = users.split(':').filter((folder) => folder !== '');
   const inherits = users === '' || users.split(':').includes('');
   const rest = inherits ? ':inherit-configuration' : ':ignore-inherited-configuration';
-  return `(:source-registry ${[entry, ...entries, rest].join(' ')})`;
+  return `(:source-registry ${[entries, ...others.map(registryEntry), rest].join(' ')})`;
 }
 
-function registryEntry(folder: string, tree: boolean): string {
-  return `(${tree ? ':tree' : ':directory'} ${lispFolder(folder)})`;
+/** Returns the s-expression for FOLDER, which ends with two slashes when it stands for all below it. */
+function registryEntry(folder: string): string {
+  return `(${folder.endsWith('//') ? ':tree' : ':directory'} ${lispFolder(folder.replace(/\/+$/, ''))})`;
 }
 
 /** Returns FOLDER as the Lisp string of its namestring. In a namestring, wild characters are quoted by a backslash;

@@ -43,7 +43,7 @@ export interface Local {
 }
 
 /** A frame of a kept error, with its locals. */
-export type KeptFrame = Frame & { locals?: Local[] };
+export type KeptFrame = Frame & { locals?: Local[]; late?: true };
 
 export interface KeptError {
   /** Seconds since 1970. */

@@ -24,6 +24,8 @@ export interface LoadSystemData extends Remarks {
     loaded?: string[];
     /** The name, when ASDF has no such system; then KNOWN are those it has. */
     missing?: string;
+    /** The system that needs it, when it is not the one that was asked for. */
+    neededBy?: string;
     known?: string[];
     agreement?: Agreement;
   };

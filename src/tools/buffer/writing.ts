@@ -80,7 +80,7 @@ function changeFor({ name, size, bytes: old }: Present, bytes: Buffer): Change {
   if (size === undefined) return newFile(name, after);
   if (old?.equals(bytes)) {
     const text = `${file} has exactly this content already.`;
-    return { summary: 'no change', lines: [text], text };
+    return { summary: 'no change', counts: { added: 0, removed: 0 }, lines: [text], text };
   }
   const kind = old === undefined ? 'a large file' : binaryKind(old);
   if (old !== undefined && kind === undefined) return changeOf(name, decode(old), after);

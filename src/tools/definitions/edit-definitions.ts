@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { CallError } from '../../errors.ts';
-import { changeOf, newFile } from '../../files/diff.ts';
+import { changeOf, changesLines, filesSummary, newFile } from '../../files/diff.ts';
 import type { Intents } from '../../files/intents.ts';
 import { replaceTogether } from '../../files/together.ts';
 import { type Present, presentFile } from '../../files/write.ts';
@@ -159,19 +159,17 @@ function previewOf(plan: Plan, load = false): Preview {
       ? newFile(present.name, become)
       : changeOf(present.name, before, become);
   });
-  const [place, ...otherPlaces] = plan.files.map(({ present }) => present.name);
+  const names = plan.files.map(({ present }) => present.name);
+  const [place, ...otherPlaces] = names;
   const notes = [
     ...(load ? ['Then the changed forms are compiled and run in the image.'] : []),
     ...plan.files.flatMap((file) => file.notes),
   ];
   const several = otherPlaces.length > 0;
-  const lines = changes.flatMap((change, index) => [
-    ...(several ? [`+++ ${plan.files[index]?.name}`] : []),
-    ...change.lines,
-  ]);
+  const changed = several ? filesSummary(changes) : (changes[0]?.summary ?? '');
   return {
-    summary: several ? `${changes.length} files` : (changes[0]?.summary ?? ''),
-    lines: [...lines, ...notes],
+    summary: load ? `${changed}, then load` : changed,
+    lines: [...changesLines(changes, names), ...notes],
     text: [...notes, ...changes.map(({ text }) => text)].join('\n'),
     ...(place !== undefined && { place }),
     ...(several && { otherPlaces }),

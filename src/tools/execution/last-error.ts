@@ -160,7 +160,9 @@ function frameAnswer(error: KeptError, index: number, frame: number, places: Pla
   return `There is no frame ${frame} of error ${index}: ${has}.`;
 }
 
-function localLines({ locals = [] }: KeptFrame, frame: number, limits: typeof SHORT): string[] {
+function localLines({ locals = [], late }: KeptFrame, frame: number, limits: typeof SHORT): string[] {
+  if (late)
+    return ['       (its arguments and locals were not kept: those of the frames above took too long)'];
   const lines = locals.slice(0, limits.locals).map((local) => localText(local, limits.value));
   const more = locals.length - lines.length;
   if (more > 0) lines.push(`... (${more} more; frame: ${frame} shows all)`);

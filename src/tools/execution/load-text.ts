@@ -17,6 +17,9 @@ import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.
 /** Files of one load whose parentheses are looked at. */
 const LOOKED_AT = 5;
 
+/** Characters of what a load wrote that succeeded, as a compiler of C may write many. */
+const WRITTEN = 4000;
+
 /** Returns what is wrong with the parentheses of the files in which the compiler found errors, or undefined. */
 function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
   const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));
@@ -47,7 +50,7 @@ export function loadResult(
     redefinedSection(data),
     agreementSection(data.value?.agreement, places),
     readtableSection(data),
-    outputSection(output),
+    outputSection(output, failed ? undefined : WRITTEN),
   ]);
   return { data: { ...data.value, ending }, text, failed, ...waitedNote(waitedMs) };
 }

@@ -81,7 +81,7 @@ export function loadFile(image: Image, { places, holds }: Showing, root: string)
     preview: async (args) => {
       const { path } = args;
       const file = sourceFile(root, path);
-      return loadPreview(places, file).catch((error: unknown) => {
+      return loadPreview(places, file, args).catch((error: unknown) => {
         throw fileFailure(error, path, 'read');
       });
     },
@@ -134,8 +134,10 @@ async function checkFile(
   return { ...result, data: { ...data.value, warnings, warningCount: data.warningCount ?? 0, ending } };
 }
 
-/** Returns what a human is shown of FILE before it is loaded; what they approve holds for that content only. */
-async function loadPreview(places: Places, file: string): Promise<Preview> {
+type LoadArguments = ArgumentsFor<typeof LOAD_FILE>;
+
+/** Returns what a human is shown of FILE before it is loaded as the arguments say; what they approve holds for that content only. */
+async function loadPreview(places: Places, file: string, { check, forget }: LoadArguments): Promise<Preview> {
   const place = places.fileName(await realpath(file));
   if ((await stat(file)).size > WHOLE) {
     throw new CallError(
@@ -146,7 +148,10 @@ async function loadPreview(places: Places, file: string): Promise<Preview> {
   const fingerprint = createHash('sha256').update(bytes).digest('hex');
   const text = decode(bytes);
   const count = linesOf(text.text).length;
-  const summary = `${count} ${count === 1 ? 'line' : 'lines'} to compile and run`;
+  const what = check
+    ? 'to compile, not to load'
+    : `to compile and run${forget ? ', what it no longer has to remove from the image' : ''}`;
+  const summary = `${count} ${count === 1 ? 'line' : 'lines'} ${what}`;
   return { ...wholeContent(visibleName(place), text), summary, place, fingerprint };
 }
 
@@ -224,9 +229,13 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
   if (value?.missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
   const similar = nearest(value.missing, value.known ?? []);
   const hint = similar.length > 0 ? `Similar names: ${similar.join(', ')}.` : 'No system has a similar name.';
+  const headline =
+    value.neededBy === undefined
+      ? `System ${value.missing} not found by ASDF.`
+      : `System ${value.system} was not loaded: ${value.neededBy} needs ${value.missing}, which ASDF does not find.`;
   return {
     data: value,
-    text: `System ${value.missing} not found by ASDF. ${hint} It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`,
+    text: `${headline} ${hint} It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`,
     failed: true,
   };
 }

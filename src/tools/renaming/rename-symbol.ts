@@ -1,7 +1,7 @@
 // Decides the tool that gives a symbol another name everywhere.
 
 import { CallError } from '../../errors.ts';
-import { changeOf } from '../../files/diff.ts';
+import { changeOf, changesLines, filesSummary } from '../../files/diff.ts';
 import type { Intents } from '../../files/intents.ts';
 import { encode } from '../../files/text.ts';
 import { replaceTogether } from '../../files/together.ts';
@@ -24,7 +24,7 @@ import { checkFacts, newName } from './conflicts.ts';
 import { followingNames } from './derived.ts';
 import { follow } from './follow.ts';
 import { definingForms, type Ground, planRename, type RenamePlan } from './plan.ts';
-import { counted, followedText, notesText, placesText } from './rename-text.ts';
+import { followedText, notesText, placesText } from './rename-text.ts';
 
 const RENAME_SYMBOL = {
   name: 'rename_symbol',
@@ -133,14 +133,18 @@ async function planned(ground: RenameGround, args: RenameArguments, context: Cal
 /** Returns what a human is shown: one diff of all files. */
 function previewOf({ facts, plan }: Planned): Preview {
   const to = facts.renamings[0]?.to ?? '';
-  const notes = notesText(facts, plan).split('\n').filter(Boolean);
+  const notes = [
+    ...notesText(facts, plan).split('\n').filter(Boolean),
+    'Then those of the files that the image has are loaded again.',
+  ];
+  const names = plan.changes.map(({ present }) => present.name);
   const changes = plan.changes.map(({ present, before, after }) => changeOf(present.name, before, after));
   const head = `Rename ${facts.name} to ${to}`;
   return {
-    summary: `${head}: ${counted(plan.changes.length, 'file')}`,
-    lines: [...notes, ...changes.flatMap(({ lines }) => lines)],
+    summary: `${head}: ${filesSummary(changes)}, then load`,
+    lines: [...notes, ...changesLines(changes, names)],
     text: [`${head}.`, ...notes, ...changes.map(({ text }) => text)].join('\n\n'),
-    ...placed(plan.changes.map(({ present }) => present.name)),
+    ...placed(names),
     fingerprint: plan.fingerprint,
   };
 }

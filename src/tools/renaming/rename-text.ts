@@ -23,7 +23,7 @@ export function placesText({ changes }: RenamePlan, lines: boolean): string {
   return `${counted(places, 'place')} in ${counted(changes.length, 'file')}${lines ? ` (lines):\n${shown.join('\n')}` : `: ${shown.join(', ')}`}`;
 }
 
-export function counted(count: number, what: string): string {
+function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 

@@ -54,7 +54,7 @@ async function load(
   context: CallContext,
 ): Promise<{ said: string; failed?: Result }> {
   const reply = await image.call('load-system', { name, force }, callOptions(context));
-  if (reply.ending.kind !== 'done') {
+  if (reply.ending.kind !== 'done' || reply.data.value?.missing !== undefined) {
     const result = systemResult(reply, name, places);
     return { said: '', failed: { ...result, text: `No tests ran. ${result.text}` } };
   }

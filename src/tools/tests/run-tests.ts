@@ -134,8 +134,14 @@ async function previewOf(
     // As JSON: no line of a form can be taken for something else.
     ...then.map((form) => `Then is evaluated: ${JSON.stringify(form)}`),
   ];
-  const { text, lines = text.split('\n') } = preview;
-  return { ...preview, lines: [...lines, ...notes], text: [...notes, text].join('\n') };
+  const { text, lines = text.split('\n'), summary = '' } = preview;
+  const forms = then.length === 0 ? '' : ` and ${then.length} ${then.length === 1 ? 'form' : 'forms'}`;
+  return {
+    ...preview,
+    summary: `${summary}, then load, tests${forms}`,
+    lines: [...lines, ...notes],
+    text: [...notes, text].join('\n'),
+  };
 }
 
 /** Returns RAN, what came of tests, with what was EDITED before and EVALUATED after. */
