@@ -42,8 +42,8 @@ const LOOK_SUBJECT = 2;
 /** How much more a word counts that is repeated: the square root of how often it stands. */
 const REPEATED = 0.5;
 
-/** Names as programs have them: PACKAGE:NAME, FILE.EXTENSION, names-with-hyphens and with_underscores, *NAME*. */
-const NAMES = /(?<!\w)(?:[\w.*+-]{0,80}::?[\w*+-]+|\w+\.[\w.]+|\w+(?:[-_]\w+)+)|\*[\w-]+\*/g;
+/** Names as programs have them: PACKAGE:NAME, FOLDER/FILE.EXTENSION, names-with-hyphens and with_underscores, *NAME*. */
+const NAMES = /(?<!\w)(?:[\w.*+-]{0,80}::?[\w*+-]+|(?:[\w.~-]+\/)*\w+\.[\w.]+|\w+(?:[-_]\w+)+)|\*[\w-]+\*/g;
 
 /** What a request is about in which something looks like this. */
 const LOOKS: readonly [RegExp, string][] = [
@@ -63,7 +63,8 @@ export function readRequest(query: string, vocabulary: Vocabulary): Asked[] {
   const names = new Set<string>();
   const plain = text.replace(NAMES, (name) => {
     const parts = words(name).filter(isTelling);
-    if (parts.every((part) => vocabulary.termOf(part) !== NO_TERM)) return name;
+    // Words joined by hyphens can be plain English; a path, a prefix and asterisks are of names alone.
+    if (/^[\w-]+$/.test(name) && parts.every((part) => vocabulary.termOf(part) !== NO_TERM)) return name;
     for (const part of parts) names.add(part);
     return ' ';
   });

@@ -16,6 +16,11 @@ function ofRuns(): RegExp {
   return /[\p{L}\p{N}\p{M}]+/gu;
 }
 
+/** Returns what finds keys with those that are held, as Emacs writes them. */
+function ofKeys(): RegExp {
+  return /(?<![\p{L}\p{N}-])(?:[CMS]-)+\S(?![\p{L}\p{N}-])/gu;
+}
+
 /** Patterns for runs that are no plain words. */
 interface Scripts {
   /** Scripts that are written without spaces, and Hangul, where a word and its particles are one run. */
@@ -44,9 +49,9 @@ export function* runs(text: string): Generator<{ run: string; index: number }> {
 }
 
 /** Returns the words of TEXT in lower case. A name in camelCase is its parts and the whole. Of a script without spaces
- *  each two characters that follow each other are a word too. */
+ *  each two characters that follow each other are a word too, and so is a key such as C-c. */
 export function words(text: string): string[] {
-  const found: string[] = [];
+  const found = (text.match(ofKeys()) ?? []).map((key) => key.toLowerCase());
   for (const run of text.match(ofRuns()) ?? []) {
     if (PLAIN.test(run)) found.push(run.toLowerCase());
     else found.push(...wordsOfRun(run));

@@ -103,6 +103,29 @@ describe('literal hits and ranked ones', () => {
     );
   });
 
+  test('S1.15 a key as Emacs writes it is a word', () => {
+    const catalog = catalogOf([
+      { name: 'one', description: 'Load it, as C-c C-k does.' },
+      { name: 'two', description: 'Try it, as C-c C-t does.' },
+      { name: 'three', description: 'A C-style cast.' },
+    ]);
+    expect(marked({ query: 'press C-k' }, catalog)).toEqual(['one?']);
+    expect(marked({ query: 'what M-. does' }, catalog)).toEqual([]);
+    expect(marked({ query: 'C-t' }, catalog)).toEqual(['two']);
+  });
+
+  test('S1.15 the words of a path or a prefixed name tell less than others', () => {
+    const catalog = catalogOf([
+      { name: 'paint', description: 'Do it.' },
+      { name: 'fence', description: 'Do it.' },
+      { name: 'lisp_src', description: 'Read it.' },
+    ]);
+    expect(marked({ query: 'paint a fence' }, catalog)[0]).toBe('fence?');
+    for (const name of ['fence.lisp', 'src/fence.lisp', 'fence:lisp', '*fence*']) {
+      expect(marked({ query: `paint in ${name}` }, catalog)[0]).toBe('paint?');
+    }
+  });
+
   test('S1.15 the ranking follows the catalog as it changes', () => {
     const one = catalogOf([{ name: 'one', description: 'Paint fences.' }]);
     const two = catalogOf([{ name: 'two', description: 'Paint doors.' }]);

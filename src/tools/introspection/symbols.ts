@@ -49,7 +49,7 @@ const APROPOS_SEARCH = {
       name: 'ranked',
       type: 'boolean',
       description:
-        'Fuzzy completion: best matches first, with documentation; mvb finds multiple-value-bind. Also: already remember helper called name recall dir candidates spelling spelled exact operator sure weak containing whose splitting write escapes surely grep python string timeout.',
+        'Fuzzy completion: best matches first, with documentation; mvb finds multiple-value-bind. Also: remember called already name named half lookup containing candidates slime helper spelling part spelled contains forgot exists recall remembered operator autocomplete exact strings sure.',
     },
     LIMIT,
     OFFSET,
