@@ -1,4 +1,4 @@
-// What a load tells of libraries: their style warnings are counted, and ASDF says nothing of the files that it compiles.
+// What a load leaves out: style warnings of libraries, what ASDF says of files, and calls that fit once all is loaded.
 
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,4 +60,45 @@ describe('style warnings', () => {
 test('what ASDF says of the files that it compiles is no part of the answer to a form', async () => {
   const form = '(asdf:load-system "lib" :force t)';
   expect(await session.text('eval_form', { form })).not.toContain('compil');
+});
+
+describe('a call that is compiled before the function that it calls is replaced', () => {
+  const change = (name: string, text: string, seconds: number) => {
+    const file = join(root.path, 'calls', `${name}.lisp`);
+    writeFileSync(file, text);
+    const later = new Date(Date.now() + seconds * 1000);
+    utimesSync(file, later, later);
+  };
+  const write = (callers: string, callees: string, seconds: number) => {
+    mkdirSync(join(root.path, 'calls'), { recursive: true });
+    writeFileSync(
+      join(root.path, 'calls', 'calls.asd'),
+      '(asdf:defsystem "calls" :serial t :components ((:file "callers") (:file "callees")))\n',
+    );
+    change('callers', callers, seconds);
+    change('callees', callees, seconds);
+  };
+
+  test('is warned about only when it does not fit the new one', async () => {
+    const first = '(defun callee (x) x)\n(defun keyed (x &key old) (list x old))\n';
+    const callees = '(defun callee (x y) (list x y))\n(defun keyed (x &key new) (list x new))\n';
+    const callers = '(defun one (x) (callee x nil))\n(defun two (x) (keyed x :new 1))\n';
+    write('(defun one (x) (callee x))\n(defun two (x) (keyed x :old 1))\n', first, 0);
+    expect(await load('calls')).toBe('Loaded system calls');
+    write(callers, callees, 5);
+    expect(await load('calls')).toBe('System calls was loaded already; changed files were loaded again.');
+    write(
+      '(defun one (x) (callee x nil nil))\n(defun two (x) (keyed x :odd 1))\n',
+      '(defun callee (x y z more) (list x y z more))\n(defun keyed (x &key newer) (list x newer))\n',
+      10,
+    );
+    expect(await load('calls')).toBe(
+      'System calls was loaded already; changed files were loaded again.\n\nWarnings (2):\n' +
+        '  calls/callers.lisp\n' +
+        '    STYLE-WARNING (line 1, DEFUN ONE): The function CALLEE is called with three arguments, but wants exactly four.\n' +
+        '      in (COMMON-LISP-USER::CALLEE COMMON-LISP-USER::X NIL NIL)\n' +
+        '    STYLE-WARNING (line 2, DEFUN TWO): :ODD is not a known argument keyword.\n' +
+        '      in (COMMON-LISP-USER::KEYED COMMON-LISP-USER::X :ODD 1)',
+    );
+  });
 });
