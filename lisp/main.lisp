@@ -40,6 +40,8 @@ exits by itself this thread is only unwound, so that the exit code stays."
   "Make the image safe to talk to: nothing reads the terminal, nothing enters the
 debugger, and what stray threads write is kept."
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook
+        ;; ASDF within an evaluation would print four lines a file, of which none says anything to who evaluates.
+        *compile-verbose* nil
         sb-ext:*evaluator-mode* :compile
         sb-ext:*exit-timeout* 1)
   (sb-ext:disable-debugger)

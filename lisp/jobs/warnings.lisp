@@ -7,8 +7,9 @@
 
 (defstruct (remarks (:constructor make-remarks ()))
   "What a call was warned about. WARNINGS are those that are kept, newest first, of COUNT that there were, NOTES of them
-notes of the compiler. KEYS tell them apart. REDEFINED are the texts of what was redefined, newest first."
-  (warnings '()) (count 0) (notes 0) (keys '()) (redefined '()))
+notes of the compiler. KEYS tell them apart. CALLS are lists of one of WARNINGS, the call that it is about, and the
+function that this was held against. REDEFINED are the texts of what was redefined, newest first."
+  (warnings '()) (count 0) (notes 0) (keys '()) (calls '()) (redefined '()))
 
 (defvar *remarks* (make-remarks) "The remarks of this call.")
 (defvar *form-number* nil "The number of the form that is evaluated, from 1.")
@@ -83,11 +84,55 @@ where."
               (unreadable-place condition))
       (report-text 1000 condition)))
 
+;;; Files are compiled one after the other, so a call in the first is held against a function that the second replaces.
+
+(defun function-called (form)
+  "Return the global function that FORM calls by a symbol, or NIL. Of one with a compiler macro the call can be another."
+  (let ((name (and (consp form) (ignore-errors (list-length form)) (first form))))
+    (and name (symbolp name) (fboundp name)
+         (not (macro-function name)) (not (special-operator-p name)) (not (compiler-macro-function name))
+         (fdefinition name))))
+
+(defun about-call-p (condition form)
+  "True when CONDITION says nothing but how FORM, a list, calls its function: it names numbers and parts of FORM alone."
+  (and (typep condition '(and style-warning simple-condition))
+       (let ((named (simple-condition-format-arguments condition)))
+         (and named
+              (loop for each in named
+                    always (or (integerp each) (and (symbolp each) (or (null each) (member each form)))))))))
+
+(defun call-text (form)
+  "Return what the compiler says now of the call FORM, with anything for its arguments, or NIL when it fits."
+  (let* ((text nil)
+         (parameters '())
+         (arguments (loop for each in (rest form)
+                          collect (if (keywordp each) each (first (push (gensym "ARGUMENT") parameters))))))
+    ;; Declared NOTINLINE, the call would be held against nothing.
+    (handler-bind ((warning (lambda (condition)
+                              (setf text (or text (warning-text condition)))
+                              (muffle-warning condition)))
+                   (sb-ext:compiler-note #'muffle-warning))
+      (with-compilation-unit (:override t)
+        (compile nil `(lambda ,parameters (,(first form) ,@arguments)))))
+    text))
+
+(defun warning-now (warning)
+  "Return WARNING, a JSON object, or NIL when it was about a call that fits the function as it was replaced since."
+  (destructuring-bind (&optional form function) (rest (assoc warning (remarks-calls *remarks*)))
+    (if (or (null form) (eq function (function-called form)))
+        warning
+        (let ((text (call-text form)) (members (copy-list (json-object-members warning))))
+          (when text
+            (setf (second (member "text" members :test #'equal)) text)
+            (make-json-object members))))))
+
 (defun keep-warning (severity condition)
   "Keep CONDITION, of SEVERITY, with the form that it is about. The compiler signals some
 more than once; those count once."
   (multiple-value-bind (form context offset file) (context-data)
     (let* ((text (warning-text condition))
+           (called (function-called form))
+           (call (and called (about-call-p condition form) form))
            (form (and form
                       (not (whole-definition-p form context))
                       (printing-plainly (print-safely 200 form))))
@@ -106,7 +151,9 @@ more than once; those count once."
                         "formNumber" *form-number*
                         "file" (or file (compiling-file))
                         "offset" offset)
-                (remarks-warnings *remarks*)))))))
+                (remarks-warnings *remarks*))
+          (when call
+            (push (list (first (remarks-warnings *remarks*)) call called) (remarks-calls *remarks*))))))))
 
 (defun uninteresting-p (redefinition)
   "True when the warning REDEFINITION is about a definition that comes from where the
@@ -144,7 +191,9 @@ apart, because replacing a definition is what a redefining form is for."
 
 (defun warning-members ()
   "Return the members of an answer that tell what was warned about."
-  (list "warnings" (reverse (remarks-warnings *remarks*))
-        "warningCount" (and (plusp (remarks-count *remarks*)) (remarks-count *remarks*))
-        "noteCount" (and (plusp (remarks-notes *remarks*)) (remarks-notes *remarks*))
-        "redefined" (reverse (remarks-redefined *remarks*))))
+  (let* ((warnings (remove nil (mapcar #'warning-now (reverse (remarks-warnings *remarks*)))))
+         (count (- (remarks-count *remarks*) (- (length (remarks-warnings *remarks*)) (length warnings)))))
+    (list "warnings" warnings
+          "warningCount" (and (plusp count) count)
+          "noteCount" (and (plusp (remarks-notes *remarks*)) (remarks-notes *remarks*))
+          "redefined" (reverse (remarks-redefined *remarks*)))))

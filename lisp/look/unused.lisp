@@ -28,6 +28,7 @@
          (others (remove name users :key (lambda (number) (name-at index number)) :test #'equal)))
     (unless others
       (object "name" (name-text name)
+              "macro" (and (symbolp name) (macro-function name) t)
               "self" (and users t)
               "mentioned" (and (symbolp name) (other-names index name (users-of index symbol #b1000000)) t)
               "external" (eq :external (nth-value 1 (find-symbol (symbol-name symbol) (symbol-package symbol))))))))

@@ -225,5 +225,5 @@ export interface UnusedData {
   interpreted?: boolean;
   unheard?: boolean;
   /** SELF: it calls itself; MENTIONED: something has its name among its data. */
-  rows?: { name: string; self?: boolean; mentioned?: boolean; external?: boolean }[];
+  rows?: { name: string; macro?: boolean; self?: boolean; mentioned?: boolean; external?: boolean }[];
 }

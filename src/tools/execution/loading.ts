@@ -10,7 +10,9 @@ import { WHOLE } from '../../files/lines.ts';
 import { decode, linesOf } from '../../files/text.ts';
 import type { Image } from '../../image/image.ts';
 import type { CallOptions, Reply } from '../../image/wire/call.ts';
+import type { Remarks, Warning } from '../../image/wire/data.ts';
 import { nearest } from '../../kernel/nearest.ts';
+import { joinSections } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -212,15 +214,40 @@ async function loadNamedSystem(
   const { system, force = false } = args;
   const asked = { name: system, force, ...errorOptions(args, holds) };
   const reply = await image.call('load-system', asked, { ...callOptions(context), ...limitOption(args) });
+  let own: readonly string[] | undefined;
   if (reply.ending.kind === 'done') {
     const { system: name = system, loaded = [] } = reply.data.value ?? {};
-    const names = [name, ...loaded];
-    const files = await image.call('system-files', { names }, callOptions(context));
-    places.keepLoaded(files.data.value ?? []);
+    const filesOf = async (names: string[]) =>
+      (await image.call('system-files', { names }, callOptions(context))).data.value ?? [];
+    places.keepLoaded(await filesOf([name, ...loaded]));
+    own = await filesOf([name]);
   }
-  return heldOr(reply, { name: 'load-system', args: asked, holds, places }, (ended) =>
-    systemResult(ended, system, places),
+  return heldOr(reply, { name: 'load-system', args: asked, holds, places }, (ended) => {
+    const { kept, left } = withoutStyleOfLibraries(ended.data, own, places);
+    const result = systemResult({ ...ended, data: kept }, system, places);
+    return { ...result, text: joinSections([result.text, left]) };
+  });
+}
+
+/** Returns REMARKS without the style warnings of libraries, and a note that counts them: whoever loads a program cannot
+ *  mend those. OWN are the files of the system that was asked for, which is no library here. */
+function withoutStyleOfLibraries<T extends Remarks>(
+  remarks: T,
+  own: readonly string[] | undefined,
+  places: Places,
+): { kept: T; left?: string } {
+  const { warnings = [], warningCount = warnings.length } = remarks;
+  const style = new Set<Warning['severity']>(['style-warning', 'undefined']);
+  const told = warnings.filter(
+    ({ file, severity }) =>
+      file === undefined || !style.has(severity) || places.fileName(file) !== file || own?.includes(file),
   );
+  const count = warnings.length - told.length;
+  if (own === undefined || count === 0) return { kept: remarks };
+  return {
+    kept: { ...remarks, warnings: told, warningCount: warningCount - count },
+    left: `Left out: ${count} style ${count === 1 ? 'warning' : 'warnings'} in libraries. load_system of a library with force: true tells its own.`,
+  };
 }
 
 /** Returns what is told of the load of SYSTEM. */

@@ -34,6 +34,8 @@ function unusedText(found: UnusedData, { offset, within }: { offset: number; wit
     [
       lines.length > 0 &&
         'Note: names in the data of top-level forms do not count; search_in_buffer finds them.',
+      rows.some(({ macro }) => macro) &&
+        'Note: SBCL does not record where top-level forms use a macro; who_calls of its name finds such forms.',
       ...unknownNotes(found, 'users'),
       pageNote(page, 'functions'),
     ]
@@ -42,8 +44,11 @@ function unusedText(found: UnusedData, { offset, within }: { offset: number; wit
   ]);
 }
 
-function remarks({ self, mentioned, external }: NonNullable<UnusedData['rows']>[number]): string[] {
-  return [external && 'external', self && 'calls itself', mentioned && 'data has its name'].filter(
-    (remark) => typeof remark === 'string',
-  );
+function remarks({ macro, self, mentioned, external }: NonNullable<UnusedData['rows']>[number]): string[] {
+  return [
+    external && 'external',
+    macro && 'macro',
+    self && 'calls itself',
+    mentioned && 'data has its name',
+  ].filter((remark) => typeof remark === 'string');
 }
