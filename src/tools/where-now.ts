@@ -2,6 +2,9 @@
 
 import type { Place } from '../image/wire/data.ts';
 import { type Definition, formAgain, formDefining, isNamed } from '../source/again.ts';
+import type { NumberedName } from '../source/numbering.ts';
+import type { Spot } from '../source/position.ts';
+import type { Used } from '../source/uses.ts';
 import type { Source } from './sources.ts';
 
 type Features = ReadonlySet<string>;
@@ -36,6 +39,44 @@ export function whereNow(
   return { now, start: same ? forms.formStart(start, place.number ?? 0) : start, changed, same };
 }
 
+/** Returns where the form in DEFINITION is NOW that has USES, all of one form and method, as WHERENOW does. Its SPOTS are where
+ *  those uses of USED are. */
+export function usesNow(
+  versions: Versions,
+  uses: readonly Place[],
+  features: Features,
+  used: Used,
+  definition: Definition,
+) {
+  const place = { ...uses[0], number: 0 };
+  const found = whereNow(versions, place, features, definition);
+  const { start, now, same } = found;
+  const numbers = [...new Set(uses.map(({ number = 0 }) => number))];
+  const forms = now.forms(features);
+  const spots =
+    start === undefined
+      ? []
+      : !same
+        ? [spotAmong(forms.uses(start, used), numbers.length)]
+        : isReadAlike(versions, place, features)
+          ? forms.spots(start, numbers, used, toldIn(uses))
+          : [spotAmong([], numbers.length)];
+  return { ...found, spots };
+}
+
+function spotAmong(starts: readonly number[], uses: number): Spot {
+  return { starts, sure: starts.length <= uses };
+}
+
+/** Returns the numbers of other names that are told with USES. */
+function toldIn(uses: readonly Place[]): NumberedName[] {
+  const { numbers = [] } = uses.find((use) => use.numbers !== undefined) ?? {};
+  return numbers.flatMap((name, index) => {
+    const number = numbers[index + 1];
+    return typeof name === 'string' && typeof number === 'number' ? { name, number } : [];
+  });
+}
+
 /** Returns where the form of PLACE begins in SOURCE; undefined when it is not in the text. */
 export function startIn(
   source: Source,
@@ -49,7 +90,7 @@ export function startIn(
 
 /** Tells whether the form of PLACE ends in the text where SBCL found its end, as far as that is known. Else a reader macro has
  *  read it another way, and what stands in it is not known. */
-export function isReadAlike({ now, loaded = now }: Versions, place: Place, features: Features): boolean {
+function isReadAlike({ now, loaded = now }: Versions, place: Place, features: Features): boolean {
   const start = startIn(loaded, { ...place, number: 0 }, features);
   if (start === undefined || place.end === undefined) return true;
   return loaded.forms(features).endsBefore(start, loaded.text.indexOfOctet(place.end));
