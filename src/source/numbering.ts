@@ -10,8 +10,9 @@ export interface NumberedName {
   number: number;
 }
 
-/** With as many names in all, some can be left out. */
+/** With as many names in all, some can be left out: of what is asked about, and of the call of a frame. */
 const MOST_TOLD = 20;
+const MOST_OF_FRAME = 60;
 
 /** What defines functions or macros for its body. */
 const LOCAL: ReadonlySet<string> = new Set(['FLET', 'LABELS', 'MACROLET']);
@@ -37,8 +38,8 @@ export class Numbering {
   readonly #known: string | undefined;
   #odd: boolean | undefined;
 
-  constructor(conses: readonly Numbered[], told: readonly NumberedName[], text: string, asked: string) {
-    this.#known = told.length < MOST_TOLD ? undefined : asked;
+  constructor(conses: readonly Numbered[], told: readonly NumberedName[], text: string, asked?: string) {
+    this.#known = told.length < (asked === undefined ? MOST_OF_FRAME : MOST_TOLD) ? undefined : asked;
     this.#conses = conses;
     this.#text = text;
     for (const { name, number } of told) this.#told.set(number, [...(this.#told.get(number) ?? []), name]);
@@ -51,8 +52,11 @@ export class Numbering {
   }
 
   /** Returns the cons with NUMBER, or undefined when the text does not tell. USES says whether a cons is a use of what is
-   *  asked about. */
-  cons(number: number, uses: (cons: Numbered) => boolean): Numbered | undefined {
+   *  asked about, by default of what SBCL tells there. */
+  cons(
+    number: number,
+    uses: (cons: Numbered) => boolean = (cons) => this.#isTold(cons, number),
+  ): Numbered | undefined {
     const plain = this.#conses[number];
     if (plain?.made === 0) return uses(plain) || this.#holds(plain, number) ? plain : undefined;
     const size = this.#size;

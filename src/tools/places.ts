@@ -17,6 +17,9 @@ import { startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
 const CHANGED = '(the file changed since it was loaded)';
 
+/** Says of the place of a form that what is asked for is somewhere in it. */
+const INSIDE = '(within this form)';
+
 /** Says of a place that its text does not have the use, which an expansion has made. */
 export const IN_EXPANSION = '(in an expansion)';
 
@@ -81,8 +84,8 @@ export class Places {
     if (place.file === undefined) return 'no source';
     const versions = this.#versions(place);
     if (versions === undefined) return noSource(this.fileName(place.file)).at;
-    const { start, now, changed } = whereNow(versions, place, features, definition);
-    const text = [this.#at(place.file, now, start), changed && CHANGED];
+    const { start, now, changed, inside } = whereNow(versions, place, features, definition);
+    const text = [this.#at(place.file, now, start), changed && CHANGED, inside && INSIDE];
     return text.filter(Boolean).join(' ');
   }
 
@@ -132,8 +135,8 @@ export class Places {
     const versions = this.#versions(place);
     if (place.file === undefined) return undefined;
     if (versions === undefined) return noSource(this.fileName(place.file));
-    const { start, now, changed } = whereNow(versions, place, features, { name: '' });
-    return this.#site(place.file, now, start, changed && CHANGED);
+    const { start, now, changed, inside } = whereNow(versions, place, features, { name: '' });
+    return this.#site(place.file, now, start, changed && CHANGED, inside && INSIDE);
   }
 
   /** Returns the lines around PLACE, COUNT before and after, with the one of PLACE marked; undefined when it is not found.
@@ -174,7 +177,7 @@ export class Places {
     const { start, now, changed } = whereNow(versions, { ...place, number: 0 }, features, definition);
     const loaded = start === undefined ? versions.loaded : undefined;
     const source = loaded ?? now;
-    const at = start ?? (loaded && startIn(loaded, { ...place, number: 0 }, features));
+    const at = start ?? (loaded && startIn(loaded, place, features));
     const name = this.fileName(place.file);
     return at === undefined
       ? undefined
@@ -221,8 +224,9 @@ export class Places {
    *  not known how the file was loaded, or it had no plain definition of NAME there. */
   lambdaList(place: Place, features: Features, name: string): string | undefined {
     const loaded = this.#versions(place)?.loaded;
-    const start = loaded && startIn(loaded, place, features);
-    const defined = start === undefined ? undefined : definedLambdaList(loaded?.text.text ?? '', start);
+    if (loaded === undefined) return undefined;
+    const { start, inside } = whereNow({ now: loaded, loaded }, place, features, { name });
+    const defined = start === undefined || inside ? undefined : definedLambdaList(loaded.text.text, start);
     return defined && name.endsWith(`::${defined.name}`) ? defined.lambdaList : undefined;
   }
 
