@@ -122,12 +122,23 @@ function offsetsOf(conses: readonly Numbered[], told: readonly NumberedName[]): 
   const offsets = new Map<number, Offset>();
   const { behind, sizes } = tallied(conses, told);
   const isCode = conses.some(({ computed }) => computed);
+  const uses = new Set(told.map(({ name, number }) => `${number} ${name}`));
+  // Code that is made can look like what stands behind it. Then other names fall on that too.
+  const isChance = (made: number, offset = 0) =>
+    isCode &&
+    told.some(({ number }) => {
+      const cons = conses[number - offset];
+      return cons?.made === made && !uses.has(`${number} ${bare(cons.operator)}`);
+    });
   let lower = 0;
   for (const [made, tally] of behind.entries()) {
     // What lies between places with the same offset has that too.
-    const upper = behind.slice(made).find(({ sure }) => sure)?.best;
-    if (tally.sure || upper === lower) {
-      lower = Math.max(lower, tally.sure ? (tally.best ?? 0) : lower);
+    const sure = tally.sure && !isChance(made, tally.best);
+    const upper = behind.find(
+      (each, later) => later > made && each.sure && !isChance(later, each.best),
+    )?.best;
+    if (sure || upper === lower) {
+      lower = Math.max(lower, sure ? (tally.best ?? 0) : lower);
       offsets.set(made, { offset: lower, sure: true });
     } else if (sizes.best !== undefined) {
       const offset = made * sizes.best;
