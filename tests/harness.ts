@@ -126,7 +126,9 @@ export async function startSession(options: StartOptions = {}): Promise<Session>
     );
   }
   const session = new Session(client, transport);
-  await client.connect(transport);
+  await client.connect(transport).catch((error: unknown) => {
+    throw new Error(`The server did not start; it wrote: ${session.stderr}`, { cause: error });
+  });
   return session;
 }
 

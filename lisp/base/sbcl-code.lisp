@@ -36,6 +36,9 @@
 
 (define-ability "locals" "errors that are told later have no locals, or less of what is in them")
 
+(define-internal-variable thread-clock
+  "Which clock counts for how long a thread runs, NIL when none is known. Each system has another number for it."
+  ("SB-UNIX" "CLOCK-THREAD-CPUTIME-ID"))
 (define-internal debug-variables (function)
   "Return a vector of the variables of FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-DEBUG-VARS") #())
 (define-internal variable-symbol (variable)

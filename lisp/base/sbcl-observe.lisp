@@ -5,7 +5,7 @@
 (define-ability "recorded calls" "observe tells no callers, and times of calls only roughly")
 
 (define-internal clock-time (clock)
-  "Return the time of CLOCK, 1 for one that only grows, 3 for that of the thread: seconds and nanoseconds."
+  "Return the time of CLOCK, 1 for one that only grows: seconds and nanoseconds."
   ("SB-UNIX" "CLOCK-GETTIME")
   (multiple-value-bind (seconds rest) (floor (get-internal-real-time) internal-time-units-per-second)
     (values seconds (floor (* 1000000000 rest) internal-time-units-per-second))))

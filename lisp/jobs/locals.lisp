@@ -176,9 +176,11 @@ many lists within each other are looked at."
   (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
 (defun run-milliseconds ()
-  "Return for how many milliseconds this thread has run."
-  (multiple-value-bind (seconds nanoseconds) (clock-time 3)
-    (+ (* 1000 seconds) (floor nanoseconds 1000000))))
+  "Return for how many milliseconds this thread has run, since any time; where no clock counts that, how many have passed."
+  (if thread-clock
+      (multiple-value-bind (seconds nanoseconds) (clock-time thread-clock)
+        (+ (* 1000 seconds) (floor nanoseconds 1000000)))
+      (floor (* 1000 (get-internal-real-time)) internal-time-units-per-second)))
 
 (defun frames-with-locals (frames)
   "Return FRAMES, from SHOWN-FRAMES, as JSON objects with the call, the place and the locals of each. Those for which the

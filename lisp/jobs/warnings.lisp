@@ -135,7 +135,7 @@ apart, because replacing a definition is what a redefining form is for."
                  (compiler-error #'note-compiler-error))
     (let ((output *error-output*)
           (*error-output* (make-broadcast-stream))
-          ;; Each use is told, with its place, and none only counted.
+          ;; Of a variable each use is told, with its place, and none only counted. Of a function a file has only one.
           (sb-ext:*undefined-warning-limit* nil))
       ;; A held error can be within another unit, whose end is far.
       (with-compilation-unit (:override t :policy (and *debug-level* `(optimize (debug ,*debug-level*))))

@@ -147,7 +147,8 @@ calls KIND and answers WORD."
 
 (defun rows-data (blocks offset limit sites)
   "Return the rows of BLOCKS, from TELL-ROWS: LIMIT of them from OFFSET on, with their places when SITES is true."
-  (loop for (row . items) in blocks
+  (loop with offset = (or offset 0)
+        for (row . items) in blocks
         for shown = (page items offset limit)
         append (mapcar (lambda (item) (funcall row item sites)) shown)
         do (setf offset (max 0 (- offset (length items)))

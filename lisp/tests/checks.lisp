@@ -33,11 +33,14 @@ where these are. With SEVERAL both are lists of the values of a form."
             (values first second nil)
             (multiple-value-bind (part other-part path)
                 (difference-texts one other (home-of (result-name *result*)))
-              (if path (values part other-part path) (values first second nil)))))))
+              ;; What differs as a whole is told as that, when it tells.
+              (if (and path (or (string/= "" path) (string= first second)))
+                  (values part other-part path)
+                  (values first second nil)))))))
 
 (defun at-path (text path)
-  "Return TEXT with where it is, when PATH is not NIL."
-  (format nil "~A~@[ at ~A~]" text path))
+  "Return TEXT with where it is, when PATH is neither NIL nor empty."
+  (format nil "~A~:[ at ~A~;~]" text (member path '(nil "") :test #'equal) path))
 
 ;;; What a check says by itself, and what it does not
 

@@ -13,11 +13,15 @@
 ;;; What two values have in each place
 
 (defun call-with-elements (function one other)
-  "Call FUNCTION with each place of the lists ONE and OTHER, and with what these have there."
-  (loop for index from 0
-        while (and (consp one) (consp other))
-        do (funcall function index (pop one) (pop other))
-        finally (cond ((and (consp one) (null other)) (funcall function index (car one) '%nothing))
+  "Call FUNCTION with each place of the lists ONE and OTHER, and with what these have there. Circles are gone round once or
+twice."
+  (loop with mark = nil and other-mark = nil
+        for index from 0
+        while (and (consp one) (consp other) (not (and (eq one mark) (eq other other-mark))))
+        do (when (= 1 (logcount index)) (setf mark one other-mark other))
+           (funcall function index (pop one) (pop other))
+        finally (cond ((and (consp one) (consp other)))
+                      ((and (consp one) (null other)) (funcall function index (car one) '%nothing))
                       ((and (null one) (consp other)) (funcall function index '%nothing (car other)))
                       (t (funcall function :cdr one other)))))
 
@@ -37,12 +41,24 @@
         (dotimes (index (array-total-size one))
           (funcall function (cons :subscripts (subscripts index)) (part one index) (part other index))))))
 
+(defparameter *parts-of-key* 1000 "How many parts a key can have that is looked up.")
+
+(defun finite-p (key)
+  "True when KEY is no list that is a circle, or that has many parts: to look it up could take for ever."
+  (let ((left *parts-of-key*))
+    (labels ((look (part)
+               (when (minusp (decf left)) (return-from finite-p nil))
+               (when (consp part) (look (car part)) (look (cdr part)))))
+      (look key)
+      t)))
+
 (defun call-with-entries (function one other)
   "Call FUNCTION as CALL-WITH-ELEMENTS does, of hash tables, whose places are keys."
   (loop for key being the hash-keys of one using (hash-value value)
-        do (funcall function (cons :key key) value (gethash key other '%nothing)))
+        when (finite-p key) do (funcall function (cons :key key) value (gethash key other '%nothing)))
   (loop for key being the hash-keys of other using (hash-value value)
-        when (nothing-p (gethash key one '%nothing)) do (funcall function (cons :key key) '%nothing value)))
+        when (and (finite-p key) (nothing-p (gethash key one '%nothing)))
+          do (funcall function (cons :key key) '%nothing value)))
 
 (defun call-with-slots (function one other)
   "Call FUNCTION as CALL-WITH-ELEMENTS does, of instances of a class, whose places are slots."
@@ -79,10 +95,19 @@
                       (if exactly (char= char other) (char-equal char other))))
           return index))
 
+(defparameter *others-of-part* 8 "With how many others it is kept that a part was compared.")
+
+(defun compared-p (seen depth one other)
+  "True when the table SEEN has that ONE and OTHER were compared, no deeper than DEPTH. It has it from now on."
+  (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
+    (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
+          ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))
+
 (defun first-difference (exactly one other)
   "Return a list of the path to where ONE and OTHER differ first, EXACTLY or not, and of what they have there. The path is a
 list of places, the outermost first. Return NIL when no difference is found."
-  (let ((left *compared-parts*))
+  ;; Objects can know of each other: a child of its parent.
+  (let ((left *compared-parts*) (seen (make-hash-table :test 'eq)))
     (labels ((found (path one other) (return-from first-difference (list (reverse path) one other)))
              (look-strings (path one other)
                (let ((place (other-character exactly one other (* left *characters-of-part*))))
@@ -92,9 +117,10 @@ list of places, the outermost first. Return NIL when no difference is found."
                (when (minusp (decf left)) (return-from first-difference nil))
                (let ((caller (and (not (eq one other)) (< depth *compared-depth*) (caller-of-places one other))))
                  (cond ((eq one other))
-                       (caller (funcall caller
-                                        (lambda (place one other) (look (cons place path) one other (1+ depth)))
-                                        one other))
+                       (caller (unless (compared-p seen depth one other)
+                                 (funcall caller
+                                          (lambda (place one other) (look (cons place path) one other (1+ depth)))
+                                          one other)))
                        ((and (stringp one) (stringp other)) (look-strings path one other))
                        ((not (alike-p exactly one other)) (found path one other))))))
       (look '() one other 0)
@@ -124,36 +150,52 @@ else differs: there are predicates that they do not count for."
         (:cdr (write-string ".cdr" out)))
       (typecase place
         (integer (format out "[~D]" place))
-        ((cons (eql :subscripts)) (format out "~{[~D]~}" (cdr place)))
+        ;; An array without dimensions has a place too.
+        ((cons (eql :subscripts)) (format out "~:[[]~;~:*~{[~D]~}~]" (cdr place)))
         ((cons (eql :key)) (format out "[~A]" (printing-briefly *part-of-value* (cdr place) package)))
         ((cons (eql :slot)) (format out ".~(~A~)" (cdr place)))))))
 
-(defun string-part (string place)
-  "Return the part of STRING around PLACE as text in which line breaks can be seen."
+(defun string-part (string place &optional (quote "\""))
+  "Return the part of STRING around PLACE, between QUOTE, as text in which line breaks can be seen."
   (let* ((start (if (> place (+ *before-difference* 3)) (- place *before-difference*) 0))
          (end (min (length string) (+ start *part-of-value*))))
     (with-output-to-string (out)
-      (format out "\"~:[...~;~]" (zerop start))
+      (format out "~A~:[...~;~]" quote (zerop start))
       (loop for char across (subseq string start end)
             do (case char
                  (#\Newline (write-string "\\n" out))
                  (#\Tab (write-string "\\t" out))
                  (#\Return (write-string "\\r" out))
-                 ((#\" #\\) (format out "\\~A" char))
+                 ((#\" #\\) (format out "~:[\\~;~]~A" (string= quote "") char))
                  (t (if (graphic-char-p char) (write-char char out) (format out "\\x~X;" (char-code char))))))
-      (format out "~:[...~;~]\"" (= end (length string))))))
+      (format out "~:[...~;~]~A" (= end (length string)) quote))))
 
-(defun part-text (part package)
-  "Return PART, in which a value differs, as text, with names as in PACKAGE."
-  (if (nothing-p part) "nothing" (printing-briefly *part-of-value* part package)))
+(defun part-text (part package &optional (limit *part-of-value*))
+  "Return PART, in which a value differs, as text of at most LIMIT characters, with names as in PACKAGE."
+  (if (nothing-p part) "nothing" (printing-briefly limit part package)))
+
+(defparameter *printed-characters* 1000 "Characters of a part that are looked at where its beginning does not tell.")
+
+(defun part-texts (one other package)
+  "Return the parts ONE and OTHER, in which values differ, as texts, with names as in PACKAGE. Where both begin alike, as
+names of files do, it is what they have where they differ."
+  (flet ((texts (limit) (values (part-text one package limit) (part-text other package limit))))
+    (multiple-value-bind (text other-text) (texts *part-of-value*)
+      (if (string/= text other-text)
+          (values text other-text)
+          (multiple-value-bind (long other-long) (texts *printed-characters*)
+            (let ((place (other-character t long other-long *printed-characters*)))
+              (if place
+                  (values (string-part long place "") (string-part other-long place ""))
+                  (values text other-text))))))))
 
 (defun difference-texts (one other package)
-  "Return the parts in which ONE and OTHER differ first as texts, and the path to them as a third value. Return NIL when no
-difference is found, or when the values are of different kinds."
-  (destructuring-bind (&optional path one other) (difference one other)
-    (when path
+  "Return the parts in which ONE and OTHER differ first as texts, and the path to them as a third value. That is empty when
+they differ as a whole. Return NIL when no difference is found."
+  (destructuring-bind (&optional (path nil found) one other) (difference one other)
+    (when found
       (multiple-value-call #'values
         (if (and (stringp one) (stringp other))
             (let ((place (first (last path)))) (values (string-part one place) (string-part other place)))
-            (values (part-text one package) (part-text other package)))
+            (part-texts one other package))
         (path-text path package)))))

@@ -3,6 +3,7 @@
 import type { Authority } from './audit.ts';
 import type { Arguments } from './parameter.ts';
 import type { Shown } from './shown.ts';
+import { type PlacesOf, placesOf } from './standing.ts';
 import type { Tool } from './tool.ts';
 
 /** What a human is asked: may TOOL do with ARGS what PREVIEW shows? */
@@ -22,10 +23,9 @@ export interface OpenQuestion extends Question {
   late: string;
 }
 
-/** What is asked about: TOOL, and the file at PLACE, if it is about one; empty when that is not known. */
-interface About {
+/** What is asked about: TOOL, and the files that it is about, if any; the place is empty when these are not known. */
+interface About extends PlacesOf {
   tool: Tool;
-  place: string | undefined;
 }
 
 /** What a human answered (S2.12), or that nobody did (C29). What is void counts for nothing; WHY tells what was wrong with it.
@@ -39,12 +39,13 @@ export type Verdict =
 
 /** Returns the text for a call that needs an approval when nobody can be asked for it (C20). Who calls from CODE
  *  can call the tool directly, so that a human is. */
-export function refusalText({ tool, place }: About, code: boolean): string {
+export function refusalText(question: About, code: boolean): string {
+  const { tool } = question;
   const needs = `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval`;
   if (code) {
     return `${needs}, for which code cannot ask. Nothing was done. Call ${tool.name} directly, not from code, so that a human can be asked.`;
   }
-  return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText({ tool, place })}`;
+  return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText(question)}`;
 }
 
 /** Returns the text for a call about which a human was asked, when the client gave no answer of theirs (C29). */
@@ -59,14 +60,20 @@ export function deniedHint(question: About): string {
   return `If no person decided this, the client did by itself. ${allowanceText(question)}`;
 }
 
-/** Returns the sentence that says how a person allows the calls that QUESTION is about in advance. */
-function allowanceText({ tool, place }: About): string {
+/** Files that are named one by one. */
+const NAMED = 3;
+
+/** Returns the sentence that says how a person allows the calls that QUESTION is about in advance: in each of its files. */
+function allowanceText({ tool, ...about }: About): string {
   if (tool.approvedAs !== undefined) {
     return `A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
   }
-  // Whoever copies it into a shell must not allow more.
-  const literal = place !== undefined && /^[\w./-]+$/.test(place);
   const name = tool.allowedAs ?? tool.name;
-  const rule = place === undefined ? name : `${name}:${literal ? place : 'GLOB'}`;
-  return `A person can allow it when they start the server: --allow ${rule}`;
+  // Whoever copies it into a shell must not allow more.
+  const isLiteral = (place: string) => /^[\w./-]+$/.test(place);
+  const rules = placesOf(about).map((place) =>
+    place === undefined ? name : `${name}:${isLiteral(place) ? place : 'GLOB'}`,
+  );
+  const told = rules.length > NAMED ? [`${name}:GLOB`] : [...new Set(rules)];
+  return `A person can allow it when they start the server: ${told.map((rule) => `--allow ${rule}`).join(' ')}`;
 }

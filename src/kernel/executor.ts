@@ -9,7 +9,7 @@ import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import { printable, validateArguments, withDefaults } from './schema.ts';
 import { argumentsPreview, type Shown, shown } from './shown.ts';
-import { placesOf, type StandingApprovals } from './standing.ts';
+import { type PlacesOf, placesOf, type StandingApprovals } from './standing.ts';
 import { withinLimit } from './time-limit.ts';
 import { type CallContext, type Preview, raised, type SafetyLevel, type Tool } from './tool.ts';
 
@@ -163,16 +163,17 @@ export class Executor {
     const { tool } = call;
     if (verdict.kind === 'void') return this.#refuse(call, 'nobody', verdict.why);
     // What was asked about may be no more.
-    const unknown = tool.preview && { place: '' };
-    const { place } = await previewOf(call).catch(() => ({ place: undefined, ...unknown }));
-    if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText({ tool, place }));
-    return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint({ tool, place }) };
+    const unknown: PlacesOf = tool.preview ? { place: '' } : {};
+    const preview: PlacesOf = await previewOf(call).catch(() => unknown);
+    const about = { ...preview, tool };
+    if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText(about));
+    return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about) };
   }
 
   /** Returns the question whether CALL may do what PREVIEW shows, or its refusal where nobody can be asked. */
   #asked(call: Call, preview: Shown): Settled {
     const { tool, args, caller, context } = call;
-    const about = { tool, place: preview.place };
+    const about = { ...preview, tool };
     const refusal = refusalText(about, caller === 'code');
     const kept = { ...call, args: withinBound(args), context: {} };
     const ended = (authority: Authority, why: string) => {

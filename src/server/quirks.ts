@@ -103,9 +103,13 @@ function fitsInRows(message: string): boolean {
   return rows <= ROWS;
 }
 
-/** Returns how many columns WORD takes; letters of other than alphabets can take two. */
+const TAB_COLUMNS = 8;
+
+/** Returns how many columns WORD takes at most: letters of other than alphabets can take two, and small pictures do. */
 function widthOf(word: string): number {
-  return [...word].reduce((width, letter) => width + (letter < '\u2e80' ? 1 : 2), 0);
+  const wide = /[\u1100-\u11ff\u2e80-\u{10ffff}]|\p{Emoji_Presentation}/u;
+  const widths = [...word].map((letter) => (letter === '\t' ? TAB_COLUMNS : wide.test(letter) ? 2 : 1));
+  return widths.reduce((sum, width) => sum + width, 0);
 }
 
 /** Returns RESULT, with its texts as structure too when the first is JSON and no object. */

@@ -6,15 +6,12 @@ import { groupBy } from './grouping.ts';
 import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 
-/** The order in which they are told: what keeps code from working first, then as they stand in their file. */
+/** The order in which they are told: what keeps code from working first. */
 const SEVERITIES: readonly Warning['severity'][] = ['error', 'warning', 'undefined', 'style-warning', 'note'];
 
 function sorted(warnings: Warning[]): Warning[] {
   const rank = ({ severity }: Warning) => SEVERITIES.indexOf(severity);
-  return [...warnings].sort(
-    (one, other) =>
-      rank(one) - rank(other) || (one.file === other.file ? (one.offset ?? 0) - (other.offset ?? 0) : 0),
-  );
+  return [...warnings].sort((one, other) => rank(one) - rank(other));
 }
 
 /** Returns the section that tells what an evaluation of several forms was warned about, each with its form. Notes of the
@@ -42,7 +39,8 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
   if (warnings.length === 0) return undefined;
   const files = groupBy(warnings, ({ file }) => file ?? '');
   const sections = [...files].map(([file, inFile]) => {
-    const alike = groupBy(inFile, ({ severity, text, near }) => JSON.stringify([severity, text, near]));
+    const ordered = sorted(inFile.sort((one, other) => (one.offset ?? 0) - (other.offset ?? 0)));
+    const alike = groupBy(ordered, ({ severity, text, near }) => JSON.stringify([severity, text, near]));
     const lines = [...alike.values()].map((group) => indent(alikeText(group, places), 4));
     return `  ${file === '' ? 'No file' : places.fileName(file)}\n${lines.join('\n')}`;
   });

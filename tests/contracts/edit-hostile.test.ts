@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { APPROVE, accept, type FileSession, openWorkspace } from '../files/sessions.ts';
+import { startSession } from '../harness.ts';
 import { within } from '../load.ts';
 
 let at: FileSession;
@@ -252,6 +253,18 @@ Whole preview: FILE
 +
 +(defun h () 3)`,
   ]);
+});
+
+test('how a person allows edits of several files names each, or tells that a pattern can', async () => {
+  const files = ['a.lisp', 'sub/b.lisp', 'c.lisp', 'd.lisp'];
+  for (const path of files) at.put(path, '(defun f () 1)\n');
+  const edits = files.map((path) => ({ definition: 'f', path, old: '1', new: '2' }));
+  const session = await startSession({ args: ['--root', at.root, '--allow', 'edit_definitions:a.lisp'] });
+  const said = async (count: number) =>
+    (await session.text('edit_definitions', { edits: edits.slice(0, count) })).replace(/^.* server: /, '');
+  expect(await said(2)).toBe('--allow edit_definitions:a.lisp --allow edit_definitions:sub/b.lisp');
+  expect(await said(4)).toBe('--allow edit_definitions:GLOB');
+  await session.close();
 });
 
 test('what the human changed is shown', async () => {

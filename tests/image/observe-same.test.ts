@@ -259,3 +259,14 @@ test('a program gives the same while it is recorded', async () => {
     { numRuns: 60 },
   );
 });
+
+test('only the package that the first line names is left out of names', async () => {
+  await session.eval(`(defpackage :my-same (:use)) (defun same::first-one (x) x) (defun same::second-one (x) x)
+    (defun my-same::run () (declare (notinline same::first-one same::second-one))
+      (list (same::first-one 1) (same::second-one 2)))`);
+  const text = await session.text('observe', {
+    form: '(my-same::run)',
+    functions: ['same::first-one', 'same::second-one'],
+  });
+  expect(text).toMatch(/^2 calls of SAME in .*: FIRST-ONE 1, SECOND-ONE 1\.\n.*, by MY-SAME::RUN\n/);
+});

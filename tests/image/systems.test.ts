@@ -210,6 +210,9 @@ describe('a system that is not there', () => {
       `System ${asked} was not loaded: lacks needs never-written-by-anyone, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`;
     expect(await load('lacks')).toEqual({ text: text('lacks'), notices: [], isError: true });
     expect(await load('on-lacks')).toEqual({ text: text('on-lacks'), notices: [], isError: true });
+    // Also by a file, behind others that were loaded.
+    system('half', { one: '(defun half () (half-undefined))\n', two: '(asdf:load-system "lacks")\n' });
+    expect((await load('half')).text).toMatch(/ lacks needs never-.*\n\nWarnings .*HALF-UNDEFINED/s);
   });
 
   test('of that version, or a file that is none, is told as ASDF tells it', async () => {

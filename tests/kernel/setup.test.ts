@@ -26,6 +26,8 @@ describe('sourceRegistry', () => {
     ['/here', ['/here'], undefined, '/here//:'],
     ['/here', [], undefined, '/here/:'],
     ['/here', ['/here'], '', '/here//:'],
+    ['/', [], undefined, '/:'],
+    ['/', [], '(:source-registry)', '(:source-registry (:directory "/"))'],
     ['/with space', ['/with space'], undefined, '/with space//:'],
     ['/here', ['/here'], '/lisp//', '/here//:/lisp//'],
     ['/here', ['/here'], '/lisp//:', '/here//:/lisp//:'],

@@ -97,12 +97,16 @@ describe.each(ERAS)('an approval for the session in the %s era', (era) => {
   const SHORT = `"${'two words '.repeat(5)}"`;
   const LONG = `"${'two words '.repeat(30)}"`;
   const WIDE = `"${'\u6f22\u5b57 '.repeat(40)}"`;
+  const PICTURES = `"${'\u2705'.repeat(100)}"`;
+  const TABS = `"${'\t'.repeat(40)}"`;
 
   test.each([
     ['claude-code', 'what it shows whole', SHORT, true],
     ['claude-code', 'what it shows a part of', LONG, false],
     ['claude-code', 'a word that it shows a part of', LONG.replaceAll(' ', ''), false],
     ['claude-code', 'wide letters that it shows a part of', WIDE, false],
+    ['claude-code', 'small pictures that it shows a part of', PICTURES, false],
+    ['claude-code', 'tabs that it shows a part of', TABS, false],
     ['another-claude-code', 'what is shown whole', LONG, true],
   ])('is offered by %s for %s: %s', async (clientName, _, form, offered) => {
     const choices: unknown[] = [];

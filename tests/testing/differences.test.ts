@@ -14,6 +14,11 @@ const PROGRAM = `(defpackage checks (:use cl))
 (defclass noisy (person) ())
 (defmethod print-object ((noisy noisy) stream) (loop (write-string "noise " stream)))
 (defstruct point x y)
+(defstruct node up (parts '()) (value 0))
+(defun tree (depth value &optional up) (let ((node (make-node :up up))) (setf (node-parts node) (when (plusp depth) (loop repeat 4 collect (tree (1- depth) 0 node))) (node-value node) value) node))
+(defun source (name) (make-pathname :name name :type "lisp" :directory '(:absolute "home" "somebody" "projects" "a-program" "sources" "of-the-program")))
+(defun alone (part) (let ((array (make-array '()))) (setf (aref array) part) array))
+(defun keyed (value &rest keys) (let ((table (make-hash-table :test 'equal))) (dolist (key keys table) (setf (gethash key table) value))))
 (defun same (one other) (declare (ignore one other)) nil)
 (defun words (n) (loop for i below n collect (format nil "word ~D" i)))
 (defun changed (list n part) (let ((list (copy-list list))) (setf (nth n list) part) list))
@@ -66,6 +71,17 @@ const PAIRS: readonly (readonly [one: string, other: string, told: string])[] = 
   ['(table "a key" 1)', '(table "a key" 1 :b 3)', 'got nothing and 3 at [:b]'],
   ['(list (words 40) 1)', '(list (words 40) 1.0)', 'got 1 and 1.0 at [1]'],
   ['(circle 1 2)', '(circle 1 3)', 'got 2 and 3 at [1]'],
+  ['(list (circle 1 2 3) 5)', '(list (circle 1 2 3) 6)', 'got 5 and 6 at [1]'],
+  ['(tree 4 1)', '(tree 4 2)', 'got 1 and 2 at .value'],
+  ['(source "one")', '(source "two")', 'got ...ogram/one.lisp" and ...ogram/two.lisp"'],
+  ['(list (source "one"))', '(list (source "two"))', 'got ...ogram/one.lisp" and ...ogram/two.lisp" at [0]'],
+  ['(expt 10 90)', '(1+ (expt 10 90))', 'got ...0000000 and ...0000001'],
+  [
+    "(alone (make-instance 'person :name 1))",
+    "(alone (make-instance 'person :name 2))",
+    'got 1 and 2 at [].name',
+  ],
+  ["(keyed 1 (circle 1) 'a)", "(keyed 2 (circle 1) 'a)", 'got 1 and 2 at [a]'],
   ['(deep 30 1)', '(deep 30 2)', `got 1 and 2 at ${'[0]'.repeat(6)}...${'[0]'.repeat(6)}`],
 ];
 

@@ -59,8 +59,9 @@ test('those that failed are those of the system that is named', async () => {
     'Those that failed: 1 of 1 test fails (N s).',
     FAILURE,
   ]);
+  expect((await run({ system: '#:Checks', failed: true })).lines[1]).toBe(FAILURE);
   expect(await run({ system: 'fiveam', failed: true })).toEqual({
-    lines: ['No test of fiveam failed when it last ran, so there is nothing to run.'],
+    lines: ['No tests of fiveam ran yet, so none failed. Call run_tests without failed first.'],
     isError: true,
   });
 });
@@ -90,6 +91,34 @@ test('an image that is lost between two tests is told, and with isolate the othe
       '1 test checked nothing: EMPTY',
       'The Lisp image was lost during this call: it exited with code 3. The next call gets a new image. The run ended there; with isolate: true it goes on with the others.',
     ],
+    isError: true,
+  });
+});
+
+test('no others are told to have run behind an image that was lost after the last of them', async () => {
+  const marker = `"${root.path}/last"`;
+  write(root.path, {
+    'checks.lisp': PROGRAM.replace(
+      '(between name)))',
+      `(between name))
+  (unless (probe-file ${marker})
+    (close (open ${marker} :direction :output))
+    (sb-ext:exit :code 3 :abort t)))`,
+    ),
+  });
+  expect(await run({ isolate: true })).toEqual({
+    lines: [
+      'checks: 1 of 3 tests fails (2 checks, N s).',
+      '  LAST-ONE: (= 1 (half 4)): got 2',
+      '1 test checked nothing: EMPTY',
+      'Behind CHECKS::LAST-ONE the image was lost: it exited with code 3.',
+    ],
+    isError: true,
+  });
+  write(root.path, { 'checks.lisp': PROGRAM.replace('(= 1 (half 4))', '(= 2 (half 4))') });
+  await run();
+  expect(await run({ system: 'checks', failed: true })).toEqual({
+    lines: ['No test of checks failed when it last ran, so there is nothing to run.'],
     isError: true,
   });
 });

@@ -168,7 +168,7 @@ export function sourceRegistry(
   existing: string | undefined,
 ): string {
   const users = existing ?? '';
-  const folders = trees.length > 0 ? trees.map((tree) => `${tree}//`) : [`${root}/`];
+  const folders = trees.length > 0 ? trees.map((tree) => `${tree}//`) : [root.replace(/\/*$/, '/')];
   const entries = folders.map(registryEntry).join(' ');
   if (users.trimStart().startsWith('(')) {
     return users.trimStart().replace(/^\(\s*:source-registry/i, () => `(:source-registry ${entries}`);

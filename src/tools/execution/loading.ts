@@ -233,11 +233,9 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
     value.neededBy === undefined
       ? `System ${value.missing} not found by ASDF.`
       : `System ${value.system} was not loaded: ${value.neededBy} needs ${value.missing}, which ASDF does not find.`;
-  return {
-    data: value,
-    text: `${headline} ${hint} It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`,
-    failed: true,
-  };
+  const where =
+    "It looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
+  return { ...loadResult(reply, `${headline} ${hint} ${where}`, places), failed: true };
 }
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {

@@ -48,7 +48,9 @@ function callsText(observed: ObservedCalls): string {
   const called = functions.filter(({ calls }) => calls > 0);
   if (total === 0) return noneText(observed);
   const home = called.length > 1 ? commonHome(functions) : '';
-  const short = (name: string) => name.replace(home, '');
+  // Another package can end as this one does.
+  const short = (name: string) =>
+    name.replaceAll(/[^ ()]+/g, (part) => (part.startsWith(home) ? part.slice(home.length) : part));
   const of = home && ` of ${home.slice(0, -2)}`;
   const counts =
     called.length > 1 ? `: ${called.map(({ name, calls }) => `${short(name)} ${calls}`).join(', ')}` : '';

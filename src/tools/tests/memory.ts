@@ -23,12 +23,13 @@ export class TestMemory {
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
 
-  /** Returns the names of the tests that failed when they last ran, of SYSTEM when that is named and known; undefined when
-   *  none ran yet. */
+  /** Returns the names of the tests that failed when they last ran, of SYSTEM when that is named and known. It is undefined
+   *  when none of these ran yet. */
   failed(system?: string): string[] | undefined {
-    if (this.#tests.size === 0) return undefined;
     const isOf = ({ of }: Known) => system === undefined || of.length === 0 || of.includes(system);
-    return [...this.#tests].filter(([, known]) => !known.passed && isOf(known)).map(([test]) => test);
+    const tests = [...this.#tests].filter(([, known]) => isOf(known));
+    if (tests.length === 0) return undefined;
+    return tests.filter(([, { passed }]) => !passed).map(([test]) => test);
   }
 
   /** Keeps what came of TESTS, all of SYSTEMS when those are named, and returns what has changed. A test that does not run

@@ -191,13 +191,14 @@ function chosenTests(grounds: Grounds, args: Arguments): Chosen | undefined {
   if (home !== undefined) return { package: home };
   if (touching !== undefined) return reaching(grounds, touching);
   if (!failed) return undefined;
-  const again = grounds.memory.failed(system?.toLowerCase());
+  // A name can be written as a symbol of Lisp is.
+  const asked = system?.toLowerCase().replace(/^[#:]+/, '');
+  const which = asked === undefined ? '' : ` of ${asked}`;
+  const again = grounds.memory.failed(asked);
   if (again === undefined)
-    throw new CallError('No tests ran yet, so none failed. Call run_tests without failed first.');
-  if (again.length === 0) {
-    const which = system === undefined ? '' : ` of ${system}`;
+    throw new CallError(`No tests${which} ran yet, so none failed. Call run_tests without failed first.`);
+  if (again.length === 0)
     throw new CallError(`No test${which} failed when it last ran, so there is nothing to run.`);
-  }
   return { again };
 }
 

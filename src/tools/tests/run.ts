@@ -47,8 +47,8 @@ export class Run {
   /** Of the rounds before. */
   readonly #outcomes: Outcome[] = [];
   readonly #coverage: CoverageData[] = [];
-  /** What is told of images that were lost between tests. */
-  readonly #losses: string[] = [];
+  /** What is told of images that were lost between tests, and how many tests had run then. */
+  readonly #losses: { text: string; ran: number }[] = [];
   /** Tests whose coverage was lost with their image. */
   readonly #unmeasured: string[] = [];
   #milliseconds = 0;
@@ -123,7 +123,10 @@ export class Run {
     const tests = outcomesOf(data, ending);
     const behind = tests.at(-1)?.test;
     if (tests.some(({ left }) => left) || behind === undefined) return;
-    this.#losses.push(`Behind ${behind} the image was lost: ${ending.how}. The others ran in a new one.`);
+    this.#losses.push({
+      text: `Behind ${behind} the image was lost: ${ending.how}.`,
+      ran: this.#outcomes.length,
+    });
   }
 
   /** Tells whether others run after REPLY: it was cut off in a test, or between two, and the others are to go on. */
@@ -177,7 +180,9 @@ export class Run {
       milliseconds: this.#milliseconds,
       changed: touching?.changed ?? [],
       unrecorded,
-      losses: this.#losses,
+      losses: this.#losses.map(({ text, ran }) =>
+        tests.length > ran ? `${text} The others ran in a new one.` : text,
+      ),
       behind: this.#behind(tests, reply, held),
     };
     const text = runText(told, { limit: this.#how.limit ?? LIMIT, places, features });

@@ -1,0 +1,22 @@
+// In which order the warnings of a load are told.
+
+import { expect, test } from 'vitest';
+import type { Warning } from '../../src/image/wire/data.ts';
+import { Places } from '../../src/tools/places.ts';
+import { groupedWarnings } from '../../src/tools/remarks.ts';
+import { temporaryFolder } from '../harness.ts';
+
+test('those of a file stand as in the file, also where those of another come between', () => {
+  const root = temporaryFolder();
+  const at = (file: string, offset: number, severity: Warning['severity'] = 'warning'): Warning => ({
+    severity,
+    text: `${offset}`,
+    file: `${root.path}/${file}`,
+    offset,
+  });
+  const warnings = [at('a.lisp', 9), at('b.lisp', 5), at('a.lisp', 3), at('b.lisp', 8, 'error')];
+  expect(groupedWarnings({ warnings }, new Places(root.path))).toBe(
+    'Warnings (4):\n  b.lisp\n    ERROR: 8\n    WARNING: 5\n  a.lisp\n    WARNING: 3\n    WARNING: 9',
+  );
+  root.remove();
+});
