@@ -37,6 +37,44 @@ on this machine stays as it is."
           ((and outer (not (stringp outer))) (root-name outer))
           ((and (consp (rest name)) (symbolp (second name))) (second name)))))
 
+(defun packed-xrefs (function)
+  "Return the packed cross references of the simple FUNCTION, or NIL."
+  (let ((xrefs (function-xrefs function)))
+    (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
+
+(defun own-to-sbcl-p (symbol)
+  "True when the package of SYMBOL is one of SBCL's own."
+  (let ((package (symbol-package symbol)))
+    (and package (eql 0 (search "SB-" (package-name package))))))
+
+(defun told-numbers (functions numbers most)
+  "Return names of functions and macros that the simple FUNCTIONS use, each with the form number of a use. Those are all
+at NUMBERS, and MOST elsewhere that texts can have. They tell whether a text counts its forms as SBCL does: what #. and
+other reader macros make or leave out is counted otherwise."
+  (let ((told '()) (count 0))
+    (dolist (function functions told)
+      (let ((xrefs (packed-xrefs function)))
+        (when xrefs
+          (map-xrefs (lambda (kind used number)
+                       (when (and (symbolp used)
+                                  (plusp number)
+                                  (member kind '(:calls :macroexpands))
+                                  (or (member number numbers)
+                                      (and (< count most)
+                                           (not (own-to-sbcl-p used))
+                                           (incf count))))
+                         (setf told (list* (symbol-name used) number told))))
+                     xrefs))))))
+
+(defun functions-of-form (frame form)
+  "Return the simple functions that are compiled together with the function of FRAME and stand in the top-level form with
+the number FORM."
+  (let ((code (ignore-errors (function-component (frame-function frame)))))
+    (and code
+         (loop for index below (code-functions code)
+               for function = (code-function code index)
+               when (eql form (form-number (compiled-debug (function-debug function)))) collect function))))
+
 (defun call-place (frame)
   "Return where the call in FRAME stands as a property list of members, or NIL."
   ;; What is not known signals a condition of its own.
@@ -44,10 +82,18 @@ on this machine stays as it is."
    (let* ((place (frame-place frame)) (source (place-source place)) (file (source-name source)))
      (when file
        (let* ((file (translated file)) (created (source-date source)) (changed (changed-p file created))
-              (name (root-name (debug-name (frame-function frame)))))
-         (list "file" file
-               "form" (ignore-errors (place-top-level-form place))
-               "number" (ignore-errors (place-form-number place))
-               "definition" (and changed name (symbol-text name))
-               "changed" changed
-               "written" (and changed created)))))))
+              (name (root-name (debug-name (frame-function frame))))
+              (form (ignore-errors (place-top-level-form place)))
+              (number (ignore-errors (place-form-number place)))
+              (offsets (source-offsets source)))
+         (flet ((offset-of (form) (and form (< -1 form (length offsets)) (aref offsets form))))
+           (list "file" file
+                 "offset" (offset-of form)
+                 "end" (and form (offset-of (1+ form)))
+                 "form" form
+                 "number" number
+                 "numbers" (and form number (plusp number)
+                                (ignore-errors (told-numbers (functions-of-form frame form) (list number) 60)))
+                 "definition" (and changed name (symbol-text name))
+                 "changed" changed
+                 "written" (and changed created))))))))

@@ -150,6 +150,7 @@ What is inlined into a function, it calls without a cross reference."
        (append (list "name" (name-text target)
                      "natures" (if setf '() (natures symbol))
                      "kind" kind
+                     "type" (and (not setf) (null class) (type-name-p symbol) t)
                      "in" (package-name in)
                      "homes" (packages-with symbol)
                      "files" (loaded-files)

@@ -46,31 +46,6 @@ Then come the file's date when it was compiled, and now. Last is the offset of t
                   append (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
                                when (member actual packages) collect nickname)))))
 
-(defun own-to-sbcl-p (symbol)
-  "True when the package of SYMBOL is one of SBCL's own."
-  (let ((package (symbol-package symbol)))
-    (and package (eql 0 (search "SB-" (package-name package))))))
-
-(defparameter *most-told* 20 "How many names besides those at the numbers that are asked about are told.")
-
-(defun told-numbers (function numbers)
-  "Return names of functions and macros that the simple FUNCTION uses, each with the form number of a use. Those are all
-at NUMBERS, and *MOST-TOLD* elsewhere that texts can have. They tell whether a text counts its forms as SBCL does: what
-#. and other reader macros make or leave out is counted otherwise."
-  (let ((told '()) (count 0) (xrefs (packed-xrefs function)))
-    (when xrefs
-      (map-xrefs (lambda (kind used number)
-                   (when (and (symbolp used)
-                              (plusp number)
-                              (member kind '(:calls :macroexpands))
-                              (or (member number numbers)
-                                  (and (< count *most-told*)
-                                       (not (own-to-sbcl-p used))
-                                       (incf count))))
-                     (setf told (list* (symbol-name used) number told))))
-                 xrefs))
-    told))
-
 (defun qualified-text (object)
   "Return OBJECT, a specializer, printed with its packages and without bars."
   (printing-plainly
@@ -106,7 +81,7 @@ definition is known. What tells where the numbers are is told once."
                             "undated" (and file (not created))
                             "numbers" (when (and file (eql number counted))
                                         (setf counted nil)
-                                        (told-numbers function numbers)))))))
+                                        (told-numbers (list function) numbers 20)))))))
 
 (defun sites-of (index numbers name kinds)
   "Return the places where the users NUMBERS of INDEX use NAME in one of KINDS, SBCL's words for them."

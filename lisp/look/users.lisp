@@ -197,11 +197,6 @@ front what it is of. One of DESTRUCTURING-BIND is known by its keywords, or it s
          ;; The evaluator itself adds the method of a DEFMETHOD that stands alone.
          (not (and +add-method+ (refers-p code +add-method+))))))
 
-(defun packed-xrefs (function)
-  "Return the packed cross references of the simple FUNCTION, or NIL."
-  (let ((xrefs (function-xrefs function)))
-    (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
-
 (defun names-in-xrefs (code)
   "Return the names in the cross references of the functions of CODE."
   (let ((names '()))

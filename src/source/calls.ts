@@ -9,7 +9,7 @@ import { operatorOf, walkSource } from './walk.ts';
 /** A call or mention that begins at START. ARGS are those of a call; HOW says what else it is. */
 export interface Mention {
   start: number;
-  /** Where the function is named, when that is a form in the call. */
+  /** Where the function is named, or the place that is set, when that is a form in the call. */
   also?: number;
   /** Where the top-level form begins. */
   top: number;
@@ -102,6 +102,7 @@ function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: bool
     const call = callOf(args, data);
     state.found.push({
       start: form.start,
+      also: place.start,
       top: state.top,
       ...(call.args ? { args: [{}, ...call.args] } : call),
     });

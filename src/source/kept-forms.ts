@@ -17,7 +17,7 @@ export interface Numbered {
   made: number;
   /** Whether it is in a template. */
   template: boolean;
-  /** Whether `#.` has computed something in it, rather than taken the value of a variable. */
+  /** Whether `#.` has computed something in it, which can be code, rather than taken the value of a variable. */
   computed: boolean;
 }
 

@@ -2,7 +2,10 @@
 
 import { type Features, skippedIn } from './form.ts';
 import { bare, MARK, nextToken, type Token } from './lexer.ts';
+import { TopLevelForms } from './position.ts';
+import type { SourceText } from './text.ts';
 import type { TopLevelForm } from './top-level.ts';
+import { namesSymbol, type Used } from './uses.ts';
 
 /** Where a name stands: its index, that of the list it begins, and whether it is called there or only data. */
 export interface Mention {
@@ -109,4 +112,30 @@ class Quotes {
     this.#pending = false;
     return quoted;
   }
+}
+
+/** Returns where the symbol of USED stands in SOURCE under FEATURES, but not where the operator DEFINER defines it. */
+export function symbolsIn(source: SourceText, features: Features, used: Used, definer: string): number[] {
+  const found: number[] = [];
+  if (!source.text.toUpperCase().includes(used.name)) return found;
+  const forms = new TopLevelForms(source, features);
+  for (const start of forms.starts()) {
+    const text = source.text.slice(0, forms.end(start));
+    if (!text.slice(start).toUpperCase().includes(used.name)) continue;
+    const skipped = skippedIn(source.text, start, features);
+    const named = { ...used, current: forms.packageAt(start) };
+    let last = '';
+    for (
+      let token = nextToken(text, start, false);
+      token.kind !== 'end';
+      token = nextToken(text, token.end, false)
+    ) {
+      const left = skipped.find((span) => span.start <= token.start && token.start < span.end);
+      if (left) token.end = left.end;
+      else if (token.kind === 'atom' && last !== definer && namesSymbol(token.name, named))
+        found.push(token.start);
+      last = token.kind === 'atom' ? bare(token.name) : '';
+    }
+  }
+  return found;
 }

@@ -10,8 +10,9 @@ export interface NumberedName {
   number: number;
 }
 
-/** With as many names in all, some can be left out. */
+/** With as many names in all, some can be left out: of what is asked about, and of the call of a frame. */
 const MOST_TOLD = 20;
+const MOST_OF_FRAME = 60;
 
 /** What defines functions or macros for its body. */
 const LOCAL: ReadonlySet<string> = new Set(['FLET', 'LABELS', 'MACROLET']);
@@ -32,13 +33,14 @@ export class Numbering {
   readonly #untold: ReadonlySet<string>;
   /** What FLET and its like name in the form: of these SBCL tells nothing, only of what they expand into. */
   readonly #local: ReadonlySet<string>;
-  readonly #size: Made | undefined;
+  /** By how much the numbers are more behind so many `#.`. */
+  readonly #offsets: ReadonlyMap<number, Offset>;
   /** Of which name alone all uses are told, when some of others can be left out. */
   readonly #known: string | undefined;
   #odd: boolean | undefined;
 
-  constructor(conses: readonly Numbered[], told: readonly NumberedName[], text: string, asked: string) {
-    this.#known = told.length < MOST_TOLD ? undefined : asked;
+  constructor(conses: readonly Numbered[], told: readonly NumberedName[], text: string, asked?: string) {
+    this.#known = told.length < (asked === undefined ? MOST_OF_FRAME : MOST_TOLD) ? undefined : asked;
     this.#conses = conses;
     this.#text = text;
     for (const { name, number } of told) this.#told.set(number, [...(this.#told.get(number) ?? []), name]);
@@ -47,18 +49,24 @@ export class Numbering {
     this.#local = new Set(
       conses.flatMap(({ list, operator }) => (LOCAL.has(operator) ? definedIn(list) : [])),
     );
-    this.#size = madeSize(conses, told);
+    this.#offsets = offsetsOf(conses, told);
   }
 
   /** Returns the cons with NUMBER, or undefined when the text does not tell. USES says whether a cons is a use of what is
-   *  asked about. */
-  cons(number: number, uses: (cons: Numbered) => boolean): Numbered | undefined {
+   *  asked about, by default of what SBCL tells there. */
+  cons(
+    number: number,
+    uses: (cons: Numbered) => boolean = (cons) => this.#isTold(cons, number),
+  ): Numbered | undefined {
     const plain = this.#conses[number];
     if (plain?.made === 0) return uses(plain) || this.#holds(plain, number) ? plain : undefined;
-    const size = this.#size;
-    if (size === undefined) return undefined;
-    const moved = this.#conses.find(({ made }, low) => made > 0 && low + made * size.size === number);
-    return moved && (size.sure || uses(moved) || this.#isTold(moved, number)) ? moved : undefined;
+    for (const [low, cons] of this.#conses.entries()) {
+      if (cons.made === 0) continue;
+      const { offset, sure } = this.#offsets.get(cons.made) ?? {};
+      if (offset === undefined || low + offset !== number) continue;
+      return sure || uses(cons) || this.#isTold(cons, number) ? cons : undefined;
+    }
+    return undefined;
   }
 
   /** Tells whether SBCL has told of a use with NUMBER of what is the operator of CONS. */
@@ -102,28 +110,93 @@ export class Numbering {
   }
 }
 
-/** How many conses each `#.` has made, and whether that is SURE. */
-interface Made {
-  size: number;
+/** By how much numbers are more than the text counts, and whether that is SURE. */
+interface Offset {
+  offset: number;
   sure: boolean;
 }
 
-/** Returns how many conses each `#.` has made: what makes most of TOLD fit the operators in CONSES. Returns undefined when
- *  nothing does, or several numbers do as well. */
-function madeSize(conses: readonly Numbered[], told: readonly NumberedName[]): Made | undefined {
-  const fits = new Map<number, number>();
-  if (conses.every(({ made }) => made === 0)) return undefined;
-  for (const { name, number } of told) {
-    for (const [low, { operator, made }] of conses.entries()) {
-      const size = (number - low) / made;
-      const fitting = made > 0 && size >= 0 && Number.isInteger(size);
-      const same = fitting && bare(operator) === name;
-      if (same) fits.set(size, (fits.get(size) ?? 0) + 1);
+/** Returns by how much the numbers of CONSES are more behind so many `#.`, as far as TOLD fits the operators there. Each can
+ *  have made another number of conses. Where it has made code, names told in that fit the text by chance too. */
+function offsetsOf(conses: readonly Numbered[], told: readonly NumberedName[]): Map<number, Offset> {
+  const offsets = new Map<number, Offset>();
+  const { behind, sizes } = tallied(conses, told);
+  const isCode = conses.some(({ computed }) => computed);
+  const uses = new Set(told.map(({ name, number }) => `${number} ${name}`));
+  // Code that is made can look like what stands behind it. Then other names fall on that too.
+  const isChance = (made: number, offset = 0) =>
+    isCode &&
+    told.some(({ number }) => {
+      const cons = conses[number - offset];
+      return cons?.made === made && !uses.has(`${number} ${bare(cons.operator)}`);
+    });
+  let lower = 0;
+  for (const [made, tally] of behind.entries()) {
+    // What lies between places with the same offset has that too.
+    const sure = tally.sure && !isChance(made, tally.best);
+    const upper = behind.find(
+      (each, later) => later > made && each.sure && !isChance(later, each.best),
+    )?.best;
+    if (sure || upper === lower) {
+      lower = Math.max(lower, sure ? (tally.best ?? 0) : lower);
+      offsets.set(made, { offset: lower, sure: true });
+    } else if (sizes.best !== undefined) {
+      const offset = made * sizes.best;
+      const fits = tally.size === 0 || tally.best === offset;
+      if (!isCode || tally.count(offset) > 1)
+        offsets.set(made, { offset, sure: sizes.sure && fits && !isCode });
     }
   }
-  const [best, next] = [...fits].sort(([, one], [, other]) => other - one);
-  if (best === undefined || best[1] <= (next?.[1] ?? 0)) return undefined;
-  return { size: best[0], sure: best[1] >= 3 && best[1] >= 2 * (next?.[1] ?? 0) };
+  return offsets;
+}
+
+/** Returns by how much numbers of TOLD are more than those of CONSES with the same name, BEHIND each number of `#.`. The
+ *  SIZES say it for the case that each of these has made as many conses. */
+function tallied(conses: readonly Numbered[], told: readonly NumberedName[]) {
+  const last = conses.reduce((most, { made }) => Math.max(most, made), 0);
+  const behind = Array.from({ length: last + 1 }, () => new Tally());
+  const sizes = new Tally();
+  for (const { name, number } of told) {
+    for (const [low, { operator, made }] of conses.entries()) {
+      if (made === 0 || number < low || bare(operator) !== name) continue;
+      behind[made]?.add(number - low);
+      if ((number - low) % made === 0) sizes.add((number - low) / made);
+    }
+  }
+  return { behind, sizes };
+}
+
+/** Counts how often each number is met. */
+class Tally {
+  readonly #counts = new Map<number, number>();
+
+  add(number: number): void {
+    this.#counts.set(number, this.count(number) + 1);
+  }
+
+  count(number: number): number {
+    return this.#counts.get(number) ?? 0;
+  }
+
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  /** The number that was met most often; undefined when several were. */
+  get best(): number | undefined {
+    const [best, next] = this.#ordered();
+    return best !== undefined && best[1] > (next?.[1] ?? 0) ? best[0] : undefined;
+  }
+
+  /** Whether no other can have been meant. */
+  get sure(): boolean {
+    const [best, next] = this.#ordered();
+    return best !== undefined && best[1] >= 3 && best[1] >= 2 * (next?.[1] ?? 0);
+  }
+
+  #ordered(): [number, number][] {
+    return [...this.#counts].sort(([, one], [, other]) => other - one);
+  }
 }
 
 /** Numbers conses as sb-di:form-number-translations does, as far as the text tells. */
@@ -134,32 +207,34 @@ export function numberedConses(form: Form): Numbered[] {
   const templates = new Set<Form>();
   let before = 0;
   for (let list = pending.pop(); list !== undefined; list = pending.pop()) {
-    if (list.kind !== 'cons' || numbered.has(list)) continue;
-    const { parts, made } = partsOf(list);
-    if (list.template || templates.has(list)) for (const part of parts) templates.add(part);
-    numbered.set(list, {
-      list,
-      start: list.start,
-      operator: resolve(list.car)?.name ?? '',
-      made: before,
-      template: templates.has(list),
-      computed: made.includes(''),
-    });
-    for (const name of made) {
+    if (list.kind === 'made') {
+      const { name = '' } = list;
       // The value of a variable is the same conses each time, and these get numbers once.
       if (name === '' || !values.has(name)) before++;
       values.add(name);
     }
+    if (list.kind !== 'cons' || numbered.has(list)) continue;
+    const parts = partsOf(list);
+    const operator = resolve(list.car)?.name ?? '';
+    if (list.template || templates.has(list)) for (const part of parts) templates.add(part);
+    numbered.set(list, {
+      list,
+      start: list.start,
+      operator,
+      made: before,
+      template: templates.has(list),
+      // A declaration has no code.
+      computed: operator !== 'DECLARE' && parts.some(({ kind, name }) => kind === 'made' && !name),
+    });
     pending.push(...parts.reverse());
   }
   return [...numbered.values()];
 }
 
-/** Gives the conses in LIST that are looked into, and of which names `#.` put values into it. */
-function partsOf(list: Form): { parts: Form[]; made: string[] } {
+/** Gives the conses in LIST that are looked into, and what `#.` has made there. */
+function partsOf(list: Form): Form[] {
   const elements = elementsOf(list).map((each) => (each.kind === 'comma' ? resolve(each.car) : each));
   const quote = elements.findIndex((each) => each?.name === 'QUOTE');
   const looked = elements.slice(0, quote === -1 ? undefined : quote);
-  const parts = looked.flatMap((each) => (each?.kind === 'cons' ? each : []));
-  return { parts, made: looked.flatMap((each) => (each?.kind === 'made' ? (each.name ?? '') : [])) };
+  return looked.flatMap((each) => (each?.kind === 'cons' || each?.kind === 'made' ? each : []));
 }

@@ -86,6 +86,14 @@ export class TopLevelForms {
     return form && (this.#consesAt(index)[formNumber] ?? form).start;
   }
 
+  /** Gives where the form with FORM_NUMBER in the form at or after INDEX begins. What is TOLD of names in the same function
+   *  tells whether the text counts as SBCL does. Gives undefined when it does not. */
+  numbered(index: number, formNumber: number, told: readonly NumberedName[]): number | undefined {
+    const { start } = this.at(index) ?? {};
+    if (start === undefined) return undefined;
+    return new Numbering(this.#consesAt(index), told, this.textAt(start)).cons(formNumber)?.start;
+  }
+
   /** Gives where the uses of USED are that have NUMBERS in the form at or after INDEX. SBCL gives number 0 to what an
    *  expansion has copied. What is TOLD of other names in the same function tells whether the text counts as SBCL does. */
   spots(index: number, numbers: readonly number[], used: Used, told: readonly NumberedName[] = []): Spot[] {

@@ -6,17 +6,19 @@ import type { Definition } from '../source/again.ts';
 import { type Defined, definedAt, definitionsIn, definitionsNamed } from '../source/definitions.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import type { Names } from '../source/names.ts';
-import type { NumberedName } from '../source/numbering.ts';
-import { type Spot, TopLevelForms } from '../source/position.ts';
+import { TopLevelForms } from '../source/position.ts';
 import { targetsNamed, type Wanted } from '../source/targets.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
 import type { TopLevelForm } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
 import { type DefinitionText, excerpt, linesOf } from './definition-text.ts';
 import { type Source, Sources } from './sources.ts';
-import { isReadAlike, startIn, type Versions, whereNow } from './where-now.ts';
+import { startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
 const CHANGED = '(the file changed since it was loaded)';
+
+/** Says of the place of a form that what is asked for is somewhere in it. */
+const INSIDE = '(within this form)';
 
 /** Says of a place that its text does not have the use, which an expansion has made. */
 export const IN_EXPANSION = '(in an expansion)';
@@ -82,8 +84,8 @@ export class Places {
     if (place.file === undefined) return 'no source';
     const versions = this.#versions(place);
     if (versions === undefined) return noSource(this.fileName(place.file)).at;
-    const { start, now, changed } = whereNow(versions, place, features, definition);
-    const text = [this.#at(place.file, now, start), changed && CHANGED];
+    const { start, now, changed, inside } = whereNow(versions, place, features, definition);
+    const text = [this.#at(place.file, now, start), changed && CHANGED, inside && INSIDE];
     return text.filter(Boolean).join(' ');
   }
 
@@ -95,16 +97,9 @@ export class Places {
     const { file } = place;
     const versions = this.#versions(place);
     if (versions === undefined) return [noSource(this.fileName(file))];
-    const { start, now, changed, same } = whereNow(versions, { ...place, number: 0 }, features, definition);
+    const { start, now, changed, spots } = usesNow(versions, uses, features, used, definition);
     const note = changed && CHANGED;
     if (start === undefined) return [this.#site(file, now, undefined, note)];
-    const numbers = [...new Set(uses.map(({ number = 0 }) => number))];
-    const forms = now.forms(features);
-    const spots = !same
-      ? [spotAmong(forms.uses(start, used), numbers.length)]
-      : isReadAlike(versions, place, features)
-        ? forms.spots(start, numbers, used, toldIn(uses))
-        : [spotAmong([], numbers.length)];
     return spots.flatMap(({ starts, sure }) => {
       if (starts.length === 0) return [this.#site(file, now, start, IN_EXPANSION, note)];
       const doubt = !sure && `(one of ${starts.length})`;
@@ -113,6 +108,13 @@ export class Places {
         ...(doubt ? { doubt: true } : !changed && { index: each }),
       }));
     });
+  }
+
+  /** Returns where the uses of USED are in its file that USES tells, as `sites` does, and where their form begins. It is the
+   *  SAME form when it was not edited since it was loaded. Returns undefined without a text. */
+  spots(uses: readonly Place[], features: Features, used: Used, definition: Definition) {
+    const versions = uses[0] && this.#versions(uses[0]);
+    return versions && usesNow(versions, uses, features, used, definition);
   }
 
   /** Returns those of OTHERS, indices of FILE, that stand in the same definitions as INDICES, and are none of those. FEATURES
@@ -133,8 +135,8 @@ export class Places {
     const versions = this.#versions(place);
     if (place.file === undefined) return undefined;
     if (versions === undefined) return noSource(this.fileName(place.file));
-    const { start, now, changed } = whereNow(versions, place, features, { name: '' });
-    return this.#site(place.file, now, start, changed && CHANGED);
+    const { start, now, changed, inside } = whereNow(versions, place, features, { name: '' });
+    return this.#site(place.file, now, start, changed && CHANGED, inside && INSIDE);
   }
 
   /** Returns the lines around PLACE, COUNT before and after, with the one of PLACE marked; undefined when it is not found.
@@ -151,14 +153,6 @@ export class Places {
     return shown
       .map((text, index) => `${first + index === line ? '>' : ' '} ${first + index}  ${text}`)
       .join('\n');
-  }
-
-  /** Returns the index of PLACE in the text of its file as it is now; undefined when its form is not the same any more. */
-  indexOf(place: Place, features: Features): number | undefined {
-    const versions = this.#versions(place);
-    if (versions === undefined) return undefined;
-    const { start, same } = whereNow(versions, place, features, { name: '' });
-    return same ? start : undefined;
   }
 
   /** Returns `FILE:LINE:COLUMN` for the top-level form with NUMBER that FILE has now, under FEATURES. */
@@ -183,7 +177,7 @@ export class Places {
     const { start, now, changed } = whereNow(versions, { ...place, number: 0 }, features, definition);
     const loaded = start === undefined ? versions.loaded : undefined;
     const source = loaded ?? now;
-    const at = start ?? (loaded && startIn(loaded, { ...place, number: 0 }, features));
+    const at = start ?? (loaded && startIn(loaded, place, features));
     const name = this.fileName(place.file);
     return at === undefined
       ? undefined
@@ -230,8 +224,9 @@ export class Places {
    *  not known how the file was loaded, or it had no plain definition of NAME there. */
   lambdaList(place: Place, features: Features, name: string): string | undefined {
     const loaded = this.#versions(place)?.loaded;
-    const start = loaded && startIn(loaded, place, features);
-    const defined = start === undefined ? undefined : definedLambdaList(loaded?.text.text ?? '', start);
+    if (loaded === undefined) return undefined;
+    const { start, inside } = whereNow({ now: loaded, loaded }, place, features, { name });
+    const defined = start === undefined || inside ? undefined : definedLambdaList(loaded.text.text, start);
     return defined && name.endsWith(`::${defined.name}`) ? defined.lambdaList : undefined;
   }
 
@@ -284,17 +279,4 @@ function innermost(forms: TopLevelForms, list: readonly TopLevelForm[], index: n
 
 function noSource(name: string): Site {
   return { at: `no source (${name})`, text: '' };
-}
-
-/** Returns the numbers of other names that are told with USES. */
-function toldIn(uses: readonly Place[]): NumberedName[] {
-  const { numbers = [] } = uses.find((use) => use.numbers !== undefined) ?? {};
-  return numbers.flatMap((name, index) => {
-    const number = numbers[index + 1];
-    return typeof name === 'string' && typeof number === 'number' ? { name, number } : [];
-  });
-}
-
-function spotAmong(starts: readonly number[], uses: number): Spot {
-  return { starts, sure: starts.length <= uses };
 }

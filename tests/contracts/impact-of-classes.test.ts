@@ -170,6 +170,6 @@ test('a macro whose parameters are lists', async () => {
   );
   expect(await unfit('((name &optional value) &body body)')).toBe('2 calls with known arguments: all fit.');
   expect(await unfit('(name (value) &body body)')).toMatch(
-    /^No longer fit \(2 of 2 calls\):\n.*\[1 argument, at least 2 needed\]\n.*\[argument 2 is no list\]/,
+    /^No longer fit \(2 of 2 calls\):\n.*\[argument 2 is no list\]\n.*\[1 argument, at least 2 needed\]/,
   );
 });

@@ -142,3 +142,33 @@ test('S3.18 a call behind what a reader macro makes is found by its name', async
     `behind.lisp:${line - 2}:1  (defun behind (x) (in an expansion)`,
   ]);
 });
+
+test('S3.18 what a macro makes within code that #. has computed is at no place behind that', async () => {
+  const text = `(defpackage :computed (:use :cl))
+(in-package :computed)
+(defun mixed (x) x)
+(defun early (x) x)
+(declaim (notinline mixed early))
+(defun rounds (a b c d)
+  (macrolet ((mix (n) \`(setf a (mixed (list a (mixed ,n))))))
+    (let ((e (early a)))
+      (setf a (early (cons a (early e)))
+            b (early (list b (early e))))
+      #.(loop for i below 8 collect \`(mix ,i) into mixes finally (return \`(progn ,@mixes)))
+      (setf c (list c (cons (vector a 0) e))
+            d (list d (cons (vector b 1) e)))
+      (early (list a b (early c) (early d))))))
+`;
+  await written.load('computed.lisp', text);
+  const place = /^computed\.lisp:(\d+):\d+ {2}.*?(\(.*\))?$/;
+  const certain = (sites: string[]) =>
+    sites.filter((site) => !/\((?:one of \d+|in an expansion)\)$/.test(site));
+  const lines = async (name: string) =>
+    certain(await written.sitesOf('COMPUTED::ROUNDS', `computed::${name}`)).map((site) =>
+      Number(place.exec(site)?.[1]),
+    );
+  expect(await written.sitesOf('COMPUTED::ROUNDS', 'computed::mixed')).not.toEqual([]);
+  expect(await lines('mixed')).toEqual([]);
+  expect(await lines('early')).toEqual(expect.arrayContaining([8, 9, 10]));
+  expect((await lines('early')).filter((line) => ![8, 9, 10, 14].includes(line))).toEqual([]);
+});

@@ -82,6 +82,8 @@ export interface ImpactData {
   natures?: string[];
   /** Absent when it names no function. */
   kind?: string;
+  /** Whether it names a type that is no class. */
+  type?: boolean;
   /** The package in which it was looked up. */
   in: string;
   /** Names of the packages in which it is accessible. */

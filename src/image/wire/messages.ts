@@ -141,20 +141,30 @@ export function readCondition(condition: unknown): Condition {
 
 function readPlace({
   file,
+  offset,
+  end,
   form,
   number,
+  numbers,
   changed,
   written,
   definition,
 }: Message): Place & { definition?: string } {
   return {
     ...(typeof file === 'string' && { file }),
+    ...(typeof offset === 'number' && { offset }),
+    ...(typeof end === 'number' && { end }),
     ...(typeof form === 'number' && { form }),
     ...(typeof number === 'number' && { number }),
+    ...(Array.isArray(numbers) && { numbers: numbers.filter(isNameOrNumber) }),
     ...(changed === true && { changed }),
     ...(typeof written === 'number' && { written }),
     ...(typeof definition === 'string' && { definition }),
   };
+}
+
+function isNameOrNumber(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
 }
 
 /** Returns what FRAMES, a member of a message, tell of calls on a stack. */

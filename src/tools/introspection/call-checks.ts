@@ -5,7 +5,9 @@ import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { boundLine } from '../../kernel/reply.ts';
 import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
 import { fitOf, type LambdaList } from '../../source/fits.ts';
+import type { Used } from '../../source/uses.ts';
 import type { Places } from '../places.ts';
+import { inOneForm, usedOf } from './sites.ts';
 
 /** A call, or what could be one: whose code it is in, where, the line of text, and what is to be said of it. */
 export interface CheckedCall {
@@ -51,7 +53,15 @@ export function checkedCalls(
   places: Places,
 ): CheckedCalls {
   const macro = found.natures?.includes('MACRO');
-  return new Checks({ ...callee, macro }, list, places, new Set(found.features)).of(found);
+  return new Checks({ ...callee, macro }, list, places, found).of(found);
+}
+
+/** The mentions in a file by where they begin, and by where the function is named. One SETF can have several. */
+type Mentions = ReadonlyMap<number, readonly Mention[]>;
+
+/** Returns each of MENTIONS once. */
+function eachOf(mentions: Mentions): Mention[] {
+  return [...new Set([...mentions.values()].flat())];
 }
 
 class Checks {
@@ -59,30 +69,30 @@ class Checks {
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
   readonly #features: ReadonlySet<string>;
-  readonly #files = new Map<string, Map<number, Mention>>();
+  readonly #used: Used;
+  readonly #files = new Map<string, Mentions>();
   readonly #claimed = new Set<Mention>();
   /** Whose calls each top-level form has, by its file and place. */
   readonly #callers = new Map<string, Set<string>>();
   readonly #told = new Set<string>();
   readonly #result: CheckedCalls = { calls: 0, unfit: [], unknown: [], perhaps: [] };
 
-  constructor(callee: Checked, list: LambdaList | undefined, places: Places, features: ReadonlySet<string>) {
+  constructor(callee: Checked, list: LambdaList | undefined, places: Places, found: WhoCallsData) {
     this.#callee = callee;
     this.#list = list;
     this.#places = places;
-    this.#features = features;
+    this.#features = new Set(found.features);
+    this.#used = usedOf(found);
   }
 
   of({ rows = [], unrecorded }: WhoCallsData): CheckedCalls {
-    for (const { name = '', sites = [] } of rows) for (const site of sites) this.#site(name, site);
+    for (const { name = '', sites = [] } of rows) for (const uses of inOneForm(sites)) this.#uses(name, uses);
     const known = new Set(rows.map(({ name = '' }) => name));
     for (const place of this.#callee.naming ?? []) this.#inlined(place, known);
     for (const file of this.#callee.files) this.#mentions(file);
     if (unrecorded === 'inline') this.#furtherCalls();
     for (const [file, mentions] of this.#files) {
-      for (const mention of new Set(mentions.values())) {
-        if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
-      }
+      for (const mention of eachOf(mentions)) if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
     }
     // What somebody can look at comes first.
     this.#result.unknown.sort((one, other) => Number(one.text === '') - Number(other.text === ''));
@@ -90,42 +100,47 @@ class Checks {
   }
 
   /** Returns the mentions in FILE by where they begin. */
-  #mentions(file: string): Map<number, Mention> | undefined {
+  #mentions(file: string): Mentions | undefined {
     const known = this.#files.get(file);
     if (known) return known;
     const text = this.#places.sourceText(file);
     if (text === undefined) return undefined;
-    const found = new Map<number, Mention>();
+    const found = new Map<number, Mention[]>();
     for (const mention of mentionsIn(text, this.#features, this.#callee)) {
-      found.set(mention.start, mention);
-      if (mention.also !== undefined) found.set(mention.also, mention);
+      for (const index of new Set([mention.start, mention.also ?? mention.start]))
+        found.set(index, [...(found.get(index) ?? []), mention]);
     }
     this.#files.set(file, found);
     return found;
   }
 
-  #site(caller: string, site: Place): void {
-    const { file } = site;
+  /** Checks the USES that CALLER has in one form. Where that has changed since it was loaded, they are no places: all calls
+   *  of the file are looked at below. */
+  #uses(caller: string, uses: readonly Place[]): void {
+    const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentions(file);
-    if (file === undefined || mentions === undefined) {
-      this.#tell(this.#result.unknown, {
-        caller,
-        at: file ?? 'no source',
-        text: '',
-        why: 'its source cannot be read',
-      });
+    const found = this.#places.spots(uses, this.#features, this.#used, { name: caller, method });
+    if (file === undefined || mentions === undefined || found === undefined) {
+      const why = 'its source cannot be read';
+      this.#tell(this.#result.unknown, { caller, at: file ?? 'no source', text: '', why });
       return;
     }
-    const index = this.#places.indexOf(site, this.#features);
-    // Where its form has changed since it was loaded, the site is no place: all calls of the file are looked at below.
-    if (site.changed && index === undefined) {
-      const at = this.#places.fileName(file);
-      this.#tell(this.#result.unknown, { caller, at, text: '', why: 'the file changed since it was loaded' });
+    const { start, same, changed, spots } = found;
+    if (start === undefined || !same) {
+      const why = changed ? 'the file changed since it was loaded' : 'not at a place of its own';
+      this.#tell(this.#result.unknown, { caller, at: this.#places.fileName(file), text: '', why });
       return;
     }
-    const mention = mentions.get(index ?? 0);
-    if (mention === undefined) this.#elsewhere(caller, file, index ?? 0, mentions);
-    else if (!this.#claimed.has(mention)) this.#check(caller, file, mention);
+    const told = spots.flatMap(({ starts, sure }) => {
+      if (starts.length === 0) return { index: start, doubt: undefined };
+      return starts.map((index) => ({ index, doubt: sure ? undefined : starts.length }));
+    });
+    for (const { index, doubt } of told.sort((one, other) => one.index - other.index)) {
+      const here = mentions.get(index);
+      if (here === undefined) this.#elsewhere(caller, file, index, mentions);
+      for (const mention of here ?? [])
+        if (!this.#claimed.has(mention)) this.#check(caller, file, mention, doubt);
+    }
   }
 
   /** Tells of the function at PLACE, which has the call from what was inlined into it, unless it is KNOWN. */
@@ -139,7 +154,7 @@ class Checks {
   /** Checks the calls that stand in a form with calls of one caller. SBCL records only the first of what it puts in line. */
   #furtherCalls(): void {
     for (const [file, mentions] of this.#files) {
-      for (const mention of new Set(mentions.values())) {
+      for (const mention of eachOf(mentions)) {
         const [caller, ...more] = this.#callers.get(`${file} ${mention.top}`) ?? [];
         if (caller === undefined || more.length > 0 || mention.args === undefined) continue;
         if (!this.#claimed.has(mention)) this.#check(caller, file, mention);
@@ -149,8 +164,8 @@ class Checks {
 
   /** Tells of a use in what a macro makes of the form at INDEX of FILE. When the form is the whole definition, SBCL does
    *  not know the place: then the calls in it are told below. */
-  #elsewhere(caller: string, file: string, index: number, mentions: Map<number, Mention>): void {
-    const all = [...mentions.values()];
+  #elsewhere(caller: string, file: string, index: number, mentions: Mentions): void {
+    const all = eachOf(mentions);
     // A function that is passed is called by what the form, such as one of MAPCAR, is made into.
     const top = all.findLast((mention) => mention.top <= index)?.top;
     const passed = all.find(
@@ -162,7 +177,8 @@ class Checks {
     }
   }
 
-  #check(caller: string, file: string, mention: Mention): void {
+  /** Checks MENTION, which CALLER has. With AMONG it is one of so many, of which SBCL tells fewer. */
+  #check(caller: string, file: string, mention: Mention, among?: number): void {
     this.#claimed.add(mention);
     const form = `${file} ${mention.top}`;
     this.#callers.set(form, (this.#callers.get(form) ?? new Set()).add(caller));
@@ -171,8 +187,12 @@ class Checks {
       this.#tell(this.#result.unknown, { ...row, why: mention.how ?? 'not a call' });
       return;
     }
-    this.#result.calls++;
     const fits = this.#list === undefined ? true : fitOf(this.#list, mention.args);
+    if (among !== undefined && typeof fits === 'string') {
+      this.#tell(this.#result.unknown, { ...row, why: `one of ${among}: ${fits}` });
+      return;
+    }
+    this.#result.calls++;
     if (fits === undefined) this.#tell(this.#result.unknown, { ...row, why: 'its arguments are computed' });
     else if (fits !== true) this.#tell(this.#result.unfit, { ...row, why: fits });
   }

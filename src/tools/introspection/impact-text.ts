@@ -24,6 +24,8 @@ export interface Impact extends Partial<CheckedCalls> {
   methods: Located[];
   accessors: ChangedFunction[];
   made: BrokenInstances;
+  /** Where sources name it, when it is a type. */
+  typeUses?: Located[] | undefined;
   slots?: string[];
   subclassCount?: number;
   subclasses?: Located[];
@@ -36,19 +38,23 @@ export interface Impact extends Partial<CheckedCalls> {
   recorded?: string[] | undefined;
 }
 
+const NO_TYPE_USES =
+  'SBCL records no uses of a type. Code that was compiled with this one keeps it until it is compiled again.';
+
 /** Returns how IMPACT reads, with at most LIMIT rows of each kind. */
 export function impactText(impact: Impact, limit: number): string {
   const { name, kind, lambdaList, recompile } = impact;
   const section = (header: string, rows: string[], total: number | string = rows.length) =>
     rows.length > 0 && `${header} (${total}):\n${boundList(rows, limit, parseInt(String(total), 10))}`;
   return joinSections([
-    `${name} [${kind ?? impact.class}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
+    `${name} [${kind ?? impact.class ?? 'TYPE'}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`,
     ...callSections(impact, section),
     section(`To compile again, as ${recompile.why}`, recompile.names),
     section('Methods that would not agree with the generic function', impact.methods.map(locatedText)),
     ...impact.accessors.flatMap((each) => accessorSection(each, section)),
     section('Instances made with what is gone', impact.made.unfit.map(callText)),
     section('Cannot be told of instances', impact.made.unknown.map(callText)),
+    typeText(impact, section),
     classText(impact),
     section('Subclasses', (impact.subclasses ?? []).map(locatedText), impact.subclassCount ?? 0),
     testSection(impact, section),
@@ -98,6 +104,12 @@ function accessorSection(each: ChangedFunction, section: Section) {
     return [section(`No longer fit ${name}`, unfit.map(callText), `${unfit.length} of ${counted(calls)}`)];
   const loss = kept ? `${name} would no longer take instances of it` : `${name} would be gone`;
   return [section(`${loss}. Its uses`, usesOf(each).map(callText)) || `${loss}; nobody is known to call it.`];
+}
+
+function typeText({ typeUses }: Impact, section: Section): string | false {
+  if (typeUses === undefined) return false;
+  const places = section('The sources name it, as a type or otherwise', typeUses.map(locatedText));
+  return [NO_TYPE_USES, places || 'The sources that are loaded do not name it elsewhere.'].join('\n\n');
 }
 
 function classText({ class: kind, slots, instances }: Impact): string | false {

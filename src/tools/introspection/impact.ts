@@ -16,6 +16,7 @@ import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions } from './class-changes.ts';
 import { type Impact, impactText } from './impact-text.ts';
 import { calledByMethod } from './method-changes.ts';
+import { typeUses } from './type-uses.ts';
 
 const IMPACT_OF_CHANGE = {
   name: 'impact_of_change',
@@ -115,14 +116,20 @@ class Investigation {
   }
 
   async of(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>): Promise<Impact> {
-    const { kind, natures = [], name, class: ofClass } = this.#facts;
-    if (kind === undefined && ofClass === undefined) {
+    const { kind, natures = [], name, class: ofClass, type } = this.#facts;
+    if (kind === undefined && ofClass === undefined && !type) {
       throw new CallError(
         `${isNot(name, natures, 'function')} It is no class either, so nothing depends on it that can be told.`,
       );
     }
     const definition = this.#definition(args);
-    const list = this.#lambdaList(args, definition);
+    const ofType = definition?.operator === 'DEFTYPE';
+    if (ofType && kind !== undefined) {
+      // A function of that name stays as it is.
+      const { kind: _, ...facts } = this.#facts;
+      return new Investigation(this.#image, this.#places, facts, this.#context).of(args);
+    }
+    const list = ofType ? undefined : this.#lambdaList(args, definition);
     const ofMethod = definition?.operator === 'DEFMETHOD';
     const callers = kind === undefined ? undefined : await this.#callers(name);
     const called = ofMethod ? calledByMethod(this.#facts, definition, args.definition) : this.#called(list);
@@ -138,6 +145,7 @@ class Investigation {
         this.#checkedCalls(each, taken),
       ),
       made: brokenInstances(this.#facts, definition, this.#places),
+      typeUses: typeUses(this.#facts, this.#places),
     };
   }
 

@@ -29,13 +29,7 @@ export function siteFinder(
   { name, variable = false, unrecorded, features = [], accessibleIn }: Asked,
   places: Places,
 ): (user: string, uses: Place[]) => UserSite[] {
-  const [, setf, ofSetf] = /^.*?::(\(\S+ (.*)\)$)?/s.exec(name) ?? [];
-  const used: Used = {
-    name: ofSetf ?? name.replace(/^.*?::/s, ''),
-    setf: setf !== undefined,
-    variable,
-    ...(accessibleIn && { packages: new Set(accessibleIn) }),
-  };
+  const used = usedOf({ name, variable, ...(accessibleIn && { accessibleIn }) });
   const known = new Set(features);
   // What SETF calls is recorded each time.
   const further = unrecorded === 'inline' && !used.setf ? furtherCalls(used, known, places) : () => [];
@@ -49,6 +43,17 @@ export function siteFinder(
     });
     const different = new Map(found.map((site) => [siteText(site), site]));
     return [...different].sort(([one], [other]) => bySite(one, other)).map(([, site]) => site);
+  };
+}
+
+/** Returns what is asked about as texts have it. */
+export function usedOf({ name, variable = false, accessibleIn }: Asked): Used {
+  const [, setf, ofSetf] = /^.*?::(\(\S+ (.*)\)$)?/s.exec(name) ?? [];
+  return {
+    name: ofSetf ?? name.replace(/^.*?::/s, ''),
+    setf: setf !== undefined,
+    variable,
+    ...(accessibleIn && { packages: new Set(accessibleIn) }),
   };
 }
 
@@ -79,7 +84,7 @@ function furtherCalls(
 
 /** Returns USES in groups, each of one top-level form and one method. What tells where numbers are is known to the first
  *  of each that is in the same form. */
-function inOneForm(uses: Place[]): Place[][] {
+export function inOneForm(uses: readonly Place[]): Place[][] {
   const formOf = ({ file, offset, form, written }: Place) => `${file} ${offset} ${form} ${written}`;
   const groups = [...groupBy(uses, formOf).values()].map((group) => ({
     methods: groupBy(group, ({ method }) => method),

@@ -1,0 +1,83 @@
+// impact_of_change of a type, of which SBCL records no uses: the places where the sources name it.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Written } from './written.ts';
+
+const TYPES = `(defpackage :types (:use :cl) (:export #:index))
+(defpackage :elsewhere (:use :cl))
+(in-package :types)
+(deftype index (&optional (most 100)) \`(integer 0 ,most))
+(deftype lone () 'integer)
+(deftype amount () 'integer) ; amount and index in a comment
+(defun amount (x) x)
+(defun takes (i) "An index." (declare (type index i)) (the (index 10) i))
+(defstruct row (at 0 :type index) #+no-such-thing (by 0 :type index))
+(declaim (ftype (function (t) index) finds))
+(defun finds (x) (check-type x index) (if (typep x '(or null index)) (amount 0) 1))
+(in-package :elsewhere)
+(defun own (index) (declare (type types:index index)) index)
+`;
+
+let written: Written;
+beforeAll(async () => {
+  written = await Written.start();
+  await written.load('types.lisp', TYPES);
+});
+afterAll(() => written.close());
+
+const LINES = TYPES.split('\n');
+
+/** Returns a row for the COUNTth place of TEXT in the line NUMBER. */
+function row(number: number, text: string, count = 1): string {
+  const line = LINES[number - 1] ?? '';
+  const column = line.split(text, count).join(text).length + 1;
+  return `  types.lisp:${number}:${column}  ${line}`;
+}
+
+const impact = (name: string, more: object = {}) =>
+  written.session.text('impact_of_change', { name: `types::${name}`, ...more });
+
+const NO_USES =
+  'SBCL records no uses of a type. Code that was compiled with this one keeps it until it is compiled again.';
+
+test.each([{}, { definition: "(deftype index () 'fixnum)" }, { lambda_list: '()' }])(
+  'with %j: each place in the code that names it',
+  async (more) => {
+    expect(await impact('index', more)).toBe(
+      [
+        'TYPES::INDEX [TYPE]',
+        NO_USES,
+        [
+          'The sources name it, as a type or otherwise (7):',
+          row(8, 'index', 2),
+          row(8, 'index', 3),
+          row(9, 'index'),
+          row(10, 'index'),
+          row(11, 'index'),
+          row(11, 'index', 2),
+          row(13, 'types:index'),
+        ].join('\n'),
+      ].join('\n\n'),
+    );
+  },
+);
+
+test('that nothing names', async () => {
+  expect(await impact('lone')).toBe(
+    ['TYPES::LONE [TYPE]', NO_USES, 'The sources that are loaded do not name it elsewhere.'].join('\n\n'),
+  );
+});
+
+test('that is a function too, which stays', async () => {
+  const named = [
+    NO_USES,
+    ['The sources name it, as a type or otherwise (2):', row(7, 'amount'), row(11, 'amount')].join('\n'),
+  ];
+  expect((await impact('amount')).split('\n\n').slice(0, 4)).toEqual([
+    'TYPES::AMOUNT [FUNCTION] (X)',
+    '1 call with known arguments. Give lambda_list or definition to check.',
+    ...named,
+  ]);
+  const definition = '(deftype amount (most) (list 0 most))';
+  expect((await impact('amount', { definition })).split('\n\n')).toEqual(['TYPES::AMOUNT [TYPE]', ...named]);
+});
