@@ -55,7 +55,7 @@ export async function measureSeams(stage, count) {
     ];
     return {
       title: 'One evaluation, part by part',
-      note: `CPU time of both processes for a warm \`eval_form\` of \`(+ 1 2)\`, the mean of ${count} calls, as the system counts it. Further calls say which share each part has: of Node’s main thread by a profile of V8, in SBCL by functions of the agent that note what their threads had. Where others use the machine too, a profile gives more to what waits for the system.`,
+      note: `CPU time of both processes for a warm \`eval_form\` of \`(+ 1 2)\`, the mean of ${count} calls, as the system counts it. Further calls say which share each part has. Of Node’s main thread a profile of V8 says it. In SBCL functions of the agent note what their threads had. Where others use the machine too, a profile gives more to what waits for the system.`,
       figures: [],
       shares: tableOf(rows, 'µs', 1000),
     };

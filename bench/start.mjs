@@ -53,7 +53,7 @@ const FIRST_MEASURES = [
       of: 'ratio',
       atMost: 4,
       missed:
-        'nearly all of it is the compiler of SBCL, 4 ms for each kB of the agent, in all its rooms alike. What a first call needs is half of these; less optimization saves a twentieth.',
+        'nearly all of it is SBCL’s compiler. It takes 4 ms for each kB of the agent, in all its rooms alike. What a first call needs is half of these; less optimization saves a twentieth.',
     },
   },
   { id: 'cold.start', title: 'of it: start to `initialize` answered', unit: 'ms' },
