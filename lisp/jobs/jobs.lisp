@@ -240,9 +240,11 @@ asked first."
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output going to CAPTURE and every input stream at its end."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
-    `(let* ((,input (make-string-input-stream (make-string 0))) ; whose elements are characters, so also the terminal's
+    ;; Its elements are characters, so also those of the terminal. The functions are those of SBCL, also when a program has
+    ;; defined them anew: no limit holds yet.
+    `(let* ((,input (funcall (load-time-value #'make-string-input-stream) ""))
             (,output (capturing ,capture))
-            (,terminal (make-two-way-stream ,input ,output))
+            (,terminal (funcall (load-time-value #'make-two-way-stream) ,input ,output))
             (*standard-input* ,input) (*standard-output* ,output)
             (*error-output* ,output) (*trace-output* ,output)
             (*query-io* ,terminal) (*debug-io* ,terminal) (*terminal-io* ,terminal))
