@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 
-export const root = temporaryFolder();
+export let root: ReturnType<typeof temporaryFolder>;
 export let session: Session;
 
 /** What an answer about what is in the image only ends with. */
@@ -14,6 +14,8 @@ export const FORGET = 'load_file with forget: true removes what its file no long
 /** Has each test begin in an image that has loaded p.lisp, which makes the package P, and nothing else. */
 export function withPackageP(): void {
   beforeAll(async () => {
+    // Anew for each file: one worker can run several of them.
+    root = temporaryFolder();
     session = await startSession({
       args: ['--root', root.path, '--allow', 'restart_image', '--replay', 'off'],
     });
