@@ -5,6 +5,10 @@ import { rmSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { PROJECT, startSession, untilCoreKept } from './harness.ts';
 
+/** Compiles the libraries that tests load. Two images that compile one at the same time remove each other's files. */
+const COMPILED = `(dolist (system '("alexandria" "cl-ppcre" "hunchentoot" "named-readtables" "fiveam" "rt" "fiasco" "xlunit" "ptester"))
+  (when (asdf:find-system system nil) (asdf:load-system system)))`;
+
 /** Prepares the tests, and returns what removes what their servers have kept. */
 export default async function setup({ config }: TestProject): Promise<() => void> {
   execFileSync(process.execPath, ['scripts/build.mjs', '--for-tests'], { cwd: PROJECT, stdio: 'inherit' });
@@ -13,7 +17,10 @@ export default async function setup({ config }: TestProject): Promise<() => void
   try {
     // Where there is no SBCL the tests that need one tell so.
     const { isError } = await session.call('eval_form', { form: '1' });
-    if (!isError) await untilCoreKept();
+    if (!isError) {
+      await untilCoreKept();
+      await session.eval(COMPILED, { timeout: 600 });
+    }
   } finally {
     await session.close();
   }
