@@ -70,11 +70,6 @@ describe('a call that is compiled before the function that it calls is replaced'
     utimesSync(file, later, later);
   };
   const write = (callers: string, callees: string, seconds: number) => {
-    mkdirSync(join(root.path, 'calls'), { recursive: true });
-    writeFileSync(
-      join(root.path, 'calls', 'calls.asd'),
-      '(asdf:defsystem "calls" :serial t :components ((:file "callers") (:file "callees")))\n',
-    );
     change('callers', callers, seconds);
     change('callees', callees, seconds);
   };
@@ -83,6 +78,11 @@ describe('a call that is compiled before the function that it calls is replaced'
     const first = '(defun callee (x) x)\n(defun keyed (x &key old) (list x old))\n';
     const callees = '(defun callee (x y) (list x y))\n(defun keyed (x &key new) (list x new))\n';
     const callers = '(defun one (x) (callee x nil))\n(defun two (x) (keyed x :new 1))\n';
+    mkdirSync(join(root.path, 'calls'));
+    writeFileSync(
+      join(root.path, 'calls', 'calls.asd'),
+      '(asdf:defsystem "calls" :serial t :components ((:file "callers") (:file "callees")))\n',
+    );
     write('(defun one (x) (callee x))\n(defun two (x) (keyed x :old 1))\n', first, 0);
     expect(await load('calls')).toBe('Loaded system calls');
     write(callers, callees, 5);
