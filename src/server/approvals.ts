@@ -72,8 +72,7 @@ export class Approvals {
   }
 
   /** Asks a human QUESTION by SEND, as clients of the legacy era are asked, in the MANNER of theirs, and resolves with what
-   *  they said. Throws a
-   *  CallError when they said nothing in time. */
+   *  they said. Throws a CallError when they said nothing in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,

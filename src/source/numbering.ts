@@ -1,4 +1,4 @@
-/** Decides which cons of a text SBCL means by the number of a form, and whether the text tells that at all. */
+// Decides which cons of a text SBCL means by the number of a form, and whether the text tells that at all.
 
 import { elementsOf, type Form, resolve } from './form.ts';
 import type { Numbered } from './kept-forms.ts';

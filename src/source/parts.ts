@@ -1,4 +1,4 @@
-/** Decides in which part of a definition a place of its text is, for parts that the compiler runs apart from its functions. */
+// Decides in which part of a definition a place of its text is, for parts that the compiler runs apart from its functions.
 
 import { bare, nextToken } from './lexer.ts';
 import type { TopLevelForm } from './top-level.ts';
