@@ -157,8 +157,8 @@ function isAmong({ number }: TopLevelForm, calling: ReadonlyMap<number, unknown>
   return numbers.length === 0 || (number >= Math.min(...numbers) && number <= Math.max(...numbers));
 }
 
-/** Tells whether USED is data of FORM that is in no code with a name. What reads as a call there is none when the code of
- *  the form, MIXED or not with calls of it, has it as data only: a test, say, that is evaluated later. */
+/** Tells whether USED is data of FORM that is in no code with a name. What reads as a call is data too, unless some code
+ *  of the file calls it, so that it is MIXED: a test can be kept so and evaluated later. */
 function hasAsData({ text, names }: Forms, form: TopLevelForm, used: string, mixed: boolean): boolean {
   const { uses } = names.in(form, used);
   // What a symbol macro stands for is data, calls in it too.
