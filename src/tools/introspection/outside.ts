@@ -158,7 +158,7 @@ function isAmong({ number }: TopLevelForm, calling: ReadonlyMap<number, unknown>
 }
 
 /** Tells whether USED is data of FORM that is in no code with a name. What reads as a call is data too, unless some code
- *  of the file calls it, so that it is MIXED: a test can be kept so and evaluated later. */
+ *  of the file calls it, so that it is MIXED. A test can be kept so. */
 function hasAsData({ text, names }: Forms, form: TopLevelForm, used: string, mixed: boolean): boolean {
   const { uses } = names.in(form, used);
   // What a symbol macro stands for is data, calls in it too.
