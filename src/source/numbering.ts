@@ -28,13 +28,12 @@ function definedIn(list: Form): string[] {
 export class Numbering {
   readonly #conses: readonly Numbered[];
   readonly #text: string;
+  readonly #names: readonly NumberedName[];
   readonly #told = new Map<number, string[]>();
-  /** Operators somewhere where SBCL has not told of them. */
-  readonly #untold: ReadonlySet<string>;
-  /** What FLET and its like name in the form: of these SBCL tells nothing, only of what they expand into. */
-  readonly #local: ReadonlySet<string>;
-  /** By how much the numbers are more behind so many `#.`. */
-  readonly #offsets: ReadonlyMap<number, Offset>;
+  // Most numbers are those of the text, and then nobody asks for these.
+  #untold: ReadonlySet<string> | undefined;
+  #local: ReadonlySet<string> | undefined;
+  #offsets: ReadonlyMap<number, Offset> | undefined;
   /** Of which name alone all uses are told, when some of others can be left out. */
   readonly #known: string | undefined;
   #odd: boolean | undefined;
@@ -44,12 +43,7 @@ export class Numbering {
     this.#conses = conses;
     this.#text = text;
     for (const { name, number } of told) this.#told.set(number, [...(this.#told.get(number) ?? []), name]);
-    const untold = conses.filter((cons, number) => !cons.template && !this.#isTold(cons, number));
-    this.#untold = new Set(untold.map(({ operator }) => bare(operator)));
-    this.#local = new Set(
-      conses.flatMap(({ list, operator }) => (LOCAL.has(operator) ? definedIn(list) : [])),
-    );
-    this.#offsets = offsetsOf(conses, told);
+    this.#names = told;
   }
 
   /** Returns the cons with NUMBER, or undefined when the text does not tell. USES says whether a cons is a use of what is
@@ -60,6 +54,7 @@ export class Numbering {
   ): Numbered | undefined {
     const plain = this.#conses[number];
     if (plain?.made === 0) return uses(plain) || this.#holds(plain, number) ? plain : undefined;
+    this.#offsets ??= offsetsOf(this.#conses, this.#names);
     for (const [low, cons] of this.#conses.entries()) {
       if (cons.made === 0) continue;
       const { offset, sure } = this.#offsets.get(cons.made) ?? {};
@@ -79,7 +74,7 @@ export class Numbering {
   #holds(cons: Numbered, number: number): boolean {
     this.#odd ??= isOdd(this.#text);
     if (this.#odd) return false;
-    if (this.#isTold(cons, number) || this.#local.has(bare(cons.operator))) return true;
+    if (this.#isTold(cons, number) || this.#isLocal(bare(cons.operator))) return true;
     const behind = this.#evidence((each) => each >= number);
     if (behind.fitting > behind.moved) return true;
     const before = this.#evidence((each) => each < number);
@@ -88,7 +83,20 @@ export class Numbering {
 
   /** Tells whether NAME, which is told, is an operator where it is not told. */
   #isMoved(name: string): boolean {
+    this.#untold ??= new Set(
+      this.#conses
+        .filter((cons, number) => !cons.template && !this.#isTold(cons, number))
+        .map(({ operator }) => bare(operator)),
+    );
     return this.#untold.has(name) && (this.#known === undefined || name === this.#known);
+  }
+
+  /** Tells whether FLET or its like names NAME in the form: of that SBCL tells nothing, only of what it expands into. */
+  #isLocal(name: string): boolean {
+    this.#local ??= new Set(
+      this.#conses.flatMap(({ list, operator }) => (LOCAL.has(operator) ? definedIn(list) : [])),
+    );
+    return this.#local.has(name);
   }
 
   /** Counts the numbers for which COUNTS holds: where a name that is told is the operator, and where that is
@@ -101,7 +109,7 @@ export class Numbering {
       if (cons?.made === 0 && this.#isTold(cons, number)) fitting++;
       else if (
         !cons?.made &&
-        !this.#local.has(bare(cons?.operator ?? '')) &&
+        !this.#isLocal(bare(cons?.operator ?? '')) &&
         names.some((name) => this.#isMoved(name))
       )
         moved++;

@@ -115,19 +115,19 @@ export class TopLevelForms {
       if (cons !== undefined) exact.set(number, cons);
     }
     const known = new Set([...exact.values()].map(({ start }) => start));
+    const others = numbers.filter((number) => !exact.has(number));
     const spots: Spot[] = [...new Set(exact.values())].map(({ list, start }) => {
       // What an expansion has copied has the number of the macro call around it.
       const [inside, ...more] =
         useIn(list, named) === undefined ? usesIn(list, named).filter((each) => !known.has(each)) : [];
       return { starts: [inside === undefined || more.length > 0 ? start : inside], sure: true };
     });
-    const others = numbers.filter((number) => !exact.has(number));
+    if (others.length === 0) return spots;
     // What #. computes can be code that has the use itself. A template can have made each use, or none.
     const inTemplates = new Set(conses.flatMap(({ template, start }) => (template ? start : [])));
     const isMade = conses.some((cons) => cons.computed) || names().some((start) => inTemplates.has(start));
     const computed = others.some((number) => number > 0) && isMade;
-    if (others.length > 0) spots.push(among(names(), known, computed ? 0 : others.length));
-    return spots;
+    return [...spots, among(names(), known, computed ? 0 : others.length)];
   }
 
   /** Gives where the form at or after INDEX has uses of USED. */
