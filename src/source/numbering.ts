@@ -28,22 +28,26 @@ function definedIn(list: Form): string[] {
 export class Numbering {
   readonly #conses: readonly Numbered[];
   readonly #text: string;
-  readonly #names: readonly NumberedName[];
-  readonly #told = new Map<number, string[]>();
-  // Most numbers are those of the text, and then nobody asks for these.
+  readonly #asked: string | undefined;
+  readonly #tell: () => readonly NumberedName[];
+  // Most numbers are those of uses in the text, and then nobody asks for these.
+  #names: readonly NumberedName[] | undefined;
+  #told: ReadonlyMap<number, readonly string[]> | undefined;
   #untold: ReadonlySet<string> | undefined;
   #local: ReadonlySet<string> | undefined;
   #offsets: ReadonlyMap<number, Offset> | undefined;
-  /** Of which name alone all uses are told, when some of others can be left out. */
-  readonly #known: string | undefined;
   #odd: boolean | undefined;
 
-  constructor(conses: readonly Numbered[], told: readonly NumberedName[], text: string, asked?: string) {
-    this.#known = told.length < (asked === undefined ? MOST_OF_FRAME : MOST_TOLD) ? undefined : asked;
+  constructor(
+    conses: readonly Numbered[],
+    told: () => readonly NumberedName[],
+    text: string,
+    asked?: string,
+  ) {
     this.#conses = conses;
+    this.#tell = told;
     this.#text = text;
-    for (const { name, number } of told) this.#told.set(number, [...(this.#told.get(number) ?? []), name]);
-    this.#names = told;
+    this.#asked = asked;
   }
 
   /** Returns the cons with NUMBER, or undefined when the text does not tell. USES says whether a cons is a use of what is
@@ -54,7 +58,7 @@ export class Numbering {
   ): Numbered | undefined {
     const plain = this.#conses[number];
     if (plain?.made === 0) return uses(plain) || this.#holds(plain, number) ? plain : undefined;
-    this.#offsets ??= offsetsOf(this.#conses, this.#names);
+    this.#offsets ??= offsetsOf(this.#conses, this.#allTold());
     for (const [low, cons] of this.#conses.entries()) {
       if (cons.made === 0) continue;
       const { offset, sure } = this.#offsets.get(cons.made) ?? {};
@@ -64,9 +68,23 @@ export class Numbering {
     return undefined;
   }
 
+  #allTold(): readonly NumberedName[] {
+    this.#names ??= this.#tell();
+    return this.#names;
+  }
+
+  /** Returns the names that are told, by their numbers. */
+  #toldBy(): ReadonlyMap<number, readonly string[]> {
+    if (this.#told !== undefined) return this.#told;
+    const told = new Map<number, string[]>();
+    for (const { name, number } of this.#allTold()) told.set(number, [...(told.get(number) ?? []), name]);
+    this.#told = told;
+    return told;
+  }
+
   /** Tells whether SBCL has told of a use with NUMBER of what is the operator of CONS. */
   #isTold({ operator }: Numbered, number: number): boolean {
-    return this.#told.get(number)?.includes(bare(operator)) ?? false;
+    return this.#toldBy().get(number)?.includes(bare(operator)) ?? false;
   }
 
   /** Tells whether CONS, which does not use what is asked about, is the one to which SBCL gives NUMBER. What is behind it
@@ -88,7 +106,10 @@ export class Numbering {
         .filter((cons, number) => !cons.template && !this.#isTold(cons, number))
         .map(({ operator }) => bare(operator)),
     );
-    return this.#untold.has(name) && (this.#known === undefined || name === this.#known);
+    // Only of what is asked about are all uses told when some of others can be left out.
+    const most = this.#asked === undefined ? MOST_OF_FRAME : MOST_TOLD;
+    const all = this.#allTold().length < most || this.#asked === undefined;
+    return this.#untold.has(name) && (all || name === this.#asked);
   }
 
   /** Tells whether FLET or its like names NAME in the form: of that SBCL tells nothing, only of what it expands into. */
@@ -103,7 +124,7 @@ export class Numbering {
    *  one elsewhere instead. */
   #evidence(counts: (number: number) => boolean): { fitting: number; moved: number } {
     let [fitting, moved] = [0, 0];
-    for (const [number, names] of this.#told) {
+    for (const [number, names] of this.#toldBy()) {
       const cons = this.#conses[number];
       if (number === 0 || !counts(number)) continue;
       if (cons?.made === 0 && this.#isTold(cons, number)) fitting++;

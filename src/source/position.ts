@@ -88,7 +88,7 @@ export class TopLevelForms {
 
   /** Gives where the form with FORM_NUMBER in the form at or after INDEX begins. What is TOLD of names in the same function
    *  tells whether the text counts as SBCL does. Gives undefined when it does not. */
-  numbered(index: number, formNumber: number, told: readonly NumberedName[]): number | undefined {
+  numbered(index: number, formNumber: number, told: () => readonly NumberedName[]): number | undefined {
     const { start } = this.at(index) ?? {};
     if (start === undefined) return undefined;
     return new Numbering(this.#consesAt(index), told, this.textAt(start)).cons(formNumber)?.start;
@@ -96,7 +96,12 @@ export class TopLevelForms {
 
   /** Gives where the uses of USED are that have NUMBERS in the form at or after INDEX. SBCL gives number 0 to what an
    *  expansion has copied. What is TOLD of other names in the same function tells whether the text counts as SBCL does. */
-  spots(index: number, numbers: readonly number[], used: Used, told: readonly NumberedName[] = []): Spot[] {
+  spots(
+    index: number,
+    numbers: readonly number[],
+    used: Used,
+    told: () => readonly NumberedName[] = () => [],
+  ): Spot[] {
     const top = this.at(index);
     if (top === undefined) return [];
     const { form } = top;
