@@ -195,7 +195,12 @@ KIND and TEXT say what they are, where that is not their own kind and name. SITE
 (defparameter *most-files* 3000 "How many source files of loaded code are told at most.")
 
 (defun files-of (index)
-  "Return the native names of the source files of the code in INDEX, but for SBCL's own and ours."
-  (loop for name being the hash-keys of (use-index-files index) using (hash-value whose)
-        repeat *most-files*
-        unless (or (eq whose :own) (not (counts-p name))) collect (translated name)))
+  "Return the native names of the source files of the code in INDEX, and of what ran when it was loaded, but for SBCL's own
+and ours."
+  (let ((names '()) (files (use-index-files index)))
+    (maphash (lambda (name whose) (unless (eq whose :own) (push name names))) files)
+    ;; Forms that only define constants, say, leave no code.
+    (sb-ext:with-locked-hash-table (**sources**)
+      (loop for name being the hash-keys of **sources**
+            unless (or (gethash name files) (eql 0 (search "SYS:" name))) do (push name names)))
+    (mapcar #'translated (page (remove-if-not #'counts-p (nreverse names)) 0 *most-files*))))
