@@ -195,8 +195,8 @@ KIND and TEXT say what they are, where that is not their own kind and name. SITE
 (defparameter *most-files* 3000 "How many source files of loaded code are told at most.")
 
 (defun files-of (index)
-  "Return the native names of the source files of the code in INDEX, and of what ran when it was loaded, but for SBCL's own
-and ours."
+  "Return the native names of the source files of the code in INDEX, but for SBCL's own and ours. What ran once, when it
+was loaded, counts too."
   (let ((names '()) (files (use-index-files index)))
     (maphash (lambda (name whose) (unless (eq whose :own) (push name names))) files)
     ;; Forms that only define constants, say, leave no code.

@@ -172,7 +172,8 @@ function offsetsOf(conses: readonly Numbered[], told: readonly NumberedName[]): 
     } else if (sizes.best !== undefined) {
       const offset = made * sizes.best;
       const fits = tally.size === 0 || tally.best === offset;
-      if (!isCode || tally.count(offset) > 1)
+      // The names of one call can fit another call as well.
+      if (!isCode || (fits && tally.count(offset) > 1))
         offsets.set(made, { offset, sure: sizes.sure && fits && !isCode });
     }
   }
