@@ -160,49 +160,54 @@ that are loaded."
 ;;; Systems
 
 (defun needed-system (condition)
-  "Return the name of the system that ASDF does not find, and of the one that needs it, when CONDITION says that, else NIL."
+  "Return the name of the system that ASDF does not find, and of what needs it, when CONDITION says that, else NIL. That is
+a system, or the file that defines one, which needs another before."
   (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
     (when (and missing (typep condition missing))
-      (let ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY" condition)))
-        (and (typep by (contrib-symbol "ASDF" "SYSTEM"))
+      (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY" condition))
+             (by (cond ((typep by (contrib-symbol "ASDF" "SYSTEM")) (asdf-call "COMPONENT-NAME" by))
+                       ((null by) (and *load-truename* (file-namestring *load-truename*))))))
+        (and by
              (typep needed '(or string symbol))
              (null (asdf-call "REGISTERED-SYSTEM" needed))
-             (list (asdf-call "COERCE-NAME" needed) (asdf-call "COMPONENT-NAME" by)))))))
+             (list (asdf-call "COERCE-NAME" needed) by))))))
 
-(defun operate (name force)
-  "Load the system NAME, once more after a new look for systems when one that it depends on was not found. Return NIL, or
-what NEEDED-SYSTEM returns when that is not found then either."
-  (flet ((operate () (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
-    (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
-      (when (eq (catch 'look-again
-                  (handler-bind ((error (lambda (condition)
-                                          (when (and missing (typep condition missing))
-                                            (throw 'look-again 'missing)))))
-                    (operate)
-                    nil))
-                'missing)
-        (asdf-call "INITIALIZE-SOURCE-REGISTRY")
-        (catch 'needed
-          (handler-bind ((error (lambda (condition)
-                                  (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
-            (operate)
-            nil))))))
+(defun call-looking-again (function)
+  "Call FUNCTION, which finds or loads a system, once more after a new look for systems when one was not found. Return NIL
+and what it returns, or what NEEDED-SYSTEM returns when that is not found then either."
+  (let* ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT"))
+         (done (catch 'look-again
+                 (handler-bind ((error (lambda (condition)
+                                         (when (and missing (typep condition missing)) (throw 'look-again nil)))))
+                   (list (funcall function))))))
+    (when done (return-from call-looking-again (values nil (first done))))
+    (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+    (catch 'needed
+      (handler-bind ((error (lambda (condition)
+                              (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
+        (values nil (funcall function))))))
 
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
   (asdf-call "ENSURE-SOURCE-REGISTRY")
-  (let ((system (call-user-code (lambda () (find-system name)))))
-    (if (null system)
-        (list "value" (object "missing" (string-downcase (string-left-trim "#:" name)) "known" (known-systems)))
-        (let* ((name (asdf-call "COMPONENT-NAME" system)) (before (loaded-systems)) (*loaded* nil)
-               (needed (call-noting (lambda () (call-user-code (lambda () (operate name force)))))))
-          (list "value" (if needed
-                            (object "system" name "missing" (first needed) "neededBy" (second needed)
-                                    "known" (known-systems))
-                            (object "system" name
-                                    "already" (and (member name before :test #'string=) (not force))
-                                    "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
-                                    "agreement" (make-json-object (agreement)))))))))
+  (flet ((missing-data (name needed)
+           (object "system" name "missing" (first needed) "neededBy" (second needed) "known" (known-systems))))
+    (multiple-value-bind (needed system)
+        (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
+      (list "value"
+            (cond (needed (missing-data name needed))
+                  ((null system)
+                   (object "missing" (string-downcase (string-left-trim "#:" name)) "known" (known-systems)))
+                  (t (let* ((name (asdf-call "COMPONENT-NAME" system)) (before (loaded-systems)) (*loaded* nil))
+                       (flet ((operate ()
+                                (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
+                         (setf needed (call-noting (lambda () (call-user-code (lambda () (call-looking-again #'operate)))))))
+                       (if needed
+                           (missing-data name needed)
+                           (object "system" name
+                                   "already" (and (member name before :test #'string=) (not force))
+                                   "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
+                                   "agreement" (make-json-object (agreement)))))))))))
 
 (define-operation ("load-system" :members t) (name force)
   "Load the system NAME and what it depends on with ASDF."
@@ -246,13 +251,26 @@ most 5000."
   "List the source files of the systems NAMES that are loaded, and those that define them; at most 5000."
   (system-paths names))
 
+(defun without-files (name)
+  "Return a JSON object that tells what the system NAME needs, when neither that nor a part of it has a file, else NIL."
+  (let ((system (registered-system name)))
+    (when (and system (notany #'component-files (system-parts name)))
+      (object "empty" t
+              "needs" (loop for dependency in (asdf-call "SYSTEM-DEPENDS-ON" system)
+                            for needed = (needed-name dependency)
+                            when needed collect (asdf-call "COERCE-NAME" needed))))))
+
 (define-operation "compare-files" (path system package limit)
   "Tell where the image differs from the file PATH, a native name, or from the files of SYSTEM and of its parts. With
 PACKAGE it is where it differs from any file that was loaded in the names of that. LIMIT differences of a kind are told,
 20 without."
-  (compare-files (if system
-                     (system-paths (loop for part in (system-parts (string-left-trim "#:" system))
-                                         collect (asdf-call "COMPONENT-NAME" part)))
-                     (list path))
-                 (and package (named-package package))
-                 limit))
+  (let* ((name (and system (string-left-trim "#:" system)))
+         (compared (compare-files (if name
+                                      (system-paths (loop for part in (system-parts name)
+                                                          collect (asdf-call "COMPONENT-NAME" part)))
+                                      (list path))
+                                  (and package (named-package package))
+                                  limit)))
+    (or (and name (null compared) (without-files name))
+        compared
+        (object "unknown" t))))

@@ -42,29 +42,33 @@ on this machine stays as it is."
   (let ((xrefs (function-xrefs function)))
     (and (simple-vector-p xrefs) (> (length xrefs) 0) xrefs)))
 
+(defun uses-in (function)
+  "Return what the simple FUNCTION uses, as lists of a name, the number of a form, and SBCL's word for the kind of use."
+  (let ((uses '()) (xrefs (packed-xrefs function)))
+    (when xrefs
+      (map-xrefs (lambda (kind used number) (push (list used number kind) uses)) xrefs))
+    (nreverse uses)))
+
 (defun own-to-sbcl-p (symbol)
   "True when the package of SYMBOL is one of SBCL's own."
-  (let ((package (symbol-package symbol)))
-    (and package (eql 0 (search "SB-" (package-name package))))))
+  (let* ((package (symbol-package symbol)) (name (and package (package-name package))))
+    (and name (>= (length name) 3) (string= "SB-" name :end2 3))))
 
-(defun told-numbers (functions numbers most)
-  "Return names of functions and macros that the simple FUNCTIONS use, each with the form number of a use. Those are all
-at NUMBERS, and MOST elsewhere that texts can have. They tell whether a text counts its forms as SBCL does: what #. and
-other reader macros make or leave out is counted otherwise."
+(defun told-numbers (uses numbers most)
+  "Return names of functions and macros in USES, each with the form number of a use. Those are all at NUMBERS, and MOST
+elsewhere that texts can have. They tell whether a text counts its forms as SBCL does: what #. and other reader macros make
+or leave out is counted otherwise."
   (let ((told '()) (count 0))
-    (dolist (function functions told)
-      (let ((xrefs (packed-xrefs function)))
-        (when xrefs
-          (map-xrefs (lambda (kind used number)
-                       (when (and (symbolp used)
-                                  (plusp number)
-                                  (member kind '(:calls :macroexpands))
-                                  (or (member number numbers)
-                                      (and (< count most)
-                                           (not (own-to-sbcl-p used))
-                                           (incf count))))
-                         (setf told (list* (symbol-name used) number told))))
-                     xrefs))))))
+    (loop for (used number kind) in uses
+          do (when (and (symbolp used)
+                        (plusp number)
+                        (member kind '(:calls :macroexpands))
+                        (or (member number numbers)
+                            (and (< count most)
+                                 (not (own-to-sbcl-p used))
+                                 (incf count))))
+               (setf told (list* (symbol-name used) number told))))
+    told))
 
 (defun functions-of-form (frame form)
   "Return the simple functions that are compiled together with the function of FRAME and stand in the top-level form with
@@ -93,7 +97,8 @@ the number FORM."
                  "form" form
                  "number" number
                  "numbers" (and form number (plusp number)
-                                (ignore-errors (told-numbers (functions-of-form frame form) (list number) 60)))
+                                (ignore-errors
+                                 (told-numbers (mapcan #'uses-in (functions-of-form frame form)) (list number) 60)))
                  "definition" (and changed name (symbol-text name))
                  "changed" changed
                  "written" (and changed created))))))))

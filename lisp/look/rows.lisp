@@ -221,13 +221,12 @@ KIND and TEXT say what they are, where that is not their own kind and name. SITE
     (loop for source being the hash-values of **sources** do (funcall visit source))))
 
 (defun files-of (index)
-  "Return the native names of the source files of the code in INDEX and of what else was loaded, but for SBCL's own and
-ours. Of a file of top-level forms no code need be left."
-  (let ((names (loop for name being the hash-keys of (use-index-files index) using (hash-value whose)
-                     unless (eq whose :own) collect name)))
+  "Return the native names of the source files of the code in INDEX, but for SBCL's own and ours. What ran once, when it
+was loaded, counts too."
+  (let ((names '()) (files (use-index-files index)))
+    (maphash (lambda (name whose) (unless (eq whose :own) (push name names))) files)
+    ;; Forms that only define constants, say, leave no code.
     (map-sources (lambda (source)
                    (let ((name (file-load-name source)))
-                     (unless (or (gethash name (use-index-files index)) (eql 0 (search "SYS:" name))) (push name names)))))
-    (loop for name in names
-          repeat *most-files*
-          when (counts-p name) collect (translated name))))
+                     (unless (or (gethash name files) (eql 0 (search "SYS:" name))) (push name names)))))
+    (mapcar #'translated (page (remove-if-not #'counts-p (nreverse names)) 0 *most-files*))))

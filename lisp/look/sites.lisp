@@ -59,18 +59,9 @@ Then come the file's date when it was compiled, and now. Last is the offset of t
               (append (mapcar #'prin1-to-string (butlast (cddr root)))
                       (list (format nil "(~{~A~^ ~})" (mapcar #'qualified-text (first (last root))))))))))
 
-(defun form-numbers (function name kinds)
-  "Return the numbers of the forms in the simple FUNCTION that use NAME in one of KINDS, SBCL's words."
-  (let ((numbers '()) (xrefs (packed-xrefs function)))
-    (when xrefs
-      (map-xrefs (lambda (kind used number)
-                   (when (and (equal used name) (member kind kinds)) (push number numbers)))
-                 xrefs))
-    (nreverse numbers)))
-
-(defun site-data (user function numbers)
+(defun site-data (user function numbers uses)
   "Return the places of uses by USER in FUNCTION, at the forms with NUMBERS, as JSON objects. Number 0 says that only the
-definition is known. What tells where the numbers are is told once."
+definition is known. What of USES, all in FUNCTION, tells where the numbers are is told once."
   (destructuring-bind (&optional file offset form created date end) (function-place function)
     (let ((changed (and created (not (eql created date)))) (method (method-text user)) (counted (find-if #'plusp numbers)))
       (loop for number in numbers
@@ -81,7 +72,7 @@ definition is known. What tells where the numbers are is told once."
                             "undated" (and file (not created))
                             "numbers" (when (and file (eql number counted))
                                         (setf counted nil)
-                                        (told-numbers (list function) numbers 20)))))))
+                                        (told-numbers uses numbers 20)))))))
 
 (defun sites-of (index numbers name kinds)
   "Return the places where the users NUMBERS of INDEX use NAME in one of KINDS, SBCL's words for them."
@@ -92,10 +83,12 @@ definition is known. What tells where the numbers are is told once."
           append (let ((sites '()) (first nil))
                    (map-functions-of
                     (lambda (function)
-                      (let ((found (form-numbers function name kinds)))
+                      (let* ((uses (uses-in function))
+                             (found (loop for (used number kind) in uses
+                                          when (and (equal used name) (member kind kinds)) collect number)))
                         (unless first (setf first function))
-                        (when found (push (site-data user function found) sites))))
+                        (when found (push (site-data user function found uses) sites))))
                     user code)
                    (cond (sites (apply #'append (nreverse sites)))
-                         (first (site-data user first '(0)))))))
+                         (first (site-data user first '(0) '()))))))
 

@@ -105,17 +105,17 @@ defined in PACKAGES."
 
 (defun compare-files (paths package limit)
   "Return as a JSON object where the image differs from the files PATHS, native names, that were loaded. With PACKAGE it
-is where the image differs from any file in the names of that. LIMIT differences of a kind are told, or as usual."
+is where the image differs from any file in the names of that. LIMIT differences of a kind are told, or as usual. Return
+NIL when none of them was loaded."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)
        (let ((*told-limit* (or limit *told-limit*))
              (files (if package (files-of-package package) (known-files paths))))
-         (if (or files package)
-             (make-json-object
-              (comparison files
-                          (if package
-                              (lambda (definition) (in-package-p definition package))
-                              (constantly t))
-                          (if package (list package) (packages-of files))))
-             (object "unknown" t)))))))
+         (when (or files package)
+           (make-json-object
+            (comparison files
+                        (if package
+                            (lambda (definition) (in-package-p definition package))
+                            (constantly t))
+                        (if package (list package) (packages-of files))))))))))

@@ -28,28 +28,26 @@ function definedIn(list: Form): string[] {
 export class Numbering {
   readonly #conses: readonly Numbered[];
   readonly #text: string;
-  readonly #told = new Map<number, string[]>();
-  /** Operators somewhere where SBCL has not told of them. */
-  readonly #untold: ReadonlySet<string>;
-  /** What FLET and its like name in the form: of these SBCL tells nothing, only of what they expand into. */
-  readonly #local: ReadonlySet<string>;
-  /** By how much the numbers are more behind so many `#.`. */
-  readonly #offsets: ReadonlyMap<number, Offset>;
-  /** Of which name alone all uses are told, when some of others can be left out. */
-  readonly #known: string | undefined;
+  readonly #asked: string | undefined;
+  readonly #tell: () => readonly NumberedName[];
+  // Most numbers are those of uses in the text, and then nobody asks for these.
+  #names: readonly NumberedName[] | undefined;
+  #told: ReadonlyMap<number, readonly string[]> | undefined;
+  #untold: ReadonlySet<string> | undefined;
+  #local: ReadonlySet<string> | undefined;
+  #offsets: ReadonlyMap<number, Offset> | undefined;
   #odd: boolean | undefined;
 
-  constructor(conses: readonly Numbered[], told: readonly NumberedName[], text: string, asked?: string) {
-    this.#known = told.length < (asked === undefined ? MOST_OF_FRAME : MOST_TOLD) ? undefined : asked;
+  constructor(
+    conses: readonly Numbered[],
+    told: () => readonly NumberedName[],
+    text: string,
+    asked?: string,
+  ) {
     this.#conses = conses;
+    this.#tell = told;
     this.#text = text;
-    for (const { name, number } of told) this.#told.set(number, [...(this.#told.get(number) ?? []), name]);
-    const untold = conses.filter((cons, number) => !cons.template && !this.#isTold(cons, number));
-    this.#untold = new Set(untold.map(({ operator }) => bare(operator)));
-    this.#local = new Set(
-      conses.flatMap(({ list, operator }) => (LOCAL.has(operator) ? definedIn(list) : [])),
-    );
-    this.#offsets = offsetsOf(conses, told);
+    this.#asked = asked;
   }
 
   /** Returns the cons with NUMBER, or undefined when the text does not tell. USES says whether a cons is a use of what is
@@ -60,6 +58,7 @@ export class Numbering {
   ): Numbered | undefined {
     const plain = this.#conses[number];
     if (plain?.made === 0) return uses(plain) || this.#holds(plain, number) ? plain : undefined;
+    this.#offsets ??= offsetsOf(this.#conses, this.#allTold());
     for (const [low, cons] of this.#conses.entries()) {
       if (cons.made === 0) continue;
       const { offset, sure } = this.#offsets.get(cons.made) ?? {};
@@ -69,9 +68,23 @@ export class Numbering {
     return undefined;
   }
 
+  #allTold(): readonly NumberedName[] {
+    this.#names ??= this.#tell();
+    return this.#names;
+  }
+
+  /** Returns the names that are told, by their numbers. */
+  #toldBy(): ReadonlyMap<number, readonly string[]> {
+    if (this.#told !== undefined) return this.#told;
+    const told = new Map<number, string[]>();
+    for (const { name, number } of this.#allTold()) told.set(number, [...(told.get(number) ?? []), name]);
+    this.#told = told;
+    return told;
+  }
+
   /** Tells whether SBCL has told of a use with NUMBER of what is the operator of CONS. */
   #isTold({ operator }: Numbered, number: number): boolean {
-    return this.#told.get(number)?.includes(bare(operator)) ?? false;
+    return this.#toldBy().get(number)?.includes(bare(operator)) ?? false;
   }
 
   /** Tells whether CONS, which does not use what is asked about, is the one to which SBCL gives NUMBER. What is behind it
@@ -79,7 +92,7 @@ export class Numbering {
   #holds(cons: Numbered, number: number): boolean {
     this.#odd ??= isOdd(this.#text);
     if (this.#odd) return false;
-    if (this.#isTold(cons, number) || this.#local.has(bare(cons.operator))) return true;
+    if (this.#isTold(cons, number) || this.#isLocal(bare(cons.operator))) return true;
     const behind = this.#evidence((each) => each >= number);
     if (behind.fitting > behind.moved) return true;
     const before = this.#evidence((each) => each < number);
@@ -88,20 +101,36 @@ export class Numbering {
 
   /** Tells whether NAME, which is told, is an operator where it is not told. */
   #isMoved(name: string): boolean {
-    return this.#untold.has(name) && (this.#known === undefined || name === this.#known);
+    this.#untold ??= new Set(
+      this.#conses
+        .filter((cons, number) => !cons.template && !this.#isTold(cons, number))
+        .map(({ operator }) => bare(operator)),
+    );
+    // Only of what is asked about are all uses told when some of others can be left out.
+    const most = this.#asked === undefined ? MOST_OF_FRAME : MOST_TOLD;
+    const all = this.#allTold().length < most || this.#asked === undefined;
+    return this.#untold.has(name) && (all || name === this.#asked);
+  }
+
+  /** Tells whether FLET or its like names NAME in the form: of that SBCL tells nothing, only of what it expands into. */
+  #isLocal(name: string): boolean {
+    this.#local ??= new Set(
+      this.#conses.flatMap(({ list, operator }) => (LOCAL.has(operator) ? definedIn(list) : [])),
+    );
+    return this.#local.has(name);
   }
 
   /** Counts the numbers for which COUNTS holds: where a name that is told is the operator, and where that is
    *  one elsewhere instead. */
   #evidence(counts: (number: number) => boolean): { fitting: number; moved: number } {
     let [fitting, moved] = [0, 0];
-    for (const [number, names] of this.#told) {
+    for (const [number, names] of this.#toldBy()) {
       const cons = this.#conses[number];
       if (number === 0 || !counts(number)) continue;
       if (cons?.made === 0 && this.#isTold(cons, number)) fitting++;
       else if (
         !cons?.made &&
-        !this.#local.has(bare(cons?.operator ?? '')) &&
+        !this.#isLocal(bare(cons?.operator ?? '')) &&
         names.some((name) => this.#isMoved(name))
       )
         moved++;
@@ -143,7 +172,8 @@ function offsetsOf(conses: readonly Numbered[], told: readonly NumberedName[]): 
     } else if (sizes.best !== undefined) {
       const offset = made * sizes.best;
       const fits = tally.size === 0 || tally.best === offset;
-      if (!isCode || tally.count(offset) > 1)
+      // The names of one call can fit another call as well.
+      if (!isCode || (fits && tally.count(offset) > 1))
         offsets.set(made, { offset, sure: sizes.sure && fits && !isCode });
     }
   }

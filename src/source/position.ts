@@ -88,7 +88,7 @@ export class TopLevelForms {
 
   /** Gives where the form with FORM_NUMBER in the form at or after INDEX begins. What is TOLD of names in the same function
    *  tells whether the text counts as SBCL does. Gives undefined when it does not. */
-  numbered(index: number, formNumber: number, told: readonly NumberedName[]): number | undefined {
+  numbered(index: number, formNumber: number, told: () => readonly NumberedName[]): number | undefined {
     const { start } = this.at(index) ?? {};
     if (start === undefined) return undefined;
     return new Numbering(this.#consesAt(index), told, this.textAt(start)).cons(formNumber)?.start;
@@ -96,7 +96,12 @@ export class TopLevelForms {
 
   /** Gives where the uses of USED are that have NUMBERS in the form at or after INDEX. SBCL gives number 0 to what an
    *  expansion has copied. What is TOLD of other names in the same function tells whether the text counts as SBCL does. */
-  spots(index: number, numbers: readonly number[], used: Used, told: readonly NumberedName[] = []): Spot[] {
+  spots(
+    index: number,
+    numbers: readonly number[],
+    used: Used,
+    told: () => readonly NumberedName[] = () => [],
+  ): Spot[] {
     const top = this.at(index);
     if (top === undefined) return [];
     const { form } = top;
@@ -115,19 +120,19 @@ export class TopLevelForms {
       if (cons !== undefined) exact.set(number, cons);
     }
     const known = new Set([...exact.values()].map(({ start }) => start));
+    const others = numbers.filter((number) => !exact.has(number));
     const spots: Spot[] = [...new Set(exact.values())].map(({ list, start }) => {
       // What an expansion has copied has the number of the macro call around it.
       const [inside, ...more] =
         useIn(list, named) === undefined ? usesIn(list, named).filter((each) => !known.has(each)) : [];
       return { starts: [inside === undefined || more.length > 0 ? start : inside], sure: true };
     });
-    const others = numbers.filter((number) => !exact.has(number));
+    if (others.length === 0) return spots;
     // What #. computes can be code that has the use itself. A template can have made each use, or none.
     const inTemplates = new Set(conses.flatMap(({ template, start }) => (template ? start : [])));
     const isMade = conses.some((cons) => cons.computed) || names().some((start) => inTemplates.has(start));
     const computed = others.some((number) => number > 0) && isMade;
-    if (others.length > 0) spots.push(among(names(), known, computed ? 0 : others.length));
-    return spots;
+    return [...spots, among(names(), known, computed ? 0 : others.length)];
   }
 
   /** Gives where the form at or after INDEX has uses of USED. */

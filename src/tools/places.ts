@@ -59,6 +59,7 @@ export class Places {
 
   /** Returns FILE as people name it: relative to the workspace root when it is inside. */
   fileName(file: string): string {
+    if (isOutside(file, this.root)) return file;
     const path = relative(this.root, file);
     return path === '' || path.startsWith('..') ? file : path;
   }
@@ -275,6 +276,11 @@ function innermost(forms: TopLevelForms, list: readonly TopLevelForm[], index: n
   const top = list.findLast(({ start }) => start <= index);
   const around = top && definedAt(forms, top.start).filter(({ start, end }) => start <= index && index < end);
   return around?.map(({ start }) => start).reduce((one, other) => Math.max(one, other), top?.start ?? 0);
+}
+
+/** Tells whether FILE is surely not in the folder ROOT: `relative` takes longer than all else of a place. */
+function isOutside(file: string, root: string): boolean {
+  return file.startsWith('/') && !file.startsWith(root) && !/\/\.|\/\//.test(file);
 }
 
 function noSource(name: string): Site {

@@ -1,6 +1,6 @@
 // Decides what is kept of the source files that places are in: how they are, and how they were when they were loaded.
 
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { decode } from '../files/text.ts';
 import { KeptForms } from '../source/kept-forms.ts';
 import { Names } from '../source/names.ts';
@@ -8,10 +8,16 @@ import { TopLevelForms } from '../source/position.ts';
 import { SourceText } from '../source/text.ts';
 import { type TopLevelForm, topLevelForms } from '../source/top-level.ts';
 
+/** What the system tells of a file, and whether another write would have told something else. */
+interface Version {
+  told: string;
+  settled: boolean;
+}
+
 /** A version of a file, and what was found in it since. */
 export class Source {
-  /** What the file was when it was read. */
-  readonly version: string;
+  /** What the file was when it was last looked at. */
+  version: Version;
   /** The second in which it was written, as SBCL counts. */
   readonly written: number;
   readonly text: SourceText;
@@ -24,7 +30,7 @@ export class Source {
   #list: readonly TopLevelForm[] | undefined;
   #names: Names | undefined;
 
-  constructor(version: string, written: number, octets: Uint8Array, kept: KeptForms) {
+  constructor(version: Version, written: number, octets: Uint8Array, kept: KeptForms) {
     this.#kept = kept;
     const { text, bom, encoding } = decode(octets);
     this.version = version;
@@ -68,6 +74,9 @@ const KEPT = 8 * 1024 * 1024;
 /** Characters of the texts of which it is kept where their names stand. That takes about six times as much. */
 const NAMED = 4 * 1024 * 1024;
 
+/** Milliseconds within which two writes can have the same time. */
+const TICK_MS = 50;
+
 /** Seconds from where Lisp begins to count to where Unix does. */
 const EPOCH = 2_208_988_800;
 
@@ -94,15 +103,15 @@ export class Sources {
     try {
       const stats = statSync(file, { throwIfNoEntry: false });
       if (stats === undefined) return undefined;
-      const version = `${stats.mtimeMs} ${stats.size} ${stats.ino}`;
+      const version = versionOf(stats);
       const kept = this.#newest.get(file);
-      if (kept?.version === version) return kept;
-      const source = new Source(
-        version,
-        Math.floor(stats.mtimeMs / 1000) + EPOCH,
-        readFileSync(file),
-        this.#kept,
-      );
+      if (kept?.version.settled && kept.version.told === version.told) return kept;
+      const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
+      const source = new Source(version, written, readFileSync(file), this.#kept);
+      if (kept?.written === written && kept.text.text === source.text.text) {
+        kept.version = version;
+        return kept;
+      }
       if (kept?.text.text === source.text.text) {
         source.loaded = kept.loaded;
         source.agreed = kept.agreed;
@@ -136,7 +145,7 @@ export class Sources {
     const source = this.read(realName(file));
     if (source === undefined) return;
     source.loaded = true;
-    this.#older.delete(versionOf(realName(file), source.written));
+    this.#older.delete(keyOf(realName(file), source.written));
   }
 
   /** Tells whether the image has all that FILE says now. */
@@ -165,13 +174,13 @@ export class Sources {
   loaded(file: string, written?: number): Source | undefined {
     const now = this.read(file);
     if (now === undefined || (written === undefined && now.loaded)) return now;
-    const older = this.#older.get(versionOf(file, written ?? now.written));
+    const older = this.#older.get(keyOf(file, written ?? now.written));
     if (written === undefined) return older?.loaded ? older : now;
     return older ?? (now.written === written ? now : undefined);
   }
 
   #retire(file: string, source: Source): void {
-    const key = versionOf(file, source.written);
+    const key = keyOf(file, source.written);
     if (source.loaded || !this.#older.get(key)?.loaded) this.#older.set(key, source);
   }
 
@@ -197,6 +206,11 @@ export function realName(file: string): string {
   }
 }
 
-function versionOf(file: string, written: number): string {
+function keyOf(file: string, written: number): string {
   return `${written} ${file}`;
+}
+
+/** Returns what STATS tell. A date can be set, but not when that was done. */
+function versionOf({ mtimeMs, ctimeMs, size, ino }: Stats): Version {
+  return { told: `${mtimeMs} ${ctimeMs} ${size} ${ino}`, settled: Date.now() > ctimeMs + TICK_MS };
 }

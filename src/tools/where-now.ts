@@ -23,7 +23,7 @@ export function whereNow(versions: Versions, place: Place, features: Features, d
   if (start === undefined || !found.same || number === 0 || versions.loaded === undefined)
     return { ...found, start, inside: false };
   const at = isReadAlike(versions, place, features)
-    ? found.now.forms(features).numbered(start, number, toldIn([place]))
+    ? found.now.forms(features).numbered(start, number, () => toldIn([place]))
     : undefined;
   return { ...found, start: at ?? start, inside: at === undefined };
 }
@@ -65,7 +65,7 @@ export function usesNow(
       : !same
         ? [spotAmong(forms.uses(start, used), numbers.length)]
         : isReadAlike(versions, place, features)
-          ? forms.spots(start, numbers, used, toldIn(uses))
+          ? forms.spots(start, numbers, used, () => toldIn(uses))
           : [spotAmong([], numbers.length)];
   return { ...found, spots };
 }

@@ -163,6 +163,26 @@ test('a system whose files are those of its parts', async () => {
   );
 });
 
+test('a system without files of its own names those that it needs', async () => {
+  put(
+    'gathered.asd',
+    '(defsystem "gathered" :depends-on ("gathering" (:version "gathered/none" "1")))',
+    '(defsystem "gathering" :components ((:file "gathering")))',
+    '(defsystem "gathered/none" :version "1.0")',
+  );
+  put('gathering.lisp', '(defvar *gathering* 1)');
+  expect(await session.text('load_system', { system: 'gathered' })).toContain(
+    'Loaded system gathered, with ',
+  );
+  expect(await compare({ system: 'gathered' })).toBe(
+    'The system gathered has no files of its own. Compare those that it needs: gathering, gathered/none.',
+  );
+  expect(await compare({ system: 'gathered/none' })).toBe(
+    'The system gathered/none has no files of its own.',
+  );
+  expect(await compare({ system: 'gathering' })).toBe('The image and system gathering agree.');
+});
+
 test('as many as asked for, with how many there are', async () => {
   const names = Array.from({ length: 25 }, (_, n) => `f${n}`);
   put('e.lisp', PACKAGE, ...names.map((name) => `(defun ${name} () 1)`));

@@ -92,6 +92,25 @@ test('S3.18 an edit in the second of the load counts', async () => {
   ]);
 });
 
+test('S3.18 an edit between two answers counts, also when the file has its size and its date', async () => {
+  const [one, other] = ['(defun use-j (x) (goal-j x))', '(defun goal-j (x) x)'];
+  await written.load('between.lisp', `${other}\n${one}\n`);
+  expect(await written.sitesOf('COMMON-LISP-USER::USE-J', 'goal-j')).toEqual([
+    'between.lisp:2:18  (defun use-j (x) (goal-j x))',
+  ]);
+  for (const [line, text] of [
+    [1, `${one}\n${other}\n`],
+    [2, `${other}\n${one}\n`],
+    [1, `${one}\n${other}\n`],
+  ] as const) {
+    written.write('between.lisp', text, true);
+    const changed = line === 1 ? ` ${CHANGED}` : '';
+    expect(await written.sitesOf('COMMON-LISP-USER::USE-J', 'goal-j')).toEqual([
+      `between.lisp:${line}:18  (defun use-j (x) (goal-j x))${changed}`,
+    ]);
+  }
+});
+
 test('S3.18 without what was loaded the name alone tells, when one form has it', async () => {
   written.write(
     'unseen.lisp',

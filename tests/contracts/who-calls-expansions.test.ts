@@ -245,3 +245,23 @@ test('S3.8 S3.17 a list of functions beside a DESTRUCTURING-BIND is data, its pa
     'No callers found for BESIDE::PART-TWO',
   );
 });
+
+test('S3.17 a macro is found in files whose forms leave no code', async () => {
+  const maker = join(folder.path, 'maker.lisp');
+  const constants = join(folder.path, 'constants.lisp');
+  writeFileSync(
+    maker,
+    `(defpackage :leaving (:use :cl))
+(in-package :leaving)
+(defmacro keeping (name value) \`(defconstant ,name (if (boundp ',name) (symbol-value ',name) ,value)))
+`,
+  );
+  writeFileSync(constants, "(in-package :leaving)\n(keeping +table+ '(1 2))\n");
+  for (const path of [maker, constants])
+    expect(await session.eval(`(load (compile-file ${JSON.stringify(path)}))`)).toMatch(/^T/);
+  await session.eval('(sb-ext:gc :full t)');
+  expect(await session.text('who_calls', { name: 'leaving::keeping', sites: true })).toBe(`Possible callers:
+
+  top-level form at ${constants}:2
+    ${constants}:2:1  (keeping +table+ '(1 2))`);
+});

@@ -160,6 +160,18 @@ describe('positionOfForm', () => {
   });
 });
 
+it('a call behind code that #. has made is no certain place when what is told fits another as well', () => {
+  const text = '(progn #.(one) #.(two) (run (goal a) (other a)) (setf (goal b) 1 (other b) 2))';
+  const forms = new TopLevelForms(new SourceText(text), new Set());
+  const starts = [text.indexOf('(goal a'), text.indexOf('(goal b')];
+  // Without what #. made these are 2 and 5. Each of the two can have made four conses: then it is the second.
+  const told = [
+    { name: 'GOAL', number: 13 },
+    { name: 'OTHER', number: 14 },
+  ];
+  expect(forms.spots(0, [13], { name: 'GOAL' }, () => told)).toEqual([{ starts, sure: false }]);
+});
+
 describe('positionOfForm, on any text', { timeout: PATIENCE_MS }, () => {
   it('gives a place inside the text for random text', () => {
     const pieces =

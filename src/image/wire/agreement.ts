@@ -69,10 +69,13 @@ export interface DiskDifference {
   formsTotal?: number;
 }
 
-/** Where the image and files differ; UNKNOWN when none of them was loaded. */
+/** Where the image and files differ; UNKNOWN when none of them was loaded. Of a system that is EMPTY, without files, it is
+ *  what that NEEDS. */
 export interface ComparisonData
   extends Pick<Agreement, 'old' | 'oldTotal' | 'unset' | 'unsetTotal' | 'outdated' | 'outdatedTotal'> {
   unknown?: boolean;
+  empty?: boolean;
+  needs?: string[];
   features?: string[];
   files?: number;
   /** Files of which the last load did not end well. */

@@ -85,6 +85,7 @@ function comparisonText(
   places: Places,
   features: readonly string[] = [],
 ): string {
+  if (data.empty) return emptyText(what, data.needs ?? []);
   if (data.unknown) return `Nothing of ${what} was loaded in this image. Load it first.`;
   const { unfinished = [], old = [], differing = [], unset = [], disk = [], outdated = [] } = data;
   const sections = [
@@ -100,6 +101,12 @@ function comparisonText(
     isLong(data) && 'Note: limit lists more of each kind.',
   ].filter((section) => section !== undefined && section !== false);
   return sections.length === 0 ? `The image and ${what} agree.` : sections.join('\n');
+}
+
+/** Returns what is said of WHAT, a system without files that needs the systems NEEDS. */
+function emptyText(what: string, needs: readonly string[]): string {
+  const others = needs.length > 0 && ` Compare those that it needs: ${needs.join(', ')}.`;
+  return [`The ${what} has no files of its own.`, others].filter(Boolean).join('');
 }
 
 /** Tells whether a list of DATA has not all that there is. */

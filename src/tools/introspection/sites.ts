@@ -85,6 +85,7 @@ function furtherCalls(
 /** Returns USES in groups, each of one top-level form and one method. What tells where numbers are is known to the first
  *  of each that is in the same form. */
 export function inOneForm(uses: readonly Place[]): Place[][] {
+  if (uses.length === 1) return [[...uses]];
   const formOf = ({ file, offset, form, written }: Place) => `${file} ${offset} ${form} ${written}`;
   const groups = [...groupBy(uses, formOf).values()].map((group) => ({
     methods: groupBy(group, ({ method }) => method),
