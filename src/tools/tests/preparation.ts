@@ -3,7 +3,7 @@
 import { CallError } from '../../errors.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
-import { agreementSection } from '../agreement.ts';
+import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { conditionText, endingText } from '../endings.ts';
 import { systemResult } from '../execution/loading.ts';
@@ -66,6 +66,7 @@ async function load(
   return {
     said: joinSections([
       groupedWarnings({ warnings }, places),
+      displacedSection(data, places),
       agreementSection(data.value?.agreement, places),
     ]),
   };
