@@ -58,6 +58,9 @@ test('read_definition takes them too', async () => {
   expect(await session.text('read_definition', { names })).toBe(
     await session.text('read_definition', { name: names.join(' ') }),
   );
+  expect(await session.text('read_definition', { name: 'many::helper', names: ['many::helper'] })).toBe(
+    await session.text('read_definition', { name: 'many::helper' }),
+  );
 });
 
 test('of several names one that is not there is told among the others', async () => {
