@@ -164,7 +164,7 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
     data: { value?: WhoCallsData | LookupFailure };
   };
   'unused-functions': {
-    args: { package: string; within?: string; offset: number; limit: number };
+    args: { package: string; within?: string };
     data: { value?: UnusedData | LookupFailure };
   };
   describe: {
