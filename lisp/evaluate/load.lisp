@@ -37,7 +37,9 @@ then. With FORGET take out of the image what FILE no longer defines."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path)))
          (*loaded* nil))
-    (call-noting (lambda () (call-user-code (lambda () (load-compiled fasl source)))) :path path)
+    (call-making-way
+     (lambda ()
+       (call-noting (lambda () (call-user-code (lambda () (load-compiled fasl source)))) :path path)))
     (let ((forgotten (and forget (forget-old path))))
       (make-json-object (append forgotten (agreement))))))
 
@@ -102,7 +104,7 @@ to its end, which the answer calls its file."
                                           (lambda ()
                                             (call-in-folder-of
                                              (sb-ext:parse-native-namestring (format nil "~A/1.fasl" folder))
-                                             #'load-all)))
+                                             (lambda () (call-making-way #'load-all)))))
                                          '()))))
         (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
 
@@ -143,13 +145,14 @@ the members of the answer."
     (declare (ignore warnings))
     (loaded-members made failed file file nil)))
 
-(define-operation ("load-forms" :members t) (file fasl content numbers)
+(define-operation ("load-forms" :members t) (file fasl content numbers continues)
   "Compile into FASL and load some forms of FILE, both native names. CONTENT has a character for each octet of FILE: those
 forms, and something short in the place of all others. NUMBERS are what number each form of FILE had before, NIL for those
-that are loaded."
+that are loaded. With CONTINUES it belongs to the load before."
   (let* ((source (sb-ext:parse-native-namestring file))
          (fasl (sb-ext:parse-native-namestring fasl))
          (*phase* "compile")
+         (*continues* continues)
          (*form-numbers* (coerce numbers 'vector)))
     (flet ((load-it () (load-part (copy-beside fasl source content) fasl source)))
       (let ((members (call-as-job-part nil (lambda ()
@@ -187,27 +190,32 @@ and what it returns, or what NEEDED-SYSTEM returns when that is not found then e
                               (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
         (values nil (funcall function))))))
 
+(defun missing-data (name needed)
+  "Return as a JSON object that the system NAME cannot be loaded: NEEDED, from NEEDED-SYSTEM, is not found."
+  (object "system" name "missing" (first needed) "neededBy" (second needed) "known" (known-systems)))
+
+(defun loaded-data (name force)
+  "Load the system NAME, which ASDF has, again when FORCE is true. Return as a JSON object what came of it."
+  (let ((before (loaded-systems)) (*loaded* nil))
+    (flet ((operate () (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
+      (let ((needed (call-making-way
+                     (lambda ()
+                       (call-noting (lambda () (call-user-code (lambda () (call-looking-again #'operate)))))))))
+        (if needed
+            (missing-data name needed)
+            (object "system" name
+                    "already" (and (member name before :test #'string=) (not force))
+                    "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
+                    "agreement" (make-json-object (agreement))))))))
+
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
   (asdf-call "ENSURE-SOURCE-REGISTRY")
-  (flet ((missing-data (name needed)
-           (object "system" name "missing" (first needed) "neededBy" (second needed) "known" (known-systems))))
-    (multiple-value-bind (needed system)
-        (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
-      (list "value"
-            (cond (needed (missing-data name needed))
-                  ((null system)
-                   (object "missing" (string-downcase (string-left-trim "#:" name)) "known" (known-systems)))
-                  (t (let* ((name (asdf-call "COMPONENT-NAME" system)) (before (loaded-systems)) (*loaded* nil))
-                       (flet ((operate ()
-                                (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
-                         (setf needed (call-noting (lambda () (call-user-code (lambda () (call-looking-again #'operate)))))))
-                       (if needed
-                           (missing-data name needed)
-                           (object "system" name
-                                   "already" (and (member name before :test #'string=) (not force))
-                                   "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
-                                   "agreement" (make-json-object (agreement)))))))))))
+  (multiple-value-bind (needed system) (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
+    (list "value"
+          (cond (needed (missing-data name needed))
+                (system (loaded-data (asdf-call "COMPONENT-NAME" system) force))
+                (t (object "missing" (string-downcase (string-left-trim "#:" name)) "known" (known-systems)))))))
 
 (define-operation ("load-system" :members t) (name force)
   "Load the system NAME and what it depends on with ASDF."

@@ -125,3 +125,7 @@ which the .asd file has changed counts, although ASDF takes it for not loaded."
          (plan (planned-files files)))
     (stable-sort files #'<
                  :key (lambda (file) (or (position file plan :test #'string=) (length plan))))))
+
+(define-operation "load-order" (files)
+  "List FILES, native names, in the order in which their systems load them; those of none last, in their own order."
+  (in-load-order files))

@@ -31,20 +31,30 @@
               "macro" (and (symbolp name) (macro-function name) t)
               "self" (and users t)
               "mentioned" (and (symbolp name) (other-names index name (users-of index symbol #b1000000)) t)
-              "external" (eq :external (nth-value 1 (find-symbol (symbol-name symbol) (symbol-package symbol))))))))
+              "homes" (and (symbolp name) (macro-function name) (packages-with symbol))
+              "external" (eq :external (nth-value 1 (find-symbol (symbol-name symbol) (symbol-package symbol))))
+              "documentation" (first-line (ignore-errors (documentation name 'function)))))))
 
-(define-operation "unused-functions" (package within offset limit)
-  "Find the functions of PACKAGE that nobody uses but they themselves, or nobody WITHIN a system. Tell LIMIT of them from
-OFFSET on."
+(defun first-line (text)
+  "Return the first line of TEXT, a string, shortened, or NIL without one."
+  (when (stringp text)
+    (let ((line (string-trim '(#\Space #\Tab #\Return) (subseq text 0 (position #\Newline text)))))
+      (and (plusp (length line)) (shortened 100 line)))))
+
+(define-operation "unused-functions" (package within)
+  "Find the functions of PACKAGE that nobody uses but they themselves, or nobody WITHIN a system; exported ones first. The
+answer has the files in which somebody can use them, too."
   (let* ((home (named-package package)) (names (package-function-names home))
          (*within* (and within (system-files within))))
     (with-index (index)
       (let ((unused (loop for name in names
                           for data = (unused-data index name)
                           when data collect data)))
-        (object "package" (package-name home)
-                "functions" (length names)
-                "total" (length unused)
-                "interpreted" (and **interpreted** t)
-                "unheard" (not **listening**)
-                "rows" (page unused offset limit))))))
+        (flet ((externalp (data) (second (member "external" (json-object-members data) :test #'equal))))
+          (object "package" (package-name home)
+                  "functions" (length names)
+                  "interpreted" (and **interpreted** t)
+                  "unheard" (not **listening**)
+                  "files" (if *within* (loop for file being the hash-keys of *within* collect file) (files-of index))
+                  "features" (feature-names)
+                  "rows" (page (append (remove-if-not #'externalp unused) (remove-if #'externalp unused)) 0 10000)))))))

@@ -1,6 +1,8 @@
 // Decides how it reads that the image and the files that were loaded differ.
 
 import type { Agreement, Item, OldItem, OutdatedUsers, UnsetVariable } from '../image/wire/agreement.ts';
+import type { Remarks } from '../image/wire/data.ts';
+import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
 /** Returns a function that returns the place of a top-level form of a file, under FEATURES; the file where that is not
@@ -46,6 +48,21 @@ export function oldLines(old: readonly OldItem[], total: number | undefined, pla
   if (more > 0) lines.push(`Such definitions besides: ${more}.`);
   if (files.size > 0) lines.push('load_file with forget: true removes what its file no longer has.');
   return lines;
+}
+
+/** Returns the section that tells which methods made way for another lambda list, and nothing has taken the place of. */
+export function displacedSection(
+  { displaced = [], displacedTotal }: Pick<Remarks, 'displaced' | 'displacedTotal'>,
+  places: Places,
+): string | undefined {
+  if (displaced.length === 0) return undefined;
+  const files = groupBy(displaced, ({ file = '' }) => file);
+  const each = [...files].map(
+    ([file, items]) =>
+      `${itemsText(items)} ${file === '' ? 'that no file has' : `of ${places.fileName(file)}`}`,
+  );
+  const more = moreText(displaced.length, displacedTotal);
+  return `Taken out of the image, because the generic function takes other arguments now: ${each.join('; ')}${more}. Define each with those.`;
 }
 
 /** Returns the lines that tell which variables were not set again. */

@@ -82,7 +82,7 @@ export function furtherTools(grounds: Grounds): Tool[] {
     readDefinition(origins),
     editing,
     renameSymbol({ image, places, workspace, intents }),
-    impactOfChange(image, places, reached),
+    impactOfChange(origins, reached),
     debug(image, holds, places),
     inspect(image),
     observe(image, places),

@@ -135,6 +135,28 @@ Not loaded then: code.lisp.`,
     );
   });
 
+  test('is loaded in the order of its system, with what stands in the way of a generic function taken out', async () => {
+    at.put('shapes/shapes.asd', '(defsystem "shapes" :serial t :components ((:file "one") (:file "two")))');
+    at.put('shapes/one.lisp', '(in-package :el)\n(defgeneric area (x))\n(defmethod area ((x integer)) 1)\n');
+    at.put('shapes/two.lisp', '(in-package :el)\n(defmethod area ((x string)) 2)\n');
+    const registered = `(progn (require :asdf) (push #p"${at.root}/shapes/" asdf:*central-registry*))`;
+    await at.answer('eval_form', { form: registered });
+    await at.answer('load_system', { system: 'shapes' });
+    const answer = await edit(
+      { path: 'shapes/two.lisp', old: '((x string)) 2', new: '((x string) &key y) y' },
+      { path: 'shapes/one.lisp', old: 'area (x))', new: 'area (x &key y))' },
+      { path: 'shapes/one.lisp', old: '((x integer)) 1', new: '((x integer) &key y) y' },
+    );
+    expect(answer).toContain('Loaded 2 forms of shapes/one.lisp\n\nLoaded 1 form of shapes/two.lisp');
+    expect(answer).not.toContain('Taken out');
+    expect(await at.answer('eval_form', { form: '(list (el::area 1 :y 2) (el::area "a" :y 3))' })).toBe(
+      '(2 3)',
+    );
+    expect(await edit({ path: 'shapes/one.lisp', old: 'area (x &key y))', new: 'area (x y))' })).toContain(
+      'Taken out of the image, because the generic function takes other arguments now: method EL::AREA (COMMON-LISP::INTEGER) of shapes/one.lisp; method EL::AREA (COMMON-LISP::STRING) of shapes/two.lisp. Define each with those.',
+    );
+  });
+
   test('is compiled in the package that a form entered in which IN-PACKAGE stands at top level', async () => {
     const head = (count: string) => `(eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar cl-user::*times* 0)

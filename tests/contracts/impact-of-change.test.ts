@@ -26,8 +26,12 @@ function row(caller: string, within: string, text: string, why = '', shown = tru
 }
 
 const NO_TESTS = 'Tests: no loaded system is known to ASDF as the test of another.';
+/** Whether PART of an answer is the text of a definition, below its place. */
+const isText = (part: string) => /^\S+:\d+(?:-\d+)? {2}\S.*\]\n/.test(part);
 const impact = async (name: string, more: object = {}) =>
-  (await session.text('impact_of_change', { name, package: 'impact', ...more })).split('\n\n');
+  (await session.text('impact_of_change', { name, package: 'impact', ...more }))
+    .split('\n\n')
+    .filter((part) => !isText(part));
 
 const UNKNOWN = [
   row('IMPACT::BY-APPLY', 'by-apply', "#'price", 'as a function'),
@@ -275,11 +279,16 @@ test('tests are what is in the files of a system that tests another', async () =
   );
   const other = await startSession({ cwd: folder.path });
   await other.text('load_system', { system: 'tried/checks' });
-  const last = async (name: string) => (await other.text('impact_of_change', { name })).split('\n\n').at(-1);
-  expect(await last('tried-inner')).toBe(
+  const last = async (name: string, more: object = {}) =>
+    (await other.text('impact_of_change', { name, ...more })).split('\n\n').slice(-2);
+  expect(await last('tried-inner')).toEqual([
     'Tests that reach it (2):\n  checks.lisp:2:1  (push (lambda () (tried-outer 1)) *checks*)\n  checks.lisp:3:1  (defun check-outer () (tried-outer 2))',
+    'code.lisp:1  COMMON-LISP-USER::TRIED-INNER [FUNCTION]\n(defun tried-inner (x) x)',
+  ]);
+  expect((await last('tried-inner', { limit: 1 }))[0]).toBe(
+    'Tests that reach it (2):\n  checks.lisp:2:1  (push (lambda () (tried-outer 1)) *checks*)\n  ... 1 more; limit tells them',
   );
-  expect(await last('tried-alone')).toBe('No test reaches it.');
+  expect((await last('tried-alone'))[0]).toBe('No test reaches it.');
   await other.close();
   folder.remove();
 });

@@ -34,8 +34,12 @@ function row(number: number, text: string, count = 1): string {
   return `  types.lisp:${number}:${column}  ${line}`;
 }
 
-const impact = (name: string, more: object = {}) =>
-  written.session.text('impact_of_change', { name: `types::${name}`, ...more });
+/** Returns the answer without the text of the definition. */
+const impact = async (name: string, more: object = {}) =>
+  (await written.session.text('impact_of_change', { name: `types::${name}`, ...more })).replace(
+    /\n\ntypes\.lisp:.*\n.*$/,
+    '',
+  );
 
 const NO_USES =
   'SBCL records no uses of a type. Code that was compiled with this one keeps it until it is compiled again.';

@@ -30,7 +30,7 @@ async function sections(text: string, name: string, list: string): Promise<strin
   const answer = await written.session.text('impact_of_change', args);
   return answer
     .split('\n\n')
-    .slice(1, -1)
+    .slice(1, -2)
     .map((section) => section.replace(/^( {2}\S.*?:\d+:\d+) {2}.*? {2}\[/gm, '$1  ['));
 }
 

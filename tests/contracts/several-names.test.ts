@@ -12,7 +12,8 @@ beforeAll(async () => {
     (in-package :many)
     (defun helper (x) x)
     (defun (setf helper) (new x) (list new x))
-    (defun entry (x) (helper x))
+    (defun entry (x) "Enters.
+More." (helper x))
     (defun spare (x) x)
     (defun loops (n) (unless (zerop n) (loops (1- n))))
     (defun callback (x) x)
@@ -58,6 +59,9 @@ test('read_definition takes them too', async () => {
   expect(await session.text('read_definition', { names })).toBe(
     await session.text('read_definition', { name: names.join(' ') }),
   );
+  expect(await session.text('read_definition', { name: 'many::helper', names: ['many::helper'] })).toBe(
+    await session.text('read_definition', { name: 'many::helper' }),
+  );
 });
 
 test('of several names one that is not there is told among the others', async () => {
@@ -70,24 +74,26 @@ test('of several names one that is not there is told among the others', async ()
 
 test('which functions of a package nobody uses', async () => {
   expect(await session.text('who_calls', { package: 'many', unused: true })).toBe(
-    `Functions of MANY that nobody uses (10 of 14):
+    `Functions of MANY that nobody uses (10 of 14, 2 exported):
 
-  MANY::AREA
-  MANY::CALLBACK
-  MANY::ENTRY  external
-  MANY::EXPANDS
-  MANY::(SETF HELPER)
-  MANY::LONELY  macro
-  MANY::LOOPS  calls itself
-  MANY::ODD-CALLER
-  MANY::RUNS
-  MANY::SPARE  external
+  ENTRY  external  "Enters."
+  SPARE  external
+  AREA
+  CALLBACK
+  EXPANDS
+  (SETF HELPER)
+  LONELY  macro
+  LOOPS  calls itself
+  ODD-CALLER
+  RUNS
 
-Note: names in the data of top-level forms do not count; search_in_buffer finds them.
-Note: SBCL does not record where top-level forms use a macro; who_calls of its name finds such forms.`,
+Note: names in the data of top-level forms do not count; search_in_buffer finds them.`,
   );
   expect(await session.text('who_calls', { name: 'many', unused: true, limit: 1 })).toMatch(
-    / {2}MANY::AREA\n {2}\.\.\.\n\nNote: names .*\nNote: \d+ functions; limit and offset reach the rest\.$/,
+    / {2}ENTRY {2}external {2}"Enters\."\n {2}\.\.\.\n\nNote: names .*\nNote: \d+ functions; limit and offset reach the rest\.$/,
+  );
+  expect(await session.text('who_calls', { name: 'many', unused: true, limit: 1, offset: 9 })).toContain(
+    '\n\n  RUNS\n\n',
   );
   expect(await session.text('who_calls', { unused: true })).toBe(
     'unused needs a package: give the one whose functions are asked about.',
@@ -95,6 +101,20 @@ Note: SBCL does not record where top-level forms use a macro; who_calls of its n
   expect(await session.text('who_calls', { package: 'nowhere', unused: true })).toBe(
     'Package nowhere not found',
   );
+});
+
+test('a macro is used by top-level forms of files that are loaded', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder.path, 'macros.lisp');
+  writeFileSync(
+    path,
+    "(defpackage :macros (:use :cl))\n(in-package :macros)\n(defmacro at-top (x) x)\n(defmacro lonely (x) `(lonely ,x))\n(at-top 1)\n'(lonely 1)\n",
+  );
+  await session.eval(`(load "${path}")`);
+  expect(await session.text('who_calls', { package: 'macros', unused: true })).toContain(
+    'nobody uses (1 of 2):\n\n  LONELY  macro\n\n',
+  );
+  folder.remove();
 });
 
 test('callers outside of a system are left out when it is named', async () => {
@@ -132,7 +152,7 @@ test('callers outside of a system are left out when it is named', async () => {
     session.text('who_calls', { package: 'within/base', unused: true, ...more });
   expect(await unused({})).toBe('Functions of WITHIN/BASE that nobody uses (0 of 2).');
   expect(await unused({ within: 'within' })).toMatch(
-    /^Functions of WITHIN\/BASE that nobody in within uses \(1 of 2\):\n\n {2}WITHIN\/BASE::TRIED {2}external\n/,
+    /^Functions of WITHIN\/BASE that nobody in within uses \(1 of 2, 1 exported\):\n\n {2}TRIED {2}external\n/,
   );
   folder.remove();
 });

@@ -1,5 +1,6 @@
 // Decides what several operations give back in the same shape.
 
+import type { OldItem } from './agreement.ts';
 import type { Holding } from './holding.ts';
 
 /** A package or symbol that is not there, with names NEAR it, or a symbol that names no class. */
@@ -73,6 +74,9 @@ export interface Remarks extends Holding {
   /** How many of those are notes of the compiler. */
   noteCount?: number;
   redefined?: string[];
+  /** Methods that a load took out, since they do not fit the lambda list that their generic function has now. */
+  displaced?: OldItem[];
+  displacedTotal?: number;
   package?: string;
   /** Whether the readtable of the session was replaced because it read no form any more. */
   freshReadtable?: boolean;

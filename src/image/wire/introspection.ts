@@ -226,11 +226,25 @@ export interface MacroexpandData extends Remarks {
 /** Functions of a package that nobody uses. */
 export interface UnusedData {
   package: string;
-  /** How many functions it has, and how many of them nobody uses. */
+  /** How many functions it has. */
   functions: number;
-  total: number;
   interpreted?: boolean;
   unheard?: boolean;
-  /** SELF: it calls itself; MENTIONED: something has its name among its data. */
-  rows?: { name: string; macro?: boolean; self?: boolean; mentioned?: boolean; external?: boolean }[];
+  /** Source files of code in which users count. */
+  files?: string[];
+  features?: string[];
+  rows?: UnusedRow[];
+}
+
+/** A function that nobody uses. SELF: it calls itself; MENTIONED: something has its name among its data. HOMES are the names
+ *  of the packages in which that of a MACRO is. */
+export interface UnusedRow {
+  name: string;
+  macro?: boolean;
+  homes?: string[];
+  self?: boolean;
+  mentioned?: boolean;
+  external?: boolean;
+  /** The first line of it. */
+  documentation?: string;
 }

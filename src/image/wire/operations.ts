@@ -164,7 +164,7 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
     data: { value?: WhoCallsData | LookupFailure };
   };
   'unused-functions': {
-    args: { package: string; within?: string; offset: number; limit: number };
+    args: { package: string; within?: string };
     data: { value?: UnusedData | LookupFailure };
   };
   describe: {
@@ -189,6 +189,7 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
   };
   'check-file': { args: { file: string; fasl: string }; data: LoadFileData };
   'load-files': { args: { files: string[]; folder: string }; data: LoadFilesData };
+  'load-order': { args: { files: string[] }; data: { value?: string[] } };
   'rename-facts': {
     args: { name: string; package?: string; to: string; derived?: [string, string][] };
     data: { value?: RenameFacts | LookupFailure };
@@ -199,7 +200,7 @@ export interface Operations extends DebugOperations, ObserveOperations, TestOper
   };
   'rename-finish': { args: object; data: { value?: RenameFinished } };
   'load-forms': {
-    args: { file: string; fasl: string; content: string; numbers: (number | null)[] };
+    args: { file: string; fasl: string; content: string; numbers: (number | null)[]; continues?: boolean };
     data: LoadFileData;
   };
   'load-source': { args: { file: string }; data: LoadFileData };

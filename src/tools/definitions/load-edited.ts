@@ -2,13 +2,14 @@
 
 import { basename, join } from 'node:path';
 import type { Reply } from '../../image/wire/call.ts';
+import type { Remarks } from '../../image/wire/data.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { definitionOf } from '../../source/definition.ts';
 import { definedAt } from '../../source/definitions.ts';
 import type { TopLevelForms } from '../../source/position.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
-import { agreementSection } from '../agreement.ts';
+import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { conditionText, endingText, outputSection } from '../endings.ts';
 import { callsNow } from '../introspection/impact.ts';
@@ -28,32 +29,53 @@ export async function loadEdited(
   agreeing: readonly PlannedFile[],
   context: CallContext,
 ): Promise<Result> {
-  const sections: string[] = [];
+  const sections: (string | undefined)[] = [];
   const data: object[] = [];
-  for (const [index, file] of plan.files.entries()) {
-    const reply = await loadForms(origins, file, context);
+  let remarks: Remarks = {};
+  const files = await inLoadOrder(origins, plan.files, context);
+  for (const [index, file] of files.entries()) {
+    const reply = await loadForms(origins, file, index > 0, context);
     const failed = reply.ending.kind !== 'done' || reply.data.value?.notLoaded === true;
     sections.push(loadText(reply, file, origins.places));
+    // What one file takes out the next can define.
+    remarks = reply.data;
     data.push({ path: file.present.name, ...reply.data.value, ending: reply.ending });
     if (failed) {
-      const left = plan.files.slice(index + 1).map(({ name }) => name);
+      const left = files.slice(index + 1).map(({ name }) => name);
       if (left.length > 0) sections.push(`Not loaded then: ${left.join(', ')}.`);
+      sections.push(displacedSection(remarks, origins.places));
       return { data, text: joinSections(sections), failed };
     }
     if (agreeing.includes(file)) origins.places.keepAgreed(file.real);
   }
+  sections.push(displacedSection(remarks, origins.places));
   sections.push(await unfitSection(origins, plan, context));
   return { data, text: joinSections(sections) };
+}
+
+/** Returns FILES in the order in which their systems load them, others last. */
+async function inLoadOrder(
+  { image }: Origins,
+  files: readonly PlannedFile[],
+  context: CallContext,
+): Promise<readonly PlannedFile[]> {
+  if (files.length < 2) return files;
+  const names = files.map(({ real }) => real);
+  const { data } = await image.call('load-order', { files: names }, callOptions(context));
+  const order = data.value ?? names;
+  return [...files].sort((one, other) => order.indexOf(one.real) - order.indexOf(other.real));
 }
 
 async function loadForms(
   { image }: Origins,
   file: PlannedFile,
+  continues: boolean,
   context: CallContext,
 ): Promise<Reply<'load-forms'>> {
   return withTemporaryFolder(async (folder) => {
     const { real, numbers } = file;
-    const args = { file: real, fasl: join(folder, 'loaded.fasl'), content: contentOf(file), numbers };
+    const fasl = join(folder, 'loaded.fasl');
+    const args = { file: real, fasl, content: contentOf(file), numbers, ...(continues && { continues }) };
     const reply = await image.call('load-forms', args, callOptions(context));
     const copy = join(basename(folder), basename(real));
     const warnings = reply.data.warnings?.map((warning) =>

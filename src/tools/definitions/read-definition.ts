@@ -80,7 +80,11 @@ export function readDefinition(origins: Origins) {
         throw new CallError('Give either name or path: path is for the outline of a whole file.');
       if (name === '') throw new CallError('Give name, what to read, or path, the Lisp file to outline.');
       const results: Result[] = [];
-      for (const asked of askedNames(name)) results.push(await readOne(origins, asked, args, context));
+      for (const asked of askedNames(name)) {
+        const result = await readOne(origins, asked, args, context);
+        // One definition can be asked for by several names, or in both parameters.
+        if (!results.some(({ text }) => text === result.text)) results.push(result);
+      }
       return {
         data: results.map(({ data }) => data),
         text: joinSections(results.map(({ text }) => text)),

@@ -6,7 +6,7 @@ import type { Reply } from '../../image/wire/call.ts';
 import type { Remarks } from '../../image/wire/data.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
-import { agreementSection } from '../agreement.ts';
+import { agreementSection, displacedSection } from '../agreement.ts';
 import { timeoutAdvice } from '../calling.ts';
 import { holdingSection } from '../debug/hold.ts';
 import { conditionText, endingText, outputSection, waitedNote } from '../endings.ts';
@@ -48,6 +48,7 @@ export function loadResult(
     groupedWarnings(data, places),
     parenthesesSection(data, places),
     redefinedSection(data),
+    displacedSection(data, places),
     agreementSection(data.value?.agreement, places),
     readtableSection(data),
     outputSection(output, failed ? undefined : WRITTEN),

@@ -3,6 +3,7 @@
 import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
+import type { UnloadedFile } from './impact-besides.ts';
 
 interface Located {
   name?: string;
@@ -36,13 +37,20 @@ export interface Impact extends Partial<CheckedCalls> {
   testCount: number;
   /** Names of the tests that reached it in a run with coverage, when it was measured there. */
   recorded?: string[] | undefined;
+  /** How its definitions read, each with its place. */
+  texts: string[];
+  unloaded: UnloadedFile[];
 }
 
 const NO_TYPE_USES =
   'SBCL records no uses of a type. Code that was compiled with this one keeps it until it is compiled again.';
 
-/** Returns how IMPACT reads, with at most LIMIT rows of each kind. */
-export function impactText(impact: Impact, limit: number): string {
+/** Tests that are told unless more are asked for. */
+const TESTS = 5;
+
+/** Returns how IMPACT reads, with at most LIMIT rows of each kind. ASKED is the limit that was given, which holds for tests
+ *  too. */
+export function impactText(impact: Impact, limit: number, asked = TESTS): string {
   const { name, kind, lambdaList, recompile } = impact;
   const section = (header: string, rows: string[], total: number | string = rows.length) =>
     rows.length > 0 && `${header} (${total}):\n${boundList(rows, limit, parseInt(String(total), 10))}`;
@@ -57,8 +65,10 @@ export function impactText(impact: Impact, limit: number): string {
     typeText(impact, section),
     classText(impact),
     section('Subclasses', (impact.subclasses ?? []).map(locatedText), impact.subclassCount ?? 0),
-    testSection(impact, section),
-    recordedText(impact.recorded, limit),
+    testSection(impact, asked),
+    recordedText(impact.recorded, asked),
+    unloadedText(impact.unloaded, limit),
+    ...impact.texts,
   ]);
 }
 
@@ -120,12 +130,15 @@ function classText({ class: kind, slots, instances }: Impact): string | false {
     .join('\n');
 }
 
-function testSection(impact: Impact, section: Section): string | false {
+function testSection(impact: Impact, limit: number): string | false {
   const { kind, testSystems = 0, tests, testCount, testsMore } = impact;
   if (kind === undefined) return false;
   if (testSystems === 0) return 'Tests: no loaded system is known to ASDF as the test of another.';
   const more = testsMore ? '\nNote: it has too many callers to follow all of them.' : '';
-  return (section('Tests that reach it', tests.map(locatedText), testCount) || 'No test reaches it.') + more;
+  if (testCount === 0) return `No test reaches it.${more}`;
+  const lines = listText(tests.slice(0, limit).map(locatedText), false);
+  const rest = testCount - Math.min(limit, tests.length);
+  return `Tests that reach it (${testCount}):\n${lines}${rest > 0 ? `\n  ... ${rest} more; limit tells them` : ''}${more}`;
 }
 
 /** Returns what is told of the tests NAMES that reached the definition when that was recorded. */
@@ -135,6 +148,17 @@ function recordedText(names: string[] | undefined, limit: number): string | fals
   const more = names.length > limit ? ` and ${names.length - limit} more` : '';
   return `Reached it in a run with coverage (${names.length}): ${names.slice(0, limit).join(', ')}${more}. run_tests with touching runs these.`;
 }
+
+/** Returns what is told of FILES that are not loaded, LIMIT of them. */
+function unloadedText(files: readonly UnloadedFile[], limit: number): string | false {
+  if (files.length === 0) return false;
+  const each = files.slice(0, limit).map(({ file, lines }) => `${file}:${lines.slice(0, LINES).join(',')}`);
+  const more = files.length > limit ? ` and ${files.length - limit} more files` : '';
+  return `Not loaded, so not checked; they name it: ${each.join('  ')}${more}`;
+}
+
+/** Lines that are told of a file. */
+const LINES = 10;
 
 function counted(calls: number): string {
   return `${calls} ${calls === 1 ? 'call' : 'calls'}`;

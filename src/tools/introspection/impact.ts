@@ -6,16 +6,18 @@ import type { ImpactData } from '../../image/wire/introspection.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { type Definition, definitionOf } from '../../source/definition.ts';
-import { disagreement, type LambdaList, parsedLambdaList } from '../../source/fits.ts';
+import { type LambdaList, parsedLambdaList } from '../../source/fits.ts';
 import { callOptions } from '../calling.ts';
+import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import type { Places } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions } from './class-changes.ts';
+import { ownTexts, unloadedFiles } from './impact-besides.ts';
 import { type Impact, impactText } from './impact-text.ts';
-import { calledByMethod } from './method-changes.ts';
+import { calledByMethod, disagreeing } from './method-changes.ts';
 import { reachingTests } from './reaching-tests.ts';
 import { typeUses } from './type-uses.ts';
 
@@ -68,7 +70,8 @@ const IMPACT_OF_CHANGE = {
 /** Sites of callers that are looked at, more than a program has of one function. */
 const MOST_CALLERS = 20_000;
 
-export function impactOfChange(image: Image, places: Places, reached: ReachedDefinitions) {
+export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
+  const { image, places } = origins;
   return defineTool({
     ...IMPACT_OF_CHANGE,
     handler: async (args, context) => {
@@ -78,8 +81,14 @@ export function impactOfChange(image: Image, places: Places, reached: ReachedDef
       const facts = foundValue(reply);
       if (isLookupFailure(facts)) return lookedUp(reply, () => ({ data: facts, text: '' }));
       const changed = await new Investigation(image, places, facts, context).of(args);
-      const impact = { ...changed, recorded: reached.testsOf(facts.name) };
-      return { data: impact, text: impactText(impact, limit) };
+      const impact = {
+        ...changed,
+        recorded: reached.testsOf(facts.name),
+        // Whoever gives the whole definition has read it.
+        texts: args.definition === undefined ? await ownTexts(origins, args, context) : [],
+        unloaded: facts.kind === undefined ? [] : await unloadedFiles(origins, facts),
+      };
+      return { data: impact, text: impactText(impact, limit, args.limit) };
     },
   });
 }
@@ -116,7 +125,7 @@ class Investigation {
     this.#features = new Set(facts.features);
   }
 
-  async of(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>): Promise<Impact> {
+  async of(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>): Promise<Omit<Impact, 'texts' | 'unloaded'>> {
     const { kind, natures = [], name, class: ofClass, type } = this.#facts;
     if (kind === undefined && ofClass === undefined && !type) {
       throw new CallError(
@@ -141,7 +150,7 @@ class Investigation {
       ofMethod,
       ...checked,
       recompile: this.#recompile(callers, definition),
-      methods: this.#methods(list, ofMethod),
+      methods: disagreeing(this.#facts, list, ofMethod, (place) => this.#site(place)),
       accessors: await changedFunctions(this.#facts, definition, (each, taken) =>
         this.#checkedCalls(each, taken),
       ),
@@ -265,22 +274,5 @@ class Investigation {
       (inline && 'it is inline') ||
       (compilerMacro && 'it has a compiler macro');
     return { why: why || '', names: why ? rows.flatMap(({ name }) => name ?? []) : [] };
-  }
-
-  /** Returns the methods that would not agree with the generic function: all of them when LIST is its new
-   *  lambda list. LIST can also be OF_METHOD, a new one. */
-  #methods(list: LambdaList | undefined, ofMethod: boolean) {
-    const { methods = [], arglist } = this.#facts;
-    if (list === undefined) return [];
-    if (ofMethod) {
-      const own = arglist === undefined ? undefined : parsedLambdaList(arglist);
-      const why = own && disagreement(own, list);
-      return why ? [{ at: 'the new definition', text: '', why }] : [];
-    }
-    return methods.flatMap(({ place, arglist: text }) => {
-      const method = parsedLambdaList(text);
-      const why = method && disagreement(list, method);
-      return why ? [{ name: place.description ?? '', ...this.#site(place), text: '', why }] : [];
-    });
   }
 }

@@ -83,6 +83,7 @@ export function whoCalls(image: Image, places: Places) {
       if (args.unused)
         return unusedFunctions(
           image,
+          places,
           { package: args.package ?? args.name, ...withinOf(args), ...page },
           context,
         );

@@ -2,6 +2,7 @@
 
 import type { Reply } from '../../image/wire/call.ts';
 import { joinSections } from '../../kernel/reply.ts';
+import { displacedSection } from '../agreement.ts';
 import { conditionText, endingText } from '../endings.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
@@ -20,6 +21,7 @@ export function problemText(
   return joinSections([
     'file' in data && data.file !== undefined && `The load of ${places.fileName(data.file)} was left early.`,
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
+    'displaced' in data && displacedSection(data, places),
     groupedWarnings({ warnings: told, warningCount: told.length }, places),
   ]);
 }

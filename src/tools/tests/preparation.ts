@@ -3,7 +3,7 @@
 import { CallError } from '../../errors.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
-import { agreementSection } from '../agreement.ts';
+import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { conditionText, endingText } from '../endings.ts';
 import { systemResult } from '../execution/loading.ts';
@@ -48,7 +48,7 @@ export async function prepare(
 }
 
 async function load(
-  { image, places }: Grounds,
+  { image, places, memory }: Grounds,
   name: string,
   force: boolean,
   context: CallContext,
@@ -63,12 +63,21 @@ async function load(
   const { data } = reply;
   // Those of libraries that are compiled for the first time are not about this program.
   const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.fileName(file) !== file);
+  const fresh = memory.warnings.keep(warnings);
   return {
     said: joinSections([
-      groupedWarnings({ warnings }, places),
+      groupedWarnings({ warnings: fresh }, places),
+      sameText(warnings.length - fresh.length),
+      displacedSection(data, places),
       agreementSection(data.value?.agreement, places),
     ]),
   };
+}
+
+/** Returns what is told of COUNT warnings that were told when their file was compiled before; empty without any. */
+function sameText(count: number): string {
+  if (count === 0) return '';
+  return count === 1 ? 'The same warning as before.' : `The same ${count} warnings as before.`;
 }
 
 /** Throws a CallError that says that no system of the workspace has tests. */

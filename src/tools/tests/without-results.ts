@@ -53,6 +53,14 @@ export function nothingReached(name: string, gone: readonly string[], unrecorded
 /** Characters of an output that are told: its end, where frameworks count. */
 const OUTPUT = 1000;
 
+/** Returns OUTPUT without what is for the eyes of people: columns, rulers, and the dots of tests that pass. */
+function plainly(output: string): string {
+  return output
+    .trim()
+    .replace(/ {3,}/g, '  ')
+    .replace(/([^\w\s])\1{3,}/g, '$1$1$1');
+}
+
 /** Returns the result that answers for a run of WHAT in which no test was seen. SAID is what was told of loads before. */
 export function noTestsResult(
   what: string,
@@ -60,8 +68,7 @@ export function noTestsResult(
   said: string,
   places: Places,
 ): Result {
-  // Columns are for people.
-  const written = output === undefined ? '' : wholeText(output).trim().replace(/ {3,}/g, '  ');
+  const written = output === undefined ? '' : plainly(wholeText(output));
   const { packages = [], gone = [] } = data;
   const verdict = written === '' && ending.kind === 'done' ? 'none' : 'unknown';
   const known = packages.map(({ package: home, tests }) => `${home} (${tests})`).join(', ');

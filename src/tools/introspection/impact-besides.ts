@@ -1,0 +1,83 @@
+// Decides what an agent that changes a definition needs besides the calls: its text, and the files that no load has shown.
+
+import type { ImpactData } from '../../image/wire/introspection.ts';
+import type { CallContext } from '../../kernel/tool.ts';
+import { mentionsIn } from '../../source/calls.ts';
+import { callOptions } from '../calling.ts';
+import { askedNames } from '../definitions/asked-names.ts';
+import { definitionsOf, withoutRepeats } from '../definitions/described.ts';
+import { lispFiles } from '../definitions/in-workspace.ts';
+import type { Origins } from '../definitions/origins.ts';
+import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
+import { calleeOf } from './call-checks.ts';
+
+/** A file that is not loaded, and in which lines it names what is to change. */
+export interface UnloadedFile {
+  file: string;
+  lines: number[];
+}
+
+/** Characters of a text that are told; of a longer one it is only told where it is. */
+const TEXT = 2000;
+
+/** Returns how the definitions of the name in ARGS read in their files, each with its place. */
+export async function ownTexts(
+  { image, places }: Origins,
+  args: { name: string; package?: string },
+  context: CallContext,
+): Promise<string[]> {
+  const [asked] = askedNames(args.name);
+  if (asked === undefined) return [];
+  const lookup = { name: asked.name, ...packageOf(args), offset: 0, limit: 0 };
+  const described = foundValue(await image.call('describe', lookup, callOptions(context)));
+  if (isLookupFailure(described)) return [];
+  const rows = definitionsOf(described, places, asked, {}).map(({ methods: _, ...row }) => row);
+  return withoutRepeats(rows.filter(({ text }) => text !== undefined)).map((row) => {
+    const { at, name, note, text = '' } = row;
+    const shown = text.length > TEXT ? 'read_definition has its text.' : text;
+    return `${at}  ${name}${note ? ` (${note})` : ''}\n${shown}`;
+  });
+}
+
+/** Returns which Lisp files of the workspace are not loaded and name the function of FACTS as code can call it. */
+export async function unloadedFiles(
+  { places, workspace }: Origins,
+  facts: ImpactData,
+): Promise<UnloadedFile[]> {
+  const { name, homes = [], files = [], kind } = facts;
+  const loaded = new Set(files);
+  const features = new Set(facts.features);
+  const texts = [];
+  for await (const file of lispFiles(workspace)) {
+    const text = loaded.has(file) ? undefined : places.sourceText(file);
+    if (text !== undefined) texts.push({ file, text });
+  }
+  const planned = texts.flatMap(({ text }) => packagesUsing(text.text, homes));
+  const callee = {
+    ...calleeOf(name, [...homes, ...planned], files),
+    macro: kind === 'MACRO',
+  };
+  return texts.flatMap(({ file, text }) => {
+    const mentions = mentionsIn(text, features, callee).filter(
+      ({ args, how }) => args || how === 'as a function',
+    );
+    const lines = [...new Set(mentions.map(({ start }) => text.positionAt(start).line))];
+    return lines.length > 0 ? [{ file: places.fileName(file), lines }] : [];
+  });
+}
+
+/** Returns the names of the packages that TEXT defines with any of the packages HOMES named in that, as one that is used. */
+function packagesUsing(text: string, homes: readonly string[]): string[] {
+  return text.split(/^(?=\()/m).flatMap((form) => {
+    const [head = '', name = ''] =
+      /^\((?:\w+:)?(?:defpackage|define-package)\s+(?:#?:)?([^\s()"|;]+|"[^"]+")/i.exec(form) ?? [];
+    const words = new Set(
+      form
+        .slice(head.length)
+        .toUpperCase()
+        .match(/[^\s()"|#:;]+/g),
+    );
+    if (!homes.some((home) => words.has(home))) return [];
+    return name.startsWith('"') ? [name.slice(1, -1)] : [name.toUpperCase()];
+  });
+}

@@ -1,0 +1,51 @@
+// What impact_of_change tells besides calls: the text of the definition, and files that are not loaded.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+describe('besides', () => {
+  const folder = temporaryFolder();
+  const write = (name: string, text: string) => writeFileSync(join(folder.path, name), text);
+  let other: Session;
+  beforeAll(async () => {
+    write(
+      'own.lisp',
+      `(defpackage own (:use cl) (:export twice))\n(in-package own)\n(defun twice (x)\n\n  (* 2 x))\n(defun large ()\n  "${'a'.repeat(2000)}")\n`,
+    );
+    write('user.lisp', "(in-package own)\n(defun user () (twice 1))\n(print (list (twice 2)\n  #'twice))\n");
+    write(
+      'test.lisp',
+      '(defpackage "OWN TEST" (:use cl own))\n(in-package "OWN TEST")\n(assert (twice 1))\n\'(a twice)\n',
+    );
+    write('other.lisp', '(defpackage other (:use cl))\n(in-package other)\n(defun twice (x) x)\n(twice 1)\n');
+    other = await startSession({ cwd: folder.path });
+    await other.text('load_file', { path: 'own.lisp' });
+  });
+  afterAll(async () => {
+    await other.close();
+    folder.remove();
+  });
+  const told = (more: object) => other.text('impact_of_change', { package: 'own', ...more });
+
+  test('the text of the definition, unless the whole new one was given', async () => {
+    const text = 'own.lisp:3-5  OWN::TWICE [FUNCTION]\n(defun twice (x)\n\n  (* 2 x))';
+    expect(await told({ name: 'twice', lambda_list: '(x y)' })).toContain(`\n\n${text}`);
+    expect(await told({ name: 'twice', definition: '(defun twice (x) (+ x x))' })).not.toContain(
+      'own.lisp:3',
+    );
+    expect(await told({ name: 'large' })).toMatch(
+      /\n\nown\.lisp:6-7 {2}OWN::LARGE \[FUNCTION\]\nread_definition has its text\.$/,
+    );
+  });
+
+  test('files that are not loaded and call it', async () => {
+    expect(await told({ name: 'twice' })).toContain(
+      '\n\nNot loaded, so not checked; they name it: test.lisp:3  user.lisp:2,3,4\n\n',
+    );
+    await other.text('load_file', { path: 'user.lisp' });
+    expect(await told({ name: 'twice' })).toContain('they name it: test.lisp:3\n\n');
+    expect(await told({ name: 'large' })).not.toContain('Not loaded');
+  });
+});

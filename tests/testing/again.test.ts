@@ -1,0 +1,60 @@
+// What a run of tests says again, when an edit has compiled much that it did not change.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { write } from './workspaces.ts';
+
+const root = temporaryFolder();
+let session: Session;
+const put = (files: Record<string, string>) => write(root.path, files);
+const user = (forms: string) => put({ 'user.lisp': `(in-package again)\n${forms}\n` });
+const RUN =
+  '(defun run () (format t "~%~a~%~a~%3 of 3 pass." (make-string 40 :initial-element #\\.) "-=-=-=----"))';
+
+beforeAll(async () => {
+  put({
+    'again.asd': `(defsystem "again" :serial t :components ((:file "base") (:file "user"))
+  :perform (test-op (o c) (uiop:symbol-call :again :run)))
+`,
+    'base.lisp': '(defpackage again (:use cl))\n(in-package again)\n(defun base () 1)\n',
+  });
+  user(`(defun one (x) 1)\n(defun two (x) 2)\n${RUN}`);
+  session = await startSession({ args: ['--root', root.path] });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+/** Runs the tests and returns what the answer says of loads. */
+const said = async () => (await session.call('run_tests')).text.split('\n\n').slice(2).join('\n\n');
+
+test('warnings that were told of a file are counted, others told', async () => {
+  expect(await said()).toBe(`Warnings (2):
+  user.lisp
+    STYLE-WARNING (line 2, DEFUN ONE; line 3, DEFUN TWO): The variable X is defined but never used.`);
+  put({ 'base.lisp': '(defpackage again (:use cl))\n(in-package again)\n(defun base () 22)\n' });
+  expect(await said()).toBe('The same 2 warnings as before.');
+  user(`(defun three (y) 3)\n\n(defun one (x) 11)\n(defun two () 2)\n${RUN}`);
+  expect(await said()).toBe(`Warnings (1):
+  user.lisp
+    STYLE-WARNING (line 2, DEFUN THREE): The variable Y is defined but never used.
+
+The same warning as before.`);
+  expect(await said()).toBe('');
+});
+
+test('an error is told each time', async () => {
+  user(`(defun one () (let ((x . 1)) x))\n${RUN}`);
+  for (const form of ['1', '22']) {
+    put({ 'base.lisp': `(defpackage again (:use cl))\n(in-package again)\n(defun base () ${form}0)\n` });
+    expect((await session.call('run_tests')).text).toContain('ERROR (line 2, DEFUN ONE)');
+  }
+});
+
+test('of a framework that nobody knows no dots are told', async () => {
+  user(RUN);
+  expect((await session.call('run_tests')).text).toContain(
+    'Verdict unknown: what tests again is no framework that live-lisp knows.\n\nIts output ends:\n...\n-=-=-=---\n3 of 3 pass.',
+  );
+});
