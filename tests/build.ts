@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { PROJECT, startSession, untilCoreKept } from './harness.ts';
 
-/** Compiles the libraries that tests load. Two images that compile one at the same time remove each other's files. */
+/** Compiles the libraries that tests load, so that no test does: to compile one takes longer than most tests. */
 const COMPILED = `(dolist (system '("alexandria" "cl-ppcre" "hunchentoot" "named-readtables" "fiveam" "rt" "fiasco" "xlunit" "ptester"))
   (when (asdf:find-system system nil) (asdf:load-system system)))`;
 

@@ -40,6 +40,42 @@
   (load-asdf)
   (funcall function))
 
+;;; Other images that compile the same library. ASDF removes the old compiled file, and then gives the new one its name.
+;;; An image that wants the file between the two does not find it.
+
+(defparameter *replacing-seconds* 10 "For how long the new file is waited for, should its image stand still.")
+
+(defvar *replaced* '() "The compiled files for which this call has tried again.")
+
+(defun new-file-beside-p (fasl)
+  "True when an image has compiled what FASL shall be: ASDF writes that beside it, with TMP behind the name."
+  (let ((begin (concatenate 'string (pathname-name fasl) "-")))
+    (loop for file in (directory (make-pathname :name :wild :version nil :defaults fasl) :resolve-symlinks nil)
+          for name = (pathname-name file)
+            thereis (and (eql (mismatch begin name) (length begin))
+                         (search "TMP" name :test #'char-equal :start2 (length begin))
+                         t))))
+
+(defun replaced-p (fasl)
+  "True when FASL is there, at once or when the image that replaces it has done so."
+  (loop repeat (* 100 *replacing-seconds*)
+        for new = (new-file-beside-p fasl)
+        do (when (probe-file fasl) (return t))
+           (unless new (return nil))
+           (sleep 0.01)))
+
+(defun retry-replaced (condition)
+  "Have ASDF try again what CONDITION ended, when that did not find a compiled file which another image replaced."
+  (let* ((name (and (typep condition 'file-error) (contrib-symbol "ASDF" "RETRY")))
+         (retry (and name (find-restart name condition)))
+         (file (and retry (pathname (file-error-pathname condition)))))
+    (when (and file
+               (equal (pathname-type file) (pathname-type (compile-file-pathname file)))
+               (< (count file *replaced* :test #'equal) 3)
+               (replaced-p file))
+      (push file *replaced*)
+      (invoke-restart retry))))
+
 ;;; What ASDF warns about how an .asd file names its systems. It does so again whenever it reads the file.
 ;;; What a person asks for works all the same.
 

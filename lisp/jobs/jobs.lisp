@@ -232,6 +232,7 @@ asked first."
       (cond ((null *job*) (end-thread condition))
             ((and (job-interruptible *job*) (not (damage-p condition)))
              (unless (job-looking *job*)
+               (retry-replaced condition)
                (take-chosen-restart condition)
                (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
              (leave-by-condition *job* condition))
@@ -282,7 +283,8 @@ What is done before a job, such as collecting garbage, can take long."
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         ;; A call of a generic function can compile, also in a lookup. What an evaluation sets does not last:
         ;; no later one could set it back.
-        (*macroexpand-hook* 'funcall))
+        (*macroexpand-hook* 'funcall)
+        (*replaced* '()))
     (unwind-protect
          (progn
            (mapc #'funcall **before-jobs**)

@@ -10,6 +10,7 @@
           (catch tag
             (flet ((fail (condition &optional hook)
                      (declare (ignore hook))
+                     (retry-replaced condition)
                      (throw tag condition)))
               (let ((*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'fail))
                 (restart-case (progn (funcall function) nil)

@@ -3,6 +3,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Budget } from './budget.ts';
 import { Folder } from './folder.ts';
 import { isTemporary } from './half-written.ts';
 import type { Workspace } from './workspace.ts';
@@ -13,14 +14,6 @@ const LEFT_OUT = new Set(
     ' ',
   ),
 );
-
-/** How much a search may look at, and whether that was too little. */
-export interface Budget {
-  entries: number;
-  /** By performance.now(). */
-  until: number;
-  exceeded?: boolean;
-}
 
 /** Yields the real path of each file below FOLDERS of WORKSPACE, whole directories before those in them, by
  *  name, and follows no links. It stops when BUDGET, which it uses up, is exceeded. */
@@ -36,7 +29,7 @@ export async function* filesBelow(
     if (seen.has(real)) continue;
     seen.add(real);
     for (const entry of entries) {
-      budget.exceeded = budget.entries <= 0 || performance.now() > budget.until;
+      budget.exceeded = budget.entries <= 0 || budget.leftMs() < 0;
       if (budget.exceeded) return;
       budget.entries -= 1;
       if (entry.isFile() && !isTemporary(entry.name)) yield join(real, entry.name);

@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { budgetOf } from '../../src/files/budget.ts';
 import { filesBelow } from '../../src/files/walk.ts';
 import { presentFile, replaceFile } from '../../src/files/write.ts';
 import { WorkspaceBuffers } from '../../src/tools/buffer/buffers.ts';
@@ -28,7 +29,7 @@ async function writeAt({ workspace }: TestWorkspace, path: string): Promise<stri
 
 async function pathsBelow({ workspace }: TestWorkspace): Promise<string[]> {
   const paths: string[] = [];
-  const budget = { entries: 1000, until: performance.now() + 10_000 };
+  const budget = budgetOf(1000, 10_000);
   for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) paths.push(path);
   return paths;
 }

@@ -3,6 +3,7 @@
 import { mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { budgetOf } from '../../src/files/budget.ts';
 import { filesBelow } from '../../src/files/walk.ts';
 import { replaceFile } from '../../src/files/write.ts';
 import { makeWorkspace, tree } from './workspaces.ts';
@@ -15,7 +16,7 @@ test('temporary files are not searched; the next write removes those of hours ag
   at.put(name('d'), 'x');
   mkdirSync(join(at.root, name('e')));
   utimesSync(join(at.root, name('e')), 1000, 1000);
-  const budget = { entries: 100, until: Number.POSITIVE_INFINITY };
+  const budget = budgetOf(100, Number.POSITIVE_INFINITY);
   const found: string[] = [];
   for await (const path of filesBelow(at.workspace, [at.root], budget)) found.push(at.workspace.name(path));
   expect(found).toEqual([`${name('c')}.txt`, '.live-lisp-notes.tmp']);

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Queue } from '../../src/image/session/queue.ts';
-import { watch } from '../../src/image/wire/ending-steps.ts';
+import { watch, watchFairly } from '../../src/image/wire/ending-steps.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 
 /** The steps at which a call is ended, and the limit of the calls here. */
@@ -108,6 +108,26 @@ describe('watch', () => {
       [LIMIT_MS + ask + kill + 500, 'kill'],
     ]);
     expect(starving.steps.at(-1)).toEqual([LIMIT_MS + ask + kill + collecting, 'kill']);
+  });
+
+  test.each([
+    ['by what the image was denied the CPU', 500, LIMIT_MS + 500],
+    ['by no more than twice the limit', Number.POSITIVE_INFINITY, 3 * LIMIT_MS],
+  ])('puts a limit that nobody has chosen off %s', async (_, upTo, at) => {
+    const began = Date.now();
+    const call = { ...job(), deniedMs: () => Math.min(Date.now() - began - LIMIT_MS / 2, upTo) };
+    watchFairly(call, LIMIT_MS);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(call.steps[0]).toEqual([at, 'interrupt timeout']);
+  });
+
+  test('takes no step against a call that has ended within a limit that nobody has chosen', async () => {
+    const call = job();
+    const ended = watchFairly(call, LIMIT_MS);
+    await vi.advanceTimersByTimeAsync(LIMIT_MS - 1);
+    ended();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(call.steps).toEqual([]);
   });
 
   test('takes no step more once the call has ended', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import type { AgentOperations } from '../wire/agent-operations.ts';
-import { watch } from '../wire/ending-steps.ts';
+import { watchFairly } from '../wire/ending-steps.ts';
 import { type Ending, endingAfter } from '../wire/endings.ts';
 import type { ReplayRemark } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
@@ -249,7 +249,7 @@ export class Rebuild {
     let began = performance.now();
     const { id, answer } = peer.request(name, args);
     const begin = (ms: number) =>
-      watch(peer.job(id), Math.max(1, Math.min(ms, this.#left())), undefined, this.#times);
+      watchFairly(peer.job(id), Math.max(1, Math.min(ms, this.#left())), this.#times);
     let unwatch = begin(limitMs);
     this.#mark = {
       job: id,

@@ -17,6 +17,9 @@ export interface Endable {
   kill(): void;
 }
 
+/** How many times its limit a call takes at most whose image is denied the CPU. */
+const MOST_TIMES = 3;
+
 /** How many looks in a row must see an image stand still. */
 const LOOKS = 5;
 
@@ -37,6 +40,24 @@ export function watch(
     steps.stop();
     signal?.removeEventListener('abort', cancel);
   };
+}
+
+/** Watches a call that began now, as `watch` does, whose limit nobody has chosen. What the image was denied the CPU in the
+ *  second half of LIMIT_MS, and since then, puts it off, in all by twice LIMIT_MS at most. Returns the function to call when
+ *  the call has ended. */
+export function watchFairly(job: Endable, limitMs: number, times: Times = TIMES): () => void {
+  const steps = new Steps(job, times);
+  const go = (ms: number, waited: number, before: number) => {
+    steps.later(ms, () => {
+      const denied = Math.min(job.deniedMs() - before, (MOST_TIMES - 1) * limitMs);
+      const left = limitMs + denied - waited - ms;
+      if (left < 1) steps.climb('timeout');
+      else go(left, waited + ms, before);
+    });
+  };
+  // To look at the image costs more than a short call.
+  steps.later(limitMs / 2, () => go(limitMs / 2, limitMs / 2, job.deniedMs()));
+  return () => steps.stop();
 }
 
 /** The steps by which one job is ended. Their clock stands while the image could not react: a collection stops all of it,

@@ -3,8 +3,9 @@
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { CallError } from '../../errors.ts';
+import { type Budget, budgetOf } from '../../files/budget.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
-import { type Budget, filesBelow } from '../../files/walk.ts';
+import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { boundLines } from '../../kernel/reply.ts';
@@ -57,7 +58,7 @@ const SEARCH_MS = 10_000;
 
 /** Returns what looking into all files may use up. */
 export function searchBudget(): Budget {
-  return { entries: SEARCH_ENTRIES, until: performance.now() + SEARCH_MS };
+  return budgetOf(SEARCH_ENTRIES, SEARCH_MS);
 }
 
 /** Files that are listed when a name means several. */
@@ -101,7 +102,7 @@ export class WorkspaceBuffers implements BufferSource {
   }
 
   async #files(): Promise<{ paths: string[]; budget: Budget }> {
-    const budget: Budget = { entries: FIND_ENTRIES, until: performance.now() + FIND_MS };
+    const budget = budgetOf(FIND_ENTRIES, FIND_MS);
     const paths: string[] = [];
     for await (const path of filesBelow(this.#workspace, this.#workspace.rootFolders(), budget))
       paths.push(path);

@@ -2,12 +2,10 @@
 
 import { Worker } from 'node:worker_threads';
 import { CallError, messageOf } from '../../errors.ts';
+import { patience } from '../../files/budget.ts';
 
 /** Milliseconds of the CPU that matching in one text may take. */
 const MATCH_MS = 3000;
-
-/** How many times as long it may take where other processes have the CPU. */
-const AT_MOST = 3;
 
 /** JavaScript's regular expressions can take forever, so they run in a thread that can be ended. It is a text because
  *  the program is bundled into one file, which a thread cannot run a part of. */
@@ -52,14 +50,8 @@ export function searchPattern(pattern: string, regex: boolean, caseSensitive: bo
   }
 }
 
-/** Returns for how many milliseconds this process has run. */
-function runMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}
-
-/** Searches texts for one pattern, in a thread that stop ends. In one text it may take MATCH_MS milliseconds of the CPU:
- *  on a busy machine a search that is denied it has done nothing wrong. */
+/** Searches texts for one pattern, in a thread that stop ends. In one text it may take MATCH_MS milliseconds, as `patience`
+ *  counts them. */
 export class Searcher {
   readonly #pattern: RegExp;
   #thread: Worker | undefined;
@@ -99,12 +91,10 @@ export class Searcher {
       const onEnd = () => fail(tooSlow(this.#matchMs));
       const onAnswer = (matches: Matches) => finish(() => resolve(matches));
       const onError = (error: unknown) => fail(failed(error));
-      const limitMs = runMs() + this.#matchMs;
-      const latest = performance.now() + AT_MOST * this.#matchMs;
+      const leftMs = patience(this.#matchMs);
       const onTime = () => {
-        const leftMs = Math.min(limitMs - runMs(), latest - performance.now());
-        if (leftMs <= 0) onEnd();
-        else timer = setTimeout(onTime, Math.max(leftMs, 10));
+        if (leftMs() <= 0) onEnd();
+        else timer = setTimeout(onTime, Math.max(leftMs(), 10));
       };
       let timer = setTimeout(onTime, this.#matchMs);
       this.#signal?.addEventListener('abort', onEnd);

@@ -1,7 +1,7 @@
 // Decides what of a directory one answer shows: its files as far as there is room, or a list of them when that is little.
 
 import { messageOf } from '../../errors.ts';
-import type { Budget } from '../../files/walk.ts';
+import type { Budget } from '../../files/budget.ts';
 import { boundLines, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
@@ -33,7 +33,7 @@ export async function folderResult(
     const shown = await show(file).catch((error: unknown) => notShown(file.name, error));
     length += shown.text.length;
     read.push(length <= KEPT || whole ? shown : headOf(shown));
-    budget.exceeded ||= performance.now() > budget.until || (whole && length > KEPT_FOR_CODE);
+    budget.exceeded ||= budget.leftMs() < 0 || (whole && length > KEPT_FOR_CODE);
     if (budget.exceeded) break;
   }
   const stopped = budget.exceeded === true;

@@ -1,7 +1,7 @@
 // Decides the tool that finds text in files.
 
 import { CallError } from '../../errors.ts';
-import type { Budget } from '../../files/walk.ts';
+import type { Budget } from '../../files/budget.ts';
 import { boundLine, joinSections } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
@@ -168,7 +168,7 @@ async function searchAll(
       if (Array.isArray(buffers) || searcher.ended) throw error;
       found.tooHard.push(buffer.name);
     });
-    budget.exceeded ||= performance.now() > budget.until;
+    budget.exceeded ||= budget.leftMs() < 0;
     if (budget.exceeded) break;
   }
   return found;

@@ -1,7 +1,8 @@
 // Decides which forms in the files of the workspace define a name that the image does not place: tests, systems, what is
 // not loaded.
 
-import { type Budget, filesBelow } from '../../files/walk.ts';
+import { budgetOf } from '../../files/budget.ts';
+import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import type { DefinitionText } from '../definition-text.ts';
 import { isLispFile } from '../parentheses.ts';
@@ -30,7 +31,6 @@ export async function workspaceDefinitions(
 
 /** Yields the real paths of the Lisp files of WORKSPACE, as far as there is time to look for them. */
 export async function* lispFiles(workspace: Workspace): AsyncGenerator<string> {
-  const budget: Budget = { entries: ENTRIES, until: performance.now() + MS };
-  for await (const path of filesBelow(workspace, workspace.rootFolders(), budget))
+  for await (const path of filesBelow(workspace, workspace.rootFolders(), budgetOf(ENTRIES, MS)))
     if (isLispFile(path)) yield path;
 }

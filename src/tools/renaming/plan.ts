@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { CallError } from '../../errors.ts';
+import { budgetOf } from '../../files/budget.ts';
 import { binaryKind, decode, encode, type FileText } from '../../files/text.ts';
-import { type Budget, filesBelow } from '../../files/walk.ts';
+import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile } from '../../files/write.ts';
 import type { RenameFacts } from '../../image/wire/renaming.ts';
@@ -145,7 +146,7 @@ class Planning {
   /** Returns the real paths of the files of loaded code, and of those of the workspace that can have the name. */
   async #files(): Promise<string[]> {
     const { workspace } = this.#ground;
-    const budget: Budget = { entries: ENTRIES, until: performance.now() + MS };
+    const budget = budgetOf(ENTRIES, MS);
     const found = new Set((this.#facts.files ?? []).map(realName));
     let left = OTHER_FILES;
     for await (const path of filesBelow(workspace, workspace.rootFolders(), budget)) {
