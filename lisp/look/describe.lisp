@@ -88,34 +88,39 @@ of its own, which can fail or never end, only the class is told."
                         '(:function :generic-function :macro :special-operator))
         append (source-data name type)))
 
+(defun methods-members (function offset limit)
+  "Return the members of an answer that tell the methods of FUNCTION, LIMIT of them from OFFSET on; none of an ordinary
+one."
+  (let ((methods (and (typep function 'generic-function) (sb-mop:generic-function-methods function))))
+    (list "methodCount" (and methods (length methods))
+          "methods" (mapcar #'method-data (page methods offset limit)))))
+
 (defun callable-data (symbol offset limit)
   "Return what SYMBOL is as a function, macro or special operator, or NIL; of a generic function with LIMIT methods from
 OFFSET on."
   (when (fboundp symbol)
     (let ((type (and (not (macro-function symbol)) (not (special-operator-p symbol))
                      (introspect "FUNCTION-TYPE" symbol)))
-          (nature (callable-nature symbol))
-          (methods (and (equal (callable-nature symbol) "GENERIC-FUNCTION")
-                        (sb-mop:generic-function-methods (fdefinition symbol)))))
+          (nature (callable-nature symbol)))
       (make-json-object
        (append (list "nature" (if (special-operator-p symbol) "SPECIAL OPERATOR" nature))
                (arglist-members symbol)
                (list "type" (type-text 500 type)
-                     "documentation" (doc-text symbol 'function)
-                     "methodCount" (and methods (length methods))
-                     "methods" (mapcar #'method-data (page methods offset limit))
-                     "compilerMacro" (and (compiler-macro-function symbol) t)
+                     "documentation" (doc-text symbol 'function))
+               (methods-members (and (equal nature "GENERIC-FUNCTION") (fdefinition symbol)) offset limit)
+               (list "compilerMacro" (and (compiler-macro-function symbol) t)
                      "inline" (let ((inline (known :function :inlinep symbol)))
                                 (and (member inline '(inline notinline)) (symbol-name inline)))
                      "sources" (function-sources symbol)))))))
 
-(defun setf-data (symbol)
-  "Return what (SETF SYMBOL) is, or NIL."
+(defun setf-data (symbol offset limit)
+  "Return what (SETF SYMBOL) is, or NIL; of a generic function with LIMIT methods from OFFSET on."
   (let ((name (list 'setf symbol)))
     (cond ((fboundp name)
            (make-json-object
             (append (list "nature" "SETF FUNCTION")
                     (arglist-members name)
+                    (methods-members (fdefinition name) offset limit)
                     (list "documentation" (doc-text name 'function)
                           "sources" (function-sources name)))))
           ((known :setf :expander symbol)
@@ -236,7 +241,7 @@ declaimed before there is a function."
                  "in" (package-name in)
                  "natures" (natures symbol)
                  "features" (feature-names)
-                 "things" (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol)
+                 "things" (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
                                                     (class-data symbol) (variable-data symbol)))
                                   (further-data symbol)
                                   (remove nil (list (named-package-data symbol))))

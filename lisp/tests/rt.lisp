@@ -6,28 +6,32 @@
   "Return the values that the test ENTRY of PACKAGE should have."
   (if (listp entry) (cdddr entry) (home-call package "VALS" entry)))
 
-(defun rt-note-error (package condition)
-  "Note CONDITION, an error in a test of PACKAGE, and leave that, unless errors are held. One in the report of PACKAGE, in
-which values are printed, is passed over."
-  (let ((reporting (getf (result-notes *result*) :compared)))
-    (unless (or *hold* reporting)
-      (note-failure package "error" :condition condition))
-    (when (or reporting (not *hold*))
+(defun rt-expected-p (package entry)
+  "True when the test ENTRY of PACKAGE is expected to fail."
+  (member (home-call package "NAME" entry) (home-value package "*EXPECTED-FAILURES*") :test #'equal))
+
+(defun rt-note-error (package entry condition)
+  "Note CONDITION, an error in the test ENTRY of PACKAGE, and leave that, unless errors are held. One in the report of
+PACKAGE, in which values are printed, is passed over."
+  (let* ((reporting (getf (result-notes *result*) :compared))
+         (expected (rt-expected-p package entry))
+         (held (and *hold* (not expected))))
+    (unless (or held reporting)
+      (setf (getf (result-notes *result*) :signalled) t)
+      (note-failure package (if expected "expected" "error") :condition condition))
+    (when (or reporting (not held))
       (throw (home-symbol package "*IN-TEST*") nil))))
 
 (defun rt-note-entry (package entry)
-  "Note what came of the test ENTRY of PACKAGE, which has ended and signalled nothing."
+  "Note what came of the test ENTRY of PACKAGE, which has ended."
   (note-checks 1)
-  (let ((kind (if (member (home-call package "NAME" entry) (home-value package "*EXPECTED-FAILURES*") :test #'equal)
-                  "expected"
-                  "failure"))
-        (got (getf (result-notes *result*) :values)))
-    (when (and (home-call package "PEND" entry) (zerop (result-errors *result*)))
+  (let ((got (getf (result-notes *result*) :values)))
+    (when (and (home-call package "PEND" entry) (not (getf (result-notes *result*) :signalled)))
       (multiple-value-bind (got wanted path)
           (if got
               (two-texts (first got) (rt-values package entry) t)
               (values nil (values-text (rt-values package entry))))
-        (note-failure package kind
+        (note-failure package (if (rt-expected-p package entry) "expected" "failure")
                       :form (home-call package "FORM" entry)
                       :expected wanted
                       :got (and got (at-path got path))
@@ -41,7 +45,7 @@ which values are printed, is passed over."
                     (with-home-values (package ("*CATCH-ERRORS*" nil) ("*PRINT-CIRCLE-ON-FAILURE*" t))
                       (multiple-value-prog1
                           (handler-bind ((style-warning #'muffle-warning)
-                                         (error (lambda (condition) (rt-note-error package condition))))
+                                         (error (lambda (condition) (rt-note-error package entry condition))))
                             (funcall original entry (make-broadcast-stream)))
                         (rt-note-entry package entry)))))))
 

@@ -95,6 +95,8 @@ function dispatchToken(source: string, start: number, suppressed: boolean): Toke
     return { kind: 'atom', start, end: scanSymbol(source, at + 1).end, name: '' };
   // An illegal sub-character is left to be read: it may be what closes the list.
   if (char === '' || /[\s<)]/.test(char)) return { kind: 'atom', start, end: at, name: '' };
+  // Whoever defines it has it begin a string, as libraries do.
+  if (char === '"') return { ...token, end: at };
   if (suppressed && char === '#') return { ...token, kind: 'atom' };
   return suppressed && !/[(.'+\-acps]/.test(char) ? { ...token, kind: 'blank' } : token;
 }

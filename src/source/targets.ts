@@ -36,13 +36,17 @@ const DEPTH = 3;
 
 /** Returns the forms of FORMS that define WANTED. */
 export function targetsNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
-  const all = forms.starts().flatMap((top) => {
+  return preferred(allNamed(forms, wanted), wanted);
+}
+
+/** Returns all forms of FORMS that name WANTED, its methods too. */
+export function allNamed(forms: TopLevelForms, wanted: Wanted): Target[] {
+  return forms.starts().flatMap((top) => {
     const home = forms.packageAt(top);
     const form = forms.at(top)?.form;
     const place = { text: forms.source.text, top, ...(home !== undefined && { home }) };
     return form ? within({ ...form, lead: forms.lead(top) }, wanted, place, 0) : [];
   });
-  return preferred(all, wanted);
 }
 
 /** Returns those of ALL that WANTED means first of all: definitions rather than other forms, and a generic function

@@ -1,9 +1,11 @@
 // Decides how looking something up in the image is asked for, and how it reads that it is not there.
 
 import { CallError, ImageError } from '../errors.ts';
+import type { Image } from '../image/image.ts';
 import type { LookupFailure } from '../image/wire/data.ts';
 import type { Ending } from '../image/wire/endings.ts';
-import type { Result } from '../kernel/tool.ts';
+import type { CallContext, Result } from '../kernel/tool.ts';
+import { callOptions } from './calling.ts';
 import { endingText } from './endings.ts';
 import { didYouMean, isNot } from './natures.ts';
 
@@ -73,4 +75,11 @@ export function lookedUp<Value extends object>(
 ): Result {
   const found = foundValue(reply);
   return isLookupFailure(found) ? lookupResult(found) : answer(found as Exclude<Value, LookupFailure>);
+}
+
+/** Returns the features of IMAGE, by which #+ and #- leave out forms of files. */
+export async function featuresOf(image: Image, context: CallContext): Promise<ReadonlySet<string>> {
+  const args = { name: 'cl:t', offset: 0, limit: 1 };
+  const told = foundValue(await image.call('describe', args, callOptions(context)));
+  return new Set(isLookupFailure(told) ? [] : told.features);
 }

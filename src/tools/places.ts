@@ -3,11 +3,11 @@
 import { relative } from 'node:path';
 import type { Place } from '../image/wire/data.ts';
 import type { Definition } from '../source/again.ts';
-import { type Defined, definedAt, definitionsIn, definitionsNamed } from '../source/definitions.ts';
+import { type Defined, definedAt, definitionsIn } from '../source/definitions.ts';
 import { definedLambdaList } from '../source/lambda-list.ts';
 import type { Names } from '../source/names.ts';
 import { TopLevelForms } from '../source/position.ts';
-import { targetsNamed, type Wanted } from '../source/targets.ts';
+import { allNamed, type Target, targetsNamed, type Wanted } from '../source/targets.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
 import type { TopLevelForm } from '../source/top-level.ts';
 import type { Used } from '../source/uses.ts';
@@ -34,6 +34,10 @@ export interface Site {
   /** Where it is in the text of a file that is as it was loaded, when that is certain. */
   index?: number;
 }
+
+/** A text that defines a name, and what tells it from others. */
+export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
+  Pick<Target, 'operator' | 'method' | 'head'> & { home: string };
 
 /** The text of a file and its top-level forms. */
 export interface Forms {
@@ -190,16 +194,21 @@ export class Places {
         };
   }
 
-  /** Returns the texts in FILE that define SYMBOL, a name as texts have it, under FEATURES. */
-  definitionsOf(file: string, symbol: string, features: Features): DefinitionText[] {
+  /** Returns the texts in FILE that define SYMBOL, a name as texts have it, under FEATURES, its methods too. A form in another
+   *  counts only when its operator says that it defines. */
+  definitionsOf(file: string, symbol: string, features: Features): NamedText[] {
     const source = this.#sources.read(file);
     if (source === undefined) return [];
-    return definitionsNamed(source.forms(features), symbol).map((found) => ({
-      file: this.fileName(file),
-      ...linesOf(source, found),
-      changed: false,
-      old: false,
-    }));
+    return allNamed(source.forms(features), { name: symbol })
+      .filter(({ start, top, operator }) => start === top || operator.startsWith('DEF'))
+      .map((found) => ({
+        ...linesOf(source, found),
+        file: this.fileName(file),
+        operator: found.operator,
+        method: found.method,
+        head: found.head,
+        home: found.home ?? 'COMMON-LISP-USER',
+      }));
   }
 
   /** Tells whether a form of FILE, or one within it, defines what is WANTED, under FEATURES. */

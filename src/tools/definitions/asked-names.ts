@@ -26,6 +26,11 @@ export function askedNames(text: string): Asked[] {
   );
 }
 
+/** Returns the package that ASKED names before its symbol, or undefined. */
+export function prefixOf({ name }: Asked): string | undefined {
+  return /^(?:\((?:cl:)?setf\s+)?([^\s:()"|]+)::?[^:]/i.exec(name)?.[1];
+}
+
 function askedAt(forms: TopLevelForms, start: number): Asked {
   const text = forms.textAt(start).trim();
   const form = forms.at(start)?.form;

@@ -22,15 +22,20 @@ export interface ReadRow {
 }
 
 /** What is wanted of the definitions of one name. */
-interface Wanted {
+export interface WantedText {
   readonly kind?: string;
   readonly methods?: boolean;
   readonly around?: number;
 }
 
+/** Methods of a generic function that are listed below its text. */
+const LISTED = 200;
+
 /** Returns how ROW reads: a line about it, then its text. */
 export function readText({ name, at, note, text, methods = [] }: ReadRow): string {
-  const lines = methods.map((method) => `  ${method.name}  ${method.at}`);
+  const shown = methods.slice(0, LISTED).map((method) => `  ${method.name}  ${method.at}`);
+  const more = methods.length - shown.length;
+  const lines = [...shown, ...(more > 0 ? [`  ... ${more} more`] : [])];
   return joinSections([
     `${at}  ${name}${note ? ` (${note})` : ''}`,
     text,
@@ -43,7 +48,7 @@ export function definitionsOf(
   { symbol, features = [], things = [] }: DescribeData,
   places: Places,
   asked: Asked,
-  wanted: Wanted,
+  wanted: WantedText,
 ): ReadRow[] {
   const known = new Set(features);
   return things
@@ -66,6 +71,11 @@ function isOfKind(nature: string, kind: string | undefined): boolean {
   );
 }
 
+/** Returns whether the texts of methods are WANTED too. */
+export function wantsMethods({ methods, kind }: WantedText): boolean {
+  return methods === true || kind?.toUpperCase() === 'METHOD';
+}
+
 function definedName(symbol: string, nature: string): string {
   return nature === 'SETF FUNCTION' ? setfName(symbol) : symbol;
 }
@@ -74,7 +84,7 @@ interface Reading {
   places: Places;
   known: ReadonlySet<string>;
   asked: Asked;
-  wanted: Wanted;
+  wanted: WantedText;
 }
 
 function thingRows({ nature, sources = [], methods = [] }: Thing, name: string, reading: Reading): ReadRow[] {
@@ -85,10 +95,9 @@ function thingRows({ nature, sources = [], methods = [] }: Thing, name: string, 
   const methodRow = (method: Place) =>
     rowOf(method, `${name} ${method.description}`, 'METHOD', { name, method: method.description }, reading);
   if (asked.methods !== undefined) return fitting.map(methodRow);
-  const all = wanted.methods || wanted.kind?.toUpperCase() === 'METHOD';
   const rows = sources.map((source) => rowOf(source, name, nature, { name }, reading));
   // Those of a class's accessors have no form of their own.
-  if (all || rows.length === 0) return [...rows, ...methods.map(methodRow)];
+  if (wantsMethods(wanted) || rows.length === 0) return [...rows, ...methods.map(methodRow)];
   const told = methods.map((method) => ({
     name: method.description ?? '',
     at: places.locate(method, known, { name, method: method.description }),

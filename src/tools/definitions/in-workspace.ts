@@ -1,36 +1,68 @@
 // Decides which forms in the files of the workspace define a name that the image does not place: tests, systems, what is
 // not loaded.
 
-import { budgetOf } from '../../files/budget.ts';
+import { type Budget, budgetOf } from '../../files/budget.ts';
 import { filesBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
-import type { DefinitionText } from '../definition-text.ts';
 import { isLispFile } from '../parentheses.ts';
-import type { Places } from '../places.ts';
+import type { NamedText, Places } from '../places.ts';
+import { type Asked, prefixOf } from './asked-names.ts';
+import { linesText, type ReadRow, type WantedText, wantsMethods } from './described.ts';
 
 /** Entries of directories, and milliseconds, that looking may take. */
 const ENTRIES = 20_000;
 const MS = 3000;
-/** Definitions that are told. */
-const TOLD = 10;
 
-/** Returns the definitions of SYMBOL, a name as texts have it, in the Lisp files of WORKSPACE, under FEATURES. */
-export async function workspaceDefinitions(
-  workspace: Workspace,
-  places: Places,
-  symbol: string,
-  features: ReadonlySet<string>,
-): Promise<DefinitionText[]> {
-  const found: DefinitionText[] = [];
-  for await (const path of lispFiles(workspace)) {
-    found.push(...places.definitionsOf(path, symbol, features));
-    if (found.length >= TOLD) return found.slice(0, TOLD);
-  }
-  return found;
+/** Which files are looked at, and what is said of what stands there. */
+interface Looking {
+  workspace: Workspace;
+  places: Places;
+  features: ReadonlySet<string>;
+  /** The package of names without one, when it was given. */
+  home: string | undefined;
 }
 
-/** Yields the real paths of the Lisp files of WORKSPACE, as far as there is time to look for them. */
-export async function* lispFiles(workspace: Workspace): AsyncGenerator<string> {
-  for await (const path of filesBelow(workspace, workspace.rootFolders(), budgetOf(ENTRIES, MS)))
+/** Returns the definitions of what is ASKED for in the Lisp files of the workspace, as WANTED, each with NOTE, and whether all
+ *  files were looked at. Methods of a generic function are listed, or read when they are wanted or stand alone. */
+export async function workspaceDefinitions(
+  { workspace, places, features, home }: Looking,
+  asked: Asked,
+  wanted: WantedText,
+  note: string,
+): Promise<{ rows: ReadRow[]; whole: boolean }> {
+  const budget = lookingBudget();
+  const all: NamedText[] = [];
+  for await (const path of lispFiles(workspace, budget))
+    all.push(...places.definitionsOf(path, asked.symbol, features));
+  const prefix = (prefixOf(asked) ?? home)?.toUpperCase();
+  const same = all.filter((each) => each.home.toUpperCase() === prefix);
+  const named = same.length > 0 ? same : all;
+  const isMethod = ({ operator }: NamedText) => operator === 'DEFMETHOD';
+  const found = named.filter(
+    (each) => asked.methods === undefined || (isMethod(each) && asked.methods.includes(each.method)),
+  );
+  const others = found.filter((each) => !isMethod(each));
+  const told = wantsMethods(wanted) || others.length === 0 ? found : others;
+  const methods = found.flatMap((each) =>
+    told.includes(each) ? [] : { name: each.head, at: `${each.file}:${each.line}` },
+  );
+  const rows = told.map(({ file, line, lastLine, text }, index) => ({
+    name: asked.name,
+    at: linesText(file, line, lastLine),
+    note,
+    text,
+    ...(index === 0 && methods.length > 0 && { methods }),
+  }));
+  return { rows, whole: !budget.exceeded };
+}
+
+/** Returns how much of the workspace is looked at for one name. */
+export function lookingBudget(): Budget {
+  return budgetOf(ENTRIES, MS);
+}
+
+/** Yields the real paths of the Lisp files of WORKSPACE, as far as BUDGET lets look for them. */
+export async function* lispFiles(workspace: Workspace, budget: Budget): AsyncGenerator<string> {
+  for await (const path of filesBelow(workspace, workspace.rootFolders(), budget))
     if (isLispFile(path)) yield path;
 }

@@ -12,10 +12,10 @@ import { visibleName } from '../../visible.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
-import type { Asked } from './asked-names.ts';
+import { type Asked, prefixOf } from './asked-names.ts';
 import type { EditedFile, EditedFiles } from './edited-files.ts';
 import type { Edit as AnyEdit } from './edits.ts';
-import { lispFiles } from './in-workspace.ts';
+import { lispFiles, lookingBudget } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
 /** An edit of a definition. */
@@ -29,8 +29,8 @@ export interface Located {
 
 /** Definitions that are listed when a name means several. */
 const LISTED = 12;
-/** Methods of a generic function whose files are looked at. */
-const METHODS = 200;
+/** Methods of a generic function whose files are looked at: more than any has. */
+const METHODS = 10_000;
 
 export class Locator {
   readonly #origins: Origins;
@@ -103,14 +103,14 @@ export class Locator {
     const naming: string[] = files.filter((file) =>
       places.defines(file, { name: asked.symbol }, this.#features),
     );
-    for await (const path of lispFiles(workspace))
+    for await (const path of lispFiles(workspace, lookingBudget()))
       if (found.length < LISTED && places.defines(path, wanted, this.#features)) found.push(path);
     return { paths: found.length > 0 || outside !== undefined ? found : naming, outside };
   }
 
   /** Returns those of FOUND that are of the symbol which EDIT names: KNOWN, when it says of which package. */
   async #ofSymbol(found: Located[], { asked }: Edit, known: DescribeData | undefined): Promise<Located[]> {
-    const prefix = /^(?:\((?:cl:)?setf\s+)?([^\s:()"|]+)::?[^:]/i.exec(asked.name)?.[1] ?? this.#home;
+    const prefix = prefixOf(asked) ?? this.#home;
     const defined = known !== undefined && (known.things ?? []).length > 0;
     if (prefix === undefined && !defined) return found;
     const same: Located[] = [];

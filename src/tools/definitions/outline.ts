@@ -5,8 +5,7 @@ import { beyondNote, boundLine, fittingRows, hasMore, listText, pageNote } from 
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import type { Defined } from '../../source/definitions.ts';
 import { visibleName } from '../../visible.ts';
-import { callOptions } from '../calling.ts';
-import { foundValue, isLookupFailure } from '../lookup.ts';
+import { featuresOf } from '../lookup.ts';
 import { type PageArguments, pageOf } from '../paging.ts';
 import type { Origins } from './origins.ts';
 
@@ -22,11 +21,7 @@ export async function outline(
 ): Promise<Result> {
   const { real, missing } = await workspace.locate(path, 'read');
   if (missing.length > 0) throw workspace.noFile(path);
-  // Which forms #+ and #- leave out is the image's to say.
-  const told = foundValue(
-    await image.call('describe', { name: 'cl:t', offset: 0, limit: 1 }, callOptions(context)),
-  );
-  const found = places.outline(real, new Set(isLookupFailure(told) ? [] : told.features));
+  const found = places.outline(real, await featuresOf(image, context));
   if (found === undefined)
     throw new CallError(`${visibleName(path)} cannot be read. Name a Lisp source file.`);
   const { offset, limit } = pageOf(args, context);

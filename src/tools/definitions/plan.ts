@@ -7,8 +7,8 @@ import { TopLevelForms } from '../../source/position.ts';
 import { changedForms, lineAt, spliced } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { visibleName } from '../../visible.ts';
-import { callOptions } from '../calling.ts';
-import { foundValue, isLookupFailure } from '../lookup.ts';
+
+import { featuresOf } from '../lookup.ts';
 import { partInFile, splicesAtEnd, splicesOf } from './edit-splices.ts';
 import { type EditedFile, EditedFiles, type PlannedFile } from './edited-files.ts';
 import type { Edit } from './edits.ts';
@@ -30,9 +30,7 @@ export async function planned(
   home: string | undefined,
   context: CallContext,
 ): Promise<Plan> {
-  const lookup = { name: 'cl:t', offset: 0, limit: 1 };
-  const told = foundValue(await origins.image.call('describe', lookup, callOptions(context)));
-  const features = new Set(isLookupFailure(told) ? [] : told.features);
+  const features = await featuresOf(origins.image, context);
   const files = new EditedFiles(origins.workspace, features, context);
   const locator = new Locator(origins, files, features, home, context);
   for (const edit of edits) {

@@ -10,11 +10,11 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
-import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
+import { featuresOf, foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { LIMIT, OFFSET } from '../paging.ts';
 import { NAMES } from '../several.ts';
 import { type Asked, askedNames } from './asked-names.ts';
-import { definitionsOf, linesText, type ReadRow, readText, withoutRepeats } from './described.ts';
+import { definitionsOf, readText, withoutRepeats } from './described.ts';
 import { evaluatedForm } from './evaluated.ts';
 import { workspaceDefinitions } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
@@ -94,8 +94,12 @@ export function readDefinition(origins: Origins) {
   });
 }
 
-/** Methods of a generic function that are told, and characters of all texts of one name. */
-const METHODS = 200;
+/** Methods of a generic function that are looked at: more than any has. */
+const METHODS = 10_000;
+
+/** Said when definitions in files can be missing from an answer. */
+const PARTLY =
+  'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
 
 async function readOne(
   { image, places, workspace, history }: Origins,
@@ -106,37 +110,37 @@ async function readOne(
   const lookup = { name: asked.name.replace(/^"|"$/g, ''), ...packageOf(args), offset: 0, limit: METHODS };
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   const absent = isLookupFailure(described);
-  const features = new Set(absent ? [] : described.features);
   const rows = absent ? [] : definitionsOf(described, places, asked, args);
-  const evaluated = rows.every(({ text }) => text === undefined)
-    ? evaluatedForm(history, asked.symbol)
-    : undefined;
+  const untold = () => rows.every(({ text }) => text === undefined);
+  const evaluated = untold() ? evaluatedForm(history, asked.symbol) : undefined;
   if (evaluated !== undefined && !absent && (described.things ?? []).length > 0) {
     rows.unshift({ name: described.symbol, at: `evaluated ${evaluated.time}`, text: evaluated.text });
   }
-  if (rows.every(({ text }) => text === undefined) && args.kind === undefined) {
-    const others = await workspaceDefinitions(workspace, places, asked.symbol, features);
-    const note =
-      absent || rows.length === 0 ? 'found by its name in the file' : 'not known to be what the image has';
-    rows.push(
-      ...others.map(({ file, line, lastLine, text }) => ({
-        name: asked.name,
-        at: linesText(file, line, lastLine),
+  const inFiles = untold() && (absent || args.kind === undefined);
+  const note = rows.length === 0 ? 'found by its name in the file' : 'not known to be what the image has';
+  const found = inFiles
+    ? await workspaceDefinitions(
+        { workspace, places, features: await featuresOf(image, context), home: args.package },
+        asked,
+        args,
         note,
-        text,
-      })),
-    );
+      )
+    : { rows: [], whole: true };
+  const all = [...rows, ...found.rows];
+  const remark = !found.whole && PARTLY;
+  if (all.length > 0) {
+    const text = joinSections([...withoutRepeats(all).map(readText), remark]);
+    return { data: { name: asked.name, definitions: all }, text };
   }
-  if (rows.length > 0) return { data: { name: asked.name, definitions: rows }, text: rowsText(rows) };
-  if (absent) return lookupResult(described);
-  const kind = args.kind === undefined ? '' : ` of the kind ${args.kind}`;
-  return {
-    data: { name: asked.name, definitions: [] },
-    text: `${described.symbol} has no definition${kind}: neither the image nor a Lisp file of the workspace has one.`,
-    absent: true,
-  };
+  const none = absent
+    ? lookupResult(described)
+    : { data: { name: asked.name, definitions: [] }, text: noneText(described.symbol, args.kind), absent };
+  return { ...none, absent: true, text: joinSections([none.text, remark]) };
 }
 
-function rowsText(rows: readonly ReadRow[]): string {
-  return joinSections(withoutRepeats(rows).map(readText));
+/** Returns the sentence that SYMBOL has no definition. Files are read by names, which tell no KIND. */
+function noneText(symbol: string, kind: string | undefined): string {
+  return kind === undefined
+    ? `${symbol} has no definition: neither the image nor a Lisp file of the workspace has one.`
+    : `${symbol} has no definition of the kind ${kind} in the image; files are looked into without kind.`;
 }

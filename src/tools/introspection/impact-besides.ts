@@ -6,7 +6,7 @@ import { mentionsIn } from '../../source/calls.ts';
 import { callOptions } from '../calling.ts';
 import { askedNames } from '../definitions/asked-names.ts';
 import { definitionsOf, withoutRepeats } from '../definitions/described.ts';
-import { lispFiles } from '../definitions/in-workspace.ts';
+import { lispFiles, lookingBudget } from '../definitions/in-workspace.ts';
 import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
 import { calleeOf } from './call-checks.ts';
@@ -48,7 +48,7 @@ export async function unloadedFiles(
   const loaded = new Set(files);
   const features = new Set(facts.features);
   const texts = [];
-  for await (const file of lispFiles(workspace)) {
+  for await (const file of lispFiles(workspace, lookingBudget())) {
     const text = loaded.has(file) ? undefined : places.sourceText(file);
     if (text !== undefined) texts.push({ file, text });
   }

@@ -1,0 +1,95 @@
+// Methods that stand in files which nobody loaded: all of them are told, of libraries too.
+
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type FileSession, openWorkspace } from '../files/sessions.ts';
+
+const SOURCES = '/usr/share/common-lisp/source';
+const LIBRARIES = ['cl-ppcre', 'cl-containers', 'cxml'];
+const KINDS = `(in-package :kinds)
+(defgeneric size (thing))
+${Array.from({ length: 12 }, (_, n) => `(defmethod size ((thing kind-${n})) ${n})`).join('\n')}
+(eval-when (:load-toplevel :execute)
+  (defmethod size ((thing inner)) (size kind-1)))
+(defmethod (setf size) (new (thing kind-1)) new)
+#+sbcl (defmethod size ((thing native)) -1)
+#-sbcl (defmethod size ((thing foreign)) -2)
+`;
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace();
+  at.put('kinds.lisp', KINDS);
+  at.put('other.lisp', '(in-package :other)\n(defun size (thing) thing)\n');
+});
+afterAll(() => at.close());
+
+test('methods of a name are listed below its generic function, in other forms and for this Lisp too', async () => {
+  const listed = [
+    ...Array.from({ length: 12 }, (_, n) => [`((thing kind-${n}))`, n + 3] as const),
+    ['((thing inner))', 16] as const,
+    ['((thing native))', 18] as const,
+  ].map(([list, line]) => `  (defmethod size ${list})  kinds.lisp:${line}`);
+  expect(await at.answer('read_definition', { name: 'kinds::size' })).toBe(
+    `kinds.lisp:2  kinds::size (found by its name in the file)
+
+(defgeneric size (thing))
+
+Methods (14; methods: true reads them):
+${listed.join('\n')}`,
+  );
+});
+
+test.each([{ methods: true }, { kind: 'method' }])('the texts of all are read with %j', async (more) => {
+  const text = await at.answer('read_definition', { name: 'kinds::size', ...more });
+  expect(text.match(/^\(defmethod size /gm)).toHaveLength(14);
+  expect(text).toContain('kinds.lisp:16  kinds::size (found by its name in the file)');
+});
+
+test('one method is read by its specializers, and a setf function by its name', async () => {
+  expect(await at.answer('read_definition', { name: '(defmethod kinds::size (kind-11))' })).toBe(
+    'kinds.lisp:14  kinds::size (found by its name in the file)\n\n(defmethod size ((thing kind-11)) 11)',
+  );
+  expect(await at.answer('read_definition', { name: '(setf kinds::size)' })).toBe(
+    'kinds.lisp:17  (setf kinds::size) (found by its name in the file)\n\n(defmethod (setf size) (new (thing kind-1)) new)',
+  );
+});
+
+test('methods of a setf function that is loaded are told', async () => {
+  await at.answer('eval_form', {
+    form: '(defpackage :loaded (:use :cl))\n(in-package :loaded)\n(defgeneric (setf place) (new thing))\n(defmethod (setf place) (new (thing symbol)) new)',
+  });
+  expect(await at.answer('describe_symbol', { symbol: 'loaded::place' })).toContain(
+    'Methods (1):\n    (COMMON-LISP::T COMMON-LISP::SYMBOL)  no source',
+  );
+});
+
+/** Returns how many methods of each name stand in the Lisp files below FOLDER, as lines of them begin. */
+function methodLines(folder: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.lisp')) continue;
+    const text = readFileSync(join(folder, name), 'latin1')
+      .toLowerCase()
+      .replace(/#\|.*?\|#/gs, '');
+    for (const [, method = ''] of text.matchAll(/(?<!#[+-].*\n(?:;.*\n)*)^\(defmethod (?:[^\s():]+:+)?([^\s():]+)\s/gm))
+      counts.set(method, (counts.get(method) ?? 0) + 1);
+  }
+  return counts;
+}
+
+test.each(LIBRARIES)('all methods in the files of %s are found', async (library) => {
+  const workspace = await openWorkspace();
+  try {
+    cpSync(join(SOURCES, library), join(workspace.root, library), { recursive: true });
+    const counts = [...methodLines(join(workspace.root, library))].filter(([, count]) => count > 8);
+    expect(counts.length).toBeGreaterThan(0);
+    for (const [name, count] of counts) {
+      const text = await workspace.answer('read_definition', { name, package: 'nowhere', methods: true });
+      expect([name, text.match(/^\(defmethod /gm)?.length]).toEqual([name, count]);
+    }
+  } finally {
+    await workspace.close();
+  }
+});
