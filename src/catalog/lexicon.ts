@@ -45,7 +45,7 @@ export class Lexicon {
 
   /** Returns the term of WORD, which can be another form of what the texts have. */
   termOf(word: string): number {
-    return this.#words.get(word) ?? this.#terms.get(stem(word)) ?? NO_TERM;
+    return this.#words.get(word) ?? this.#terms.get(stem(word)) ?? this.#terms.get(word) ?? NO_TERM;
   }
 
   /** Returns the term of WORD when a text has it as it is written. */
