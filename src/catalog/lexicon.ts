@@ -43,7 +43,7 @@ export class Lexicon {
     return term;
   }
 
-  /** Returns the term of WORD, which can be another form of what the texts have. */
+  /** Returns the term of WORD, which can be another form of what the texts have. It can be a stem as it is: cons. */
   termOf(word: string): number {
     return this.#words.get(word) ?? this.#terms.get(stem(word)) ?? this.#terms.get(word) ?? NO_TERM;
   }
