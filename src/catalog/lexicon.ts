@@ -43,9 +43,9 @@ export class Lexicon {
     return term;
   }
 
-  /** Returns the term of WORD, which can be another form of what the texts have. */
+  /** Returns the term of WORD, which can be another form of what the texts have. It can be a stem as it is: cons. */
   termOf(word: string): number {
-    return this.#words.get(word) ?? this.#terms.get(stem(word)) ?? NO_TERM;
+    return this.#words.get(word) ?? this.#terms.get(stem(word)) ?? this.#terms.get(word) ?? NO_TERM;
   }
 
   /** Returns the term of WORD when a text has it as it is written. */

@@ -54,8 +54,8 @@ export class Postings {
     return holders;
   }
 
-  /** Returns those of IDS, which ascend, that have TERM. */
-  among(term: number, ids: readonly number[]): number[] {
+  /** Returns those of IDS, which ascend, that have TERM. TELL gets each with what TERM tells of it. */
+  among(term: number, ids: readonly number[], tell?: (id: number, value: number) => void): number[] {
     const all = this.#ids;
     const found: number[] = [];
     let next = 0;
@@ -65,7 +65,9 @@ export class Postings {
       for (; next < ids.length && (ids[next] as number) <= (all[end - 1] as number); next++) {
         const id = ids[next] as number;
         at = firstFrom(all, id, at, end);
-        if (all[at] === id) found.push(id);
+        if (all[at] !== id) continue;
+        found.push(id);
+        tell?.(id, this.#values[at] as number);
       }
     }
     return found;

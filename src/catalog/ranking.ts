@@ -17,6 +17,8 @@ export function keyOf({ id, name }: ToolMetadata): string {
 
 /** How soon more of a term tells no more. */
 const SATURATION = 1.2;
+/** What a term tells of a tool that covers it in full; what a side text alone has is covered in part. */
+const IN_FULL = 1.6;
 /** How many tools of the catalog outweigh the public ones, when it is told how rare a term is. */
 const PUBLIC_WEIGHT = 100;
 /** Tools that are gone before the texts are arranged anew: those of a small catalog change often. */
@@ -178,7 +180,9 @@ export class Ranking {
     const shares = new Map<number, number>();
     const ascending = ids.toSorted((one, other) => one - other);
     for (const { term, about } of wanted) {
-      for (const id of this.#postings.among(term, ascending)) shares.set(id, (shares.get(id) ?? 0) + about);
+      this.#postings.among(term, ascending, (id, value) => {
+        shares.set(id, (shares.get(id) ?? 0) + about * Math.min(1, value / IN_FULL));
+      });
     }
     return shares;
   }
@@ -227,9 +231,7 @@ export class Ranking {
 
   /** Returns the numbers of the tools of NAME, as `spelled` writes it. */
   #idsOf(name: string): number[] {
-    const ids = this.#named.get(name);
-    if (ids === undefined) return [];
-    return [ids].flat().filter((id) => this.#documents[id] !== undefined);
+    return [this.#named.get(name) ?? []].flat().filter((id) => this.#documents[id] !== undefined);
   }
 
   /** Returns the literal hits of QUERY with their points (S1.2). */

@@ -30,7 +30,7 @@ export interface Asked {
 }
 
 /** What a word counts that stands in a name of the user's own, two words as one, a mended slip, and a look. */
-const NAME_PART = 0.5;
+const NAME_PART = 0.25;
 const JOINED = 0.3;
 const MENDED = 0.5;
 const LOOK = 0.4;

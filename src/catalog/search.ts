@@ -48,7 +48,7 @@ const MOST_RANKED = 5;
 /** How many more are named. */
 const MOST_NAMED = 15;
 /** Which part of what a request is about a tool has at least that is not marked as a weak match. */
-const LEAST_COVERED = 0.55;
+const LEAST_COVERED = 0.48;
 
 /** A tool that a search found, and why. */
 interface Hit {

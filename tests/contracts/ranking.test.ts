@@ -62,6 +62,11 @@ describe('literal hits and ranked ones', () => {
     expect([totalCount, categories.workflow, categories.analysis]).toEqual([4, 1, 1]);
   });
 
+  test('S1.15 a word that is the stem of another finds what has that, whatever its own stem is', () => {
+    const tools = catalogOf([{ name: 'observe', description: 'Tell of consing.' }]);
+    expect(marked({ query: 'how much does this cons' }, tools)).toEqual(['observe?']);
+  });
+
   test('S1.15 filters hold for ranked tools, and limits count them', () => {
     const query = 'whale watching';
     expect(marked({ query, category: 'clos' }, SEA)).toEqual(['whale_song?']);
@@ -140,6 +145,17 @@ describe('weak matches, and names', () => {
     const { tools } = searchTools({ query: 'sing the anthem of the national football championship' }, SEA);
     expect(tools.map(({ name, match }) => [name, match])).toEqual([['whale_song', 'weak']]);
     expect(searchTools({ query: 'sing whale songs' }, SEA).tools[0]).toMatchObject({ match: 'ranked' });
+  });
+
+  test('C32 what a side text alone has covers little, and what a name has covers all', () => {
+    const tools = catalogOf([
+      { name: 'pool', description: 'Fill a basin. Turtles like swimming there.' },
+      { name: 'turtle_swimming', description: 'Go.' },
+    ]);
+    expect(searchTools({ query: 'swimming of turtles' }, tools).tools).toMatchObject([
+      { name: 'turtle_swimming', match: 'ranked' },
+      { name: 'pool', match: 'weak' },
+    ]);
   });
 
   test('C32 when all are weak the answer says so', () => {
