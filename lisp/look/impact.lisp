@@ -101,26 +101,39 @@ date when it was compiled. Return NIL when it is of no file."
 (defun place-before-p (one other)
   "The order of places from USE-PLACE: by file, then by form."
   (if (string= (first one) (first other))
-      (< (or (second one) -1) (or (second other) -1))
+      (< (second one) (second other))
       (string< (first one) (first other))))
+
+(defun test-files ()
+  "Return a table of the native names of the files of systems that test others, and how many such systems there are."
+  (let ((systems (test-systems)) (files (make-hash-table :test 'equal)))
+    (dolist (system systems)
+      (dolist (file (component-files system)) (setf (gethash file files) t)))
+    (values files (length systems))))
+
+(defparameter *most-test-files* 200 "Of how many pieces of code that are several forms of test files an answer tells.")
 
 (defun test-data (target limit)
   "Return the members of the answer about the tests that reach TARGET, a function name, LIMIT of them. Several forms that
 are one piece of code are told by what they use."
-  (let* ((systems (test-systems)) (files (make-hash-table :test 'equal)) (*told-files* (make-hash-table :test 'equal)))
-    (dolist (system systems)
-      (dolist (file (component-files system)) (setf (gethash file files) t)))
-    (multiple-value-bind (uses more) (if systems (reaching target) '())
-      (let ((found (loop for (nil user . names) in uses
-                         for place = (use-place user)
-                         when (and place (gethash (first place) files)) collect (list place names))))
-        (setf found (sort (remove-duplicates found :key #'first :test #'equal) #'place-before-p :key #'first))
-        (list "testSystems" (length systems)
-              "testsMore" (and more t)
-              "tests" (loop for ((file form created) names) in (page found 0 limit)
-                            collect (object "file" file "form" form "changed" (changed-p file created)
-                                            "names" (mapcar #'name-text (page names 0 *most-names*))))
-              "testCount" (length found))))))
+  (multiple-value-bind (files systems) (test-files)
+    (multiple-value-bind (uses more) (if (plusp systems) (reaching target) '())
+      (let* ((*told-files* (make-hash-table :test 'equal))
+             (found (loop for (nil user . names) in uses
+                          for place = (use-place user)
+                          when (and place (gethash (first place) files)) collect (list place names)))
+             (several (remove-if #'cadar found))
+             (single (sort (remove-duplicates (remove-if-not #'cadar found) :key #'first :test #'equal)
+                           #'place-before-p :key #'first)))
+        (flet ((told (tests count)
+                 (loop for ((file form created) names) in (page tests 0 count)
+                       collect (object "file" file "form" form "changed" (changed-p file created)
+                                       "names" (mapcar #'name-text (page names 0 *most-names*))))))
+          (list "testSystems" systems
+                "testsMore" (and more t)
+                "tests" (told single limit)
+                "testCount" (length single)
+                "testFiles" (told several *most-test-files*)))))))
 
 ;;; The operation
 

@@ -73,7 +73,9 @@ function methodLines(folder: string): Map<string, number> {
     const text = readFileSync(join(folder, name), 'latin1')
       .toLowerCase()
       .replace(/#\|.*?\|#/gs, '');
-    for (const [, method = ''] of text.matchAll(/(?<!#[+-].*\n(?:;.*\n)*)^\(defmethod (?:[^\s():]+:+)?([^\s():]+)\s/gm))
+    for (const [, method = ''] of text.matchAll(
+      /(?<!#[+-].*\n(?:;.*\n)*)^\(defmethod (?:[^\s():]+:+)?([^\s():]+)\s/gm,
+    ))
       counts.set(method, (counts.get(method) ?? 0) + 1);
   }
   return counts;

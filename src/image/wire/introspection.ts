@@ -44,8 +44,8 @@ export interface ArglistData {
   methods?: string[];
 }
 
-/** Where a test stands. Of a file of which several forms are one piece of code, the NAMES by which they reach it. */
-export interface ReachingTest extends Place {
+/** A file of tests, and the NAMES by which forms in it reach a definition. */
+export interface TestFile extends Place {
   names?: string[];
 }
 
@@ -107,7 +107,9 @@ export interface ImpactData {
   testSystems?: number;
   testsMore?: boolean;
   testCount?: number;
-  tests?: ReachingTest[];
+  tests?: Place[];
+  /** Files of tests of which several forms are one piece of code. */
+  testFiles?: TestFile[];
   /** What kind of class it names. */
   class?: string;
   slots?: string[];
