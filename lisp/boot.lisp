@@ -14,7 +14,7 @@
     ("look" "package" "names" "symbols" "code" "users" "runs" "loads" "uses" "index" "sites" "systems" "rows" "xref" "unused" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "class-impact" "impact")
     ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "changes" "loads" "forget" "compare" "displaced" "disk" "naming" "renaming")
     ("journal" "package" "context" "effects" "settings" "assignments" "journal" "replay")
-    ("evaluate" "package" "evaluate" "systems" "scripts" "load" "undo" "compile" "expand" "check" "probe")
+    ("evaluate" "package" "evaluate" "systems" "scripts" "load" "system-files" "undo" "compile" "expand" "check" "probe")
     ("debug" "package" "locks" "held" "leaving" "actions" "operations" "threads" "watch" "parts" "inspect")
     ("observe" "package" "recording" "probes" "calls" "types" "previous" "samples" "timing" "operation")
     ("tests" "package" "plan" "frameworks" "measured" "coverage" "texts" "difference" "results" "checks" "fiveam" "rt" "fiasco" "stefil" "ptester" "xlunit" "parachute" "rove" "lift" "clunit" "lisp-unit2" "prove" "try" "operations")

@@ -194,19 +194,27 @@ and what it returns, or what NEEDED-SYSTEM returns when that is not found then e
   "Return as a JSON object that the system NAME cannot be loaded: NEEDED, from NEEDED-SYSTEM, is not found."
   (object "system" name "missing" (first needed) "neededBy" (second needed) "known" (known-systems)))
 
+(defun operate (name force)
+  "Load the system NAME, again when FORCE is true, and note what that defines. Return what NEEDED-SYSTEM returns when a
+system is not found, else NIL."
+  (flet ((load-it () (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
+    (call-making-way
+     (lambda () (call-noting (lambda () (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))
+
 (defun loaded-data (name force)
   "Load the system NAME, which ASDF has, again when FORCE is true. Return as a JSON object what came of it."
-  (let ((before (loaded-systems)) (*loaded* nil))
-    (flet ((operate () (if force (asdf-call "LOAD-SYSTEM" name :force t) (asdf-call "LOAD-SYSTEM" name))))
-      (let ((needed (call-making-way
-                     (lambda ()
-                       (call-noting (lambda () (call-user-code (lambda () (call-looking-again #'operate)))))))))
-        (if needed
-            (missing-data name needed)
-            (object "system" name
-                    "already" (and (member name before :test #'string=) (not force))
-                    "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
-                    "agreement" (make-json-object (agreement))))))))
+  (let* ((before (loaded-systems)) (*loaded* nil)
+         (needed (or (operate name force)
+                     ;; ASDF asks which is newer, in seconds: a file can be written while another image compiles it.
+                     (and (not force)
+                          (some #'other-date-p (component-files (find-system name)))
+                          (operate name t)))))
+    (if needed
+        (missing-data name needed)
+        (object "system" name
+                "already" (and (member name before :test #'string=) (not force))
+                "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
+                "agreement" (make-json-object (agreement))))))
 
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
@@ -228,57 +236,3 @@ and what it returns, or what NEEDED-SYSTEM returns when that is not found then e
                            (call-finding-all
                             (lambda ()
                               (system-members name force)))))))))
-
-(defun source-directories (name)
-  "Return the native names of the directories in which ASDF has the definition and the sources
-of the system NAME."
-  (let ((system (asdf-call "REGISTERED-SYSTEM" name)))
-    (loop for place in '("SYSTEM-SOURCE-DIRECTORY" "COMPONENT-PATHNAME")
-          for name = (ignore-errors
-                      (let ((directory (translate-logical-pathname (asdf-call place system))))
-                        (and (null (pathname-name directory)) (sb-ext:native-namestring directory))))
-          when name collect name)))
-
-(define-operation "system-sources" ()
-  "List the directories with the sources of the systems that are loaded; none before the first is."
-  (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
-       (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
-                          :test #'string=)))
-
-(defun system-paths (names)
-  "Return the native names of the source files of the systems NAMES that are loaded, and of those that define them; at
-most 5000."
-  (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
-              for system = (asdf-call "REGISTERED-SYSTEM" name)
-              for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
-              when definition collect (sb-ext:native-namestring definition)
-              append (and system (ignore-errors (component-files system))))
-        0 5000))
-
-(define-operation "system-files" (names)
-  "List the source files of the systems NAMES that are loaded, and those that define them; at most 5000."
-  (system-paths names))
-
-(defun without-files (name)
-  "Return a JSON object that tells what the system NAME needs, when neither that nor a part of it has a file, else NIL."
-  (let ((system (registered-system name)))
-    (when (and system (notany #'component-files (system-parts name)))
-      (object "empty" t
-              "needs" (loop for dependency in (asdf-call "SYSTEM-DEPENDS-ON" system)
-                            for needed = (needed-name dependency)
-                            when needed collect (asdf-call "COERCE-NAME" needed))))))
-
-(define-operation "compare-files" (path system package limit)
-  "Tell where the image differs from the file PATH, a native name, or from the files of SYSTEM and of its parts. With
-PACKAGE it is where it differs from any file that was loaded in the names of that. LIMIT differences of a kind are told,
-20 without."
-  (let* ((name (and system (string-left-trim "#:" system)))
-         (compared (compare-files (if name
-                                      (system-paths (loop for part in (system-parts name)
-                                                          collect (asdf-call "COMPONENT-NAME" part)))
-                                      (list path))
-                                  (and package (named-package package))
-                                  limit)))
-    (or (and name (null compared) (without-files name))
-        compared
-        (object "unknown" t))))

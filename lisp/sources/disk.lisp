@@ -103,10 +103,10 @@ defined in PACKAGES."
             (bounded-members "disk" (remove nil (mapcar #'disk-data files)))
             (bounded-members "outdated" (outdated-data (outdated-of files))))))
 
-(defun compare-files (paths package limit)
+(defun compare-files (paths package limit more)
   "Return as a JSON object where the image differs from the files PATHS, native names, that were loaded. With PACKAGE it
-is where the image differs from any file in the names of that. LIMIT differences of a kind are told, or as usual. Return
-NIL when none of them was loaded."
+is where the image differs from any file in the names of that. LIMIT differences of a kind are told, or as usual. MORE
+members come with them. Return NIL when none of the files was loaded."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)
@@ -114,8 +114,9 @@ NIL when none of them was loaded."
              (files (if package (files-of-package package) (known-files paths))))
          (when (or files package)
            (make-json-object
-            (comparison files
-                        (if package
-                            (lambda (definition) (in-package-p definition package))
-                            (constantly t))
-                        (if package (list package) (packages-of files))))))))))
+            (append (comparison files
+                                (if package
+                                    (lambda (definition) (in-package-p definition package))
+                                    (constantly t))
+                                (if package (list package) (packages-of files)))
+                    more))))))))

@@ -114,7 +114,9 @@ Else a form that begins BY made it, unless a load of those TOUCHED did so."
 (defun failed-p (definition failed)
   "True when DEFINITION is of a load that did not end well, whose log FAILED is."
   (let ((name (name-symbol (definition-name definition))) (identity (definition-identity definition)))
-    (find-if (lambda (entry) (if (consp entry) (eq (cdr entry) identity) (eq entry name))) failed)))
+    (if (member (definition-kind definition) '(:package :export))
+        (find identity failed :test #'eq)
+        (find-if (lambda (entry) (if (consp entry) (eq (cdr entry) identity) (eq entry name))) failed))))
 
 (defun drop-replaced-methods (file)
   "Forget the methods of FILE that others have taken the place of."
@@ -189,12 +191,26 @@ what is to be told. Return the names of what has changed and is compiled into it
       (drop-replaced-methods file)
       (push file (noted-files noted)))))
 
+(defun loaded-p (definition touched)
+  "True when what was TOUCHED says that DEFINITION was made by a load, not when its file was compiled before that."
+  (gethash (if (member (definition-kind definition) '(:package :export))
+               (definition-identity definition)
+               (name-symbol (definition-name definition)))
+           (touched-loaded touched)))
+
+(defun group-failed-p (group touched done path)
+  "True when the file of GROUP was not loaded to its end. When not all was DONE, another file than PATH may have been."
+  (destructuring-bind (file . definitions) group
+    (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
+        (and (not done)
+             (or (equal (source-file-path file) path)
+                 (notany (lambda (definition) (loaded-p definition touched)) definitions))))))
+
 (defun note-group (group touched done path noted)
   "Note GROUP, a file and the definitions in it that a load made. It ended well when DONE. PATH is the file that is known
 to have been loaded. Return the names of what has changed and is compiled into its users."
   (destructuring-bind (file . definitions) group
-    (let ((failed (or (not done)
-                      (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions))))
+    (let ((failed (group-failed-p group touched done path)))
       (cond ((and (not failed)
                   (or (equal (source-file-path file) path)
                       (some (lambda (definition) (shows-load-p definition file)) definitions)))

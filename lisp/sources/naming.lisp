@@ -51,6 +51,16 @@ Looked at are the files that were loaded, and MORE, pairs of a path and a text. 
   (let ((file (gethash path **files**)))
     (and file (source-file-text file))))
 
+(defun loaded-path-p (path)
+  "True when something is known of a load of the file PATH, a native true name."
+  (nth-value 1 (gethash path **files**)))
+
+(defun other-date-p (path)
+  "True when the file PATH, a native true name, was loaded as it was at another date than it has now."
+  (let* ((file (gethash path **files**)) (loaded (and file (source-file-date file)))
+         (date (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))))
+    (and loaded date (/= loaded date))))
+
 (defun call-finding-forms (function)
   "Call FUNCTION, in which each text is taken apart once."
   (let ((*plain-forms* '())) (funcall function)))

@@ -4,10 +4,10 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (touched (:constructor make-touched ()))
-  "What was touched so far. BEFORE has by symbol the identities of what it was. LOADED has the symbols that a load
-touched, and FUNCTIONS the function names that were set. LOG has the symbols that were touched, newest first, and for a
-method a pair of the name of its generic function and the method. FAILED has those of loads that did not end well.
-EXPORTS are lists of a package, where its definition is from, and symbols that it is told to export. VALUES has by
+  "What was touched so far. BEFORE has by symbol the identities of what it was. LOADED has the symbols and packages
+that a load touched, and FUNCTIONS the function names that were set. LOG has the symbols that were touched, newest first,
+and for a method a pair of the name of its generic function and the method. FAILED has those of loads that did not end
+well, and packages. EXPORTS are lists of a package, where its definition is from, and symbols that it is told to export. VALUES has by
 symbol what a variable was before its first definition came, itself a TOUCHED when it was unbound."
   (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq)) (functions (make-hash-table :test 'equal))
   (log '()) (failed '()) (exports '())
@@ -65,6 +65,7 @@ symbol what a variable was before its first definition came, itself a TOUCHED wh
   "Note that PACKAGE is told to export SYMBOLS, when its definition does so."
   (with-touched (touched)
     (when *defining-package*
+      (when *load-truename* (setf (gethash (find-package package) (touched-loaded touched)) t))
       (push (list* (find-package package) *defining-package* (if (listp symbols) symbols (list symbols)))
             (touched-exports touched)))))
 
@@ -77,8 +78,11 @@ symbol what a variable was before its first definition came, itself a TOUCHED wh
 
 (defun call-in-load (function)
   "Call FUNCTION, which loads a file. When it does not end well note that of what it touched."
-  (let ((start (and (touched-p *touched*) (touched-log *touched*))) (done nil))
+  (let* ((before (and (touched-p *touched*) *touched*)) (done nil)
+         (log (and before (touched-log before))) (exports (and before (touched-exports before))))
     (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
       (when (and (not done) (touched-p *touched*))
         (setf (touched-failed *touched*)
-              (append (ldiff (touched-log *touched*) start) (touched-failed *touched*)))))))
+              (append (ldiff (touched-log *touched*) log)
+                      (mapcar #'first (ldiff (touched-exports *touched*) exports))
+                      (touched-failed *touched*)))))))

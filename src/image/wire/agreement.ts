@@ -80,6 +80,8 @@ export interface ComparisonData
   files?: number;
   /** Files of which the last load did not end well. */
   unfinished?: string[];
+  /** Files of the system that were not loaded. */
+  unloaded?: string[];
   differing?: Difference[];
   differingTotal?: number;
   disk?: DiskDifference[];

@@ -87,9 +87,18 @@ function comparisonText(
 ): string {
   if (data.empty) return emptyText(what, data.needs ?? []);
   if (data.unknown) return `Nothing of ${what} was loaded in this image. Load it first.`;
-  const { unfinished = [], old = [], differing = [], unset = [], disk = [], outdated = [] } = data;
+  const {
+    unfinished = [],
+    unloaded = [],
+    old = [],
+    differing = [],
+    unset = [],
+    disk = [],
+    outdated = [],
+  } = data;
   const sections = [
     ...unfinished.map((file) => `The last load of ${places.fileName(file)} did not end well.`),
+    unloadedText(unloaded.map((file) => places.fileName(file))),
     ...oldLines(old, data.oldTotal, places),
     evaluatedSection(old.filter(({ file }) => file === undefined)),
     differingSection(differing, data.differingTotal, places, formPlaces(places, features)),
@@ -107,6 +116,14 @@ function comparisonText(
 function emptyText(what: string, needs: readonly string[]): string {
   const others = needs.length > 0 && ` Compare those that it needs: ${needs.join(', ')}.`;
   return [`The ${what} has no files of its own.`, others].filter(Boolean).join('');
+}
+
+/** Returns the line that tells that FILES of a system were not loaded though others were, or undefined without any. */
+function unloadedText(files: readonly string[]): string | undefined {
+  const shown = files.slice(0, 20);
+  return files.length > 0
+    ? `Not loaded: ${shown.join(', ')}${moreText(shown.length, files.length)}.`
+    : undefined;
 }
 
 /** Tells whether a list of DATA has not all that there is. */

@@ -1,0 +1,71 @@
+;;;; Which files systems have, what of them is loaded, and where they differ from the image.
+
+(in-package "LIVE-LISP.EVALUATE")
+
+(defun source-directories (name)
+  "Return the native names of the directories in which ASDF has the definition and the sources
+of the system NAME."
+  (let ((system (asdf-call "REGISTERED-SYSTEM" name)))
+    (loop for place in '("SYSTEM-SOURCE-DIRECTORY" "COMPONENT-PATHNAME")
+          for name = (ignore-errors
+                      (let ((directory (translate-logical-pathname (asdf-call place system))))
+                        (and (null (pathname-name directory)) (sb-ext:native-namestring directory))))
+          when name collect name)))
+
+(define-operation "system-sources" ()
+  "List the directories with the sources of the systems that are loaded; none before the first is."
+  (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
+       (remove-duplicates (loop for name in (loaded-systems) append (source-directories name))
+                          :test #'string=)))
+
+(defun system-paths (names)
+  "Return the native names of the source files of the systems NAMES that are loaded, and of those that define them; at
+most 5000."
+  (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
+              for system = (asdf-call "REGISTERED-SYSTEM" name)
+              for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
+              when definition collect (sb-ext:native-namestring definition)
+              append (and system (ignore-errors (component-files system))))
+        0 5000))
+
+(define-operation "system-files" (names)
+  "List the source files of the systems NAMES that are loaded, and those that define them; at most 5000."
+  (system-paths names))
+
+(defun without-files (name)
+  "Return a JSON object that tells what the system NAME needs, when neither that nor a part of it has a file, else NIL."
+  (let ((system (registered-system name)))
+    (when (and system (notany #'component-files (system-parts name)))
+      (object "empty" t
+              "needs" (loop for dependency in (asdf-call "SYSTEM-DEPENDS-ON" system)
+                            for needed = (needed-name dependency)
+                            when needed collect (asdf-call "COERCE-NAME" needed))))))
+
+(defun unloaded-files (name)
+  "Return the native names of the files of the system NAME and of its parts that were not loaded, where others of a part
+were."
+  (loop with type = (contrib-symbol "ASDF" "CL-SOURCE-FILE")
+        for part in (system-parts name)
+        for files = (remove-if-not (lambda (component) (typep component type))
+                                   (ignore-errors (asdf-call "REQUIRED-COMPONENTS" part :other-systems nil)))
+        for missing = (loop for file in files
+                            for (path) = (component-files file)
+                            unless (or (null path) (loaded-path-p path) (asdf-call "COMPONENT-LOADED-P" file))
+                              collect path)
+        unless (= (length missing) (length files)) append missing))
+
+(define-operation "compare-files" (path system package limit)
+  "Tell where the image differs from the file PATH, a native name, or from the files of SYSTEM and of its parts. With
+PACKAGE it is where it differs from any file that was loaded in the names of that. LIMIT differences of a kind are told,
+20 without."
+  (let* ((name (and system (string-left-trim "#:" system)))
+         (compared (compare-files (if name
+                                      (system-paths (loop for part in (system-parts name)
+                                                          collect (asdf-call "COMPONENT-NAME" part)))
+                                      (list path))
+                                  (and package (named-package package))
+                                  limit
+                                  (and name (list "unloaded" (unloaded-files name))))))
+    (or (and name (null compared) (without-files name))
+        compared
+        (object "unknown" t))))
