@@ -13,21 +13,11 @@
                    (when (member kind '(:calls :macroexpands)) (funcall visit used)))
                  xrefs))))
 
-(defun map-nameless (visit)
-  "Call VISIT with the name and function of each function of the program that has no global name. SBCL keeps no cross
-references for those that stand outside of others."
-  (map-code (lambda (code)
-              (let ((file (code-file code)))
-                (when (and file (not (eql 0 (search "SYS:" file))))
-                  (dotimes (i (code-functions code))
-                    (let ((function (code-function code i)))
-                      (unless (or (packed-xrefs function) (plain-name-p (plain-function-name function)))
-                        (funcall visit (plain-function-name function) function)))))))))
-
 (defun calls-by-callee ()
-  "Return a table of lists of a caller and its function, by the name of what they call or expand."
+  "Return a table of lists by the name of what is used. A list has a caller and its function, which call or expand that. Or
+it has NIL and a top-level form, which has the name at least as data."
   (let ((table (make-hash-table :test 'equal)))
-    (labels ((note (used caller function)
+    (flet ((note (used caller function)
                (let ((known (gethash used table)))
                  ;; What one function uses comes together. To look through all users of SETF each time takes seconds.
                  (unless (eq function (second (first known)))
@@ -35,26 +25,29 @@ references for those that stand outside of others."
       (map-functions (lambda (caller function)
                        (unless (system-name-p caller)
                          (map-callees (lambda (used) (note used caller function)) function))))
-      (map-nameless (lambda (caller function)
-                      (dolist (used (code-names function)) (note used caller function)))))
+      (map-sources (lambda (source)
+                     (dolist (place (file-load-places source))
+                       (dolist (used (append (top-form-calls place) (top-form-mentions place))) (note used nil place))))))
     table))
 
 (defparameter *most-reaching* 5000 "How many functions are followed to the tests that reach a name.")
 
 (defun reaching (target)
-  "Return lists of a caller and its function for all that call TARGET, a function name, directly or by way of others. Return
-besides whether they are too many to follow all."
-  (let ((table (calls-by-callee)) (seen (make-hash-table :test 'equal)) (functions (make-hash-table :test 'eq))
+  "Return lists of CALLS-BY-CALLEE for all that use TARGET, a function name, directly or by way of others. What several
+top-level forms are has the names behind it that it uses. Return besides whether they are too many to follow all."
+  (let ((table (calls-by-callee)) (seen (make-hash-table :test 'equal)) (users (make-hash-table :test 'eq))
         (pending (list target)) (found '()) (left *most-reaching*))
     (setf (gethash target seen) t)
     (loop while (and pending (plusp left))
-          do (dolist (use (gethash (pop pending) table))
-               (destructuring-bind (caller function) use
-                 (unless (shiftf (gethash function functions) t)
-                   (decf left)
-                   (push use found)
-                   (let ((name (enclosing-name caller)))
-                     (when (and name (not (shiftf (gethash name seen) t))) (push name pending)))))))
+          do (let ((used (pop pending)))
+               (loop for (caller user) in (gethash used table)
+                     for known = (gethash user users)
+                     do (unless known
+                          (decf left)
+                          (push (setf known (list caller user) (gethash user users) known) found)
+                          (let ((name (and caller (enclosing-name caller))))
+                            (when (and name (not (shiftf (gethash name seen) t))) (push name pending))))
+                        (when (and (null caller) (null (top-form-number user))) (push used (cddr known))))))
     (values found (and pending t))))
 
 ;;; Tests: what is in a file of a system that tests another
@@ -95,26 +88,38 @@ besides whether they are too many to follow all."
                          (performs-test-p system)))
                    systems)))
 
+(defun use-place (user)
+  "Return a list of the file of USER, a function or a top-level form, and of that form's number or NIL. Last is the file's
+date when it was compiled. Return NIL when it is of no file."
+  (if (top-form-p user)
+      (let ((source (top-form-source user)))
+        (list (told-file (file-load-name source)) (top-form-number user) (file-load-created source)))
+      (destructuring-bind (&optional file offset form created &rest more) (function-place user)
+        (declare (ignore offset more))
+        (and file (list file form created)))))
+
 (defun place-before-p (one other)
-  "The order of places from FUNCTION-PLACE: by file, then by offset."
+  "The order of places from USE-PLACE: by file, then by form."
   (if (string= (first one) (first other))
-      (< (or (second one) 0) (or (second other) 0))
+      (< (or (second one) -1) (or (second other) -1))
       (string< (first one) (first other))))
 
 (defun test-data (target limit)
-  "Return the members of the answer about the tests that reach TARGET, a function name, LIMIT of them."
-  (let* ((systems (test-systems)) (files (make-hash-table :test 'equal)))
+  "Return the members of the answer about the tests that reach TARGET, a function name, LIMIT of them. Several forms that
+are one piece of code are told by what they use."
+  (let* ((systems (test-systems)) (files (make-hash-table :test 'equal)) (*told-files* (make-hash-table :test 'equal)))
     (dolist (system systems)
       (dolist (file (component-files system)) (setf (gethash file files) t)))
     (multiple-value-bind (uses more) (if systems (reaching target) '())
-      (let ((found (loop for (nil function) in uses
-                         for place = (function-place function)
-                         when (and place (gethash (first place) files)) collect (list function place))))
-        (setf found (sort (remove-duplicates found :key #'second :test #'equal) #'place-before-p :key #'second))
+      (let ((found (loop for (nil user . names) in uses
+                         for place = (use-place user)
+                         when (and place (gethash (first place) files)) collect (list place names))))
+        (setf found (sort (remove-duplicates found :key #'first :test #'equal) #'place-before-p :key #'first))
         (list "testSystems" (length systems)
               "testsMore" (and more t)
-              "tests" (loop for (nil (file offset form created)) in (page found 0 limit)
-                            collect (object "file" file "offset" offset "form" form "changed" (changed-p file created)))
+              "tests" (loop for ((file form created) names) in (page found 0 limit)
+                            collect (object "file" file "form" form "changed" (changed-p file created)
+                                            "names" (mapcar #'name-text (page names 0 *most-names*))))
               "testCount" (length found))))))
 
 ;;; The operation

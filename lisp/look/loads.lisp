@@ -91,6 +91,21 @@ place. A name can have several methods, so of those the qualifiers and specializ
         (setf (gethash key **definers**)
               (make-top-form nil nil :key key :part (part-run form) :form (sb-ext:make-weak-pointer form))))))
 
+(defparameter *most-callers* 200 "How many frames are looked at to know which top-level form runs.")
+
+(defun running-place ()
+  "Return the place of the top-level form of a fasl that this thread runs, or NIL. SBCL makes one piece of code of several
+forms, so only the frame tells which."
+  (ignore-errors
+   (loop repeat *most-callers*
+         for frame = (top-frame) then (frame-below frame)
+         while frame
+         do (when (eq :top-level (root-of (debug-name (frame-function frame))))
+              (let* ((place (frame-place frame)) (source (place-source place)) (name (source-name source)))
+                (when (and name (not (eql 0 (search "SYS:" name))))
+                  (return (place-in (source-of-load name source (source-date source))
+                                    (place-top-level-form place)))))))))
+
 (defun place-now (form)
   "Return the place of FORM, the whole form that is evaluated now. Without a name or a file it has none."
   (cond ((not (consp form)) nil)
@@ -181,9 +196,12 @@ stays when one of them is that which it defines."
         place))))
 
 (defun note-top-level (code loaded)
-  "Note what CODE uses, which has functions of a top-level form; LOADED is true when it is from a fasl. Code of a form
-without a file or a name is left to the index, as it is there only while something keeps it."
-  (let ((place (if loaded (loaded-place code) (place-now evaluated-form))))
+  "Note what CODE uses, which has functions of a top-level form; LOADED is true when it is from a fasl. What a fasl
+evaluates or compiles is of the form by which it does. Code of a form without a file or a name is left to the index, as it
+is there only while something keeps it."
+  (let ((place (cond (loaded (loaded-place code))
+                     ((and *load-truename* (not evaluated-index) (running-place)))
+                     (t (place-now evaluated-form)))))
     (when (and place (not (method-alone-p code)))
       (setf (gethash code **claimed**) place)
       (note-constants place code))))

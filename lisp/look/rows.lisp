@@ -22,6 +22,15 @@ is there speaks for it, and it is not only a form that has run."
 
 (defvar *collected* nil "True when garbage was collected for this answer.")
 
+(sb-ext:defglobal **collected-in** nil "The id of the evaluation that ran when garbage was collected for an answer, or NIL.")
+
+(defun asking-evaluation ()
+  "Return the id of the first evaluation that runs, or NIL. It can ask for many answers."
+  (sb-ext:with-locked-hash-table (**jobs**)
+    (let ((ids (loop for job being the hash-values of **jobs**
+                     when (equal "evaluate" (job-operation job)) collect (job-id job))))
+      (and ids (reduce #'min ids)))))
+
 (defun doubtful-p (code)
   "True when only the collector knows whether something keeps CODE, which is free."
   (not (or *collected*
@@ -76,12 +85,17 @@ is there speaks for it, and it is not only a form that has run."
 
 (defun users-of (index name kinds)
   "Return the numbers of the users of NAME that are there and within what counts, in the order of answers. KINDS has a bit
-for each kind of use that counts. Garbage is collected when only that tells of one: in a large heap only what is new."
+for each kind of use that counts. Garbage is collected when only that tells of one: in a large heap only what is new, and
+once for all that one evaluation asks."
   (catch 'doubtful
     (return-from users-of (users-now index name kinds)))
-  ;; What was left on this stack would seem to keep the code.
-  (clear-stack)
-  (sb-ext:gc :full (< (heap-usage) *searched-heap*))
+  (let ((evaluation (asking-evaluation)))
+    ;; An evaluation that asks of many names would collect as often.
+    (unless (and evaluation (eql evaluation **collected-in**))
+      ;; What was left on this stack would seem to keep the code.
+      (clear-stack)
+      (sb-ext:gc :full (< (heap-usage) *searched-heap*))
+      (setf **collected-in** evaluation)))
   (setf *collected* t)
   (users-now index name kinds))
 
@@ -126,13 +140,20 @@ for each kind of use that counts. Garbage is collected when only that tells of o
 
 ;;; Top-level forms
 
+(defparameter *most-names* 500 "How many symbols among the data of a form are told at most.")
+
 (defun data-names (place)
-  "Return texts of symbols among the data of PLACE that are no variables, at most 50. What a form defines is one."
-  (loop with names = '()
-        for symbol in (top-form-mentions place)
-        while (< (length names) 50)
-        do (unless (variable-kind symbol) (pushnew (symbol-text symbol) names :test #'string=))
-        finally (return names)))
+  "Return texts of symbols among the data of PLACE that are no variables. What a form defines is one. SBCL makes one piece
+of code of several forms, so those of such are told with the first that an answer has of their file."
+  (let ((names '()) (seen (make-hash-table :test 'eq)) (source (top-form-source place)))
+    (flet ((tell (each)
+             (dolist (symbol (top-form-mentions each))
+               (unless (or (shiftf (gethash symbol seen) t) (variable-kind symbol) (>= (length names) *most-names*))
+                 (push (symbol-text symbol) names)))))
+      (tell place)
+      (when (and (top-form-number place) *told-files* (not (shiftf (gethash source *told-files*) t)))
+        (dolist (each (file-load-places source)) (unless (top-form-number each) (tell each)))))
+    names))
 
 (defun form-data (place possible)
   "Return PLACE as a JSON object: where it is, or what it defines. POSSIBLE is true when it only mentions the name."
@@ -194,13 +215,19 @@ KIND and TEXT say what they are, where that is not their own kind and name. SITE
 
 (defparameter *most-files* 3000 "How many source files of loaded code are told at most.")
 
+(defun map-sources (visit)
+  "Call VISIT with the last load of each file that has a top-level form of which something is known."
+  (sb-ext:with-locked-hash-table (**sources**)
+    (loop for source being the hash-values of **sources** do (funcall visit source))))
+
 (defun files-of (index)
-  "Return the native names of the source files of the code in INDEX, but for SBCL's own and ours. What ran once, when it
-was loaded, counts too."
-  (let ((names '()) (files (use-index-files index)))
-    (maphash (lambda (name whose) (unless (eq whose :own) (push name names))) files)
-    ;; Forms that only define constants, say, leave no code.
-    (sb-ext:with-locked-hash-table (**sources**)
-      (loop for name being the hash-keys of **sources**
-            unless (or (gethash name files) (eql 0 (search "SYS:" name))) do (push name names)))
-    (mapcar #'translated (page (remove-if-not #'counts-p (nreverse names)) 0 *most-files*))))
+  "Return the native names of the source files of the code in INDEX and of what else was loaded, but for SBCL's own and
+ours. Of a file of top-level forms no code need be left."
+  (let ((names (loop for name being the hash-keys of (use-index-files index) using (hash-value whose)
+                     unless (eq whose :own) collect name)))
+    (map-sources (lambda (source)
+                   (let ((name (file-load-name source)))
+                     (unless (or (gethash name (use-index-files index)) (eql 0 (search "SYS:" name))) (push name names)))))
+    (loop for name in names
+          repeat *most-files*
+          when (counts-p name) collect (translated name))))

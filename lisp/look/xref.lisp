@@ -27,6 +27,14 @@
 one name. OTHERS are lists of a name, a kind and a group."
   (functions '()) (others '()) (places '()) (own '()))
 
+(defun form-before-p (one other)
+  "The order of top-level forms of files: by file, and there as they stand. Others come behind."
+  (flet ((file (place) (let ((source (and (top-form-p place) (top-form-source place)))) (and source (file-load-name source)))))
+    (let ((file-1 (file one)) (file-2 (file other)))
+      (cond ((or (null file-1) (null file-2)) (and file-1 (not file-2)))
+            ((string= file-1 file-2) (< (or (top-form-number one) 0) (or (top-form-number other) 0)))
+            (t (string< file-1 file-2))))))
+
 (defun different-places (index places named)
   "Return the users PLACES of INDEX as groups, each form once. Those are left out that only define something in NAMED,
 groups of users."
@@ -40,8 +48,9 @@ groups of users."
     (flet ((place-of (number)
              (let ((user (svref (use-index-users index) number)))
                (if (top-form-p user) user (svref (use-index-codes index) number)))))
-      (mapcar #'list (remove-if (lambda (number) (member (place-of number) told :test #'eq))
-                                (remove-duplicates places :key #'place-of))))))
+      (let ((different (remove-if (lambda (number) (member (place-of number) told :test #'eq))
+                                  (remove-duplicates places :key #'place-of))))
+        (mapcar #'list (stable-sort different #'form-before-p :key #'place-of))))))
 
 (defun rows-for (index numbers)
   "Return the users NUMBERS of INDEX as ROWS. A structure whose constructor is among them is one of the others."
@@ -112,8 +121,12 @@ server finds what they are in their files, and which of them count."
     (and (top-form-p user) (top-form-source user) (null (top-form-number user)))))
 
 (defun mention-rows (index numbers calls)
-  "Return the users NUMBERS of INDEX, who have a name among their data, as ROWS without those in CALLS, who use it."
-  (let ((rows (rows-for index numbers)))
+  "Return the users NUMBERS of INDEX, who have a name among their data, as ROWS without those in CALLS, who use it. A form
+that still runs asks of what it has there, it may be, and keeps none of it."
+  (let ((rows (rows-for index (remove-if (lambda (number)
+                                           (and (eq :loose (sort-of index number))
+                                                (running-p (svref (use-index-codes index) number))))
+                                         numbers))))
     (setf (rows-functions rows) (without-users index (rows-functions rows) (rows-functions calls))
           (rows-others rows) (remove-if (lambda (other) (find other (rows-others calls) :test #'equal :key #'butlast))
                                         (rows-others rows) :key #'butlast)

@@ -44,6 +44,11 @@ export interface ArglistData {
   methods?: string[];
 }
 
+/** Where a test stands. Of a file of which several forms are one piece of code, the NAMES by which they reach it. */
+export interface ReachingTest extends Place {
+  names?: string[];
+}
+
 /** An argument of a call as somebody wrote it: a name, a symbol, what EQL is followed by, or a literal. */
 export interface WrittenArgument {
   kind: 'name' | 'symbol' | 'eql' | 'number' | 'string' | 'character';
@@ -102,7 +107,7 @@ export interface ImpactData {
   testSystems?: number;
   testsMore?: boolean;
   testCount?: number;
-  tests?: Place[];
+  tests?: ReachingTest[];
   /** What kind of class it names. */
   class?: string;
   slots?: string[];

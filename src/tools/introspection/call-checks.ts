@@ -1,6 +1,6 @@
 // Decides which calls of a function fit a lambda list, from the sites that SBCL knows and from the sources there.
 
-import type { Place } from '../../image/wire/data.ts';
+import type { Caller, Place } from '../../image/wire/data.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
 import { boundLine } from '../../kernel/reply.ts';
 import { type Callee, type Mention, mentionsIn } from '../../source/calls.ts';
@@ -85,12 +85,13 @@ class Checks {
     this.#used = usedOf(found);
   }
 
-  of({ rows = [], unrecorded }: WhoCallsData): CheckedCalls {
+  of({ rows = [], outside = [], unrecorded }: WhoCallsData): CheckedCalls {
     for (const { name = '', sites = [] } of rows) for (const uses of inOneForm(sites)) this.#uses(name, uses);
     const known = new Set(rows.map(({ name = '' }) => name));
     for (const place of this.#callee.naming ?? []) this.#inlined(place, known);
     for (const file of this.#callee.files) this.#mentions(file);
     if (unrecorded === 'inline') this.#furtherCalls();
+    for (const row of outside) this.#topLevelCalls(row);
     for (const [file, mentions] of this.#files) {
       for (const mention of eachOf(mentions)) if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
     }
@@ -160,6 +161,14 @@ class Checks {
         if (!this.#claimed.has(mention)) this.#check(caller, file, mention);
       }
     }
+  }
+
+  /** Checks the calls in the top-level form of a ROW, which calls it for certain. */
+  #topLevelCalls({ file, form, possible, changed }: Caller): void {
+    if (file === undefined || form === undefined || possible || changed) return;
+    const top = this.#places.forms(file, this.#features)?.list[form]?.start;
+    for (const mention of eachOf(this.#mentions(file) ?? new Map()))
+      if (mention.top === top && mention.args && !this.#claimed.has(mention)) this.#check('', file, mention);
   }
 
   /** Tells of a use in what a macro makes of the form at INDEX of FILE. When the form is the whole definition, SBCL does

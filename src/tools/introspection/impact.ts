@@ -16,6 +16,7 @@ import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions } from './class-changes.ts';
 import { type Impact, impactText } from './impact-text.ts';
 import { calledByMethod } from './method-changes.ts';
+import { reachingTests } from './reaching-tests.ts';
 import { typeUses } from './type-uses.ts';
 
 const IMPACT_OF_CHANGE = {
@@ -160,19 +161,8 @@ class Investigation {
   }
 
   #common() {
-    const {
-      name,
-      kind,
-      arglist,
-      testSystems,
-      testsMore,
-      testCount,
-      tests,
-      slots,
-      subclassCount,
-      subclasses,
-      instances,
-    } = this.#facts;
+    const { name, kind, arglist, testSystems, testsMore, slots, subclassCount, subclasses, instances } =
+      this.#facts;
     const locate = (place: { description?: string }) => ({
       ...(place.description && { name: place.description }),
       ...this.#site(place),
@@ -187,8 +177,7 @@ class Investigation {
       ...(instances !== undefined && { instances }),
       ...(testSystems !== undefined && { testSystems }),
       ...(testsMore && { testsMore }),
-      tests: (tests ?? []).map(locate),
-      testCount: testCount ?? 0,
+      ...reachingTests(this.#facts, this.#places, this.#features),
     };
   }
 

@@ -127,7 +127,10 @@ function candidatesIn(forms: Forms, caller: Caller, asked: Asked): TopLevelForm[
   const having = names.formsWith(used);
   const naming = having.filter((form) => isOne(form) && form.operator !== 'DEFINE-SYMBOL-MACRO');
   // What has the name as data, or passes it on, need not call anything.
-  if (possible) return having.filter((form) => (isOne(form) || isRun(form)) && hasAsData(forms, form, used));
+  if (possible)
+    return having.filter(
+      (form) => (isOne(form) || isRun(form)) && hasAsData(forms, form, used, mixed.has(file)),
+    );
   // Where some have it as data, those have it called.
   const fitting = naming.filter((form) => isCalled(names.in(form, used)));
   const callers = mixed.has(file) && fitting.length > 0 ? fitting : naming;
@@ -154,18 +157,24 @@ function isAmong({ number }: TopLevelForm, calling: ReadonlyMap<number, unknown>
   return numbers.length === 0 || (number >= Math.min(...numbers) && number <= Math.max(...numbers));
 }
 
-/** Tells whether USED is data of FORM that is in no code with a name. */
-function hasAsData({ text, names }: Forms, form: TopLevelForm, used: string): boolean {
+/** Tells whether USED is data of FORM that is in no code with a name. What reads as a call is data too, unless some code
+ *  of the file calls it, so that it is MIXED. A test can be kept so. */
+function hasAsData({ text, names }: Forms, form: TopLevelForm, used: string, mixed: boolean): boolean {
   const { uses } = names.in(form, used);
   // What a symbol macro stands for is data, calls in it too.
   if (form.operator === 'DEFINE-SYMBOL-MACRO') return uses.length > 0;
-  if (isRun(form)) return uses.some(({ called }) => !called);
+  if (isRun(form)) return uses.some(({ called }) => !called || !mixed);
   // The short form names a function.
   if (form.operator === 'DEFSETF') return partsOf(text, form.start).slice(2).map(bare).includes(used);
   const types = text
     .slice(form.start, form.end)
     .matchAll(/\(\s*(?:[^\s()"';]*:)?satisfies\s+([^\s()"';]+)\s*\)/gi);
   return [...types].some(([, name = '']) => name.toUpperCase().replace(/^.*:/s, '') === used);
+}
+
+/** Tells whether FORM is run as it stands and can use names, or have them as data. */
+export function runsOnce(form: TopLevelForm): boolean {
+  return isRun(form) && !SAYING.has(form.operator);
 }
 
 /** Tells whether FORM has no code of its own, so that SBCL runs it as it stands. */

@@ -58,7 +58,10 @@ export function usersOf(
     ...rows.map(({ name = '' }) => name),
     ...forms.map(({ file, form }) => `${file} ${form}`),
   ]);
+  const namesIn = groupBy(forms, ({ file }) => file);
   const found = forms
+    // What the code of several forms has as data is told once for a file.
+    .map((row) => ({ ...row, names: namesIn.get(row.file)?.flatMap(({ names = [] }) => names) ?? [] }))
     .flatMap((row) => outside(row, asked, places, told))
     .map(({ part, ...each }): User => ({ ...each, outside: true }));
   const different = differentOf(found);
