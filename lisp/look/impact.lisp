@@ -113,6 +113,7 @@ besides whether they are too many to follow all."
         (setf found (sort (remove-duplicates found :key #'second :test #'equal) #'place-before-p :key #'second))
         (list "testSystems" (length systems)
               "testsMore" (and more t)
+              "testFiles" (and (null found) (page (loop for file being the hash-keys of files collect file) 0 500))
               "tests" (loop for (nil (file offset form created)) in (page found 0 limit)
                             collect (object "file" file "offset" offset "form" form "changed" (changed-p file created)))
               "testCount" (length found))))))

@@ -103,6 +103,8 @@ export interface ImpactData {
   testsMore?: boolean;
   testCount?: number;
   tests?: Place[];
+  /** The files of those systems, when no test is known to reach it. */
+  testFiles?: string[];
   /** What kind of class it names. */
   class?: string;
   slots?: string[];
