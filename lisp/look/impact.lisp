@@ -133,7 +133,8 @@ are one piece of code are told by what they use."
                 "testsMore" (and more t)
                 "tests" (told single limit)
                 "testCount" (length single)
-                "testFiles" (told several *most-test-files*)))))))
+                "testCode" (told several *most-test-files*)
+                "testFiles" (and (null found) (page (loop for file being the hash-keys of files collect file) 0 500))))))))
 
 ;;; The operation
 

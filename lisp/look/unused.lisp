@@ -35,12 +35,6 @@
               "external" (eq :external (nth-value 1 (find-symbol (symbol-name symbol) (symbol-package symbol))))
               "documentation" (first-line (ignore-errors (documentation name 'function)))))))
 
-(defun first-line (text)
-  "Return the first line of TEXT, a string, shortened, or NIL without one."
-  (when (stringp text)
-    (let ((line (string-trim '(#\Space #\Tab #\Return) (subseq text 0 (position #\Newline text)))))
-      (and (plusp (length line)) (shortened 100 line)))))
-
 (define-operation "unused-functions" (package within)
   "Find the functions of PACKAGE that nobody uses but they themselves, or nobody WITHIN a system; exported ones first. The
 answer has the files in which somebody can use them, too."

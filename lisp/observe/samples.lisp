@@ -70,12 +70,22 @@ how SBCL allocates."
           (setf end (1+ (position-if-not #'stringp names :end end :from-end t))))
         (values (subseq names start end) start)))))
 
+(defun dispatch-name-p (name)
+  "True when NAME is that of code that SBCL makes to find the methods of a generic function: a LAMBDA over its own names."
+  (and (consp name)
+       (eq 'lambda (first name))
+       (consp (rest name))
+       (some (lambda (package) (string= "SB-PCL" (package-name package))) (name-packages (second name)))))
+
 (defun info-name (info)
   "Return the name of what INFO, a frame of a sample, is of: that of a function, or a text."
   (cond ((stringp info) info)
         ((null info) "foreign code")
         ((symbolp info) (string-downcase info))
-        (t (or (ignore-errors (debug-name info)) "code without a name"))))
+        (t (let ((name (ignore-errors (debug-name info))))
+             (cond ((null name) "code without a name")
+                   ((dispatch-name-p name) "dispatch of a generic function")
+                   (t name))))))
 
 (defun map-stacks (visit mode)
   "Call VISIT with a list of what the stack of each sample of MODE calls, from the program's base on: names of functions. The
@@ -140,6 +150,7 @@ by whom CALLERS tells, pairs."
   "Return NAME, of a spot, as text."
   (cond ((stringp name) (foreign-name name))
         ((form-name-p name) "the form")
+        ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
         (t (shortened 80 (function-text name)))))
 
 (defun spot-place (spot)

@@ -44,8 +44,8 @@ export interface ArglistData {
   methods?: string[];
 }
 
-/** A file of tests, and the NAMES by which forms in it reach a definition. */
-export interface TestFile extends Place {
+/** Code of several forms of a file of tests, and the NAMES by which they reach a definition. */
+export interface TestCode extends Place {
   names?: string[];
 }
 
@@ -108,8 +108,10 @@ export interface ImpactData {
   testsMore?: boolean;
   testCount?: number;
   tests?: Place[];
-  /** Files of tests of which several forms are one piece of code. */
-  testFiles?: TestFile[];
+  /** Pieces of code that are several forms of a file of tests. */
+  testCode?: TestCode[];
+  /** The files of those systems, when no test is known to reach it. */
+  testFiles?: string[];
   /** What kind of class it names. */
   class?: string;
   slots?: string[];

@@ -3,16 +3,18 @@
 import type { ImpactData } from '../../image/wire/introspection.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { mentionsIn } from '../../source/calls.ts';
+import type { SourceText } from '../../source/text.ts';
 import { callOptions } from '../calling.ts';
 import { askedNames } from '../definitions/asked-names.ts';
 import { definitionsOf, withoutRepeats } from '../definitions/described.ts';
 import { lispFiles, lookingBudget } from '../definitions/in-workspace.ts';
 import type { Origins } from '../definitions/origins.ts';
 import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
+import type { Places } from '../places.ts';
 import { calleeOf } from './call-checks.ts';
 
-/** A file that is not loaded, and in which lines it names what is to change. */
-export interface UnloadedFile {
+/** A file, and in which lines it names what is to change. */
+export interface NamingFile {
   file: string;
   lines: number[];
 }
@@ -43,25 +45,39 @@ export async function ownTexts(
 export async function unloadedFiles(
   { places, workspace }: Origins,
   facts: ImpactData,
-): Promise<UnloadedFile[]> {
-  const { name, homes = [], files = [], kind } = facts;
+): Promise<NamingFile[]> {
+  const { homes = [], files = [] } = facts;
   const loaded = new Set(files);
-  const features = new Set(facts.features);
   const texts = [];
   for await (const file of lispFiles(workspace, lookingBudget())) {
     const text = loaded.has(file) ? undefined : places.sourceText(file);
     if (text !== undefined) texts.push({ file, text });
   }
   const planned = texts.flatMap(({ text }) => packagesUsing(text.text, homes));
-  const callee = {
-    ...calleeOf(name, [...homes, ...planned], files),
-    macro: kind === 'MACRO',
-  };
+  return naming(facts, [...homes, ...planned], texts, places);
+}
+
+/** Returns which files of tests name the function of FACTS, when no test is known to reach it. Frameworks can keep a test as
+ *  data until it runs, of which SBCL has no cross references. */
+export function testsNaming({ places }: Origins, facts: ImpactData): NamingFile[] {
+  const texts = (facts.testFiles ?? []).flatMap((file) => {
+    const text = places.sourceText(file);
+    return text === undefined ? [] : [{ file, text }];
+  });
+  return naming(facts, facts.homes ?? [], texts, places);
+}
+
+function naming(
+  { name, files = [], kind, features = [] }: ImpactData,
+  homes: readonly string[],
+  texts: readonly { file: string; text: SourceText }[],
+  places: Places,
+): NamingFile[] {
+  const callee = { ...calleeOf(name, homes, files), macro: kind === 'MACRO' };
   return texts.flatMap(({ file, text }) => {
-    const mentions = mentionsIn(text, features, callee).filter(
-      ({ args, how }) => args || how === 'as a function',
-    );
-    const lines = [...new Set(mentions.map(({ start }) => text.positionAt(start).line))];
+    const mentions = mentionsIn(text, new Set(features), callee);
+    const calls = mentions.filter(({ how }) => how !== 'as a name');
+    const lines = [...new Set(calls.map(({ start }) => text.positionAt(start).line))];
     return lines.length > 0 ? [{ file: places.fileName(file), lines }] : [];
   });
 }

@@ -3,7 +3,7 @@
 import { fittingRows, joinSections, listText } from '../../kernel/reply.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
-import type { UnloadedFile } from './impact-besides.ts';
+import type { NamingFile } from './impact-besides.ts';
 
 interface Located {
   name?: string;
@@ -39,7 +39,9 @@ export interface Impact extends Partial<CheckedCalls> {
   recorded?: string[] | undefined;
   /** How its definitions read, each with its place. */
   texts: string[];
-  unloaded: UnloadedFile[];
+  unloaded: NamingFile[];
+  /** Files of tests that name it, when no test is known to reach it. */
+  testsNaming: NamingFile[];
 }
 
 const NO_TYPE_USES =
@@ -135,6 +137,8 @@ function testSection(impact: Impact, limit: number): string | false {
   if (kind === undefined) return false;
   if (testSystems === 0) return 'Tests: no loaded system is known to ASDF as the test of another.';
   const more = testsMore ? '\nNote: it has too many callers to follow all of them.' : '';
+  if (testCount === 0 && impact.testsNaming.length > 0)
+    return `Tests that name it: ${filesText(impact.testsNaming, limit)}${more}`;
   if (testCount === 0) return `No test reaches it.${more}`;
   const lines = listText(tests.slice(0, limit).map(locatedText), false);
   const rest = testCount - Math.min(limit, tests.length);
@@ -150,11 +154,16 @@ function recordedText(names: string[] | undefined, limit: number): string | fals
 }
 
 /** Returns what is told of FILES that are not loaded, LIMIT of them. */
-function unloadedText(files: readonly UnloadedFile[], limit: number): string | false {
+function unloadedText(files: readonly NamingFile[], limit: number): string | false {
   if (files.length === 0) return false;
+  return `Not loaded, so not checked; they name it: ${filesText(files, limit)}`;
+}
+
+/** Returns FILES with their lines, LIMIT of them. */
+function filesText(files: readonly NamingFile[], limit: number): string {
   const each = files.slice(0, limit).map(({ file, lines }) => `${file}:${lines.slice(0, LINES).join(',')}`);
   const more = files.length > limit ? ` and ${files.length - limit} more files` : '';
-  return `Not loaded, so not checked; they name it: ${each.join('  ')}${more}`;
+  return each.join('  ') + more;
 }
 
 /** Lines that are told of a file. */

@@ -15,7 +15,7 @@ import type { Places } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, calleeOf, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions } from './class-changes.ts';
-import { ownTexts, unloadedFiles } from './impact-besides.ts';
+import { ownTexts, testsNaming, unloadedFiles } from './impact-besides.ts';
 import { type Impact, impactText } from './impact-text.ts';
 import { calledByMethod, disagreeing } from './method-changes.ts';
 import { reachingTests } from './reaching-tests.ts';
@@ -87,6 +87,7 @@ export function impactOfChange(origins: Origins, reached: ReachedDefinitions) {
         // Whoever gives the whole definition has read it.
         texts: args.definition === undefined ? await ownTexts(origins, args, context) : [],
         unloaded: facts.kind === undefined ? [] : await unloadedFiles(origins, facts),
+        testsNaming: testsNaming(origins, facts),
       };
       return { data: impact, text: impactText(impact, limit, args.limit) };
     },
@@ -125,7 +126,9 @@ class Investigation {
     this.#features = new Set(facts.features);
   }
 
-  async of(args: ArgumentsFor<typeof IMPACT_OF_CHANGE>): Promise<Omit<Impact, 'texts' | 'unloaded'>> {
+  async of(
+    args: ArgumentsFor<typeof IMPACT_OF_CHANGE>,
+  ): Promise<Omit<Impact, 'texts' | 'unloaded' | 'testsNaming'>> {
     const { kind, natures = [], name, class: ofClass, type } = this.#facts;
     if (kind === undefined && ofClass === undefined && !type) {
       throw new CallError(

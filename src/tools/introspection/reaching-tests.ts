@@ -1,7 +1,7 @@
 // Decides which forms of test files are told to reach a definition.
 
 import type { Place } from '../../image/wire/data.ts';
-import type { ImpactData, TestFile } from '../../image/wire/introspection.ts';
+import type { ImpactData, TestCode } from '../../image/wire/introspection.ts';
 import type { Places } from '../places.ts';
 import { runsOnce } from './outside.ts';
 
@@ -13,20 +13,20 @@ interface Located {
 /** Gives where the tests of FACTS stand, each form once, and how many they are. SBCL makes one piece of code of several
  *  forms; of those the ones are told whose text under FEATURES has what reaches the definition. */
 export function reachingTests(
-  { tests = [], testCount = 0, testFiles = [] }: ImpactData,
+  { tests = [], testCount = 0, testCode = [] }: ImpactData,
   places: Places,
   features: ReadonlySet<string>,
 ): { tests: Located[]; testCount: number } {
   const site = (place: Place): Located => places.site(place, features) ?? { at: 'no source', text: '' };
   const sites = tests.map(site);
   const told = new Set(tests.map(({ file, form }) => `${file} ${form}`));
-  const others = testFiles
+  const others = testCode
     .flatMap((each) => formsOf(each, places, features))
     .filter(({ file, form }) => !told.has(`${file} ${form}`));
   return { tests: [...sites, ...others.map(site)], testCount: testCount + others.length };
 }
 
-function formsOf({ names = [], ...test }: TestFile, places: Places, features: ReadonlySet<string>): Place[] {
+function formsOf({ names = [], ...test }: TestCode, places: Places, features: ReadonlySet<string>): Place[] {
   const forms = test.file === undefined ? undefined : places.forms(test.file, features);
   const having = names.flatMap(
     (name) => forms?.names.formsWith(name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1')) ?? [],

@@ -59,7 +59,13 @@ export function refusal(
 }
 
 function unreadableText({ unreadable, in: code = '' }: ObserveRefusal, places: Places): string | undefined {
-  return unreadable && failureText({ kind: 'done' }, { unreadable }, { code, places });
+  if (unreadable === undefined) return undefined;
+  const text = failureText({ kind: 'done' }, { unreadable }, { code, places });
+  // What is observed is a program, and that may not be loaded yet.
+  const load = /^Package .* does not exist/.test(unreadable.text ?? '')
+    ? ' When a system defines it, call load_system first.'
+    : '';
+  return `${text}${load}`;
 }
 
 function refusalText(value: ObserveRefusal): string {
