@@ -213,3 +213,33 @@ defines something only where it is not there."
                (setf (definition-serial definition) (source-file-serial file)
                      (definition-form definition) now)))))
        file))))
+
+;;; What a form makes under another name each time
+
+(defun name-without-digits (definition)
+  "Return the kind and the name of DEFINITION as text without digits; NIL when it has none, or is not called by a name."
+  (let ((name (name-symbol (definition-name definition))))
+    (and (symbolp name)
+         (some #'digit-char-p (symbol-name name))
+         (format nil "~A ~A ~A" (definition-kind definition) (consp (definition-name definition))
+                 (remove-if #'digit-char-p (symbol-name name))))))
+
+(defun made-name-p (definition text)
+  "True when the form of DEFINITION in TEXT does not have its name."
+  (let ((form (form-of definition text)))
+    (and form (not (token-in-p (string (name-symbol (definition-name definition))) form)))))
+
+(defun drop-numbered-anew (file definitions pairs old-text text)
+  "Forget what FILE, with OLD-TEXT, made under names that macros number, when DEFINITIONS, of TEXT, have it under other
+numbers. PAIRS has those of them that took the place of others."
+  (let ((anew (loop for definition in definitions
+                    for name = (and (not (assoc definition pairs :test #'eq)) (name-without-digits definition))
+                    when (and name (made-name-p definition text)) collect name))
+        (table (source-file-definitions file)))
+    (when anew
+      (maphash (lambda (key definition)
+                 (when (and (not (member definition definitions :test #'eq))
+                            (member (name-without-digits definition) anew :test #'equal)
+                            (made-name-p definition old-text))
+                   (remhash key table)))
+               table))))
