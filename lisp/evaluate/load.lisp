@@ -169,6 +169,14 @@ that are loaded."
              (null (asdf-call "REGISTERED-SYSTEM" needed))
              (list (asdf-call "COERCE-NAME" needed) (asdf-call "COMPONENT-NAME" by)))))))
 
+(defun call-telling-needed (function)
+  "Call FUNCTION. Return NIL, or what NEEDED-SYSTEM returns when that has left it."
+  (catch 'needed
+    (handler-bind ((error (lambda (condition)
+                            (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
+      (funcall function)
+      nil)))
+
 (defun operate (name force)
   "Load the system NAME, once more after a new look for systems when one that it depends on was not found. Return NIL, or
 what NEEDED-SYSTEM returns when that is not found then either."
@@ -182,11 +190,7 @@ what NEEDED-SYSTEM returns when that is not found then either."
                     nil))
                 'missing)
         (asdf-call "INITIALIZE-SOURCE-REGISTRY")
-        (catch 'needed
-          (handler-bind ((error (lambda (condition)
-                                  (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
-            (operate)
-            nil))))))
+        (call-telling-needed #'operate)))))
 
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
