@@ -38,7 +38,7 @@ const PARAMETERS = [
   {
     name: 'unused',
     type: 'boolean',
-    description: 'Which functions of package nobody calls, in place of name',
+    description: 'Which functions of package nobody calls; name is left out or ""',
   },
   {
     name: 'within',
@@ -83,7 +83,7 @@ export function whoCalls(image: Image, places: Places) {
       if (args.unused)
         return unusedFunctions(
           image,
-          { package: args.package ?? args.name, ...withinOf(args), ...page },
+          { package: args.package || args.name, ...withinOf(args), ...page },
           context,
         );
       return lookedUpEach(args.name, args.names, (name) =>
