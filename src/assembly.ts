@@ -158,7 +158,7 @@ export function assembleParts(
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const image: SbclImage = new SbclImage({
     ...{ ...imageOptions(config), ...journalOf(config), ...(times && { times }) },
-    callTool: (name, args, signal, asText) => callFromCode(executor, registry, name, args, signal, asText),
+    callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
   });
   const workspace = workspaceOf(config, image);

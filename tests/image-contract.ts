@@ -34,8 +34,8 @@ function server(image: () => Image) {
     }),
   );
   const tools = new LispTools(registry.mirror, image, () => []);
-  const callTool: Connections['callTool'] = (name, args, signal, asText) =>
-    callFromCode(executor, registry, name, args, signal, asText);
+  const callTool: Connections['callTool'] = (name, args, signal, how) =>
+    callFromCode(executor, registry, name, args, signal, how);
   return { registry, executor, connections: { callTool, tools } };
 }
 

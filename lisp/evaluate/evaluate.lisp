@@ -184,9 +184,20 @@ blank, there are none."
           (let ((*print-pretty* nil)) (printed))
           (values text cut)))))
 
+(sb-ext:defglobal **told-as** nil
+  "A function that returns the text as which a value is told instead of printed, or NIL for other values.")
+
+(defun told-text (value)
+  "Return the text as which VALUE is told, printed unless it has one of its own, and whether it was cut."
+  (let* ((text (and **told-as** (funcall **told-as** value)))
+         (room (and text (min *value-limit* *value-budget*))))
+    (cond ((null text) (value-text value))
+          ((<= (length text) room) text)
+          (t (values (subseq text 0 room) t)))))
+
 (defun value-data (value)
-  "Return VALUE printed, bounded, and its true length where only a part is shown."
-  (multiple-value-bind (text cut) (value-text value)
+  "Return VALUE as text, bounded, and its true length where only a part is shown."
+  (multiple-value-bind (text cut) (told-text value)
     (decf *value-budget* (length text))
     (let ((hidden (hidden-length value)))
       (object "text" text "cut" cut "length" hidden "id" (and (or cut hidden) (object-id value))))))

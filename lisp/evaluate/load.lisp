@@ -175,6 +175,13 @@ a system, or the file that defines one, which needs another before."
              (null (asdf-call "REGISTERED-SYSTEM" needed))
              (list (asdf-call "COERCE-NAME" needed) by))))))
 
+(defun call-telling-needed (function)
+  "Call FUNCTION. Return NIL and what it returns, or what NEEDED-SYSTEM returns when that has left it."
+  (catch 'needed
+    (handler-bind ((error (lambda (condition)
+                            (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
+      (values nil (funcall function)))))
+
 (defun call-looking-again (function)
   "Call FUNCTION, which finds or loads a system, once more after a new look for systems when one was not found. Return NIL
 and what it returns, or what NEEDED-SYSTEM returns when that is not found then either."
@@ -185,10 +192,7 @@ and what it returns, or what NEEDED-SYSTEM returns when that is not found then e
                    (list (funcall function))))))
     (when done (return-from call-looking-again (values nil (first done))))
     (asdf-call "INITIALIZE-SOURCE-REGISTRY")
-    (catch 'needed
-      (handler-bind ((error (lambda (condition)
-                              (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
-        (values nil (funcall function))))))
+    (call-telling-needed function)))
 
 (defun missing-data (name needed)
   "Return as a JSON object that the system NAME cannot be loaded: NEEDED, from NEEDED-SYSTEM, is not found."

@@ -35,7 +35,7 @@ on this machine stays as it is."
     (cond ((symbolp name) name)
           ;; What was evaluated while a file was loaded is in the name of that.
           ((and outer (not (stringp outer))) (root-name outer))
-          ((and (consp (rest name)) (symbolp (second name))) (second name)))))
+          ((typep name '(cons t (cons symbol))) (second name)))))
 
 (defun packed-xrefs (function)
   "Return the packed cross references of the simple FUNCTION, or NIL."

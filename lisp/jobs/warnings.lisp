@@ -128,9 +128,10 @@ where."
 
 (defun keep-warning (severity condition)
   "Keep CONDITION, of SEVERITY, with the form that it is about. The compiler signals some
-more than once; those count once."
+more than once; those count once. Notes about files that a form has compiled or loaded are about none of its text."
   (multiple-value-bind (form context offset file) (context-data)
-    (let* ((text (warning-text condition))
+    (let* ((file (or file (compiling-file)))
+           (text (warning-text condition))
            (called (function-called form))
            (call (and called (about-call-p condition form) form))
            (form (and form
@@ -138,7 +139,8 @@ more than once; those count once."
                       (printing-plainly (print-safely 200 form))))
            (definition (definition-text context))
            (key (list severity text form definition *form-number*)))
-      (unless (member key (remarks-keys *remarks*) :test #'equal)
+      (unless (or (member key (remarks-keys *remarks*) :test #'equal)
+                  (and file *form-number* (string= severity "note")))
         (incf (remarks-count *remarks*))
         (when (string= severity "note") (incf (remarks-notes *remarks*)))
         (when (< (count severity (remarks-keys *remarks*) :key #'first :test #'string=) *warning-limit*)
@@ -149,7 +151,7 @@ more than once; those count once."
                         "form" form
                         "definition" definition
                         "formNumber" *form-number*
-                        "file" (or file (compiling-file))
+                        "file" file
                         "offset" offset)
                 (remarks-warnings *remarks*))
           (when call

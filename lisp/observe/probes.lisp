@@ -153,7 +153,7 @@ PACKAGE, or in that of NAME. Leaves the operation when the form cannot be compil
   "Return what SBCL calls the functions of CODE that have a name of their own."
   (loop for index below (code-functions code)
         for name = (plain-function-name (code-function code index))
-        when (and name (or (symbolp name) (eq 'setf (first name)))) collect name))
+        when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))
 
 (defun unseen-calls (name)
   "Return why some calls of the function NAME are not seen, as a word, or NIL."

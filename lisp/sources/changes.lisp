@@ -213,3 +213,42 @@ defines something only where it is not there."
                (setf (definition-serial definition) (source-file-serial file)
                      (definition-form definition) now)))))
        file))))
+
+;;; What a form makes under another name each time
+
+(defun name-without-digits (definition)
+  "Return the kind and the name of DEFINITION as text without digits; NIL when it has none, or is not called by a name."
+  (let ((name (name-symbol (definition-name definition))))
+    (and (symbolp name)
+         (some #'digit-char-p (symbol-name name))
+         (format nil "~A ~A ~A" (definition-kind definition) (consp (definition-name definition))
+                 (remove-if #'digit-char-p (symbol-name name))))))
+
+(defun making-form (definition text)
+  "Return the form of DEFINITION in TEXT when that does not have its name, else NIL. Of another name for a function no
+form is known."
+  (let ((form (form-of definition text)) (function (definition-function definition)))
+    (and form
+         (or (null function) (equal (plain-function-name function) (definition-name definition)))
+         (not (token-in-p (string (name-symbol (definition-name definition))) form))
+         form)))
+
+(defun numbered-by-form (definition text)
+  "Return what DEFINITION, of TEXT, has in common with all that its form makes under other numbers. Return NIL when it has
+no number, or its name stands in the form."
+  (let* ((name (name-without-digits definition)) (form (and name (making-form definition text))))
+    (and form (cons name form))))
+
+(defun drop-numbered-anew (file definitions pairs old-text text)
+  "Forget what a form of FILE, with OLD-TEXT, made under names that macros number, when it has made that anew. DEFINITIONS,
+of TEXT, then have it under other numbers. PAIRS has those of them that took the place of others."
+  (let ((anew (loop for definition in definitions
+                    for numbered = (and (not (assoc definition pairs :test #'eq)) (numbered-by-form definition text))
+                    when numbered collect numbered))
+        (table (source-file-definitions file)))
+    (when anew
+      (maphash (lambda (key definition)
+                 (when (and (not (member definition definitions :test #'eq))
+                            (member (numbered-by-form definition old-text) anew :test #'equal))
+                   (remhash key table)))
+               table))))

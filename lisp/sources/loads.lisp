@@ -131,6 +131,7 @@ Else a form that begins BY made it, unless a load of those TOUCHED did so."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file)) (old-serial (source-file-serial file))
          (pairs (enter file definitions)))
     (multiple-value-bind (text date) (loaded-text (source-file-path file) sources)
+      (drop-numbered-anew file definitions pairs old-text text)
       (unless (equal text old-text) (keep-forms file old-text old-serial))
       (setf (source-file-serial file) **serial**
             (source-file-failed file) nil
@@ -175,6 +176,7 @@ what is to be told. Return the names of what has changed and is compiled into it
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file)) (text (read-text (sb-ext:parse-native-namestring (source-file-path file))))
          (same (same-forms-p old-text text)) (pairs (enter file definitions)))
+    (drop-numbered-anew file definitions pairs old-text text)
     (prog1 (changed-names pairs old-text text)
       (setf (noted-unset noted)
             (append (noted-unset noted)

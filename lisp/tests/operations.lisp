@@ -71,10 +71,12 @@
     (call-user-code (entry-runner entry))))
 
 (defun test-system (name)
-  "Have ASDF test the system NAME."
+  "Have ASDF test the system NAME. Return NIL, or which system it misses and which one needs that."
   (call-noting
    (lambda (&aux (*tested-systems* (list name)))
-     (call-user-code (lambda () (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))
+     (call-user-code
+      (lambda ()
+        (call-telling-needed (lambda () (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))))
 
 (defun finish-run ()
   "Note what the frameworks that are loaded tell only in what they have written."
@@ -84,16 +86,21 @@
         (funcall (framework-finish framework) output)))))
 
 (defun run-chosen (systems entries)
-  "Test SYSTEMS, and run ENTRIES, with what counts for both."
+  "Test SYSTEMS, and run ENTRIES, with what counts for both. Return the members that tell what could not be tested."
   (call-with-probes
    (lambda ()
      (call-holding
       (lambda ()
         (call-with-quiet-compiler
          (lambda ()
-           (mapc #'test-system systems)
-           (run-entries entries)
-           (finish-run))))))))
+           (let ((needs (loop for name in systems
+                              for (missing by) = (test-system name)
+                              when missing
+                                collect (object "system" name "missing" missing "neededBy" by
+                                                "known" (known-systems)))))
+             (run-entries entries)
+             (finish-run)
+             (list "needs" needs)))))))))
 
 (defun call-measuring (folder root systems function)
   "Return what FUNCTION does, which tests SYSTEMS or others, with the members about what that ran. Those are none without
@@ -127,7 +134,7 @@ ran, as CALL-MEASURING does with ROOT."
                    (lambda (measure)
                      (call-as-job-part nil (lambda ()
                                              (when measure (funcall measure))
-                                             (call-with-seed "" (lambda () (run-chosen systems chosen) '()))))))))
+                                             (call-with-seed "" (lambda () (run-chosen systems chosen)))))))))
     (list* "tests" (results-data *run*)
            "gone" gone
            "unseen" (reverse (run-unseen *run*))

@@ -106,8 +106,12 @@ systems that it needs."
         when (and text (other-text-p path text)) collect path))
 
 (defun to-load-p (system)
-  "True when ASDF has something to do to load SYSTEM."
-  (asdf-call "PLAN-ACTIONS" (asdf-call "MAKE-PLAN" nil (contrib-symbol "ASDF" "LOAD-OP") system)))
+  "True when ASDF has something to do to load SYSTEM, or cannot, as it misses another."
+  (let ((actions '()))
+    (or (call-telling-needed
+         (lambda ()
+           (setf actions (asdf-call "PLAN-ACTIONS" (asdf-call "MAKE-PLAN" nil (contrib-symbol "ASDF" "LOAD-OP") system)))))
+        actions)))
 
 ;;; Those of the workspace
 

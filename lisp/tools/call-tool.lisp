@@ -10,7 +10,8 @@
   (value nil)
   (failure nil)
   (result nil)
-  (needs-approval nil))
+  (needs-approval nil)
+  (text nil))
 
 (sb-ext:defglobal **tool-calls** (make-hash-table :synchronized t)
   "The calls that wait for an answer, by number.")
@@ -82,6 +83,44 @@ server is told that nobody waits any more."
                      (list (eval (read *query-io*))))
       value)))
 
+;;; A model that sees what a tool returned reads what the tool says of that
+
+(defparameter *noted-texts* 50 "How many values of tools are told as their texts: those that were returned last.")
+
+(sb-ext:defglobal **texts-lock** (sb-thread:make-mutex :name "live-lisp texts of tools") "Held while **TEXTS** changes.")
+
+(sb-ext:defglobal **texts** '() "Weak pointers to the values that tools returned last, each before its text, in pairs.")
+
+(defun note-text (value text)
+  "Return VALUE, which a tool returned, and keep that it is told as TEXT, if there is one."
+  (when (and text (typep value '(or cons hash-table)))
+    (sb-thread:with-mutex (**texts-lock**)
+      (let ((texts (cons (cons (sb-ext:make-weak-pointer value) text) **texts**)))
+        (setf **texts** (subseq texts 0 (min *noted-texts* (length texts)))))))
+  value)
+
+(defun text-noted (value)
+  "Return the text as which VALUE is told, or NIL."
+  (cdr (find value **texts** :key (lambda (entry) (sb-ext:weak-pointer-value (car entry))) :test #'eq)))
+
+(defun told-by-tools (value)
+  "Return the text as which VALUE is told when a tool has returned it, or each element of that list, or NIL."
+  (when (typep value '(or cons hash-table))
+    (or (text-noted value)
+        (let ((texts (and (consp value)
+                          (ignore-errors (<= (list-length value) *noted-texts*))
+                          (mapcar (lambda (each) (and (typep each '(or cons hash-table)) (text-noted each))) value))))
+          (and texts (notany #'null texts) (format nil "~{~A~^~2%~}" texts))))))
+
+(setf **told-as** 'told-by-tools)
+
+(defun package-of-code ()
+  "Return the name of the package in which the code that runs names things, or NIL for CL-USER."
+  (and (packagep *package*)
+       (package-name *package*)
+       (not (eq *package* (find-package "COMMON-LISP-USER")))
+       (package-name *package*)))
+
 (defun ask-server (&rest members)
   "Ask the server for what MEMBERS, a property list, tell of *TOOL*. Wait for the answer and return it, or signal a
 TOOL-ERROR when it is a failure."
@@ -93,7 +132,7 @@ TOOL-ERROR when it is a failure."
           ((tool-call-failure call)
            (error 'live-lisp:tool-error :tool *tool* :message (tool-call-failure call)
                                         :result (tool-call-result call)))
-          (t (tool-call-value call)))))
+          (t (note-text (tool-call-value call) (tool-call-text call))))))
 
 (defun live-lisp:call-tool (name &rest arguments)
   "Call the tool NAME, a string or symbol, and return its data. ARGUMENTS are its parameters as keywords, each with
@@ -103,16 +142,18 @@ symbols are their names in lower case. NIL is false, an empty array or absent, a
 back in the same way, and without a limit it is all there is. Signals a TOOL-ERROR when the tool fails, or when what
 it was asked about is not there. When a human has to allow the call, that is an APPROVAL-REQUIRED."
   (let ((*tool* (designated-tool name)))
-    (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments)))))
+    (ask-server "tool" *tool* "args" (arguments-json (argument-pairs arguments)) "package" (package-of-code))))
 
-(define-operation ("called" :inline t) (call value failure result needs-approval)
-  "Bring what became of CALL, a number, to the thread that waits for it: VALUE, or the text FAILURE. A failure has the
-RESULT that there was all the same, and whether it NEEDS-APPROVAL. When nobody waits any more it is dropped."
+(define-operation ("called" :inline t) (call value text failure result needs-approval)
+  "Bring what became of CALL, a number, to the thread that waits for it: VALUE, or the text FAILURE. A value can have the
+TEXT that a model reads, a failure has the RESULT that there was all the same, and whether it NEEDS-APPROVAL. When nobody waits any more
+it is dropped."
   (let ((waiting (gethash call **tool-calls**)))
     (when (and waiting (remhash call **tool-calls**))
       (setf (tool-call-value waiting) value
             (tool-call-failure waiting) failure
             (tool-call-result waiting) result
+            (tool-call-text waiting) text
             (tool-call-needs-approval waiting) needs-approval)
       (sb-thread:signal-semaphore (tool-call-answered waiting))))
   t)

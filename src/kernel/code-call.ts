@@ -5,21 +5,25 @@ import { messageOf } from '../errors.ts';
 import type { Executor } from './executor.ts';
 import type { Arguments, Parameter } from './parameter.ts';
 import type { ToolRegistry } from './registry.ts';
+import { boundText } from './reply.ts';
 import type { Tool } from './tool.ts';
 
-/** What became of a call by code: data or a text, or why it failed. RESULT is what it returned all the same. */
-export type CodeAnswer = { value: unknown } | { failure: string; result?: string; needsApproval?: boolean };
+/** What became of a call by code: data, with what a model reads instead, or a text, or why it failed. RESULT is what it
+ *  returned all the same. */
+export type CodeAnswer =
+  | { value: unknown; text?: string }
+  | { failure: string; result?: string; needsApproval?: boolean };
 
 /** Calls the tool that NAME means for code. Returns its data, all of it when ARGS set no limit; with AS_TEXT what a
  *  model would read. Of a call that failed it returns why, and whether a human has to approve it. Neither case nor -
- *  and _ matter in names (S2.21). In ARGS null stands for NIL. */
+ *  and _ matter in names (S2.21). In ARGS null stands for NIL. Names are read in the package HOME, unless ARGS say. */
 export async function callFromCode(
   executor: Executor,
   registry: ToolRegistry,
   name: string,
   args: Arguments,
   signal: AbortSignal,
-  asText = false,
+  { asText = false, home }: { asText?: boolean; home?: string | undefined } = {},
 ): Promise<CodeAnswer> {
   const registered = name.toLowerCase().replaceAll('-', '_');
   const tool = registry.getTool(registered);
@@ -30,7 +34,7 @@ export async function callFromCode(
     };
   }
   try {
-    const outcome = await executor.executeForCode(registered, argumentsFor(tool, args), {
+    const outcome = await executor.executeForCode(registered, argumentsFor(tool, args, home), {
       signal,
       forData: !asText,
     });
@@ -38,15 +42,20 @@ export async function callFromCode(
       const { error: failure, result, question } = outcome;
       return { failure, ...(result !== undefined && { result }), ...(question && { needsApproval: true }) };
     }
-    return { value: asText ? outcome.text : outcome.data };
+    const { data, text } = outcome;
+    if (asText) return { value: text };
+    return { value: data, ...(typeof data === 'object' && { text: boundText(text, TEXT_LIMIT) }) };
   } catch (error) {
     return { failure: messageOf(error) };
   }
 }
 
-/** Returns ARGS under the names of TOOL's parameters. What names none stays, and is refused as unknown; of
- *  several that name the same, the first counts. */
-function argumentsFor(tool: Tool, args: Arguments): Arguments {
+/** Characters of the text that goes with data: what is shown of one value of code. */
+const TEXT_LIMIT = 10_000;
+
+/** Returns ARGS under the names of TOOL's parameters, names to be read in HOME unless they say where. What names none stays,
+ *  and is refused as unknown; of several that name the same, the first counts. */
+function argumentsFor(tool: Tool, args: Arguments, home: string | undefined): Arguments {
   const given = new Map<string, unknown>();
   for (const [name, value] of Object.entries(args)) {
     const parameter = findParameter(tool.parameters, name);
@@ -54,6 +63,8 @@ function argumentsFor(tool: Tool, args: Arguments): Arguments {
     // NIL for a parameter that is not there must not count as absent, or nobody would notice.
     if (!given.has(key)) given.set(key, parameter ? argumentFor(parameter, value) : (value ?? false));
   }
+  const reads = tool.parameters.find(({ readsNames }) => readsNames);
+  if (reads && home !== undefined && !given.get(reads.name)) given.set(reads.name, home);
   return Object.fromEntries(given);
 }
 

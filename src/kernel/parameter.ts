@@ -21,6 +21,8 @@ export interface Parameter {
   items?: { type: ParameterType; properties?: readonly Parameter[]; required?: readonly string[] };
   minimum?: number;
   maximum?: number;
+  /** It is the package in which names are read, so code that gives none means its own. */
+  readsNames?: true;
 }
 
 /** Arguments by the names of their parameters. */

@@ -83,12 +83,13 @@ function lispTool(
     // The image has a limit for whatever runs in it.
     limitMs: Number.POSITIVE_INFINITY,
     handler: async (args, context) => {
-      const grounds = takesOnError(definition) ? debugging?.() : undefined;
-      const asked = grounds && errorArguments(args, grounds.holds);
+      const grounds = debugging?.();
+      const holding = takesOnError(definition) && grounds !== undefined;
+      const asked = holding && errorArguments(args, grounds.holds);
       const call = { name, registration, arguments: args, ...asked };
       const reply = await image().call('run-tool', call, callOptions(context));
-      if (grounds === undefined) return runResult(name, reply);
-      return heldOr(reply, { name: 'run-tool', args: call, ...grounds }, (ended) => runResult(name, ended));
+      const told = (ended: Reply<'run-tool'>) => runResult(name, ended, grounds?.places);
+      return holding ? heldOr(reply, { name: 'run-tool', args: call, ...grounds }, told) : told(reply);
     },
   });
 }
@@ -110,9 +111,17 @@ function errorArguments({ on_error, restarts }: { readonly [name: string]: unkno
 }
 
 /** Returns what came of the tool that the image calls NAME (S2.8, S2.9, C17). */
-function runResult(name: string, { ending, output, data: remarks }: Reply<'run-tool'>): Result {
+function runResult(
+  name: string,
+  { ending, output, data: remarks }: Reply<'run-tool'>,
+  places: Places | undefined,
+): Result {
   const { value } = remarks;
-  const wrote = joinSections([holdingSection(remarks), warningSection(remarks), outputSection(output)]);
+  const wrote = joinSections([
+    holdingSection(remarks),
+    warningSection(remarks, places),
+    outputSection(output),
+  ]);
   if (ending.kind === 'condition') {
     const text = joinSections([`Tool error: ${ending.condition.text}`, wrote]);
     return { data: { ending, output }, text, failed: true };

@@ -14,6 +14,7 @@ export const PACKAGE = {
   name: 'package',
   type: 'string',
   description: 'Package name (default: the current one, at first CL-USER)',
+  readsNames: true,
 } as const;
 
 /** Returns the package that ARGS name, as the image takes it; "" counts as absent (S0.11). */

@@ -198,7 +198,9 @@ export class Places {
    *  counts only when its operator says that it defines. */
   definitionsOf(file: string, symbol: string, features: Features): NamedText[] {
     const source = this.#sources.read(file);
-    if (source === undefined) return [];
+    // Most files do not have the name, and to read their forms costs more than to look.
+    const name = symbol.split(' ').at(-1) ?? symbol;
+    if (!source?.text.text.toUpperCase().includes(name.toUpperCase())) return [];
     return allNamed(source.forms(features), { name: symbol })
       .filter(({ start, top, operator }) => start === top || operator.startsWith('DEF'))
       .map((found) => ({

@@ -15,12 +15,20 @@ function sorted(warnings: Warning[]): Warning[] {
 }
 
 /** Returns the section that tells what an evaluation of several forms was warned about, each with its form. Notes of the
- *  compiler are counted; those of what other code compiles say nothing to who called it. */
-export function warningSection(remarks: Remarks): string | undefined {
+ *  compiler are counted; those of what other code compiles say nothing to who called it. So are warnings about files that
+ *  are not below the root of PLACES, if that is known: whoever works here cannot mend those. */
+export function warningSection(remarks: Remarks, places: Places | undefined): string | undefined {
   const { warnings = [], warningCount = 0, noteCount = 0 } = remarks;
-  const told = warnings.filter(({ severity }) => severity !== 'note');
+  const noted = warnings.filter(({ severity }) => severity !== 'note');
+  const told = noted.filter(
+    ({ file, severity }) =>
+      file === undefined || severity === 'error' || places === undefined || places.fileName(file) !== file,
+  );
+  const left = told.length === noted.length ? 0 : warningCount - noteCount - told.length;
   return joinSections([
-    warningsAndNotes({ warnings: told, warningCount: warningCount - noteCount }),
+    warningsAndNotes({ warnings: told, warningCount: warningCount - noteCount - left }),
+    left > 0 &&
+      `Left out: ${left} ${left === 1 ? 'warning' : 'warnings'} in files outside the workspace. load_system of a library with force: true tells its own.`,
     noteCount > 0 &&
       `Note: ${noteCount} ${noteCount === 1 ? 'note' : 'notes'} of the compiler; compile_form shows those of a form.`,
   ]);

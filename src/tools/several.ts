@@ -9,7 +9,7 @@ export const NAMES = {
   name: 'names',
   type: 'array',
   items: { type: 'string' },
-  description: 'Several names at once, in place of one',
+  description: 'Several names at once; the single one is left out or ""',
 } as const;
 
 /** Returns what LOOK finds for NAME, when that is given, and for each of NAMES, in one text. PARAMETER is what the tool

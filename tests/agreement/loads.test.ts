@@ -88,6 +88,18 @@ describe('what the file has no more', () => {
     );
   });
 
+  test('is not what a form that still stands made under other numbers', async () => {
+    await session.eval('(defvar cl-user::*made* 0)');
+    const macro = `(defmacro clause (&body body)
+  (let ((name (intern (format nil "CLAUSE-~A-~D" (first body) (incf cl-user::*made*)))))
+    \`(defun ,name () ,@body)))`;
+    await loaded('e.lisp', macro, '(clause :a)', '(clause :b)', '(defun told-1 () 1)');
+    expect(await load('e.lisp')).toBe('Loaded e.lisp');
+    expect(await loaded('e.lisp', macro, '(clause :a)', '(defun told-2 () 1)')).toMatch(
+      /^Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions P::CLAUSE-B-\d, P::TOLD-1.\n/,
+    );
+  });
+
   test('is bounded, with how many there are', async () => {
     const many = Array.from({ length: 300 }, (_, n) => `(defun f${String(n).padStart(3, '0')} () 1)`);
     await loaded('e.lisp', ...many);

@@ -25,6 +25,22 @@ function bytes(path: string): string {
 
 const NEW = '(defun f ()\n  2)';
 
+test('changed forms are named when they are more than three', async () => {
+  const forms = ['(defvar *one* 1)', '(defmethod two ((x list)) x)', '(defun three () 3)', '(print 4)'];
+  at.put('four.lisp', forms.join('\n'));
+  const edits = [
+    { path: 'four.lisp', old: ')\n', new: ' )\n', all: true },
+    { path: 'four.lisp', old: '4)', new: '5)' },
+  ];
+  expect(await edit(...edits)).toBe(
+    `Changed four.lisp: 4 forms, +4 −4. It has 4 top-level forms now.
+  1: (defvar *one*)
+  2: (defmethod two ((x list)))
+  3: (defun three)
+  4: (print 5)`,
+  );
+});
+
 describe('without a definition', () => {
   test('text comes to the end of a file, in its line ends', async () => {
     at.put('end.lisp', '(defun f ()\r\n  1)');

@@ -65,6 +65,23 @@ test('methods of a setf function that is loaded are told', async () => {
   );
 });
 
+test('a class is read before the slots of others that have its name, which are told by their places', async () => {
+  const text = '(in-package :cl-user)\n(defclass holder () ((held :reader held)))\n(defclass held () ())\n';
+  at.put('held.lisp', text);
+  await at.answer('load_file', { path: 'held.lisp' });
+  const held = { name: 'held', package: 'cl-user' };
+  expect(await at.answer('read_definition', held)).toBe(
+    `held.lisp:3  COMMON-LISP-USER::HELD [CLASS]
+
+(defclass held () ())
+
+held.lisp:2  COMMON-LISP-USER::HELD (COMMON-LISP-USER::HOLDER) [METHOD]`,
+  );
+  expect(await at.answer('read_definition', { ...held, kind: 'generic-function' })).toContain(
+    '(defclass holder',
+  );
+});
+
 /** Returns how many methods of each name stand in the Lisp files below FOLDER, as lines of them begin. */
 function methodLines(folder: string): Map<string, number> {
   const counts = new Map<string, number>();

@@ -57,6 +57,28 @@ describe('style warnings', () => {
   });
 });
 
+describe('an evaluated form that loads a library', () => {
+  const left = (count: string) =>
+    `Left out: ${count} in files outside the workspace. load_system of a library with force: true tells its own.`;
+
+  test('counts the warnings of its files, and tells those of the program and of the form', async () => {
+    writeFileSync(join(libraries.path, 'lib.lisp'), '(defun lib (x) 1)\n(defun more () (lib-undefined))\n');
+    const form = '(asdf:load-system "program" :force :all)\n(defun warned (z) nil)';
+    const text = await session.text('eval_form', { form });
+    expect(text).toContain('Warnings (2):\n');
+    expect(text).toContain('The variable Y is defined but never used.');
+    expect(text).toContain('The variable Z is defined but never used.');
+    expect(text).toMatch(new RegExp(`${left('2 warnings')}$`));
+  });
+
+  test('counts one warning so, and no notes of the compiler about files', async () => {
+    const fast = '(declaim (optimize speed))\n(defun lib (x) (+ 1 2))\n(defun added (a b) (+ a b))\n';
+    writeFileSync(join(libraries.path, 'lib.lisp'), fast);
+    const text = await session.text('eval_form', { form: '(asdf:load-system "lib" :force t)' });
+    expect(text.split('\n\n')).toEqual(['T', left('1 warning')]);
+  });
+});
+
 test('what ASDF says of the files that it compiles is no part of the answer to a form', async () => {
   const form = '(asdf:load-system "lib" :force t)';
   expect(await session.text('eval_form', { form })).not.toContain('compil');

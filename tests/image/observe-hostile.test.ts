@@ -21,6 +21,9 @@ const PROGRAM = `(defpackage :odd (:use :cl))
 (defun look (x) x)
 (defun call-one (function x) (funcall function x))
 (defun keep (vector) (length vector))
+(defun tagged (x) (format nil "<~A>" x))
+(defun boom (stream x &rest more) (declare (ignore stream more)) (error "boom ~A" x))
+(defun tagging (x) (format nil "<~/odd::boom/>" x))
 `;
 
 let session: Session;
@@ -42,6 +45,21 @@ async function observe(args: Record<string, unknown>): Promise<string> {
 }
 
 const used = async () => Number(await session.eval('(progn (sb-ext:gc :full t) (sb-kernel:dynamic-usage))'));
+
+describe('a function for which SBCL makes others that it calls by a text, as for a control string', () => {
+  test('is observed', async () => {
+    expect(await observe({ form: '(tagged 1)', functions: ['tagged'] })).toBe(
+      '1 call in N.\n  (TAGGED 1) => "<1>"  N\n\nValue: "<1>"',
+    );
+  });
+
+  test('is told among the frames of an error', async () => {
+    const text = await session.eval('(tagging 7)');
+    expect(text).toMatch(/^Error: boom 7\n/);
+    expect(text).toContain('(ODD::TAGGING 7)  odd.lisp:');
+    expect(await session.eval('(+ 1 2)')).toBe('3');
+  });
+});
 
 test('a million calls take little of the heap, and it is said that they are sampled', async () => {
   await observe({ form: '(twice 1)', functions: ['twice'] });

@@ -39,7 +39,10 @@ describe('names', () => {
   test.each(['one_tool', 'one-tool', 'ONE-TOOL', 'One_Tool'])(
     'S2.21 %s is the tool one_tool',
     async (name) => {
-      expect(await setUp({}, () => ({ data: [1], text: 'x' })).call(name)).toEqual({ value: [1] });
+      expect(await setUp({}, () => ({ data: [1], text: 'x' })).call(name)).toEqual({
+        value: [1],
+        text: 'x',
+      });
     },
   );
 

@@ -33,6 +33,8 @@ export type Upcall =
       tool: string;
       args: { [name: string]: unknown };
       asText: boolean;
+      /** The package of the code, unless that is CL-USER. */
+      home: string | undefined;
     }
   | { kind: 'register'; call: number; definition: unknown; registration: unknown }
   | { kind: 'left'; call: number };
@@ -92,7 +94,7 @@ function readUpcall(message: Message): Upcall {
     const { register: definition, registration } = message;
     return { kind: 'register', call, definition, registration };
   }
-  const { job, tool, args, text } = message;
+  const { job, tool, args, text, package: home } = message;
   return {
     kind: 'call',
     call,
@@ -100,6 +102,7 @@ function readUpcall(message: Message): Upcall {
     tool: textOf(tool),
     args: membersOf(args),
     asText: text === true,
+    home: typeof home === 'string' ? home : undefined,
   };
 }
 

@@ -271,9 +271,11 @@ export interface AgentStatus {
   jobs?: AgentJob[];
 }
 
-/** What became of a tool that code called: its data, or the text of its failure. RESULT is what it returned all the
- *  same. A human could allow a call that needs an approval. */
-export type ToolAnswer = { value: unknown } | { failure: string; result?: string; needsApproval?: boolean };
+/** What became of a tool that code called: its data, with the TEXT of it for a model, or the text of its failure. RESULT is
+ *  what it returned all the same. A human could allow a call that needs an approval. */
+export type ToolAnswer =
+  | { value: unknown; text?: string }
+  | { failure: string; result?: string; needsApproval?: boolean };
 
 /** What went wrong with the form number INDEX of a replay. WHY says why it could not be evaluated. Else it defined
  *  names once and not this time, or the image does not work any more after it. */

@@ -76,6 +76,8 @@ export interface TestLookup {
 export interface TestRunData extends Remarks {
   tests?: TestResult[];
   parts?: TestPart[];
+  /** Of systems that could not be tested to their end: which one ASDF misses, and which one needs that. */
+  needs?: { system: string; missing: string; neededBy: string; known?: string[] }[];
   /** Which packages have tests, when none ran. */
   packages?: { package: string; tests: number }[];
   features?: string[];

@@ -11,12 +11,12 @@ import type { Peer } from './peer.ts';
 /** What the image can ask of the server. */
 export interface Upcalls {
   /** Calls a tool for code, for its data or, with AS_TEXT, what a model would read. Null as an argument stands
-   *  for NIL. */
+   *  for NIL. HOME is the package of the code, unless that is CL-USER. */
   callTool?: (
     tool: string,
     args: { [name: string]: unknown },
     signal: AbortSignal,
-    asText: boolean,
+    how: { asText: boolean; home: string | undefined },
   ) => Promise<ToolAnswer>;
   /** Makes the tool that DEFINITION, not checked yet, describes one that can be called, and returns how clients call it.
    *  The image knows its handler by REGISTRATION. Throws a CallError that says why it refuses. */
@@ -93,7 +93,7 @@ export class CodeCalls {
   }
 
   async #perform(upcall: Upcall & { kind: 'call' }, signal: AbortSignal): Promise<ToolAnswer> {
-    const { job, tool, args, asText } = upcall;
+    const { job, tool, args, asText, home } = upcall;
     const operations = (job !== undefined && this.#jobs.get(job)) || THREAD;
     if (operations.length > LEVELS)
       return { failure: `Code can nest tool calls ${LEVELS} levels deep, not deeper.` };
@@ -107,7 +107,9 @@ export class CodeCalls {
     const { callTool } = this.#upcalls;
     if (callTool === undefined) return { failure: 'There are no tools to call.' };
     try {
-      return await runFor({ peer: this.#peer, operations, job }, () => callTool(tool, args, signal, asText));
+      return await runFor({ peer: this.#peer, operations, job }, () =>
+        callTool(tool, args, signal, { asText, home }),
+      );
     } catch (error) {
       return { failure: messageOf(error) };
     }

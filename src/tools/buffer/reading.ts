@@ -46,7 +46,7 @@ const READ_FILE = {
       name: 'paths',
       type: 'array',
       items: { type: 'string' },
-      description: 'Several files at once, in place of one',
+      description: 'Several files at once; path is left out or ""',
     },
     ...RANGE,
   ],

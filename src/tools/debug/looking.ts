@@ -66,7 +66,11 @@ export async function evaluate(held: Held, code: string): Promise<Result> {
   const { ending, output, data } = reply;
   if (ending.kind !== 'done' || data.unreadable !== undefined) return stillHeld(held, reply, code);
   const values = data.values ?? [];
-  const text = joinSections([formValuesText(values), outputSection(output), warningSection(data)]);
+  const text = joinSections([
+    formValuesText(values),
+    outputSection(output),
+    warningSection(data, held.places),
+  ]);
   return { data: { values, output }, text };
 }
 
@@ -101,7 +105,7 @@ export async function fix(held: Held, code: string): Promise<Result> {
       : `Fixed: ${formValuesText(data.values ?? [])}`,
     oldTexts(data, places),
     outputSection(output),
-    warningSection(data),
+    warningSection(data, places),
   ]);
   return { data: { values: data.values, output }, text, failed: broken };
 }

@@ -51,11 +51,18 @@ export function definitionsOf(
   wanted: WantedText,
 ): ReadRow[] {
   const known = new Set(features);
-  return things
+  const told = things
     .filter(({ nature }) => isOfKind(nature, wanted.kind))
-    .flatMap((thing) =>
-      thingRows(thing, definedName(symbol, thing.nature), { places, known, asked, wanted }),
-    );
+    .map((thing) => ({
+      own: (thing.sources ?? []).length > 0,
+      rows: thingRows(thing, definedName(symbol, thing.nature), { places, known, asked, wanted }),
+    }));
+  // Beside a form of that name, slots that it only is an accessor of are told by their places.
+  const named = asked.methods === undefined && told.some(({ own, rows }) => own && rows.length > 0);
+  const [own, others] = [told.filter((each) => each.own), told.filter((each) => !each.own)];
+  return [...own, ...others].flatMap((each) =>
+    named && !each.own ? each.rows.map(({ text: _, ...row }) => row) : each.rows,
+  );
 }
 
 function isOfKind(nature: string, kind: string | undefined): boolean {

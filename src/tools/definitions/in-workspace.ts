@@ -11,7 +11,7 @@ import { linesText, type ReadRow, type WantedText, wantsMethods } from './descri
 
 /** Entries of directories, and milliseconds, that looking may take. */
 const ENTRIES = 20_000;
-const MS = 3000;
+const MS = 10_000;
 
 /** Which files are looked at, and what is said of what stands there. */
 interface Looking {
@@ -22,8 +22,9 @@ interface Looking {
   home: string | undefined;
 }
 
-/** Returns the definitions of what is ASKED for in the Lisp files of the workspace, as WANTED, each with NOTE, and whether all
- *  files were looked at. Methods of a generic function are listed, or read when they are wanted or stand alone. */
+/** Returns the definitions of what is ASKED for in the Lisp files of the workspace, as WANTED, each with NOTE. It tells
+ *  whether all files were looked at. Methods of a generic function are listed, or read when they are wanted or stand
+ *  alone. */
 export async function workspaceDefinitions(
   { workspace, places, features, home }: Looking,
   asked: Asked,

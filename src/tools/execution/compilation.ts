@@ -34,6 +34,7 @@ const COMPILE_FORM = {
       name: 'package',
       type: 'string',
       description: 'Package to read in (default: the current one, at first CL-USER)',
+      readsNames: true,
     },
     ON_ERROR,
     RESTARTS,

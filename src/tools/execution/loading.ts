@@ -250,19 +250,36 @@ function withoutStyleOfLibraries<T extends Remarks>(
   };
 }
 
+/** A system that ASDF does not find, KNOWN ones, and which system needs it for which one. */
+interface Missing {
+  missing: string;
+  system?: string;
+  neededBy?: string;
+  known?: string[];
+}
+
 /** Returns what is told of the load of SYSTEM. */
 export function systemResult(reply: Reply<'load-system'>, system: string, places: Places): Result {
-  const { value } = reply.data;
-  if (value?.missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
-  const similar = nearest(value.missing, value.known ?? []);
+  const { missing, ...value } = reply.data.value ?? {};
+  if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
+  return { ...loadResult(reply, missingText({ ...value, missing }), places), failed: true };
+}
+
+/** Returns the sentences that ASDF does not find the system MISSING, which another one may need, and where it looks. What needs it was
+ *  to be DONE. */
+export function missingText(
+  { missing, system, neededBy, known = [] }: Missing,
+  done: 'loaded' | 'tested' = 'loaded',
+): string {
+  const similar = nearest(missing, known);
   const hint = similar.length > 0 ? `Similar names: ${similar.join(', ')}.` : 'No system has a similar name.';
   const headline =
-    value.neededBy === undefined
-      ? `System ${value.missing} not found by ASDF.`
-      : `System ${value.system} was not loaded: ${value.neededBy} needs ${value.missing}, which ASDF does not find.`;
+    neededBy === undefined
+      ? `System ${missing} not found by ASDF.`
+      : `System ${system} was not ${done}: ${neededBy} needs ${missing}, which ASDF does not find.`;
   const where =
     "It looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
-  return { ...loadResult(reply, `${headline} ${hint} ${where}`, places), failed: true };
+  return `${headline} ${hint} ${where}`;
 }
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {

@@ -23,6 +23,7 @@ const MACROEXPAND_FORM = {
       name: 'package',
       type: 'string',
       description: 'Package to read and print in (default: the current one, at first CL-USER)',
+      readsNames: true,
     },
     {
       name: 'mode',
@@ -77,7 +78,7 @@ function expansionResult(
   const text = joinSections([
     failure ?? expansionText(data, mode),
     outputSection(output),
-    warningSection(data),
+    warningSection(data, places),
     redefinedSection(data),
     readtableSection(data),
   ]);

@@ -38,7 +38,7 @@ const PARAMETERS = [
   {
     name: 'unused',
     type: 'boolean',
-    description: 'Which functions of package nobody calls, in place of name',
+    description: 'Which functions of package nobody calls; name is left out or ""',
   },
   {
     name: 'within',
@@ -84,7 +84,7 @@ export function whoCalls(image: Image, places: Places) {
         return unusedFunctions(
           image,
           places,
-          { package: args.package ?? args.name, ...withinOf(args), ...page },
+          { package: args.package || args.name, ...withinOf(args), ...page },
           context,
         );
       return lookedUpEach(args.name, args.names, (name) =>

@@ -105,7 +105,13 @@ export function observedResult(
   const shown = values.length > 0 && `Value: ${formValuesText(values)}`;
   return {
     data: { ...seen, values, ending, ...(output && { output }) },
-    text: joinSections([failure(ending, places), text, shown, outputSection(output), warningSection(data)]),
+    text: joinSections([
+      failure(ending, places),
+      text,
+      shown,
+      outputSection(output),
+      warningSection(data, places),
+    ]),
     failed: ending.kind !== 'done',
   };
 }

@@ -39,12 +39,17 @@ export async function prepare(
   if (missing !== undefined)
     return { failed: systemResult({ ending, data: { value: { missing, known: found } } }, missing, places) };
   const said: string[] = [];
+  let lacking: Result | undefined;
   for (const { name, force = false } of loads) {
     const loaded = await load(grounds, name, force, context);
-    if (loaded.failed) return { failed: loaded.failed };
+    if (loaded.failed && !loaded.lacks) return { failed: loaded.failed };
+    // What changed in the others is loaded all the same.
+    lacking ??= loaded.failed;
     if (loaded.said !== '') said.push(loaded.said);
   }
-  return { systems, said: joinSections(said) };
+  return lacking
+    ? { failed: { ...lacking, text: joinSections([lacking.text, ...said]) } }
+    : { systems, said: joinSections(said) };
 }
 
 async function load(
@@ -52,11 +57,12 @@ async function load(
   name: string,
   force: boolean,
   context: CallContext,
-): Promise<{ said: string; failed?: Result }> {
+): Promise<{ said: string; failed?: Result; lacks?: boolean }> {
   const reply = await image.call('load-system', { name, force }, callOptions(context));
-  if (reply.ending.kind !== 'done' || reply.data.value?.missing !== undefined) {
+  const lacks = reply.data.value?.missing !== undefined;
+  if (reply.ending.kind !== 'done' || lacks) {
     const result = systemResult(reply, name, places);
-    return { said: '', failed: { ...result, text: `No tests ran. ${result.text}` } };
+    return { said: '', failed: { ...result, text: `No tests ran. ${result.text}` }, lacks };
   }
   const files = await image.call('system-files', { names: [name] }, callOptions(context));
   places.keepLoaded(files.data.value ?? []);

@@ -109,8 +109,8 @@ export function runTests(
       const chosen = chosenTests(grounds, args);
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
       const ran = await perform(grounds, args, chosen, context).catch((error: unknown) => {
-        // What was edited is told in any case.
-        if (edited === undefined) throw error;
+        // What was edited is told in any case, and the forms are evaluated.
+        if (edited === undefined && args.then === undefined) throw error;
         return { data: {}, text: messageOf(error), failed: true };
       });
       const form = args.then?.join('\n');

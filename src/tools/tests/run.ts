@@ -15,7 +15,7 @@ import type { Grounds } from './grounds.ts';
 import { prepare } from './preparation.ts';
 import { type Outcome, outcomesOf } from './results.ts';
 import { countsOf, runText, type Told, uncheckedOf } from './run-text.ts';
-import { nameResult, noTestsResult, nothingReached } from './without-results.ts';
+import { nameResult, needsText, noTestsResult, nothingReached } from './without-results.ts';
 
 /** What a run is asked for: systems as a whole, or tests. */
 export interface Asked {
@@ -163,7 +163,7 @@ export class Run {
     const { data, ending } = reply;
     const { places, memory } = this.#grounds;
     const { systems = [], touching } = this.#asked;
-    const { gone = [], unseen = [], stale = [] } = data;
+    const { gone = [], unseen = [], stale = [], needs = [] } = data;
     const difference = memory.keep(tests, ending.kind === 'done' ? systems : []);
     const features = new Set(data.features ?? []);
     this.#keepReached(reply);
@@ -186,7 +186,12 @@ export class Run {
       behind: this.#behind(tests, reply, held),
     };
     const text = runText(told, { limit: this.#how.limit ?? LIMIT, places, features });
-    return { ...this.#verdict(told, covered?.data), text: joinSections([text, covered?.text]) };
+    const verdict = this.#verdict(told, covered?.data);
+    return {
+      ...verdict,
+      text: joinSections([text, needsText(needs), covered?.text]),
+      failed: verdict.failed || needs.length > 0,
+    };
   }
 
   /** Returns whether the run failed of which TOLD is told, and that as data, with its COVERAGE. */

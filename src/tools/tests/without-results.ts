@@ -2,11 +2,12 @@
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
-import type { TestLookup } from '../../image/wire/testing.ts';
+import type { TestLookup, TestRunData } from '../../image/wire/testing.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { conditionText, endingText } from '../endings.ts';
+import { missingText } from '../execution/loading.ts';
 import type { Places } from '../places.ts';
 import { goneLine, unrecordedLine } from './run-text.ts';
 
@@ -50,6 +51,11 @@ export function nothingReached(name: string, gone: readonly string[], unrecorded
   };
 }
 
+/** Returns the sentences that tell what systems of a run NEED and ASDF does not find. */
+export function needsText(needs: NonNullable<TestRunData['needs']>): string {
+  return needs.map((each) => missingText(each, 'tested')).join(' ');
+}
+
 /** Characters of an output that are told: its end, where frameworks count. */
 const OUTPUT = 1000;
 
@@ -69,7 +75,11 @@ export function noTestsResult(
   places: Places,
 ): Result {
   const written = output === undefined ? '' : plainly(wholeText(output));
-  const { packages = [], gone = [] } = data;
+  const { packages = [], gone = [], needs = [] } = data;
+  if (needs.length > 0 && ending.kind === 'done') {
+    const text = joinSections([`No tests ran. ${needsText(needs)}`, said]);
+    return { data: { verdict: 'none', needs, ending }, text, failed: true };
+  }
   const verdict = written === '' && ending.kind === 'done' ? 'none' : 'unknown';
   const known = packages.map(({ package: home, tests }) => `${home} (${tests})`).join(', ');
   const inPackages = known && ` Packages with tests: ${known}; give package or test.`;

@@ -1,0 +1,75 @@
+// A system of which the tests need one that ASDF does not find: what is told, and what is done all the same.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const root = temporaryFolder();
+let session: Session;
+
+const WHERE =
+  "No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
+
+/** Writes the system NAME, whose tests need a framework that is not there. TESTED says how it is tested. */
+function write(name: string, tested: string): void {
+  mkdirSync(join(root.path, name));
+  const put = (file: string, text: string) => writeFileSync(join(root.path, name, file), text);
+  put(
+    `${name}.asd`,
+    `(asdf:defsystem "${name}" :components ((:file "${name}")) ${tested})
+(asdf:defsystem "${name}/tests" :depends-on ("${name}" "zzqframework") :components ((:file "tests")))\n`,
+  );
+  put(`${name}.lisp`, `(defun ${name} () 1)\n`);
+  put('tests.lisp', '(print 1)\n');
+}
+
+/** Returns the arguments by which FORM is evaluated afterwards. */
+const AFTERWARDS = (form: string) => Object.fromEntries([['then', [form]]]);
+
+beforeAll(async () => {
+  write('before', ':in-order-to ((asdf:test-op (asdf:test-op "before/tests")))');
+  write('within', ':perform (asdf:test-op (o c) (asdf:load-system "within/tests"))');
+  session = await startSession({
+    args: ['--root', root.path],
+    onQuestion: () => ({ action: 'accept', content: { decision: 'approve' } }),
+  });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+test('is told in a sentence, whether the definition of the system says it or the test does', async () => {
+  expect(await session.call('run_tests', { system: 'before' })).toMatchObject({
+    text: `No tests ran. System before/tests was not loaded: before/tests needs zzqframework, which ASDF does not find. ${WHERE}`,
+    isError: true,
+  });
+  expect(await session.call('run_tests', { system: 'within' })).toMatchObject({
+    text: `No tests ran. System within was not tested: within/tests needs zzqframework, which ASDF does not find. ${WHERE}`,
+    isError: true,
+  });
+});
+
+test.each(['before', 'within'])('of %s, edits are made and loaded, and forms are evaluated', async (name) => {
+  const { text, isError } = await session.call('run_tests', {
+    system: name,
+    edits: [{ definition: name, path: `${name}/${name}.lisp`, old: '1', new: '2' }],
+    ...AFTERWARDS(`(${name})`),
+  });
+  expect(isError).toBe(true);
+  expect(text).toMatch(/^No tests ran\. .*\n\nChanged .*\n\nThen:\n2$/s);
+});
+
+test('forms are evaluated when nothing is to be tested', async () => {
+  const empty = temporaryFolder();
+  const other = await startSession({ args: ['--root', empty.path] });
+  try {
+    const { text, isError } = await other.call('run_tests', AFTERWARDS('(+ 1 2)'));
+    expect(isError).toBe(true);
+    expect(text).toMatch(/^No system of the workspace says how it is tested, .*\n\nThen:\n3$/s);
+  } finally {
+    await other.close();
+    empty.remove();
+  }
+});
