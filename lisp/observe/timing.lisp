@@ -21,6 +21,23 @@ that would be in the profile."
   "Return how many seconds have passed since TIME, of GET-INTERNAL-REAL-TIME."
   (seconds-between time (get-internal-real-time)))
 
+;;; Where others have the CPU
+
+(defun waited-seconds ()
+  "Return for how many seconds this thread has waited for a CPU since it began; 0 where the system does not tell."
+  (let ((spent (spent sb-thread:*current-thread*)))
+    (if spent (/ (float (the internal-time (second spent)) 1d0) 1000d0) 0d0)))
+
+(defparameter *waited-limit* 15d0 "For how many seconds of waiting for a CPU a measurement goes on longer than it was to.")
+
+(defun over-p (passed limit waited)
+  "True when of the seconds that have PASSED more than LIMIT did not go by in waiting for a CPU. When they began,
+WAITED-SECONDS were WAITED."
+  (declare (type double-float passed limit waited))
+  ;; To ask the system costs more than many a form.
+  (and (> passed limit)
+       (> (- passed (min (- (the double-float (waited-seconds)) waited) (the double-float *waited-limit*))) limit)))
+
 (defstruct (taken (:constructor make-taken (seconds cpu octets)))
   "What calls took: SECONDS, those of the CPU, and OCTETS of memory."
   (seconds 0d0 :type double-float) (cpu 0d0 :type double-float) (octets 0d0 :type double-float))
@@ -40,8 +57,9 @@ that would be in the profile."
 (defun times-needed (function)
   "Return how often FUNCTION must be called so that its time can be measured."
   (loop for times = 1 then (* times 2)
+        for waited = (waited-seconds)
         for taken = (measured function times)
-        until (>= (* 1000 times (taken-seconds taken)) *round-milliseconds*)
+        until (over-p (* times (taken-seconds taken)) (/ *round-milliseconds* 1d3) waited)
         finally (return times)))
 
 (defun quantile (numbers part)
@@ -57,24 +75,25 @@ that would be in the profile."
             "octets" (round (quantile (mapcar #'taken-octets rounds) 1/2))
             "times" times)))
 
-(defun mostly-runs-p (rounds)
-  "True when what took the time of ROUNDS was the CPU, and not waiting."
+(defun mostly-runs-p (rounds denied)
+  "True when what took the time of ROUNDS was the CPU, and not waiting. DENIED is the part of it in which there was no CPU."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu)) (seconds (reduce #'+ rounds :key #'taken-seconds)))
-    (> cpu (* 0.05 seconds))))
+    (> cpu (* 0.05 seconds (- 1 denied)))))
 
 (defun compare-forms (one other seconds)
   "Call the functions ONE and OTHER in turn for about so many SECONDS, and return what they took as a JSON object."
-  (let* ((begun (get-internal-real-time))
+  (let* ((begun (get-internal-real-time)) (waited (waited-seconds))
          (times-one (times-needed one)) (times-other (times-needed other))
          (ones '()) (others '()))
     (loop for round from 0 below *rounds*
-          until (and (>= round *rounds-at-least*) (> (seconds-since begun) seconds))
+          until (and (>= round *rounds-at-least*) (over-p (seconds-since begun) (float seconds 1d0) waited))
           do (flet ((one () (push (measured one times-one) ones))
                     (other () (push (measured other times-other) others)))
                ;; What comes first takes what the other left, such as garbage.
                (cond ((evenp round) (one) (other))
                      (t (other) (one)))))
-    (let* ((cpu (and (mostly-runs-p ones) (mostly-runs-p others)))
+    (let* ((denied (/ (- (waited-seconds) waited) (seconds-since begun)))
+           (cpu (and (mostly-runs-p ones denied) (mostly-runs-p others denied)))
            (reader (if cpu #'taken-cpu #'taken-seconds)))
       (object "rounds" (length ones)
               "cpu" cpu
@@ -95,7 +114,7 @@ that would be in the profile."
 
 (defun call-repeatedly (function mode seconds)
   "Call FUNCTION until a profile of MODE has enough samples, or SECONDS have passed. Return how often, and what a call took."
-  (let ((all (make-taken 0d0 0d0 0d0)) (runs 0) (batch 1) (limit (float seconds 1d0)))
+  (let ((all (make-taken 0d0 0d0 0d0)) (runs 0) (batch 1) (limit (float seconds 1d0)) (waited (waited-seconds)))
     (declare (type (and fixnum (integer 0)) runs batch))
     ;; What is done between calls would count as theirs.
     (loop (let* ((taken (measured function batch))
@@ -106,7 +125,7 @@ that would be in the profile."
                                   (+ (taken-cpu all) (* count (taken-cpu taken)))
                                   (+ (taken-octets all) (* count (taken-octets taken)))))
             (when (< passed (the double-float *batch-seconds*)) (setf batch (* 2 batch))))
-          (when (or (> (taken-seconds all) limit) (enough-p mode all))
+          (when (or (over-p (taken-seconds all) limit waited) (enough-p mode all))
             (let ((count (float runs 1d0)))
               (return (values runs (make-taken (/ (taken-seconds all) count)
                                                (/ (taken-cpu all) count)

@@ -18,6 +18,22 @@ const CALLED = 1;
 const DEFINED = 2;
 const BITS = 4;
 
+/** Yields the tokens of TEXT from START to END, a top-level form, without what the reader skips under FEATURES. */
+function* tokensOf(
+  text: string,
+  { start, end }: { start: number; end: number },
+  features: Features,
+): Generator<Token, void> {
+  const skipped = /#[+-]/.test(text.slice(start, end)) ? skippedIn(text, start, features) : [];
+  let token = nextToken(text, start, false);
+  while (token.kind !== 'end' && token.start < end) {
+    const { start: at } = token;
+    const left = skipped.find((span) => span.start <= at && at < span.end);
+    if (left === undefined) yield token;
+    token = nextToken(text, left?.end ?? token.end, false);
+  }
+}
+
 /** Where the names of a text stand. The text is looked through once, not for each name that somebody asks for. */
 export class Names {
   readonly #forms: readonly TopLevelForm[];
@@ -65,15 +81,8 @@ export class Names {
 
   #look(source: string, form: TopLevelForm, features: Features): void {
     const quotes = new Quotes();
-    const skipped = /#[+-]/.test(source.slice(form.start, form.end))
-      ? skippedIn(source, form.start, features)
-      : [];
     let [first, last]: (Token | undefined)[] = [];
-    for (let token = nextToken(source, form.start, false); ; token = nextToken(source, token.end, false)) {
-      if (token.kind === 'end' || token.start >= form.end) return;
-      const left = skipped.find(({ start, end }) => start <= token.start && token.start < end);
-      if (left) token.end = left.end;
-      if (left) continue;
+    for (const token of tokensOf(source, form, features)) {
       const quoted = quotes.pass(token);
       if (token.kind === 'atom' && token.name !== '' && !token.name.startsWith(MARK)) {
         const opened = last?.kind === '(' || last?.kind === "#'" ? last : undefined;
@@ -120,19 +129,12 @@ export function symbolsIn(source: SourceText, features: Features, used: Used, de
   if (!source.text.toUpperCase().includes(used.name)) return found;
   const forms = new TopLevelForms(source, features);
   for (const start of forms.starts()) {
-    const text = source.text.slice(0, forms.end(start));
-    if (!text.slice(start).toUpperCase().includes(used.name)) continue;
-    const skipped = skippedIn(source.text, start, features);
+    const end = forms.end(start);
+    if (!source.text.slice(start, end).toUpperCase().includes(used.name)) continue;
     const named = { ...used, current: forms.packageAt(start) };
     let last = '';
-    for (
-      let token = nextToken(text, start, false);
-      token.kind !== 'end';
-      token = nextToken(text, token.end, false)
-    ) {
-      const left = skipped.find((span) => span.start <= token.start && token.start < span.end);
-      if (left) token.end = left.end;
-      else if (token.kind === 'atom' && last !== definer && namesSymbol(token.name, named))
+    for (const token of tokensOf(source.text, { start, end }, features)) {
+      if (token.kind === 'atom' && last !== definer && namesSymbol(token.name, named))
         found.push(token.start);
       last = token.kind === 'atom' ? bare(token.name) : '';
     }

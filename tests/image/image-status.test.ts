@@ -57,7 +57,7 @@ describe('an image that runs', () => {
 
   test('is ready when no call runs', async () => {
     await session.eval('(in-package :shop)');
-    const text = await status(session);
+    const text = await statusOnce(session, /^The Lisp image is ready/);
     const [state, image, memory, threads, ...rest] = text.split('\n');
     expect(state).toBe('The Lisp image is ready, and no call runs.');
     expect(image).toMatch(/^SBCL \d+\.\d+\S*, pid \d+, up (\d+\.\d s|\d+ min); current package SHOP$/);

@@ -3,6 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
 import type { Outside } from '../wire/data.ts';
+import { fairly } from '../wire/fairly.ts';
 import type { Peer } from '../wire/peer.ts';
 import { Pulse } from '../wire/pulse.ts';
 import { TIMES, type Times } from '../wire/times.ts';
@@ -106,6 +107,11 @@ export class Lifetime {
     const pid = this.running ? this.#child?.pid : undefined;
     if (pid === undefined || this.#child === undefined) return undefined;
     return { pid, uptimeMs: performance.now() - this.#child.startedAt, ...seenFromOutside(pid) };
+  }
+
+  /** Returns what tells for how many milliseconds the process is denied the CPU from the first question on. */
+  denied(): () => number {
+    return this.#child?.denied() ?? (() => 0);
   }
 
   /** The process that is ready for calls, when there is one. */
@@ -253,10 +259,15 @@ export class Lifetime {
 
   /** Waits until CHILD greets, as long as it may take for that. */
   async #greeting(child: Child): Promise<void> {
-    const timer = setTimeout(() => child.kill('it did not greet in time'), this.#times.start);
+    let denied: (() => number) | undefined;
+    const deniedMs = () => {
+      denied ??= child.denied();
+      return denied();
+    };
+    const stop = fairly(this.#times.start, deniedMs, () => child.kill('it did not greet in time'));
     const waking = setInterval(() => child.wake(), this.#times.wake);
     await child.greeting.finally(() => {
-      clearTimeout(timer);
+      stop();
       clearInterval(waking);
     });
   }

@@ -64,6 +64,8 @@ export interface Life {
   readonly pulse: Pulse | undefined;
   /** What the system tells of its process, when that is ours. */
   readonly outside?: Outside | undefined;
+  /** Returns what tells for how many milliseconds it is denied the CPU from the first question on, when that can be seen. */
+  denied?(): () => number;
   /** Milliseconds after which it is replaced when it does not react, when it can be. */
   readonly frozenMs?: number;
   /** Why the last start failed, when it did. */
@@ -89,6 +91,8 @@ export async function imageStatus(
   answerMs: number = TIMES.status,
   probe?: Probe,
 ): Promise<ImageStatus> {
+  const denied = life.denied?.();
+  denied?.();
   const { said, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
   const { running, outside, frozenMs, corrupted } = life;
   const { untold, progress } = losses;
@@ -98,7 +102,7 @@ export async function imageStatus(
     state,
     jobs: jobs.list().map((job) => jobStatus(job, said)),
     serverRss: process.memoryUsage.rss(),
-    ...(outside && { outside }),
+    ...(outside && { outside: { ...outside, ...(silentMs > 0 && denied?.() && { starved: true }) } }),
     ...(state === 'not reacting' && { silentMs, ...(frozenMs !== undefined && { frozenMs }) }),
     ...(running && said && { said: said.status, saidMsAgo: performance.now() - said.at }),
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),

@@ -123,6 +123,8 @@ export interface Outside {
   residentOctets?: number;
   /** Whether a signal has stopped it. */
   stopped?: boolean;
+  /** Whether the system denied it the CPU while it was asked how it is, and did not say. */
+  starved?: boolean;
 }
 
 /** What the thread of a job has done with its time, in milliseconds; READY when it runs or waits for a CPU now. */

@@ -2,6 +2,7 @@
 
 import type { EndSignal } from './end-signal.ts';
 import { type Reason, reasonOf } from './endings.ts';
+import { fairly } from './fairly.ts';
 import { TIMES, type Times } from './times.ts';
 
 /** What it takes to end a call. */
@@ -16,9 +17,6 @@ export interface Endable {
   deniedMs(): number;
   kill(): void;
 }
-
-/** How many times its limit a call takes at most whose image is denied the CPU. */
-const MOST_TIMES = 3;
 
 /** How many looks in a row must see an image stand still. */
 const LOOKS = 5;
@@ -42,22 +40,15 @@ export function watch(
   };
 }
 
-/** Watches a call that began now, as `watch` does, whose limit nobody has chosen. What the image was denied the CPU in the
- *  second half of LIMIT_MS, and since then, puts it off, in all by twice LIMIT_MS at most. Returns the function to call when
- *  the call has ended. */
+/** Watches a call that began now, as `watch` does, whose limit nobody has chosen: `fairly` says when it is over. Returns the
+ *  function to call when the call has ended. */
 export function watchFairly(job: Endable, limitMs: number, times: Times = TIMES): () => void {
   const steps = new Steps(job, times);
-  const go = (ms: number, waited: number, before: number) => {
-    steps.later(ms, () => {
-      const denied = Math.min(job.deniedMs() - before, (MOST_TIMES - 1) * limitMs);
-      const left = limitMs + denied - waited - ms;
-      if (left < 1) steps.climb('timeout');
-      else go(left, waited + ms, before);
-    });
+  const stop = fairly(limitMs, job.deniedMs, () => steps.climb('timeout'));
+  return () => {
+    stop();
+    steps.stop();
   };
-  // To look at the image costs more than a short call.
-  steps.later(limitMs / 2, () => go(limitMs / 2, limitMs / 2, job.deniedMs()));
-  return () => steps.stop();
 }
 
 /** The steps by which one job is ended. Their clock stands while the image could not react: a collection stops all of it,

@@ -63,6 +63,7 @@ function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefin
     state,
     pid: outside?.pid,
     stopped: outside?.stopped,
+    starved: outside?.starved,
     why,
     building,
     corrupted: status.corrupted,
@@ -142,8 +143,10 @@ function headline(status: ImageStatus): string {
     case 'busy':
       return `The Lisp image is busy: ${countsText(status.jobs)}.`;
     case 'not reacting':
-      return outside?.stopped
-        ? `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. It is let go on within 2 s.`
+      if (outside?.stopped)
+        return `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. It is let go on within 2 s.`;
+      return outside?.starved
+        ? `The Lisp image does not react, for ${secondsText(silentMs)} now: other processes have the CPU.`
         : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running.${frozenMs === undefined ? '' : ` When it stands still for 6 s, or does not react for ${secondsText(frozenMs)}, it is replaced.`}`;
   }
 }

@@ -1,0 +1,40 @@
+// What is told of an image that does not react.
+
+import { expect, test } from 'vitest';
+import type { Image } from '../../src/image/image.ts';
+import { Jobs } from '../../src/image/session/jobs.ts';
+import { imageStatus as statusOf } from '../../src/image/session/status.ts';
+import type { Pulse } from '../../src/image/wire/pulse.ts';
+import type { Result } from '../../src/kernel/tool.ts';
+import { imageStatus } from '../../src/tools/execution/image-status.ts';
+
+test.each([
+  ['other processes have the CPU.', 70, true],
+  [
+    'it collects garbage, or code in it keeps all threads from running. When it stands still for 6 s, or does not react for 16.0 s, it is replaced.',
+    0,
+    undefined,
+  ],
+])('a silent image is told with its reason: %s', async (why, deniedMs, starved) => {
+  const looks = [0, deniedMs];
+  const pulse = { status: async () => ({ silentMs: 300 }) } as unknown as Pulse;
+  const status = await statusOf(
+    {
+      running: true,
+      prepared: true,
+      pulse,
+      outside: { pid: 5, uptimeMs: 1000 },
+      denied: () => () => looks.shift() ?? 0,
+      frozenMs: 16_000,
+      failure: undefined,
+    },
+    { untold: [] },
+    new Jobs(),
+    70,
+  );
+  expect(status.outside).toEqual({ pid: 5, uptimeMs: 1000, ...(starved && { starved }) });
+  const tool = imageStatus({ status: async () => status } as unknown as Image, undefined);
+  const { text, data } = (await tool.handler({}, {} as never)) as Result;
+  expect(text.split('\n', 1)[0]).toBe(`The Lisp image does not react, for 0.3 s now: ${why}`);
+  expect(data).toMatchObject({ pid: 5, ...(starved && { starved }) });
+});
