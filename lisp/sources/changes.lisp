@@ -227,10 +227,14 @@ defines something only where it is not there."
 (defun making-form (definition text)
   "Return the form of DEFINITION in TEXT when that does not have its name, else NIL. Of another name for a function no
 form is known."
-  (let ((form (form-of definition text)) (function (definition-function definition)))
+  (let* ((form (form-of definition text)) (name (definition-name definition))
+         (function (definition-function definition)) (own (and function (plain-function-name function))))
     (and form
-         (or (null function) (equal (plain-function-name function) (definition-name definition)))
-         (not (token-in-p (string (name-symbol (definition-name definition))) form))
+         (or (null function)
+             (equal own name)
+             ;; SBCL calls that of a macro so.
+             (and (typep own '(cons t (cons t))) (equal (second own) name)))
+         (not (token-in-p (string (name-symbol name)) form))
          form)))
 
 (defun numbered-by-form (definition text)

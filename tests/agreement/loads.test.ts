@@ -92,10 +92,10 @@ describe('what the file has no more', () => {
     await session.eval('(defvar cl-user::*made* 0)');
     const macro = `(defmacro clause (&body body)
   (let ((name (intern (format nil "CLAUSE-~A-~D" (first body) (incf cl-user::*made*)))))
-    \`(defun ,name () ,@body)))`;
-    await loaded('e.lisp', macro, '(clause :a)', '(clause :b)', '(defun told-1 () 1)');
+    \`(,@(if (rest body) '(defmacro) '(defun)) ,name () ,@body)))`;
+    await loaded('e.lisp', macro, '(clause :a)', '(clause :b)', '(clause :c 1)', '(defun told-1 () 1)');
     expect(await load('e.lisp')).toBe('Loaded e.lisp');
-    expect(await loaded('e.lisp', macro, '(clause :a)', '(defun told-2 () 1)')).toMatch(
+    expect(await loaded('e.lisp', macro, '(clause :a)', '(clause :c 1)', '(defun told-2 () 1)')).toMatch(
       /^Loaded e.lisp\n\nIn the image but no longer in e.lisp: functions P::CLAUSE-B-\d, P::TOLD-1.\n/,
     );
   });

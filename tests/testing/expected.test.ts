@@ -1,0 +1,42 @@
+// A test that is expected to fail, whether a value differs or an error ends it.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const root = temporaryFolder();
+let session: Session;
+
+const SYSTEM = `(asdf:defsystem "expecting" :depends-on ("sb-rt") :components ((:file "expecting"))
+  :perform (asdf:test-op (o c) (uiop:symbol-call :sb-rt :do-tests)))\n`;
+const TESTS = `(in-package :cl-user)
+(sb-rt:deftest fine 1 1)
+(sb-rt:deftest differs 1 2)
+(sb-rt:deftest signals (error "No.") 1)
+(sb-rt:deftest nobody-knew (error "Oh.") 1)
+(setf sb-rt::*expected-failures* '(differs signals))\n`;
+
+beforeAll(async () => {
+  writeFileSync(join(root.path, 'expecting.asd'), SYSTEM);
+  writeFileSync(join(root.path, 'expecting.lisp'), TESTS);
+  session = await startSession({ args: ['--root', root.path] });
+});
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
+
+test('is counted as expected in RT, and errors of others are told', async () => {
+  const { text, isError } = await session.call('run_tests', { system: 'expecting' });
+  expect(isError).toBe(true);
+  expect(text).toMatch(/^expecting: 1 of 4 tests fails? \(.*2 failed as expected, .* s\)\.\n/);
+  expect(text).toContain('NOBODY-KNEW');
+  expect(text).not.toMatch(/SIGNALS|DIFFERS/);
+});
+
+test('does not end a run that holds errors, which holds that of another', async () => {
+  const { text } = await session.call('run_tests', { system: 'expecting', on_error: 'hold' });
+  expect(text).toContain('Oh.');
+  expect(text).not.toContain('No.');
+});
