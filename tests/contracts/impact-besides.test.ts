@@ -49,12 +49,12 @@ describe('besides', () => {
     expect(await told({ name: 'large' })).not.toContain('Not loaded');
   });
 
-  test('tests that keep it as data', async () => {
+  test('tests that use it when they are compiled', async () => {
     write(
       'kept.asd',
       '(defsystem "kept" :in-order-to ((test-op (test-op "kept/tests"))))\n(defsystem "kept/tests" :depends-on ("kept") :components ((:file "kept")))\n',
     );
-    write('kept.lisp', "(in-package own)\n(defvar *kept* '(lambda ()\n  (twice 1)))\n");
+    write('kept.lisp', "(in-package own)\n(defvar *kept*\n  #.(twice 1))\n");
     await other.text('load_system', { system: 'kept/tests' });
     expect(await told({ name: 'twice' })).toContain('\n\nTests that name it: kept.lisp:3\n\n');
     expect(await told({ name: 'large' })).toContain('\n\nNo test reaches it.\n\n');
