@@ -160,14 +160,15 @@ that are loaded."
 ;;; Systems
 
 (defun needed-system (condition)
-  "Return the name of the system that ASDF does not find, and of the one that needs it, when CONDITION says that, else NIL."
+  "Return the name of the system that ASDF does not find, and of the one that needs it, when CONDITION says that, else NIL.
+The latter is NIL of what a definition needs to be read."
   (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
     (when (and missing (typep condition missing))
       (let ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY" condition)))
-        (and (typep by (contrib-symbol "ASDF" "SYSTEM"))
+        (and (or (null by) (typep by (contrib-symbol "ASDF" "SYSTEM")))
              (typep needed '(or string symbol))
              (null (asdf-call "REGISTERED-SYSTEM" needed))
-             (list (asdf-call "COERCE-NAME" needed) (asdf-call "COMPONENT-NAME" by)))))))
+             (list (asdf-call "COERCE-NAME" needed) (and by (asdf-call "COMPONENT-NAME" by))))))))
 
 (defun call-telling-needed (function)
   "Call FUNCTION. Return NIL, or what NEEDED-SYSTEM returns when that has left it."
@@ -176,6 +177,22 @@ that are loaded."
                             (let ((needed (needed-system condition))) (when needed (throw 'needed needed))))))
       (funcall function)
       nil)))
+
+(defun needed-data (name needed)
+  "Return what tells of NEEDED, from NEEDED-SYSTEM, that the system NAME cannot be had without it."
+  (object "system" name "missing" (first needed) "neededBy" (or (second needed) name) "known" (known-systems)))
+
+(defun found-system (name)
+  "Return the system that a person calls NAME, or NIL. The second value is what NEEDED-SYSTEM returns when its definition
+cannot be read for want of another."
+  (let ((system nil))
+    (flet ((look ()
+             (call-user-code
+              (lambda () (call-telling-needed (lambda () (setf system (find-system name))))))))
+      (let ((needed (and (look)
+                         (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+                                (look)))))
+        (values system needed)))))
 
 (defun operate (name force)
   "Load the system NAME, once more after a new look for systems when one that it depends on was not found. Return NIL, or
@@ -195,14 +212,15 @@ what NEEDED-SYSTEM returns when that is not found then either."
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
   (asdf-call "ENSURE-SOURCE-REGISTRY")
-  (let ((system (call-user-code (lambda () (find-system name)))))
+  (multiple-value-bind (system unread) (found-system name)
     (if (null system)
-        (list "value" (object "missing" (string-downcase (string-left-trim "#:" name)) "known" (known-systems)))
+        (list "value" (if unread
+                          (needed-data (string-left-trim "#:" name) unread)
+                          (object "missing" (string-downcase (string-left-trim "#:" name)) "known" (known-systems))))
         (let* ((name (asdf-call "COMPONENT-NAME" system)) (before (loaded-systems)) (*loaded* nil)
                (needed (call-noting (lambda () (call-user-code (lambda () (operate name force)))))))
           (list "value" (if needed
-                            (object "system" name "missing" (first needed) "neededBy" (second needed)
-                                    "known" (known-systems))
+                            (needed-data name needed)
                             (object "system" name
                                     "already" (and (member name before :test #'string=) (not force))
                                     "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)

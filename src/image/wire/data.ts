@@ -70,8 +70,9 @@ export interface Warning {
 export interface Remarks extends Holding {
   warnings?: Warning[];
   warningCount?: number;
-  /** How many of those are notes of the compiler. */
+  /** How many of those are notes of the compiler, and how many of these are about files. */
   noteCount?: number;
+  fileNoteCount?: number;
   redefined?: string[];
   package?: string;
   /** Whether the readtable of the session was replaced because it read no form any more. */
