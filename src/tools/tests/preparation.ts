@@ -6,7 +6,7 @@ import type { CallContext, Result } from '../../kernel/tool.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { conditionText, endingText } from '../endings.ts';
-import { systemResult } from '../execution/loading.ts';
+import { missingText, systemResult } from '../execution/loading.ts';
 import { groupedWarnings } from '../remarks.ts';
 import type { Grounds } from './grounds.ts';
 
@@ -35,10 +35,13 @@ export async function prepare(
       },
     };
   }
-  const { systems = [], loads = [], missing, known: found = [] } = data.value ?? {};
+  const { systems = [], loads = [], unread = [], missing, ...lack } = data.value ?? {};
   if (missing !== undefined)
-    return { failed: systemResult({ ending, data: { value: { missing, known: found } } }, missing, places) };
-  const said: string[] = [];
+    return { failed: systemResult({ ending, data: { value: { ...lack, missing } } }, missing, places) };
+  const said: string[] = known ? [] : unread.map((each) => missingText(each, 'tested'));
+  if (systems.length === 0 && said.length > 0) {
+    return { failed: { data: { unread }, text: `No tests ran. ${said.join(' ')}`, failed: true } };
+  }
   let lacking: Result | undefined;
   for (const { name, force = false } of loads) {
     const loaded = await load(grounds, name, force, context);
