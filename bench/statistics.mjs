@@ -108,9 +108,9 @@ function driftOf(samples) {
 }
 
 /**
- * Holds each figure of SECTIONS that has a goal against FACTOR times that, or what it is held to, by what the quickest tenth of the samples says.
- * Beside busy processes a median tells how long each waits for the CPU. A ratio may be over by as much as its baseline
- * moved, which says nothing of us. Returns how many have a goal, and a line for each that is over.
+ * Holds each figure of SECTIONS that has a goal against FACTOR times that, or what it is held to. The quickest tenth of the
+ * samples counts: beside busy processes a median tells how long each waits for the CPU. A ratio may be over by as much as
+ * its baseline moved, which says nothing of us. Returns how many have a goal, and a line for each that is over.
  * @param {Section[]} sections
  * @param {number} factor
  */

@@ -56,7 +56,7 @@ test('is told of a definition that cannot be read without it, named or not', asy
   const needing = '(asdf:defsystem "needing" :defsystem-depends-on ("zzqframework"))\n';
   writeFileSync(join(alone.path, 'needing.asd'), needing);
   const other = await startSession({ args: ['--root', alone.path] });
-  const needs = `needing needs zzqframework, which ASDF does not find. ${WHERE}`;
+  const needs = `needing.asd needs zzqframework, which ASDF does not find. ${WHERE}`;
   try {
     expect(await other.text('run_tests', {})).toBe(`No tests ran. System needing was not tested: ${needs}`);
     expect(await other.text('run_tests', { system: 'needing' })).toBe(
