@@ -61,26 +61,15 @@
   "True when the source of COMPONENT is no newer than its fasl, in seconds. The second value is true when both are of the
 same second."
   (let ((source (ignore-errors (file-write-date (asdf-call "COMPONENT-PATHNAME" component))))
-        (fasl (ignore-errors
-               (file-write-date (first (asdf-call "OUTPUT-FILES"
-                                                  (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP"))
-                                                  component))))))
+        (fasl (compiled-date component)))
     (and source fasl (values (<= source fasl) (= source fasl)))))
 
 (defun source-components (system &optional others)
   "Return the source files of SYSTEM as components, each with its native true name, in pairs. With OTHERS come those of the
 systems that it needs."
-  (loop with type = (contrib-symbol "ASDF" "CL-SOURCE-FILE")
-        ;; With a type of its own ASDF would not look into modules.
-        for component in (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems others))
-        for path = (and (typep component type)
-                        (ignore-errors (sb-ext:native-namestring
-                                        (truename (asdf-call "COMPONENT-PATHNAME" component)))))
+  (loop for component in (lisp-files system others)
+        for path = (ignore-errors (sb-ext:native-namestring (truename (asdf-call "COMPONENT-PATHNAME" component))))
         when path collect (cons component path)))
-
-(defun other-text-p (path text)
-  "True when the file PATH, a native name, has another text than TEXT."
-  (string/= text (or (read-text (sb-ext:parse-native-namestring path)) text)))
 
 (defun unnoticed-p (system)
   "True when the image or the fasls can lack what was changed in SYSTEM, and ASDF would not notice."

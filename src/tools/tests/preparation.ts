@@ -5,6 +5,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
+import { holdingSection } from '../debug/hold.ts';
 import { conditionText, endingText } from '../endings.ts';
 import { missingText, systemResult } from '../execution/loading.ts';
 import { groupedWarnings } from '../remarks.ts';
@@ -13,13 +14,18 @@ import type { Grounds } from './grounds.ts';
 /** What a run is about: systems that are loaded, with what their loads SAID. Or a load FAILED, which is the answer. */
 export type Preparation = { systems: string[]; said: string } | { failed: Result };
 
-/** Loads what has changed of SYSTEM, or of the systems of the workspace that have tests, and of their tests. With KNOWN it
- *  is only what was loaded already. */
+/** What is loaded: the SYSTEM that was named, only what is KNOWN to be loaded already, and the RESTARTS that are taken. */
+interface Wanted {
+  system?: string | undefined;
+  known?: boolean;
+  restarts?: readonly string[] | undefined;
+}
+
+/** Loads what has changed of the WANTED system, or of the systems of the workspace that have tests, and of their tests. */
 export async function prepare(
   grounds: Grounds,
-  system: string | undefined,
+  { system, known = false, restarts }: Wanted,
   context: CallContext,
-  known = false,
 ): Promise<Preparation> {
   const { image, places } = grounds;
   const about = system === undefined ? { root: `${places.root}/`, known } : { system };
@@ -44,7 +50,7 @@ export async function prepare(
   }
   let lacking: Result | undefined;
   for (const { name, force = false } of loads) {
-    const loaded = await load(grounds, name, force, context);
+    const loaded = await load(grounds, { name, force, ...(restarts && { restarts }) }, context);
     if (loaded.failed && !loaded.lacks) return { failed: loaded.failed };
     // What changed in the others is loaded all the same.
     lacking ??= loaded.failed;
@@ -57,11 +63,11 @@ export async function prepare(
 
 async function load(
   { image, places, memory }: Grounds,
-  name: string,
-  force: boolean,
+  asked: { name: string; force: boolean; restarts?: readonly string[] },
   context: CallContext,
 ): Promise<{ said: string; failed?: Result; lacks?: boolean }> {
-  const reply = await image.call('load-system', { name, force }, callOptions(context));
+  const reply = await image.call('load-system', asked, callOptions(context));
+  const { name } = asked;
   const lacks = reply.data.value?.missing !== undefined;
   if (reply.ending.kind !== 'done' || lacks) {
     const result = systemResult(reply, name, places);
@@ -75,6 +81,7 @@ async function load(
   const fresh = memory.warnings.keep(warnings);
   return {
     said: joinSections([
+      holdingSection(data),
       groupedWarnings({ warnings: fresh }, places),
       sameText(warnings.length - fresh.length),
       displacedSection(data, places),
