@@ -54,7 +54,7 @@ describe('besides', () => {
       'kept.asd',
       '(defsystem "kept" :in-order-to ((test-op (test-op "kept/tests"))))\n(defsystem "kept/tests" :depends-on ("kept") :components ((:file "kept")))\n',
     );
-    write('kept.lisp', "(in-package own)\n(defvar *kept*\n  #.(twice 1))\n");
+    write('kept.lisp', '(in-package own)\n(defvar *kept*\n  #.(twice 1))\n');
     await other.text('load_system', { system: 'kept/tests' });
     expect(await told({ name: 'twice' })).toContain('\n\nTests that name it: kept.lisp:3\n\n');
     expect(await told({ name: 'large' })).toContain('\n\nNo test reaches it.\n\n');

@@ -45,7 +45,9 @@ test('what an image has said in time is read also when the server stood still me
   const answer = new Promise((resolve) => {
     server.once('message', (value) => resolve({ data: { value } }));
   });
-  const pulse = new Pulse({ request: () => ({ answer }) } as unknown as ConstructorParameters<typeof Pulse>[0]);
+  const pulse = new Pulse({ request: () => ({ answer }) } as unknown as ConstructorParameters<
+    typeof Pulse
+  >[0]);
   const asked = pulse.status(5);
   agent.postMessage({ version: '2' });
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
