@@ -194,9 +194,15 @@ and what it returns, or what NEEDED-SYSTEM returns when that is not found then e
     (asdf-call "INITIALIZE-SOURCE-REGISTRY")
     (call-telling-needed function)))
 
-(defun missing-data (name needed)
-  "Return as a JSON object that the system NAME cannot be loaded: NEEDED, from NEEDED-SYSTEM, is not found."
+(defun needed-data (name needed)
+  "Return as a JSON object that the system NAME cannot be had without NEEDED, from NEEDED-SYSTEM."
   (object "system" name "missing" (first needed) "neededBy" (second needed) "known" (known-systems)))
+
+(defun found-system (name)
+  "Return the system that a person calls NAME, or NIL. The second value is what NEEDED-SYSTEM returns when its definition
+cannot be read for want of another."
+  (multiple-value-bind (needed system) (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
+    (values system needed)))
 
 (defun operate (name force)
   "Load the system NAME, again when FORCE is true, and note what that defines. Return what NEEDED-SYSTEM returns when a
@@ -207,14 +213,18 @@ system is not found, else NIL."
 
 (defun loaded-data (name force)
   "Load the system NAME, which ASDF has, again when FORCE is true. Return as a JSON object what came of it."
-  (let* ((before (loaded-systems)) (*loaded* nil)
-         (needed (or (operate name force)
-                     ;; ASDF asks which is newer, in seconds: a file can be written while another image compiles it.
-                     (and (not force)
-                          (some #'other-date-p (component-files (find-system name)))
-                          (operate name t)))))
+  (let* ((before (loaded-systems)) (*loaded* nil) (system (find-system name)) (files (component-files system))
+         (taken *taken*)
+         (needed (progn
+                   (when (or force (some #'stale-p files)) (call-user-code (lambda () (wait-past-fasls system))))
+                   (or (operate name force)
+                       ;; What was compiled before a restart changed a structure, say, does not fit that. And ASDF asks which
+                       ;; is newer, in seconds: a file can be written while another image compiles it.
+                       (and (or (not (eq taken *taken*))
+                                (and (not force) (some #'stale-p files)))
+                            (operate name t))))))
     (if needed
-        (missing-data name needed)
+        (needed-data name needed)
         (object "system" name
                 "already" (and (member name before :test #'string=) (not force))
                 "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
@@ -223,10 +233,10 @@ system is not found, else NIL."
 (defun system-members (name force)
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
   (asdf-call "ENSURE-SOURCE-REGISTRY")
-  (multiple-value-bind (needed system) (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
+  (multiple-value-bind (system needed) (found-system name)
     (list "value"
-          (cond (needed (missing-data name needed))
-                (system (loaded-data (asdf-call "COMPONENT-NAME" system) force))
+          (cond (system (loaded-data (asdf-call "COMPONENT-NAME" system) force))
+                (needed (needed-data (string-left-trim "#:" name) needed))
                 (t (object "missing" (string-downcase (string-left-trim "#:" name)) "known" (known-systems)))))))
 
 (define-operation ("load-system" :members t) (name force)

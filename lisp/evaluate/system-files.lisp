@@ -44,10 +44,8 @@ most 5000."
 (defun unloaded-files (name)
   "Return the native names of the files of the system NAME and of its parts that were not loaded, where others of a part
 were."
-  (loop with type = (contrib-symbol "ASDF" "CL-SOURCE-FILE")
-        for part in (system-parts name)
-        for files = (remove-if-not (lambda (component) (typep component type))
-                                   (ignore-errors (asdf-call "REQUIRED-COMPONENTS" part :other-systems nil)))
+  (loop for part in (system-parts name)
+        for files = (lisp-files part)
         for missing = (loop for file in files
                             for (path) = (component-files file)
                             unless (or (null path) (loaded-path-p path) (asdf-call "COMPONENT-LOADED-P" file))

@@ -21,6 +21,31 @@
   (let ((registry (registry)))
     (and registry (page (sort (loop for name being the hash-keys of registry collect name) #'string<) 0 5000))))
 
+;;; Their files
+
+(defun lisp-files (system &optional others)
+  "Return the Lisp files of SYSTEM as components of ASDF. With OTHERS come those of the systems that it needs."
+  (let ((type (contrib-symbol "ASDF" "CL-SOURCE-FILE")))
+    ;; With a type of its own ASDF would not look into modules.
+    (remove-if-not (lambda (component) (typep component type))
+                   (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems others)))))
+
+(defun compiled-date (component)
+  "Return the date of the fasl of COMPONENT, a Lisp file, or NIL when there is none."
+  (ignore-errors
+   (file-write-date (first (asdf-call "OUTPUT-FILES"
+                                      (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP"))
+                                      component)))))
+
+(defun wait-past-fasls (system)
+  "Wait until what is compiled gets a later date than the fasls of SYSTEM, a second at most. ASDF goes by seconds: a fasl of
+the same second as what it needs seems to be new enough."
+  (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system)))))
+    (when dates
+      (loop with last = (reduce #'max dates)
+            repeat 24
+            while (= last (get-universal-time)) do (sleep 0.05)))))
+
 ;;; Systems in files of another name. ASDF finds a system only in a file that is named as it is.
 
 (defun file-text (file)

@@ -7,9 +7,9 @@
 
 (defstruct (remarks (:constructor make-remarks ()))
   "What a call was warned about. WARNINGS are those that are kept, newest first, of COUNT that there were, NOTES of them
-notes of the compiler. KEYS tell them apart. CALLS are lists of one of WARNINGS, the call that it is about, and the
-function that this was held against. REDEFINED are the texts of what was redefined, newest first."
-  (warnings '()) (count 0) (notes 0) (keys '()) (calls '()) (redefined '()))
+notes of the compiler, FILE-NOTES of those about files. KEYS tell them apart. CALLS are lists of one of WARNINGS, the
+call that it is about, and the function that this was held against. REDEFINED are the texts of what was redefined, newest first."
+  (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (calls '()) (redefined '()))
 
 (defvar *remarks* (make-remarks) "The remarks of this call.")
 (defvar *form-number* nil "The number of the form that is evaluated, from 1.")
@@ -128,7 +128,7 @@ where."
 
 (defun keep-warning (severity condition)
   "Keep CONDITION, of SEVERITY, with the form that it is about. The compiler signals some
-more than once; those count once. Notes about files that a form has compiled or loaded are about none of its text."
+more than once; those count once."
   (multiple-value-bind (form context offset file) (context-data)
     (let* ((file (or file (compiling-file)))
            (text (warning-text condition))
@@ -139,10 +139,11 @@ more than once; those count once. Notes about files that a form has compiled or 
                       (printing-plainly (print-safely 200 form))))
            (definition (definition-text context))
            (key (list severity text form definition *form-number*)))
-      (unless (or (member key (remarks-keys *remarks*) :test #'equal)
-                  (and file *form-number* (string= severity "note")))
+      (unless (member key (remarks-keys *remarks*) :test #'equal)
         (incf (remarks-count *remarks*))
-        (when (string= severity "note") (incf (remarks-notes *remarks*)))
+        (when (string= severity "note")
+          (incf (remarks-notes *remarks*))
+          (when file (incf (remarks-file-notes *remarks*))))
         (when (< (count severity (remarks-keys *remarks*) :key #'first :test #'string=) *warning-limit*)
           (push key (remarks-keys *remarks*))
           (push (object "severity" severity
@@ -198,4 +199,5 @@ apart, because replacing a definition is what a redefining form is for."
     (list "warnings" warnings
           "warningCount" (and (plusp count) count)
           "noteCount" (and (plusp (remarks-notes *remarks*)) (remarks-notes *remarks*))
+          "fileNoteCount" (and (plusp (remarks-file-notes *remarks*)) (remarks-file-notes *remarks*))
           "redefined" (reverse (remarks-redefined *remarks*)))))

@@ -61,21 +61,24 @@ top-level forms are has the names behind it that it uses. Return besides whether
           (dolist (name (if (consp dependency) (rest dependency) '()))
             (when (typep name '(or string symbol)) (push (string-downcase (string name)) names))))))))
 
+(defun defined-around-p (system name)
+  "True when the system NAME is defined in the folder where SYSTEM is, or in one around that."
+  (flet ((folder (system) (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system))) (and file (pathname-directory file)))))
+    (let* ((other (and (typep name '(or string symbol)) (asdf-value "REGISTERED-SYSTEM" (string-downcase (string name)))))
+           (inner (folder system)) (outer (and other (folder other))))
+      (and inner outer (not (eq other system)) (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))
+
 (defun performs-test-p (system)
-  "True when SYSTEM has a way of its own to be tested, and depends on another of the same file: it is that one's test."
-  (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP"))
-        (file (asdf-value "SYSTEM-SOURCE-FILE" system)))
-    (and perform operation file (find-class operation nil)
+  "True when SYSTEM has a way of its own to be tested, and depends on another that is defined around it: that one's test."
+  (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
+    (and perform operation (find-class operation nil)
          (some (lambda (method)
                  (destructuring-bind (on &optional of) (sb-mop:method-specializers method)
                    (and (eq on (find-class operation))
                         (typep of 'sb-mop:eql-specializer)
                         (eq system (sb-mop:eql-specializer-object of)))))
                (sb-mop:generic-function-methods (fdefinition perform)))
-         (some (lambda (name)
-                 (let ((other (and (typep name '(or string symbol)) (asdf-value "REGISTERED-SYSTEM" (string-downcase (string name))))))
-                   (and other (equal file (asdf-value "SYSTEM-SOURCE-FILE" other)))))
-               (asdf-value "SYSTEM-DEPENDS-ON" system)))))
+         (some (lambda (name) (defined-around-p system name)) (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun test-systems ()
   "Return the systems that ASDF knows as tests of others: their TEST-OP says so."

@@ -55,11 +55,18 @@ Looked at are the files that were loaded, and MORE, pairs of a path and a text. 
   "True when something is known of a load of the file PATH, a native true name."
   (nth-value 1 (gethash path **files**)))
 
-(defun other-date-p (path)
-  "True when the file PATH, a native true name, was loaded as it was at another date than it has now."
-  (let* ((file (gethash path **files**)) (loaded (and file (source-file-date file)))
+(defun other-text-p (path text)
+  "True when the file PATH, a native name, has another text than TEXT."
+  (string/= text (or (read-text (sb-ext:parse-native-namestring path)) text)))
+
+(defun stale-p (path)
+  "True when the file PATH, a native true name, was loaded as it was at another date than it has now, or with another text."
+  (let* ((file (gethash path **files**)) (loaded (and file (source-file-date file))) (text (known-text path))
          (date (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))))
-    (and loaded date (/= loaded date))))
+    (and loaded
+         date
+         (or (/= loaded date)
+             (and text (other-text-p path text))))))
 
 (defun call-finding-forms (function)
   "Call FUNCTION, in which each text is taken apart once."

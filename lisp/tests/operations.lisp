@@ -94,10 +94,8 @@
         (call-with-quiet-compiler
          (lambda ()
            (let ((needs (loop for name in systems
-                              for (missing by) = (test-system name)
-                              when missing
-                                collect (object "system" name "missing" missing "neededBy" by
-                                                "known" (known-systems)))))
+                              for needed = (test-system name)
+                              when needed collect (needed-data name needed))))
              (run-entries entries)
              (finish-run)
              (list "needs" needs)))))))))

@@ -61,26 +61,15 @@
   "True when the source of COMPONENT is no newer than its fasl, in seconds. The second value is true when both are of the
 same second."
   (let ((source (ignore-errors (file-write-date (asdf-call "COMPONENT-PATHNAME" component))))
-        (fasl (ignore-errors
-               (file-write-date (first (asdf-call "OUTPUT-FILES"
-                                                  (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP"))
-                                                  component))))))
+        (fasl (compiled-date component)))
     (and source fasl (values (<= source fasl) (= source fasl)))))
 
 (defun source-components (system &optional others)
   "Return the source files of SYSTEM as components, each with its native true name, in pairs. With OTHERS come those of the
 systems that it needs."
-  (loop with type = (contrib-symbol "ASDF" "CL-SOURCE-FILE")
-        ;; With a type of its own ASDF would not look into modules.
-        for component in (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems others))
-        for path = (and (typep component type)
-                        (ignore-errors (sb-ext:native-namestring
-                                        (truename (asdf-call "COMPONENT-PATHNAME" component)))))
+  (loop for component in (lisp-files system others)
+        for path = (ignore-errors (sb-ext:native-namestring (truename (asdf-call "COMPONENT-PATHNAME" component))))
         when path collect (cons component path)))
-
-(defun other-text-p (path text)
-  "True when the file PATH, a native name, has another text than TEXT."
-  (string/= text (or (read-text (sb-ext:parse-native-namestring path)) text)))
 
 (defun unnoticed-p (system)
   "True when the image or the fasls can lack what was changed in SYSTEM, and ASDF would not notice."
@@ -115,13 +104,21 @@ systems that it needs."
 
 ;;; Those of the workspace
 
+(defvar *unread* '() "Of systems of the workspace whose definitions cannot be read for want of others, what NEEDED-DATA returns.")
+
+(defun read-system (name)
+  "Have ASDF read the definition of the system NAME. What it misses for that is noted."
+  (ignore-errors
+   (let ((needed (nth-value 1 (found-system name))))
+     (when needed (push (needed-data name needed) *unread*)))))
+
 (defun systems-below (root)
   "Return the systems that files below ROOT, the native name of a directory, define, in the order of their names."
   (let ((files (loop for file being the hash-values of (or (registry) (make-hash-table))
                      for path = (ignore-errors (sb-ext:native-namestring (truename file)))
                      when (and path (eql 0 (search root path))) collect path)))
     (dolist (file files)
-      (ignore-errors (find-system (pathname-name (sb-ext:parse-native-namestring file)))))
+      (read-system (pathname-name (sb-ext:parse-native-namestring file))))
     (loop for name in (sort (copy-list (asdf-call "REGISTERED-SYSTEMS")) #'string<)
           for system = (asdf-call "REGISTERED-SYSTEM" name)
           for file = (ignore-errors (sb-ext:native-namestring (truename (asdf-call "SYSTEM-SOURCE-FILE" system))))
@@ -131,7 +128,9 @@ systems that it needs."
   "Return those systems below ROOT of which the definition says how they are tested, without those that another tests."
   (let* ((below (or (systems-below root)
                     ;; They can have been written after ASDF looked.
-                    (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY") (systems-below root))))
+                    (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+                           (setf *unread* '())
+                           (systems-below root))))
          (systems (remove-if-not #'tests-something-p below))
          (inner (loop for system in systems append (remove system (tested-with system)))))
     (set-difference systems inner)))
@@ -140,6 +139,7 @@ systems that it needs."
   "Return how SYSTEMS are tested as a JSON object: their names, and what is loaded before, with force where that must be.
 With KNOWN it is only what was loaded already."
   (object "systems" (mapcar #'component-name systems)
+          "unread" (reverse *unread*)
           "loads" (loop for system in (remove-duplicates (mapcan #'tested-with systems) :from-end t)
                         for force = (unnoticed-p system)
                         for loads = (and (or (not known) (asdf-call "COMPONENT-LOADED-P" system))
@@ -157,10 +157,10 @@ it is only those that were loaded already."
                         (load-asdf)
                         (asdf-call "ENSURE-SOURCE-REGISTRY")
                         (call-finding-all
-                         (lambda ()
-                           (let ((found (and system (call-user-code
-                                                     (lambda () (find-system system))))))
+                         (lambda (&aux (*unread* '()))
+                           (multiple-value-bind (found needed) (and system (found-system system))
                              (list "value"
                                    (cond (found (plan-data (list found) known))
+                                         (needed (needed-data (string-left-trim "#:" system) needed))
                                          (system (object "missing" (string-downcase system) "known" (known-systems)))
                                          (t (plan-data (reverse (systems-to-test root)) known)))))))))))

@@ -15,10 +15,11 @@ function sorted(warnings: Warning[]): Warning[] {
 }
 
 /** Returns the section that tells what an evaluation of several forms was warned about, each with its form. Notes of the
- *  compiler are counted; those of what other code compiles say nothing to who called it. So are warnings about files that
+ *  compiler about forms are counted; those of what other code compiles say nothing to who called it. So are warnings about files that
  *  are not below the root of PLACES, if that is known: whoever works here cannot mend those. */
 export function warningSection(remarks: Remarks, places: Places | undefined): string | undefined {
-  const { warnings = [], warningCount = 0, noteCount = 0 } = remarks;
+  const { warnings = [], warningCount = 0, noteCount = 0, fileNoteCount = 0 } = remarks;
+  const formNotes = noteCount - fileNoteCount;
   const noted = warnings.filter(({ severity }) => severity !== 'note');
   const told = noted.filter(
     ({ file, severity }) =>
@@ -29,8 +30,8 @@ export function warningSection(remarks: Remarks, places: Places | undefined): st
     warningsAndNotes({ warnings: told, warningCount: warningCount - noteCount - left }),
     left > 0 &&
       `Left out: ${left} ${left === 1 ? 'warning' : 'warnings'} in files outside the workspace. load_system of a library with force: true tells its own.`,
-    noteCount > 0 &&
-      `Note: ${noteCount} ${noteCount === 1 ? 'note' : 'notes'} of the compiler; compile_form shows those of a form.`,
+    formNotes > 0 &&
+      `Note: ${formNotes} ${formNotes === 1 ? 'note' : 'notes'} of the compiler; compile_form shows those of a form.`,
   ]);
 }
 

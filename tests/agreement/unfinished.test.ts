@@ -61,3 +61,18 @@ test('a file that was written while it was compiled is compiled again', async ()
   await other.text('load_system', { system: 'dated' });
   expect(await other.eval('(dated::said)')).toBe(':AFTER');
 });
+
+test('what was edited in the second in which it was compiled is loaded, and fits in another image too', async () => {
+  put('quick.asd', '(defsystem "quick" :serial t :components ((:file "one") (:file "two")))');
+  put('one.lisp', '(defpackage :quick (:use :cl))\n(in-package :quick)\n(defstruct part a)');
+  put('two.lisp', '(in-package :quick)\n(defun made () (part-a (make-part :a 1)))');
+  await session.text('load_system', { system: 'quick' });
+  put('one.lisp', '(defpackage :quick (:use :cl))\n(in-package :quick)\n(defstruct part b a)', 0);
+  const { text, isError } = await session.call('load_system', { system: 'quick', restarts: ['CONTINUE'] });
+  expect(isError, text).toBe(false);
+  expect(text).toContain('Took the restart CONTINUE: attempt to redefine');
+  expect(await session.eval('(quick::made)')).toBe('1');
+  const other = await start({ args: ['--root', root.path] });
+  expect((await other.call('load_system', { system: 'quick' })).isError).toBe(false);
+  expect(await other.eval('(quick::made)')).toBe('1');
+});

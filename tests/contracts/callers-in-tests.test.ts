@@ -1,6 +1,6 @@
 // What test frameworks keep of a form, as a function or as data, is told as a use of that form: C31, S3.17.
 
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
@@ -12,11 +12,17 @@ const FILES = {
   :perform (test-op (o c) (symbol-call :fiveam :run! (find-symbol* :made :made-suite))))
 (defsystem "made/rt" :depends-on ("made" "rt") :components ((:file "regression"))
   :perform (test-op (o c) (symbol-call :rt :do-tests)))`,
+  'tests/apart.asd': `(defsystem "apart" :depends-on ("made") :components ((:file "apart"))
+  :perform (test-op (o c) (symbol-call :made-apart :run)))`,
+  'tests/apart.lisp': `(defpackage :made-apart (:use :cl) (:export #:run))
+(in-package :made-apart)
+(defun run () (assert (= 1 (made::lone 1))))`,
   'code.lisp': `(defpackage :made (:use :cl))
 (in-package :made)
 (defun inner (x) (1+ x))
 (defun outer (x) (inner x))
 (defun alone (x) x)
+(defun lone (x) x)
 (defun made-later (name) (funcall (compile nil (list 'lambda () (list 'setf (list 'get (list 'quote name) ''made) '#'inner)))))
 (made-later 'first)`,
   'suite.lisp': `(defpackage :made-suite (:use :cl :made :fiveam))
@@ -35,9 +41,10 @@ const FILES = {
 
 let session: Session;
 beforeAll(async () => {
+  mkdirSync(join(folder.path, 'tests'));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder.path, name), text);
   session = await startSession({ cwd: folder.path });
-  for (const system of ['made/fiveam', 'made/rt'])
+  for (const system of ['made/fiveam', 'made/rt', 'apart'])
     expect(await session.text('load_system', { system })).toContain(`Loaded system ${system}`);
 });
 afterAll(async () => {
@@ -59,7 +66,7 @@ test('a function that a form makes while a file is loaded is told by that form',
 
 Other places that call MADE::INNER:
 
-  top-level form at code.lisp:7
+  top-level form at code.lisp:8
   MADE-SUITE::CALLS-INNER (test)
 
 Possible callers:
@@ -81,6 +88,9 @@ test('tests that reach a function are told one by one, also those that have it a
   regression.lisp:3:1  (deftest inner-as-data (made::inner 1) 2)`,
   );
   expect(await reach('made::alone')).toBe('No test reaches it.');
+  expect(await reach('made::lone')).toBe(
+    'Tests that reach it (1):\n  tests/apart.lisp:3:1  (defun run () (assert (= 1 (made::lone 1))))',
+  );
 });
 
 test('calls in files of which no code is left are found', async () => {

@@ -51,6 +51,26 @@ test('is told in a sentence, whether the definition of the system says it or the
   });
 });
 
+test('is told of a definition that cannot be read without it, named or not', async () => {
+  const alone = temporaryFolder();
+  const needing = '(asdf:defsystem "needing" :defsystem-depends-on ("zzqframework"))\n';
+  writeFileSync(join(alone.path, 'needing.asd'), needing);
+  const other = await startSession({ args: ['--root', alone.path] });
+  const needs = `needing.asd needs zzqframework, which ASDF does not find. ${WHERE}`;
+  try {
+    expect(await other.text('run_tests', {})).toBe(`No tests ran. System needing was not tested: ${needs}`);
+    expect(await other.text('run_tests', { system: 'needing' })).toBe(
+      `System needing was not loaded: ${needs}`,
+    );
+    expect(await other.text('load_system', { system: 'needing' })).toBe(
+      `System needing was not loaded: ${needs}`,
+    );
+  } finally {
+    await other.close();
+    alone.remove();
+  }
+});
+
 test.each(['before', 'within'])('of %s, edits are made and loaded, and forms are evaluated', async (name) => {
   const { text, isError } = await session.call('run_tests', {
     system: name,

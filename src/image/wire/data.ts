@@ -71,8 +71,9 @@ export interface Warning {
 export interface Remarks extends Holding {
   warnings?: Warning[];
   warningCount?: number;
-  /** How many of those are notes of the compiler. */
+  /** How many of those are notes of the compiler, and how many of these are about files. */
   noteCount?: number;
+  fileNoteCount?: number;
   redefined?: string[];
   /** Methods that a load took out, since they do not fit the lambda list that their generic function has now. */
   displaced?: OldItem[];

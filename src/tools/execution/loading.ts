@@ -262,7 +262,9 @@ interface Missing {
 export function systemResult(reply: Reply<'load-system'>, system: string, places: Places): Result {
   const { missing, ...value } = reply.data.value ?? {};
   if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places);
-  return { ...loadResult(reply, missingText({ ...value, missing }), places), failed: true };
+  // What SBCL writes of the file that it left says no more.
+  const { output: _, ...quiet } = reply;
+  return { ...loadResult(quiet, missingText({ ...value, missing }), places), failed: true };
 }
 
 /** Returns the sentences that ASDF does not find the system MISSING, which another one may need, and where it looks. What needs it was

@@ -5,21 +5,27 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
+import { holdingSection } from '../debug/hold.ts';
 import { conditionText, endingText } from '../endings.ts';
-import { systemResult } from '../execution/loading.ts';
+import { missingText, systemResult } from '../execution/loading.ts';
 import { groupedWarnings } from '../remarks.ts';
 import type { Grounds } from './grounds.ts';
 
 /** What a run is about: systems that are loaded, with what their loads SAID. Or a load FAILED, which is the answer. */
 export type Preparation = { systems: string[]; said: string } | { failed: Result };
 
-/** Loads what has changed of SYSTEM, or of the systems of the workspace that have tests, and of their tests. With KNOWN it
- *  is only what was loaded already. */
+/** What is loaded: the SYSTEM that was named, only what is KNOWN to be loaded already, and the RESTARTS that are taken. */
+interface Wanted {
+  system?: string | undefined;
+  known?: boolean;
+  restarts?: readonly string[] | undefined;
+}
+
+/** Loads what has changed of the WANTED system, or of the systems of the workspace that have tests, and of their tests. */
 export async function prepare(
   grounds: Grounds,
-  system: string | undefined,
+  { system, known = false, restarts }: Wanted,
   context: CallContext,
-  known = false,
 ): Promise<Preparation> {
   const { image, places } = grounds;
   const about = system === undefined ? { root: `${places.root}/`, known } : { system };
@@ -35,13 +41,16 @@ export async function prepare(
       },
     };
   }
-  const { systems = [], loads = [], missing, known: found = [] } = data.value ?? {};
+  const { systems = [], loads = [], unread = [], missing, ...lack } = data.value ?? {};
   if (missing !== undefined)
-    return { failed: systemResult({ ending, data: { value: { missing, known: found } } }, missing, places) };
-  const said: string[] = [];
+    return { failed: systemResult({ ending, data: { value: { ...lack, missing } } }, missing, places) };
+  const said: string[] = known ? [] : unread.map((each) => missingText(each, 'tested'));
+  if (systems.length === 0 && said.length > 0) {
+    return { failed: { data: { unread }, text: `No tests ran. ${said.join(' ')}`, failed: true } };
+  }
   let lacking: Result | undefined;
   for (const { name, force = false } of loads) {
-    const loaded = await load(grounds, name, force, context);
+    const loaded = await load(grounds, { name, force, ...(restarts && { restarts }) }, context);
     if (loaded.failed && !loaded.lacks) return { failed: loaded.failed };
     // What changed in the others is loaded all the same.
     lacking ??= loaded.failed;
@@ -54,11 +63,11 @@ export async function prepare(
 
 async function load(
   { image, places, memory }: Grounds,
-  name: string,
-  force: boolean,
+  asked: { name: string; force: boolean; restarts?: readonly string[] },
   context: CallContext,
 ): Promise<{ said: string; failed?: Result; lacks?: boolean }> {
-  const reply = await image.call('load-system', { name, force }, callOptions(context));
+  const reply = await image.call('load-system', asked, callOptions(context));
+  const { name } = asked;
   const lacks = reply.data.value?.missing !== undefined;
   if (reply.ending.kind !== 'done' || lacks) {
     const result = systemResult(reply, name, places);
@@ -72,6 +81,7 @@ async function load(
   const fresh = memory.warnings.keep(warnings);
   return {
     said: joinSections([
+      holdingSection(data),
       groupedWarnings({ warnings: fresh }, places),
       sameText(warnings.length - fresh.length),
       displacedSection(data, places),

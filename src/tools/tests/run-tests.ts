@@ -14,7 +14,7 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { TIMEOUT } from '../calling.ts';
-import { type Holds, ON_ERROR } from '../debug/hold.ts';
+import { type Holds, ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
 import type { Grounds } from './grounds.ts';
 import { TestMemory } from './memory.ts';
@@ -58,6 +58,7 @@ const RUN_TESTS = {
       description: 'Forms to evaluate afterwards',
     },
     ON_ERROR,
+    { ...RESTARTS, description: 'Restarts to take in the load, such as CONTINUE' },
     { ...TIMEOUT, description: 'Seconds until a run is interrupted (default 600)' },
   ],
   limitMs: Number.POSITIVE_INFINITY,
@@ -166,7 +167,8 @@ async function perform(
 ): Promise<Result> {
   // What is not loaded is not needed for a test that is there; the run loads it for one that is not.
   const known = chosen !== undefined && args.edits === undefined;
-  const prepared = await prepare(grounds, args.system, context, known);
+  const { system, restarts } = args;
+  const prepared = await prepare(grounds, { system, known, restarts }, context);
   if ('failed' in prepared) return prepared.failed;
   const { systems, said } = prepared;
   if (chosen === undefined && systems.length === 0) refuseNothing();
@@ -174,7 +176,9 @@ async function perform(
     ...(chosen ?? { systems }),
     ...(args.seed !== undefined && { seed: args.seed }),
   };
-  return new Run(grounds, args, asked, said).perform(context);
+  // Of an error in a test no restart is taken: it fails.
+  const { restarts: _, ...how } = args;
+  return new Run(grounds, how, asked, said).perform(context);
 }
 
 /** Returns which tests ARGS choose, or undefined when it is whole systems. Throws a CallError when they contradict. */

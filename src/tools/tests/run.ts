@@ -76,7 +76,7 @@ export class Run {
       const reply = await this.#round(args, context);
       if (reply.data.value !== undefined && !this.#loadedAll && this.#how.system === undefined) {
         this.#loadedAll = true;
-        const prepared = await prepare(this.#grounds, undefined, context);
+        const prepared = await prepare(this.#grounds, {}, context);
         if ('failed' in prepared) return prepared.failed;
         continue;
       }
@@ -89,7 +89,7 @@ export class Run {
       if (reply.ending.kind === 'lost') {
         this.#noteLoss(reply.data, reply.ending);
         const known = this.#asked.systems === undefined;
-        const prepared = await prepare(this.#grounds, this.#how.system, context, known);
+        const prepared = await prepare(this.#grounds, { system: this.#how.system, known }, context);
         if ('failed' in prepared) return prepared.failed;
       }
     }
