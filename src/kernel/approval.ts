@@ -23,9 +23,11 @@ export interface OpenQuestion extends Question {
   late: string;
 }
 
-/** What is asked about: TOOL, and the files that it is about, if any; the place is empty when these are not known. */
+/** What is asked about: TOOL, and the files that it is about, if any; the place is empty when these are not known. NEEDED are
+ *  the tools that must be allowed for it. */
 interface About extends PlacesOf {
   tool: Tool;
+  needed: readonly Tool[];
 }
 
 /** What a human answered (S2.12), or that nobody did (C29). What is void counts for nothing; WHY tells what was wrong with it.
@@ -57,23 +59,26 @@ export function unansweredText(question: About, late = false): string {
 
 /** Returns what is told besides a denial: clients that run without a person deny by themselves. */
 export function deniedHint(question: About): string {
-  return `If no person decided this, the client did by itself. ${allowanceText(question)}`;
+  return `Nothing was done. If no person decided this, the client did by itself. ${allowanceText(question)}`;
 }
 
 /** Files that are named one by one. */
 const NAMED = 3;
 
 /** Returns the sentence that says how a person allows the calls that QUESTION is about in advance: in each of its files. */
-function allowanceText({ tool, ...about }: About): string {
+function allowanceText({ tool, needed, ...about }: About): string {
   if (tool.approvedAs !== undefined) {
     return `A person can allow it when the file that they start the server with defines it: --init FILE --allow ${tool.name}`;
   }
-  const name = tool.allowedAs ?? tool.name;
   // Whoever copies it into a shell must not allow more.
   const isLiteral = (place: string) => /^[\w./-]+$/.test(place);
-  const rules = placesOf(about).map((place) =>
-    place === undefined ? name : `${name}:${isLiteral(place) ? place : 'GLOB'}`,
+  const places = placesOf(about).map((place) =>
+    place === undefined ? '' : `:${isLiteral(place) ? place : 'GLOB'}`,
   );
-  const told = rules.length > NAMED ? [`${name}:GLOB`] : [...new Set(rules)];
-  return `A person can allow it when they start the server: ${told.map((rule) => `--allow ${rule}`).join(' ')}`;
+  const told = places.length > NAMED ? [':GLOB'] : [...new Set(places)];
+  // No other tool can be allowed for files.
+  const rules = needed.flatMap((each) =>
+    (each.preview ? told : ['']).map((place) => `--allow ${each.allowedAs ?? each.name}${place}`),
+  );
+  return `A person can allow it when they start the server: ${rules.join(' ')}`;
 }

@@ -129,18 +129,24 @@ export class Executor {
     }
     if (verdict.kind === 'modified') return this.#performChanged(call, verdict.args);
     if (verdict.session && this.#lasts(shown(preview))) {
-      standing?.allowForSession(approvedAs(tool), ...placesOf(preview));
+      for (const each of this.#needed(call))
+        standing?.allowForSession(approvedAs(each), ...placesOf(preview));
     }
     return this.#perform(withFingerprint(call, preview), 'human');
   }
 
-  /** Returns whether CALL may do what PREVIEW shows by an approval in advance. One that does more than others of its tool
-   *  needs one for that, and what its tool needs anyway. */
-  #standsFor({ tool, registered }: Call, preview: Preview): boolean {
-    const { standing, ask = 'dangerous' } = this.#options;
-    const covers = (each: Tool) => standing?.covers(approvedAs(each), ...placesOf(preview)) === true;
-    const own = tool === registered || decide(registered.safetyLevel, ask) === 'run' || covers(registered);
-    return own && covers(tool);
+  /** Returns the tools that a human must allow for CALL. One that does more than others of its tool needs what those need
+   *  as well. */
+  #needed({ tool, registered }: Call): Tool[] {
+    const own =
+      tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';
+    return own ? [tool] : [tool, registered];
+  }
+
+  /** Returns whether CALL may do what PREVIEW shows by an approval in advance. */
+  #standsFor(call: Call, preview: Preview): boolean {
+    const { standing } = this.#options;
+    return this.#needed(call).every((each) => standing?.covers(approvedAs(each), ...placesOf(preview)));
   }
 
   /** Runs CALL with ARGS, which a human gave instead. */
@@ -165,7 +171,7 @@ export class Executor {
     // What was asked about may be no more.
     const unknown: PlacesOf = tool.preview ? { place: '' } : {};
     const preview: PlacesOf = await previewOf(call).catch(() => unknown);
-    const about = { ...preview, tool };
+    const about = { ...preview, tool, needed: this.#needed(call) };
     if (verdict.kind === 'unanswered') return this.#refuse(call, 'nobody', unansweredText(about));
     return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about) };
   }
@@ -173,7 +179,7 @@ export class Executor {
   /** Returns the question whether CALL may do what PREVIEW shows, or its refusal where nobody can be asked. */
   #asked(call: Call, preview: Shown): Settled {
     const { tool, args, caller, context } = call;
-    const about = { ...preview, tool };
+    const about = { ...preview, tool, needed: this.#needed(call) };
     const refusal = refusalText(about, caller === 'code');
     const kept = { ...call, args: withinBound(args), context: {} };
     const ended = (authority: Authority, why: string) => {

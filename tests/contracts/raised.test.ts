@@ -63,6 +63,31 @@ test('only the call that does more is asked for, as what that does', async () =>
   expect(recorded).toEqual(['cautious by level', 'dangerous by human']);
 });
 
+test('what is told to allow lets it run, also where others of its tool need an approval', async () => {
+  const { call } = tried([], 'cautious');
+  const rules = '--allow edit_probe:src/a.lisp --allow run_probe';
+  expect(await call(RAISED)).toMatchObject({
+    error: `Tool run_probe is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: ${rules}`,
+  });
+  expect(await call(RAISED, { kind: 'denied' })).toMatchObject({
+    error: 'Tool execution denied by user',
+    hint: `Nothing was done. If no person decided this, the client did by itself. A person can allow it when they start the server: ${rules}`,
+  });
+  const allowed = tried([{ tool: 'edit_probe', glob: 'src/a.lisp' }, { tool: 'run_probe' }], 'cautious');
+  expect(await allowed.call(RAISED)).toMatchObject({ success: true });
+});
+
+test.each(['dangerous', 'cautious'] as const)(
+  'what a human allows for the session with --ask %s lets it run again, and no more',
+  async (ask) => {
+    const { call, did } = tried([], ask);
+    await call(RAISED, { kind: 'approved', session: true, fingerprint: 'before' });
+    expect(await call(RAISED)).toMatchObject({ success: true });
+    expect(await call(PLAIN)).toMatchObject({ success: ask === 'dangerous' });
+    expect(did.slice(0, 2)).toEqual(['write', 'write']);
+  },
+);
+
 test('code cannot make it', async () => {
   const { code, did } = tried();
   expect(await code(RAISED)).toMatchObject({ success: false });

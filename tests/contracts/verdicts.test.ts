@@ -50,7 +50,7 @@ test('C29 a denial has its own text, and how it could be allowed beside it', asy
     success: false,
     error: 'Tool execution denied by user',
     notices: [],
-    hint: `If no person decided this, the client did by itself. ${ALLOW} probe`,
+    hint: `Nothing was done. If no person decided this, the client did by itself. ${ALLOW} probe`,
   });
   expect(runs).toEqual([]);
 });

@@ -3,6 +3,9 @@
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { type Budget, budgetOf, patience } from '../../src/files/budget.ts';
 import { filesBelow } from '../../src/files/walk.ts';
+import type { TextBuffer } from '../../src/tools/buffer/buffers.ts';
+import { folderResult } from '../../src/tools/buffer/reading-folder.ts';
+import { searchResult } from '../../src/tools/buffer/search-text.ts';
 import { makeWorkspace } from './workspaces.ts';
 
 const clock = { nowMs: 0, ranMs: 0 };
@@ -46,5 +49,41 @@ describe('a search of 3 s', () => {
       found.push(path);
     }
     expect([found.length, budget.exceeded]).toEqual([3, false]);
+  });
+});
+
+describe('what is told of a directory when time is up', () => {
+  async function* buffers(count: number): AsyncGenerator<TextBuffer> {
+    for (let file = 0; file < count; file += 1) yield { name: `${file}` } as TextBuffer;
+  }
+  const AFTER_THREE =
+    'Note: not all files were looked at, as there are too many. Name a directory in this one.';
+  const read = async (count: number, text: string) => {
+    let left = 3;
+    const budget: Budget = { entries: 100, leftMs: () => left-- - 1 };
+    const asked = { path: 'd', whole: false };
+    return (await folderResult(asked, buffers(count), async () => ({ data: {}, text }), budget)).text;
+  };
+
+  test('is how many files it has at least', async () => {
+    expect(await read(4, 'x')).toBe(`d has at least 3 files.\n\nx\n\nx\n\nx\n\n${AFTER_THREE}`);
+    expect(await read(3, 'x')).toBe('d has 3 files.\n\nx\n\nx\n\nx');
+    const long = await read(4, 'x'.repeat(30_000));
+    expect(long).toMatch(/^d has at least 3 files, too long for one answer:\n/);
+    expect(long).toMatch(
+      /\n\nNote: at least \d more files? (?:is|are) not listed\. Name a directory in this one\.\n/,
+    );
+  });
+
+  test.each([
+    [1, "Found at least 1 match of 'x' in 1 of 3 files"],
+    [0, "Found 0 matches of 'x' in 3 files"],
+  ])('are the matches at least, %s', (total, head) => {
+    const found = { total, filesWithMatches: total, files: 3, matches: [], offset: 0 };
+    const { text } = searchResult('x', { ...found, left: [], tooHard: [], edited: [] }, undefined, true);
+    expect(text.startsWith(head)).toBe(true);
+    expect(text).toContain(
+      'Note: the search stopped before it had looked at all files; name a directory or a file as buffer.',
+    );
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
 import { stopwatch } from '../load.ts';
 import { imagesOf, killChild, marked, until } from '../server/processes.ts';
-import { argumentsOf, type HostileCase, INTERRUPTED, LIMIT_S } from './case.ts';
+import { argumentsOf, endsItself, type HostileCase, isInterrupted, LIMIT_S } from './case.ts';
 
 /** What became of a case. */
 export interface Row {
@@ -43,16 +43,6 @@ const END_MS = 1000;
 /** What an image is asked for that has not been told its state. */
 const STATE = '(if (boundp (quote cl-user::*state*)) (symbol-value (quote cl-user::*state*)) :new)';
 const NEW_IMAGE = 'This is a new Lisp image; ';
-
-function isInterrupted({ says }: HostileCase): boolean {
-  return says.source.startsWith(INTERRUPTED.source);
-}
-
-/** Returns whether what TRIAL evaluates comes to an end without being interrupted. However slow the machine is, it is not
- *  interrupted then: its answer may only not come late. */
-function endsItself(trial: HostileCase): boolean {
-  return trial.succeeds === true || (trial.seconds !== undefined && !isInterrupted(trial));
-}
 
 /** Returns the value in kB of FIELD in /proc/PID/status. */
 export function statusOf(pid: number, field: string): number {
@@ -143,7 +133,7 @@ export class Arena {
   }
 
   /** Evaluates FORM in CL-USER. */
-  async eval(form: string, seconds = 20): Promise<Answer> {
+  async eval(form: string, seconds = MORE_S): Promise<Answer> {
     return this.session.call('eval_form', { form, timeout: seconds });
   }
 
@@ -184,10 +174,7 @@ export class Arena {
     const image = this.image();
     const rss = statusOf(this.session.pid, 'VmRSS');
     const seconds = this.#secondsOf(trial);
-    const { answer, answered, beside } = await this.#attack(
-      trial,
-      seconds + (endsItself(trial) ? MORE_S : 0),
-    );
+    const { answer, answered, beside } = await this.#attack(trial, seconds);
     const limitMs = 1000 * seconds + (trial.late ? LIMITS.lateMs : LIMITS.graceMs);
     expected(answered.freeMs <= limitMs, `answered after ${Math.round(answered.freeMs)} ms, of ${limitMs}`);
     expected(trial.says.test(answer.text), `says ${JSON.stringify(answer.text.slice(0, 600))}`);
@@ -223,7 +210,7 @@ export class Arena {
 
   /** Returns the seconds that the call of a case may take. */
   #secondsOf(trial: HostileCase): number {
-    return trial.seconds ?? (trial.tool === undefined && isInterrupted(trial) ? this.#spinS : LIMIT_S);
+    return trial.seconds ?? (trial.tool === undefined && isInterrupted(trial.says) ? this.#spinS : LIMIT_S);
   }
 
   async #prepare(
@@ -239,14 +226,17 @@ export class Arena {
     expected(!prepared.isError, `the preparation failed: ${prepared.text.slice(0, 300)}`);
     this.#held = undefined;
     if (held === undefined) return;
-    const { text } = await this.session.call('eval_form', { form: held, on_error: 'hold', timeout: 20 });
+    const { text } = await this.session.call('eval_form', { form: held, on_error: 'hold', timeout: MORE_S });
     this.#held = Number(/^Held as error (\d+)/m.exec(text)?.[1]);
     expected(!Number.isNaN(this.#held), `nothing is held: ${text.slice(0, 300)}`);
   }
 
   /** Makes the call, and calls beside it that must not wait for it. */
-  async #attack({ form, tool, freezes }: HostileCase, seconds: number) {
-    const args = tool ? argumentsOf(tool, form, this.#held) : { form, timeout: seconds };
+  async #attack({ form, tool, freezes, says, endless }: HostileCase, seconds: number) {
+    const ample = endless === undefined && endsItself(says) && { timeout: seconds + MORE_S };
+    const args = tool
+      ? { ...argumentsOf(tool, form, this.#held), ...('timeout' in tool.args && ample) }
+      : { form, timeout: seconds, ...ample };
     const time = stopwatch();
     let answered: ReturnType<typeof time> | undefined;
     const call = this.session.call(tool?.name ?? 'eval_form', args).finally(() => {
@@ -274,10 +264,10 @@ export class Arena {
   /** Looks at what is left: that evaluation works, and that what was kept is there. */
   async #aftermath(trial: HostileCase, expected: (met: boolean, what: string) => void) {
     const notices: string[] = [];
-    const end = { error: this.#held, end: true, timeout: 5 };
+    const end = { error: this.#held, end: true, timeout: MORE_S };
     if (this.#held !== undefined) notices.push(...(await this.session.call('debug', end)).notices);
     const asks = async (form: string, wanted: RegExp) => {
-      const answer = await this.eval(form, 5);
+      const answer = await this.eval(form, endsItself(wanted) ? MORE_S : 5);
       notices.push(...answer.notices);
       expected(wanted.test(answer.text), `${form} then gives ${JSON.stringify(answer.text.slice(0, 300))}`);
     };

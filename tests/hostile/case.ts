@@ -13,6 +13,8 @@ export interface HostileCase {
   before?: string;
   /** Seconds that the call may take; LIMIT_S when absent. */
   seconds?: number;
+  /** Whether only its limit ends it, though the answer does not tell that. */
+  endless?: true;
   /** What the answer must match. */
   says: RegExp;
   /** Whether the answer is no error; whoever gets a signal can make it either. */
@@ -83,3 +85,21 @@ export function lost(how: string): RegExp {
 }
 
 export const UNINTERRUPTIBLE = lost('a call could not be interrupted, so the image had to be replaced');
+
+/** How calls are answered that were ended because of their limit. */
+const AT_LIMIT = [
+  'Error: Interrupted after 0.5 s, the limit of this call; the image and what was done so far are kept.',
+  'Error: Its thread was ended after 0.5 s because it did not react to being interrupted; the image is kept.',
+  'Error: The Lisp image was lost during this call: a call could not be interrupted, so the image had to be replaced. The next call gets a new image.',
+];
+
+/** Returns whether what is answered as SAYS has it does nothing but wait for its limit. */
+export function isInterrupted(says: RegExp): boolean {
+  return says.source.startsWith(INTERRUPTED.source);
+}
+
+/** Returns whether what is answered as SAYS has it comes to an end before its limit. However slow the machine is, it needs a
+ *  limit then that it cannot reach. */
+export function endsItself(says: RegExp): boolean {
+  return !/interrupted/i.test(says.source) && !AT_LIMIT.some((text) => says.test(text));
+}

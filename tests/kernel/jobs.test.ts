@@ -13,7 +13,8 @@ import { endingText } from '../../src/tools/endings.ts';
 import { progressText } from '../../src/tools/progress-text.ts';
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  // A round of IO is none of the time that tests let pass.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
 });
 afterEach(() => {
   vi.useRealTimers();

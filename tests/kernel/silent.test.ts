@@ -1,10 +1,11 @@
 // What is told of an image that does not react.
 
+import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import type { Image } from '../../src/image/image.ts';
 import { Jobs } from '../../src/image/session/jobs.ts';
 import { imageStatus as statusOf } from '../../src/image/session/status.ts';
-import type { Pulse } from '../../src/image/wire/pulse.ts';
+import { Pulse } from '../../src/image/wire/pulse.ts';
 import type { Result } from '../../src/kernel/tool.ts';
 import { imageStatus } from '../../src/tools/execution/image-status.ts';
 
@@ -37,4 +38,19 @@ test.each([
   const { text, data } = (await tool.handler({}, {} as never)) as Result;
   expect(text.split('\n', 1)[0]).toBe(`The Lisp image does not react, for 0.3 s now: ${why}`);
   expect(data).toMatchObject({ pid: 5, ...(starved && { starved }) });
+});
+
+test('what an image has said in time is read also when the server stood still meanwhile', async () => {
+  const { port1: agent, port2: server } = new MessageChannel();
+  const answer = new Promise((resolve) => {
+    server.once('message', (value) => resolve({ data: { value } }));
+  });
+  const pulse = new Pulse({ request: () => ({ answer }) } as unknown as ConstructorParameters<
+    typeof Pulse
+  >[0]);
+  const asked = pulse.status(5);
+  agent.postMessage({ version: '2' });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+  expect(await asked).toMatchObject({ said: { status: { version: '2' } }, silentMs: 0 });
+  agent.close();
 });

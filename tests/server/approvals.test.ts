@@ -68,7 +68,7 @@ const CHANGES = accept({ decision: 'approve with changes' });
 const DENIED = {
   text: 'Tool execution denied by user',
   notices: [
-    'If no person decided this, the client did by itself. A person can allow it when they start the server: --allow eval_form',
+    'Nothing was done. If no person decided this, the client did by itself. A person can allow it when they start the server: --allow eval_form',
   ],
   isError: true,
 };

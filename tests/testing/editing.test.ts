@@ -37,7 +37,13 @@ const edit = (old: string, put: string) => [{ definition: 'shop::price', path: '
 test('nothing runs and nothing changes when the human denies it, or the call contradicts itself', async () => {
   decision = 'deny';
   const before = shop();
-  expect((await run({ edits: edit('0)', '1)') })).isError).toBe(true);
+  expect(await session.call('run_tests', { edits: edit('0)', '1)') })).toMatchObject({
+    text: 'Tool execution denied by user',
+    notices: [
+      'Nothing was done. If no person decided this, the client did by itself. A person can allow it when they start the server: --allow edit_definitions:shop.lisp',
+    ],
+    isError: true,
+  });
   expect(asked.splice(0)).toHaveLength(1);
   decision = 'approve';
   for (const [args, text] of [
@@ -75,6 +81,22 @@ test('one question shows the diff and what is evaluated; then it is edited, load
     /^shop: 2 of 3 tests fail \(N s\)\.\n[\s\S]*\nFixed: ONE\n\nChanged shop\.lisp: lines 3-4, /,
   );
   asked.splice(0);
+});
+
+test('where tests need an approval too, what is told to allow is enough', async () => {
+  const before = shop();
+  const call = async (flags: string[]) => {
+    const other = await startSession({ args: ['--root', root.path, '--ask', 'cautious', ...flags] });
+    const { text } = await other.call('run_tests', { edits: edit('(cdr item) 0', '(cdr item) 1') });
+    await other.close();
+    return text;
+  };
+  const allowed = ['--allow', 'edit_definitions:shop.lisp', '--allow', 'run_tests'];
+  expect(await call(allowed.slice(0, 2))).toBe(
+    `Tool run_tests is dangerous and needs a human's approval, and here nobody can be asked. Nothing was done. A person can allow it when they start the server: ${allowed.join(' ')}`,
+  );
+  expect(shop()).toBe(before);
+  expect(await call(allowed)).toMatch(/^shop: 3 of 3 tests fail /);
 });
 
 test('code cannot edit so', async () => {

@@ -32,9 +32,9 @@ beforeAll(async () => {
     'hostile.lisp': `(defpackage hostile (:use cl fiveam))
 (in-package hostile)
 (def-suite hostile)
+(test (hangs :suite nil) (princ "Waiting.") (loop (sleep 0.05)))
 (in-suite hostile)
 (test first-one (is (= 1 1)))
-(test hangs (princ "Waiting.") (loop (sleep 0.05)))
 (test exits (sb-ext:exit :code 3))
 (test ends-thread (sb-thread:abort-thread))
 (test fills-heap (let ((all '())) (loop (push (make-array 1000000) all))))
@@ -204,15 +204,14 @@ test('a test that is not left by itself is told, and the others run when that is
   await session.text('load_system', { system: 'hostile' });
   const alone = await run({ test: 'hangs', timeout: 1 });
   expect(alone.text).toMatch(
-    /^hangs: 1 of 1 test fails \(N s\)\.\n {2}HANGS hostile\.lisp:6: did not end: the run was interrupted after 1\.\d s, its limit\n {4}wrote: Waiting\.\n\nIt was at:\n/,
+    /^hangs: 1 of 1 test fails \(N s\)\.\n {2}HANGS hostile\.lisp:4: did not end: the run was interrupted after \d+\.\d s, its limit\n {4}wrote: Waiting\.\n\nIt was at:\n/,
   );
-  const { text, isError } = await run({ test: 'hostile::hostile', isolate: true, timeout: 6 });
+  const { text, isError } = await run({ test: 'hostile::hostile', isolate: true });
   expect(isError).toBe(true);
   const lines = text.split('\n\n')[0]?.split('\n') ?? [];
-  expect(lines[0]).toBe('hostile::hostile: 9 of 12 tests fail (1006 checks, 1 skipped, N s).');
+  expect(lines[0]).toBe('hostile::hostile: 8 of 11 tests fail (1006 checks, 1 skipped, N s).');
   const told = (name: string) => lines.find((line) => line.startsWith(`  ${name}`));
   for (const [name, what] of [
-    ['HANGS', 'did not end: the run was interrupted after'],
     ['EXITS', 'did not end: the image was lost: it exited with code 3'],
     ['ENDS-THREAD', 'did not end: its thread was ended by the code that ran in it'],
     ['FILLS-HEAP', 'did not end: it was about to exhaust the heap'],
@@ -230,9 +229,9 @@ test('a test that is not left by itself is told, and the others run when that is
 
 test('a test that calls others goes on behind one that does not end', async () => {
   await session.text('load_system', { system: 'callers' });
-  const { text } = await run({ test: 'callers::all', isolate: true, timeout: 1 });
+  const { text } = await run({ test: 'callers::all', isolate: true, timeout: 3 });
   expect(text).toMatch(
-    /^callers::all: 2 of 4 tests fail \(2 checks, N s\)\.\n {2}STUCK \S+: did not end: [^\n]+\n {2}BEHIND callers\.lisp:5: /,
+    /^callers::all: 2 of 4 tests fail \(2 checks, N s\)\.\n {2}STUCK \S+: did not end: the run was interrupted after [^\n]+\n {2}BEHIND callers\.lisp:5: /,
   );
   const cutOff = await run({ test: 'callers::all', timeout: 1 });
   expect(cutOff.text).toContain('\nThe run ended there; with isolate: true it goes on with the others.\n');

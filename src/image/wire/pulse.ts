@@ -30,7 +30,8 @@ export class Pulse {
   async status(ms: number): Promise<{ said?: Said; silentMs: number }> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(true), ms);
+      // When this process has stood still too, its timer comes first, and then what the agent has said meanwhile is read.
+      timer = setTimeout(() => setImmediate(resolve, true), ms);
     });
     const heard = this.#ask('status', () => this.#askStatus());
     const isLate = await Promise.race([heard.then(() => false), late]).finally(() => clearTimeout(timer));

@@ -30,17 +30,17 @@ export async function folderResult(
   const read: Shown[] = [];
   let length = 0;
   for await (const file of files) {
+    budget.exceeded ||= budget.leftMs() < 0 || (whole && length > KEPT_FOR_CODE);
+    if (budget.exceeded) break;
     const shown = await show(file).catch((error: unknown) => notShown(file.name, error));
     length += shown.text.length;
     read.push(length <= KEPT || whole ? shown : headOf(shown));
-    budget.exceeded ||= budget.leftMs() < 0 || (whole && length > KEPT_FOR_CODE);
-    if (budget.exceeded) break;
   }
   const stopped = budget.exceeded === true;
   return {
     data: { path, complete: !stopped, files: read.map(({ data }) => data) },
     text: joinSections([
-      folderText(path, read, length > KEPT),
+      folderText(path, read, { long: length > KEPT, stopped }),
       stopped && 'Note: not all files were looked at, as there are too many. Name a directory in this one.',
     ]),
   };
@@ -56,8 +56,13 @@ function headOf({ data, text }: Shown): Shown {
   return { data: { ...data, text: undefined }, text: text.split('\n', 1)[0] ?? '' };
 }
 
-function folderText(path: string, read: readonly Shown[], long: boolean): string {
-  const head = `${visibleName(path)} has ${read.length} ${read.length === 1 ? 'file' : 'files'}`;
+function folderText(
+  path: string,
+  read: readonly Shown[],
+  { long, stopped }: { long: boolean; stopped: boolean },
+): string {
+  const least = stopped ? 'at least ' : '';
+  const head = `${visibleName(path)} has ${least}${read.length} ${read.length === 1 ? 'file' : 'files'}`;
   const texts = read.map(({ text }) => text);
   const fitting = long ? [] : fittingTexts(`${head}.`, read);
   if (2 * lengthOf(fitting) >= lengthOf(texts)) return joinSections(fitting);
@@ -67,7 +72,7 @@ function folderText(path: string, read: readonly Shown[], long: boolean): string
     `${head}, too long for one answer:`,
     listText(rows, more > 0),
     more > 0 &&
-      `Note: ${more} more ${more === 1 ? 'file is' : 'files are'} not listed. Name a directory in this one.`,
+      `Note: ${least}${more} more ${more === 1 ? 'file is' : 'files are'} not listed. Name a directory in this one.`,
     'Ask for some of them with paths, or for the outline of one with read_definition.',
   ]);
 }

@@ -155,6 +155,8 @@ async function searchAll(
   const counts = { total: 0, files: 0, filesWithMatches: 0 };
   const found: Found = { ...counts, matches: [], offset, left: [], tooHard: [], edited: [] };
   for await (const buffer of buffers) {
+    budget.exceeded ||= budget.leftMs() < 0;
+    if (budget.exceeded) break;
     if (buffer.pending.length > 0) found.edited.push(buffer.name);
     const excerpt = await buffer.read(1).catch((error: unknown) => {
       if (Array.isArray(buffers)) throw error;
@@ -168,8 +170,6 @@ async function searchAll(
       if (Array.isArray(buffers) || searcher.ended) throw error;
       found.tooHard.push(buffer.name);
     });
-    budget.exceeded ||= budget.leftMs() < 0;
-    if (budget.exceeded) break;
   }
   return found;
 }

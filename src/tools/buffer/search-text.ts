@@ -49,7 +49,8 @@ export function searchResult(
     : total === 0
       ? filesText(files)
       : `${filesWithMatches} of ${filesText(files)}`;
-  const head = `Found ${total} ${total === 1 ? 'match' : 'matches'} of '${pattern}' in ${where}`;
+  const least = stopped && total > 0 ? 'at least ' : '';
+  const head = `Found ${least}${total} ${total === 1 ? 'match' : 'matches'} of '${pattern}' in ${where}`;
   const page = { offset, shown, total };
   const list = listText(texts, hasMore(page)) || beyondNote(page, 'matches');
   return {

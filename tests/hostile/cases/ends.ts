@@ -47,6 +47,7 @@ export const ENDS: Group = {
     },
     {
       name: 'exit whose cleanup form loops',
+      endless: true,
       form: '(unwind-protect (exit :code 7) (loop))',
       says: lost('it exited with code 7'),
       image: 'replaced',
@@ -66,21 +67,21 @@ export const ENDS: Group = {
     },
     {
       name: 'exit in a thread',
-      form: '(sb-thread:make-thread (lambda () (exit :code 9))) (sleep 10)',
+      form: '(sb-thread:make-thread (lambda () (exit :code 9))) (sleep 1000)',
       seconds: 5,
       says: lost('it exited with code 9'),
       image: 'replaced',
     },
     {
       name: 'exit in a thread when there are no exit hooks',
-      form: '(setf sb-ext:*exit-hooks* nil) (sb-thread:make-thread (lambda () (exit :code 9))) (sleep 10)',
+      form: '(setf sb-ext:*exit-hooks* nil) (sb-thread:make-thread (lambda () (exit :code 9))) (sleep 1000)',
       seconds: 5,
       says: lost('it exited with code 9'),
       image: 'replaced',
     },
     {
       name: 'exit by a timer after the call',
-      form: '(sb-ext:schedule-timer (sb-ext:make-timer (lambda () (exit :abort t)) :thread t) 0.1) (sleep 5)',
+      form: '(sb-ext:schedule-timer (sb-ext:make-timer (lambda () (exit :abort t)) :thread t) 0.1) (sleep 1000)',
       says: lost('it exited with code 1'),
       image: 'replaced',
     },

@@ -104,6 +104,7 @@ export const OUTPUT: Group = {
     },
     {
       name: 'a report function without end',
+      endless: true,
       before:
         '(define-condition babbling (error) () (:report (lambda (c s) (declare (ignore c)) (loop (write-string "blah " s)))))',
       form: "(error 'babbling)",

@@ -50,7 +50,7 @@ export const PROCESSES: Group = {
     },
     {
       name: 'a process that kills its image',
-      form: '(progn (sb-ext:run-program "/bin/sh" (list "-c" "[ $PPID -gt 1 ] && kill -9 $PPID") :wait nil) (sleep 5))',
+      form: '(progn (sb-ext:run-program "/bin/sh" (list "-c" "[ $PPID -gt 1 ] && kill -9 $PPID") :wait nil) (sleep 1000))',
       says: lost('it was ended by SIGKILL'),
       image: 'replaced',
     },

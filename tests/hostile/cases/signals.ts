@@ -14,7 +14,7 @@ export const SIGNALS: Group = {
   cases: [
     {
       name: 'SIGTERM',
-      form: '(progn (sb-unix:unix-kill (sb-unix:unix-getpid) sb-unix:sigterm) (sleep 5))',
+      form: '(progn (sb-unix:unix-kill (sb-unix:unix-getpid) sb-unix:sigterm) (sleep 1000))',
       seconds: 5,
       says: lost('it exited with code 0'),
       ...KILLED,
@@ -77,7 +77,7 @@ export const SIGNALS: Group = {
     { name: 'SIGTSTP', form: signalled('sb-unix:sigtstp'), succeeds: true, says: /^:STILL/ },
     {
       name: 'SIGTERM to its whole process group',
-      form: '(progn (sb-unix:unix-killpg 0 sb-unix:sigterm) (sleep 5))',
+      form: '(progn (sb-unix:unix-killpg 0 sb-unix:sigterm) (sleep 1000))',
       seconds: 5,
       says: lost('it exited with code 0'),
       ...KILLED,

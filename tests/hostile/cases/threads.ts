@@ -79,7 +79,7 @@ export const THREADS: Group = {
     {
       name: 'the thread that reads messages ended',
       long: true,
-      form: '(progn (sb-thread:terminate-thread (find "live-lisp reader" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal))) (sleep 5))',
+      form: '(progn (sb-thread:terminate-thread (find "live-lisp reader" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal))) (sleep 1000))',
       says: INTERRUPTED,
       seconds: 2,
     },
@@ -96,7 +96,7 @@ export const THREADS: Group = {
     {
       name: 'the main thread ended',
       long: true,
-      form: '(progn (sb-thread:terminate-thread (sb-thread:main-thread)) (sleep 5))',
+      form: '(progn (sb-thread:terminate-thread (sb-thread:main-thread)) (sleep 1000))',
       says: INTERRUPTED,
       seconds: 2,
     },
