@@ -58,3 +58,12 @@ test('of a framework that nobody knows no dots are told', async () => {
     'Verdict unknown: what tests again is no framework that live-lisp knows.\n\nIts output ends:\n...\n-=-=-=---\n3 of 3 pass.',
   );
 });
+
+test('of output with many lines without a word the beginning is told, and of equal lines one', async () => {
+  user(
+    `(defun run () (dotimes (i 150) (format t "~&.~%..~%")) (dotimes (i 9) (format t "ok~%")) (princ "All pass."))`,
+  );
+  expect((await session.call('run_tests')).text).toContain(
+    'Its output ends:\n.\n..\n.\n[... 297 more lines without a letter or digit ...]\nok\n[... 8 more lines like it ...]\nAll pass.',
+  );
+});

@@ -3,6 +3,7 @@
 import { basename } from 'node:path';
 import type { Place } from '../../image/wire/data.ts';
 import type { TestFailure } from '../../image/wire/testing.ts';
+import { foldedLines } from '../endings.ts';
 import type { Places } from '../places.ts';
 import { isBad } from './memory.ts';
 import type { Outcome } from './results.ts';
@@ -160,7 +161,7 @@ function placeText(at: Line | undefined, head: Line | undefined, files: ToldFile
 const OUTPUT = 300;
 
 function outputText(output = ''): string {
-  const text = output.replace(/\s+/g, ' ').trim();
+  const text = foldedLines(output).replace(/\s+/g, ' ').trim();
   if (text === '') return '';
   return `\n    wrote: ${text.length > OUTPUT ? `... ${text.slice(-OUTPUT)}` : text}`;
 }
