@@ -99,7 +99,11 @@ function testLines(test: Outcome, where: (place: Place | undefined) => string): 
       ...(checks.size > 1 && rest > 0 ? [{ text: `${rest} more of this check`, untold: rest }] : []),
     ];
   });
-  if (more > 0) lines.push({ text: told.length > 0 ? `${more} more` : `${more} failed`, untold: more });
+  if (more > 0)
+    lines.push({
+      text: told.length > 0 ? `${more} more ${more === 1 ? 'failure' : 'failures'}` : `${more} failed`,
+      untold: more,
+    });
   if (test.left) lines.push({ text: `did not end: ${test.why ?? 'why is not known'}` });
   return lines;
 }
