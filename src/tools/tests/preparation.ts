@@ -1,6 +1,7 @@
 // Decides which systems a run of tests is about, and that what has changed of them is loaded first.
 
 import { CallError } from '../../errors.ts';
+import type { Ending } from '../../image/wire/endings.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
@@ -8,6 +9,7 @@ import { callOptions } from '../calling.ts';
 import { holdingSection } from '../debug/hold.ts';
 import { conditionText, endingText } from '../endings.ts';
 import { missingText, systemResult } from '../execution/loading.ts';
+import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
 import type { Grounds } from './grounds.ts';
 
@@ -32,17 +34,7 @@ export async function prepare(
   const { image, places } = grounds;
   const about = system === undefined ? { root: `${places.root}/`, known } : { system };
   const { ending, data } = await image.call('test-plan', about, callOptions(context));
-  if (ending.kind !== 'done') {
-    const why =
-      ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places);
-    return {
-      failed: {
-        data: { ending },
-        text: `The systems to test could not be found out.\n\n${why}`,
-        failed: true,
-      },
-    };
-  }
+  if (ending.kind !== 'done') return { failed: notPlanned(ending, places) };
   const { systems = [], loads = [], unread = [], missing, ...lack } = data.value ?? {};
   if (missing !== undefined)
     return { failed: systemResult({ ending, data: { value: { ...lack, missing } } }, missing, places) };
@@ -64,6 +56,16 @@ export async function prepare(
   return lacking
     ? { failed: { ...lacking, text: joinSections([lacking.text, ...said]) } }
     : { systems, said: joinSections(said) };
+}
+
+function notPlanned(ending: Ending, places: Places): Result {
+  const why =
+    ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places);
+  return {
+    data: { ending },
+    text: `The systems to test could not be found out.\n\n${why}`,
+    failed: true,
+  };
 }
 
 async function load(
