@@ -123,13 +123,18 @@ const WORDLESS = { most: 20, shown: 3, what: 'without a letter or digit' };
 /** Returns TEXT, which a program wrote, with lines in a row that are alike told by the first. Of many without a letter or
  *  digit it has only the beginning. */
 export function foldedLines(text: string): string {
+  return runsOf(text.split('\n'), wordsOf).flatMap(foldedRun).join('\n');
+}
+
+/** Returns LINES as lists of those in a row of which KEY returns the same. */
+function runsOf(lines: readonly string[], key: (line: string) => string): string[][] {
   const runs: string[][] = [];
-  for (const line of text.split('\n')) {
+  for (const line of lines) {
     const [last] = runs.at(-1) ?? [];
-    if (last !== undefined && wordsOf(last) === wordsOf(line)) runs.at(-1)?.push(line);
+    if (last !== undefined && key(last) === key(line)) runs.at(-1)?.push(line);
     else runs.push([line]);
   }
-  return runs.flatMap(foldedRun).join('\n');
+  return runs;
 }
 
 /** Returns the words of LINE, with what stands between them; empty without any. */
@@ -138,7 +143,13 @@ function wordsOf(line: string): string {
 }
 
 function foldedRun(lines: string[]): string[] {
-  const { most, shown, what } = wordsOf(lines[0] ?? '') === '' ? WORDLESS : ALIKE;
+  const wordless = wordsOf(lines[0] ?? '') === '';
+  if (wordless && lines.length <= WORDLESS.most)
+    return runsOf(lines, (line) => line).flatMap((run) => shortened(run, ALIKE));
+  return shortened(lines, wordless ? WORDLESS : ALIKE);
+}
+
+function shortened(lines: string[], { most, shown, what }: typeof ALIKE): string[] {
   if (lines.length <= most) return lines;
   return [...lines.slice(0, shown), `[... ${lines.length - shown} more lines ${what} ...]`];
 }

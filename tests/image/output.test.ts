@@ -39,6 +39,12 @@ describe('output', () => {
     );
   });
 
+  test('of few lines of dots is told by one of them', async () => {
+    expect((await answer('(dotimes (i 6) (format t "....~%"))')).text).toBe(
+      'NIL\n\nOutput:\n....\n[... 5 more lines like it ...]',
+    );
+  });
+
   test('that draws with marks, as a board does, is told whole', async () => {
     const board = Array.from({ length: 20 }, (_, row) => '#'.padStart(row, '.').padEnd(20, '.')).join('\n');
     expect((await answer(`(progn (write-string "${board}") 1)`)).text).toBe(`1\n\nOutput:\n${board}`);
