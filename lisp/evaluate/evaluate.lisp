@@ -4,6 +4,7 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defparameter *value-limit* 10000 "Characters of one printed value.")
+(defparameter *values-limit* 39000 "Characters of the values of one call. As many as an answer of a tool has, so one is told whole.")
 
 ;;; Reading
 
@@ -189,11 +190,10 @@ blank, there are none."
 
 (defun told-text (value)
   "Return the text as which VALUE is told, printed unless it has one of its own, and whether it was cut."
-  (let* ((text (and **told-as** (funcall **told-as** value)))
-         (room (and text (min *value-limit* *value-budget*))))
+  (let ((text (and **told-as** (funcall **told-as** value))))
     (cond ((null text) (value-text value))
-          ((<= (length text) room) text)
-          (t (values (subseq text 0 room) t)))))
+          ((<= (length text) *value-budget*) text)
+          (t (values (subseq text 0 *value-budget*) t)))))
 
 (defun value-data (value)
   "Return VALUE as text, bounded, and its true length where only a part is shown."
@@ -283,7 +283,7 @@ that tell why it was left, and the warnings."
 (defun evaluate-code (code package)
   "Evaluate the forms of the text CODE in PACKAGE, or in the session's when that is NIL. Return the members of the answer."
   (let* ((*form-number* 0)
-         (*value-budget* (* 3 *value-limit*))
+         (*value-budget* *values-limit*)
          (*done* '())
          (*so-far* (list #'done-members))
          (members (call-as-job-part package (lambda () (evaluate-text code)))))

@@ -21,16 +21,44 @@
   "Return the names of the users NUMBERS of INDEX that are not NAME. Forms of files have none: one of them defines NAME."
   (remove name (remove nil (mapcar (lambda (number) (name-at index number)) numbers)) :test #'equal))
 
+(defun declared-variable-p (symbol code)
+  "True when data of CODE, as of a macro's template, has a declaration of SYMBOL as a variable."
+  (labels ((bare-p (specifier)
+             (and (consp specifier)
+                  (not (member (first specifier) '(inline notinline ftype optimize)))
+                  (member symbol (rest specifier) :test #'eq)))
+           (find-in (part depth)
+             (when (plusp depth)
+               (loop for rest = part then (cdr rest)
+                     repeat 2000
+                     while (consp rest)
+                     do (when (and (eq 'declare (car rest)) (ignore-errors (some #'bare-p (cdr rest))))
+                          (return-from declared-variable-p t))
+                        (find-in (car rest) (1- depth))))))
+    (map-constants (lambda (constant) (find-in constant 50)) code)
+    nil))
+
+(defun mentioner (index name)
+  "Return the name of a user of INDEX that has the symbol NAME in its data, or NIL. One that names a variable so, and
+declares it, does not count."
+  (first (other-names index name
+                      (remove-if (lambda (number)
+                                   (let ((code (svref (use-index-codes index) number)))
+                                     (and code (declared-variable-p name code))))
+                                 (users-of index name #b1000000)))))
+
 (defun unused-data (index name)
   "Return why nobody of INDEX uses the function NAME as a JSON object, or NIL when somebody does."
   (let* ((symbol (name-key name))
          (users (users-of index name #b0100011))
-         (others (remove name users :key (lambda (number) (name-at index number)) :test #'equal)))
+         (others (remove name users :key (lambda (number) (name-at index number)) :test #'equal))
+         (mentioner (and (symbolp name) (null others) (mentioner index symbol))))
     (unless others
       (object "name" (name-text name)
               "macro" (and (symbolp name) (macro-function name) t)
               "self" (and users t)
-              "mentioned" (and (symbolp name) (other-names index name (users-of index symbol #b1000000)) t)
+              "mentioned" (and mentioner (name-text mentioner))
+              "template" (and mentioner (symbolp mentioner) (macro-function mentioner) t)
               "homes" (and (symbolp name) (macro-function name) (packages-with symbol))
               "external" (eq :external (nth-value 1 (find-symbol (symbol-name symbol) (symbol-package symbol))))
               "documentation" (first-line (ignore-errors (documentation name 'function)))))))

@@ -3,6 +3,7 @@
 (in-package "LIVE-LISP.OBSERVE")
 
 (defparameter *value-characters* 300 "How much of the values of an observed form is told.")
+(defparameter *measured-characters* 100 "How much of those of a form that is measured.")
 
 (defparameter *value-parts* 1000000 "How many parts of the values of two forms are compared.")
 
@@ -13,9 +14,9 @@ one cannot be read."
     (when unreadable (fail-lookup "unreadable" unreadable "in" code))
     (compile nil `(lambda () ,form))))
 
-(defun told-values (values)
-  "Return VALUES, of the form that was observed, printed."
-  (let ((*value-budget* *value-characters*))
+(defun told-values (values &optional (limit *measured-characters*))
+  "Return VALUES, of the form that was observed, printed in about LIMIT characters."
+  (let ((*value-budget* limit))
     (printing-values (call-user-code (lambda () (values-data values))))))
 
 ;;; Calls
@@ -25,7 +26,7 @@ one cannot be read."
   (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
          (values (multiple-value-list
                   (call-observed observation (lambda () (call-user-code function))))))
-    (and code (list "values" (list (told-values values))))))
+    (and code (list "values" (list (told-values values *value-characters*))))))
 
 (defun calls-members (observation types limit compare)
   "Return the members that tell LIMIT of the calls that OBSERVATION kept, or with TYPES which types they had. With COMPARE tell

@@ -38,6 +38,40 @@ where these are. With SEVERAL both are lists of the values of a form."
                   (values part other-part path)
                   (values first second nil)))))))
 
+(defstruct (said (:constructor make-said (text plain)))
+  "Stands for an object in a message or a form. TEXT is what it is printed as, PLAIN what it is printed as without escapes."
+  text plain)
+
+(defmethod print-object ((object said) stream)
+  (write-string (if *print-escape* (said-text object) (said-plain object)) stream))
+
+;;; Which part of a long form made what differs
+
+(defun makes-parts-p (form)
+  "True when FORM is a call that makes a list or a vector of the values of its arguments."
+  (and (typep form '(cons (member list vector))) (ignore-errors (list-length form)) t))
+
+(defun part-alone (form index)
+  "Return FORM, which makes parts, with dots for all arguments but that of INDEX."
+  (let ((dots (make-said "..." "...")) (parts (rest form)))
+    (if (< -1 index (length parts))
+        `(,(first form)
+          ,@(and (plusp index) (list dots))
+          ,(nth index parts)
+          ,@(and (< (1+ index) (length parts)) (list dots)))
+        form)))
+
+(defun with-part-alone (form one other)
+  "Return FORM, of a check or a test that compared ONE with OTHER. Where it is long, dots stand for the parts that did not
+make what differs first."
+  (let ((index (and (consp form)
+                    (ignore-errors (list-length form))
+                    (> (length (printing-briefly *form-characters* form)) *form-characters*)
+                    (first (first (difference one other))))))
+    (cond ((not (integerp index)) form)
+          ((makes-parts-p form) (part-alone form index))
+          (t (mapcar (lambda (part) (if (makes-parts-p part) (part-alone part index) part)) form)))))
+
 (defun at-path (text path)
   "Return TEXT with where it is, when PATH is neither NIL nor empty."
   (format nil "~A~:[ at ~A~;~]" text (member path '(nil "") :test #'equal) path))
@@ -91,9 +125,10 @@ the arguments of FORM, in pairs. Return NIL when one is not there."
       (when (loop for part in parts always (or (evident-p part) (known part)))
         (let ((values (loop for part in parts
                             collect (if (known part) (cdr (known part)) (evident-value part)))))
-          (list* :check check
-                 (or (and (= 2 (length parts)) (got-of-two parts values))
-                     (list :got (got-text parts values)))))))))
+          (if (= 2 (length parts))
+              (list* :check (with-part-alone check (first values) (second values))
+                     (or (got-of-two parts values) (list :got (got-text parts values))))
+              (list :check check :got (got-text parts values))))))))
 
 (defun checked-form (check)
   "Return the form that the form CHECK is about: what stands in its NOT, or all of it."
@@ -102,20 +137,13 @@ the arguments of FORM, in pairs. Return NIL when one is not there."
 (defun compared (check expected got &optional several)
   "Return what is told of the form CHECK, which got GOT where EXPECTED was wanted, as arguments for NOTE-FAILURE. With SEVERAL
 both are lists of the values of a form."
-  (multiple-value-bind (got wanted path) (two-texts got expected several)
-    (list* :check check
-           :got (at-path got path)
+  (multiple-value-bind (text wanted path) (two-texts got expected several)
+    (list* :check (if several check (with-part-alone check got expected))
+           :got (at-path text path)
            (unless (and (null path) (loop for each in (if several expected (list expected)) always (stated-p each check)))
              (list :expected wanted)))))
 
 ;;; Messages. What is long in them is told by its beginning.
-
-(defstruct (said (:constructor make-said (text plain)))
-  "Stands for an object in a message. TEXT is what it is printed as, PLAIN what it is printed as without escapes."
-  text plain)
-
-(defmethod print-object ((object said) stream)
-  (write-string (if *print-escape* (said-text object) (said-plain object)) stream))
 
 (defun said-briefly (object)
   "Return what stands for OBJECT in a message, or OBJECT itself when it is not long, and printed by no code of the program."

@@ -22,19 +22,26 @@ PACKAGE, in which values are printed, is passed over."
     (when (or reporting (not held))
       (throw (home-symbol package "*IN-TEST*") nil))))
 
+(defun rt-form (package entry got)
+  "Return the form of the test ENTRY of PACKAGE, which GOT a list of values, as it is told."
+  (let ((form (home-call package "FORM" entry)) (wanted (rt-values package entry)))
+    (if (= 1 (length got) (length wanted))
+        (with-part-alone form (first got) (first wanted))
+        form)))
+
 (defun rt-note-entry (package entry)
   "Note what came of the test ENTRY of PACKAGE, which has ended."
   (note-checks 1)
   (let ((got (getf (result-notes *result*) :values)))
     (when (and (home-call package "PEND" entry) (not (getf (result-notes *result*) :signalled)))
-      (multiple-value-bind (got wanted path)
+      (multiple-value-bind (text wanted path)
           (if got
               (two-texts (first got) (rt-values package entry) t)
               (values nil (values-text (rt-values package entry))))
         (note-failure package (if (rt-expected-p package entry) "expected" "failure")
-                      :form (home-call package "FORM" entry)
+                      :form (rt-form package entry (first got))
                       :expected wanted
-                      :got (and got (at-path got path))
+                      :got (and got (at-path text path))
                       :place nil)))))
 
 (defun rt-do-entry (package original arguments)

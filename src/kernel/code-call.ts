@@ -50,8 +50,8 @@ export async function callFromCode(
   }
 }
 
-/** Characters of the text that goes with data: what is shown of one value of code. */
-const TEXT_LIMIT = 10_000;
+/** Characters of the text that goes with data: all that one answer has room for, within the answer of an evaluation. */
+const TEXT_LIMIT = 38_900;
 
 /** Returns ARGS under the names of TOOL's parameters, names to be read in HOME unless they say where. What names none stays,
  *  and is refused as unknown; of several that name the same, the first counts. */

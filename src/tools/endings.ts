@@ -113,7 +113,45 @@ const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ER
 export function outputSection(output: Output | undefined, limit?: number): string | undefined {
   if (output === undefined) return undefined;
   const written = wholeText(output).replace(COMPILER_CHATTER, '').replace(/^\n+/, '').trimEnd();
-  return written === '' ? undefined : `Output:\n${boundText(withoutRuns(written), limit)}`;
+  return written === '' ? undefined : `Output:\n${boundText(withoutRuns(foldedLines(written)), limit)}`;
+}
+
+/** Lines in a row that are alike, and lines without a word: of more only SHOWN are told. */
+const ALIKE = { most: 3, shown: 1, what: 'like it' };
+const WORDLESS = { most: 20, shown: 3, what: 'without a letter or digit' };
+
+/** Returns TEXT, which a program wrote, with lines in a row that are alike told by the first. Of many without a letter or
+ *  digit it has only the beginning. */
+export function foldedLines(text: string): string {
+  return runsOf(text.split('\n'), wordsOf).flatMap(foldedRun).join('\n');
+}
+
+/** Returns LINES as lists of those in a row of which KEY returns the same. */
+function runsOf(lines: readonly string[], key: (line: string) => string): string[][] {
+  const runs: string[][] = [];
+  for (const line of lines) {
+    const [last] = runs.at(-1) ?? [];
+    if (last !== undefined && key(last) === key(line)) runs.at(-1)?.push(line);
+    else runs.push([line]);
+  }
+  return runs;
+}
+
+/** Returns the words of LINE, with what stands between them; empty without any. */
+function wordsOf(line: string): string {
+  return /[\p{L}\p{N}]/u.test(line) ? line.trimEnd() : '';
+}
+
+function foldedRun(lines: string[]): string[] {
+  const wordless = wordsOf(lines[0] ?? '') === '';
+  if (wordless && lines.length <= WORDLESS.most)
+    return runsOf(lines, (line) => line).flatMap((run) => shortened(run, ALIKE));
+  return shortened(lines, wordless ? WORDLESS : ALIKE);
+}
+
+function shortened(lines: string[], { most, shown, what }: typeof ALIKE): string[] {
+  if (lines.length <= most) return lines;
+  return [...lines.slice(0, shown), `[... ${lines.length - shown} more lines ${what} ...]`];
 }
 
 /** Returns TEXT with its indentation cut where most of it is blank, as of deep data that was printed with line breaks. */

@@ -29,6 +29,7 @@ import { renameSymbol } from './renaming/rename-symbol.ts';
 import { getAuditLog } from './settings/get-audit-log.ts';
 import { ReachedDefinitions } from './tests/reached.ts';
 import { runTests } from './tests/run-tests.ts';
+import { ToldWarnings } from './told-warnings.ts';
 
 /** What the tools work on. */
 export interface Grounds {
@@ -73,11 +74,12 @@ export function furtherTools(grounds: Grounds): Tool[] {
   const origins = { image, places, workspace, history };
   const editing = editDefinitions(origins, intents);
   const reached = new ReachedDefinitions();
+  const told = new ToldWarnings();
   const evaluating = evalForm(image, history, { places, holds });
   return [
-    loadSystem(image, { places, holds }),
-    loadFile(image, { places, holds }, workspace.root),
-    runTests(image, { places, holds, reached, editing, evaluating }),
+    loadSystem(image, { places, holds, told }),
+    loadFile(image, { places, holds, told }, workspace.root),
+    runTests(image, { places, holds, told, reached, editing, evaluating }),
     compareImage(image, places, workspace.root),
     readDefinition(origins),
     editing,

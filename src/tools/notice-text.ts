@@ -3,7 +3,7 @@
 import type { Notice } from '../image/image.ts';
 
 import { type Ending, type Output, wholeText } from '../image/wire/endings.ts';
-import { secondsText } from './endings.ts';
+import { foldedLines, secondsText } from './endings.ts';
 import { lossText } from './loss-text.ts';
 import { newestCall } from './stack.ts';
 
@@ -13,7 +13,7 @@ export function noticeText(notice: Notice): string {
     case 'raw':
       return `Written to the image's own stdout or stderr:\n${notice.text}`;
     case 'background':
-      return `Written by other threads since the last answer:\n${wholeText(notice.output)}`;
+      return `Written by other threads since the last answer:\n${foldedLines(wholeText(notice.output))}`;
     case 'cancelled':
       return cancelledText(notice.ending, notice.afterMs, notice.output);
     case 'start file':
@@ -40,11 +40,11 @@ function cancelledText(ending: Ending, afterMs: number, output: Output | undefin
   const how = stopped ? 'was interrupted' : 'had ended before it could be interrupted,';
   const at = stopped ? newestCall(ending) : undefined;
   const where = at === undefined ? '' : ` It was at ${at}.`;
-  const wrote = output ? ` It had written:\n${wholeText(output)}` : ' It had written nothing.';
+  const wrote = output ? ` It had written:\n${foldedLines(wholeText(output))}` : ' It had written nothing.';
   return `A call that the client cancelled ${how} after ${secondsText(afterMs)}.${where}${wrote}`;
 }
 
 function startFileText(file: string, ending: Ending, output: Output | undefined): string {
   const why = ending.kind === 'condition' ? ending.condition.text : ending.kind;
-  return `The start file ${file} was not loaded to its end: ${why}${output ? `\n${wholeText(output)}` : ''}`;
+  return `The start file ${file} was not loaded to its end: ${why}${output ? `\n${foldedLines(wholeText(output))}` : ''}`;
 }

@@ -41,6 +41,33 @@ test('changed forms are named when they are more than three', async () => {
   );
 });
 
+test('changed forms of one name are told on one line, and of many names some', async () => {
+  const methods = Array.from({ length: 6 }, (_, each) => `(defmethod size ((x (eql ${each})))\n  1)`);
+  const others = Array.from({ length: 20 }, (_, each) => `(defun function-number-${each} () 1)`);
+  at.put(
+    'many.lisp',
+    [...methods, '(defgeneric two (x))', '(defmethod two ((x list)) 1)', ...others].join('\n'),
+  );
+  const rows = (from: number, to: number) =>
+    others.slice(from, to).map((_, each) => `  ${15 + from + each}: (defun function-number-${from + each})`);
+  expect(await edit({ path: 'many.lisp', old: ' 1)', new: ' 2)', all: true })).toBe(
+    [
+      'Changed many.lisp: 27 forms, +28 −28. It has 28 top-level forms now.',
+      '  6 defmethod size, lines 1-2, ..., 11-12',
+      '  14: (defmethod two ((x list)))',
+      ...rows(0, 7),
+      '  and 13 more',
+    ].join('\n'),
+  );
+  at.put('two.lisp', [...methods.slice(0, 2), ...others.slice(0, 2)].join('\n'));
+  expect(await edit({ path: 'two.lisp', old: ' 1)', new: ' 2)', all: true })).toBe(
+    `Changed two.lisp: 4 forms, +5 −5. It has 4 top-level forms now.
+  2 defmethod size, lines 1-2, 3-4
+  5: (defun function-number-0)
+  6: (defun function-number-1)`,
+  );
+});
+
 describe('without a definition', () => {
   test('text comes to the end of a file, in its line ends', async () => {
     at.put('end.lisp', '(defun f ()\r\n  1)');

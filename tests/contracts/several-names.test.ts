@@ -74,26 +74,31 @@ test('of several names one that is not there is told among the others', async ()
 
 test('which functions of a package nobody uses', async () => {
   expect(await session.text('who_calls', { package: 'many', unused: true })).toBe(
-    `Functions of MANY that nobody uses (10 of 14, 2 exported):
+    `Functions of MANY that nobody uses (10 of 14):
 
-  ENTRY  external  "Enters."
-  SPARE  external
+Exported functions (2):
+  ENTRY  Enters.
+  SPARE
+
+Internal functions (7):
   AREA
   CALLBACK
   EXPANDS
   (SETF HELPER)
-  LONELY  macro
-  LOOPS  calls itself
+  LOOPS  (calls itself)
   ODD-CALLER
   RUNS
+
+Internal macros (1):
+  LONELY
 
 Note: names in the data of top-level forms do not count; search_in_buffer finds them.`,
   );
   expect(await session.text('who_calls', { name: 'many', unused: true, limit: 1 })).toMatch(
-    / {2}ENTRY {2}external {2}"Enters\."\n {2}\.\.\.\n\nNote: names .*\nNote: \d+ functions; limit and offset reach the rest\.$/,
+    /Exported functions \(2\):\n {2}ENTRY {2}Enters\.\n {2}\.\.\.\n\nNote: names .*\nNote: \d+ functions; limit and offset reach the rest\.$/,
   );
   expect(await session.text('who_calls', { name: 'many', unused: true, limit: 1, offset: 9 })).toContain(
-    '\n\n  RUNS\n\n',
+    '\n\nInternal macros (1):\n  LONELY\n\n',
   );
   expect(await session.text('who_calls', { unused: true })).toBe(
     'unused needs a package: give the one whose functions are asked about.',
@@ -112,7 +117,38 @@ test('a macro is used by top-level forms of files that are loaded', async () => 
   );
   await session.eval(`(load "${path}")`);
   expect(await session.text('who_calls', { package: 'macros', unused: true })).toContain(
-    'nobody uses (1 of 2):\n\n  LONELY  macro\n\n',
+    'nobody uses (1 of 2):\n\nInternal macros (1):\n  LONELY\n\n',
+  );
+  folder.remove();
+});
+
+test('what names an unused function in its data is told, unless it declares it as a variable', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder.path, 'templates.lisp');
+  writeFileSync(
+    path,
+    `(defpackage :templates (:use :cl))
+(in-package :templates)
+(defun timed (x) x)
+(defun day (x) x)
+(defun kept () 1)
+(defmacro with-time (&body body) \`(progn ,@body (timed 1) (list ,@body)))
+(defmacro with-day (time &body body)
+  \`(multiple-value-bind (second day) ,time (declare (ignorable second day)) ,@body))
+(defun names () '(kept))
+`,
+  );
+  await session.eval(`(load (compile-file "${path}"))`);
+  expect(await session.text('who_calls', { package: 'templates', unused: true })).toContain(
+    `nobody uses (6 of 6):
+
+Internal functions (4):
+  DAY
+  KEPT  (named in data of NAMES)
+  NAMES
+  TIMED  (named in the expansion of WITH-TIME)
+
+Internal macros (2):`,
   );
   folder.remove();
 });
@@ -152,7 +188,7 @@ test('callers outside of a system are left out when it is named', async () => {
     session.text('who_calls', { package: 'within/base', unused: true, ...more });
   expect(await unused({})).toBe('Functions of WITHIN/BASE that nobody uses (0 of 2).');
   expect(await unused({ within: 'within' })).toMatch(
-    /^Functions of WITHIN\/BASE that nobody in within uses \(1 of 2, 1 exported\):\n\n {2}TRIED {2}external\n/,
+    /^Functions of WITHIN\/BASE that nobody in within uses \(1 of 2\):\n\nExported functions \(1\):\n {2}TRIED\n/,
   );
   folder.remove();
 });

@@ -243,7 +243,7 @@ describe('profiles', () => {
   test('of the CPU: functions with their files, and none of ours', async () => {
     const text = await observe({ form: '(middle 200000)', mode: 'cpu' });
     expect(text).toMatch(
-      /^\d[\d,]* runs? of N \(CPU N\) and .* each\. \d+ samples of CPU time\.\n {3}self {2}total\n/,
+      /^\d[\d,]* runs? of N(?: by the clock \(CPU N: it waited, or other processes had the CPU\))? and .* each\. \d+ samples of CPU time\.\n {3}self {2}total\n/,
     );
     expect(text).toMatch(/ \d+\.\d% +\d+\.\d% {2}WORK {2}app\.lisp:\d+:1 {2}< MIDDLE/);
     expect(text).not.toContain('LIVE-LISP');
@@ -257,7 +257,13 @@ describe('profiles', () => {
   });
 
   test('of time, in which it waits', async () => {
-    const text = await observe({ form: '(sleep 0.05)', mode: 'time', seconds: 1 });
+    const text = await observe({ form: '(progn (sleep 0.05) (make-string 400))', mode: 'time', seconds: 1 });
+    expect(text).toMatch(
+      /^\d+ runs of N by the clock \(CPU N: it waited, or other processes had the CPU\) and /,
+    );
+    const [, value = ''] = /\n\nValue: (.*)/s.exec(text) ?? [];
+    expect(value).toMatch(/\[\.\.\. cut here \.\.\.\]/);
+    expect(value.length).toBeLessThan(160);
     const [, slept] = /(\d+)\.\d% +\d+\.\d% {2}\S*sleep/.exec(text) ?? [];
     expect(Number(slept)).toBeGreaterThan(80);
     expect(await observe({ form: '(sleep 0.05)', mode: 'cpu', seconds: 0.2 })).toContain(

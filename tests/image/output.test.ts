@@ -29,6 +29,27 @@ describe('output', () => {
     });
   });
 
+  test('without a letter or digit is told by its beginning, and equal lines by one of them', async () => {
+    const dots = '(dotimes (i 50) (format t "~A~%" (subseq "..." 0 (1+ (mod i 3)))))';
+    expect((await answer(`(progn (format t "begin~%") ${dots} (format t "end") 1)`)).text).toBe(
+      '1\n\nOutput:\nbegin\n.\n..\n...\n[... 47 more lines without a letter or digit ...]\nend',
+    );
+    expect((await answer('(dotimes (i 5) (format t "again~%"))')).text).toBe(
+      'NIL\n\nOutput:\nagain\n[... 4 more lines like it ...]',
+    );
+  });
+
+  test('of few lines of dots is told by one of them', async () => {
+    expect((await answer('(dotimes (i 6) (format t "....~%"))')).text).toBe(
+      'NIL\n\nOutput:\n....\n[... 5 more lines like it ...]',
+    );
+  });
+
+  test('that draws with marks, as a board does, is told whole', async () => {
+    const board = Array.from({ length: 20 }, (_, row) => '#'.padStart(row, '.').padEnd(20, '.')).join('\n');
+    expect((await answer(`(progn (write-string "${board}") 1)`)).text).toBe(`1\n\nOutput:\n${board}`);
+  });
+
   test('before an error is shown too', async () => {
     const { text } = await answer('(progn (princ "so far") (error "stopped"))');
     expect(text).toMatch(/^Error: stopped\n[\s\S]*\n\nOutput:\nso far$/);

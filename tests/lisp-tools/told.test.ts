@@ -1,16 +1,22 @@
 // How a value that a tool returned to code is told, and in which package code names things.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
 
+const root = temporaryFolder();
 let session: Session;
 beforeAll(async () => {
-  session = await startSession();
+  session = await startSession({ args: ['--root', root.path] });
   await session.eval(
     '(defpackage :told (:use :cl))\n(in-package :told)\n(defun used () 1)\n(defun user () (used))\n(in-package :cl-user)',
   );
 });
-afterAll(() => session.close());
+afterAll(async () => {
+  await session.close();
+  root.remove();
+});
 
 describe('a value that a tool returned', () => {
   test('is told as the text of the tool, alone and in a list', async () => {
@@ -30,11 +36,41 @@ describe('a value that a tool returned', () => {
     expect(await session.eval(`(list ${call} 1)`)).toMatch(/^\(#<HASH-TABLE .*1\)$/s);
   });
 
-  test('is told as 10,000 characters of a long text', async () => {
+  test('is told as the tool itself tells it when that is long', async () => {
+    const methods = Array.from(
+      { length: 60 },
+      (_, each) => `(defmethod told::many ((x (eql ${each})))\n  (list ${'x '.repeat(250)}${each}))\n`,
+    );
+    writeFileSync(join(root.path, 'many.lisp'), `(defgeneric told::many (x))\n${methods.join('')}`);
+    await session.call('load_file', { path: 'many.lisp' });
+    const own = await session.text('read_definition', { name: 'told::many', methods: true });
+    expect(own.length).toBeGreaterThan(20_000);
+    expect(await session.eval('(live-lisp:call-tool "read_definition" :name "told::many" :methods t)')).toBe(
+      own,
+    );
+  });
+
+  test('is told of a long file by its first lines and where to read on, and has all of it as data', async () => {
+    const lines = Array.from({ length: 3000 }, (_, row) => `;; This is the line ${row + 1} of a long file.`);
+    const file = join(root.path, 'long.lisp');
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    const call = `(live-lisp:call-tool "read_file" :path "${file}")`;
+    const said = await session.eval(call);
+    const [head = '', , ...shown] = said.split('\n');
+    expect(head).toMatch(
+      new RegExp(
+        `long\\.lisp, lines 1 to ${shown.length} of 3000, \\d+ bytes; start_line ${shown.length + 1} reads on$`,
+      ),
+    );
+    expect(shown).toEqual(lines.slice(0, shown.length));
+    expect(await session.eval(`(count #\\Newline (gethash "text" ${call}))`)).toBe('2999');
+  });
+
+  test('is told as all that an answer has room for of a text that is longer', async () => {
     const said = await session.eval('(live-lisp:call-tool "apropos_search" :pattern "")');
     expect(said).toMatch(/^Found \d+ symbols matching ''/);
-    expect(said).toContain('characters left out ...]');
-    expect(said.length).toBeLessThan(10_200);
+    expect(said).toMatch(/\n {2}\.\.\.$/);
+    expect(said.length).toBeLessThan(39_000);
   });
 });
 

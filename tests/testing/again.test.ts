@@ -19,7 +19,10 @@ beforeAll(async () => {
     'base.lisp': '(defpackage again (:use cl))\n(in-package again)\n(defun base () 1)\n',
   });
   user(`(defun one (x) 1)\n(defun two (x) 2)\n${RUN}`);
-  session = await startSession({ args: ['--root', root.path] });
+  session = await startSession({
+    args: ['--root', root.path],
+    onQuestion: () => ({ action: 'accept', content: { decision: 'approve' } }),
+  });
 });
 afterAll(async () => {
   await session.close();
@@ -44,6 +47,30 @@ The same warning as before.`);
   expect(await said()).toBe('');
 });
 
+test('warnings that a load has told are not told again, though each load tells them', async () => {
+  user(`(defun four (z) 4)\n${RUN}`);
+  const load = () => session.text('load_system', { system: 'again' });
+  const warning = 'STYLE-WARNING (line 2, DEFUN FOUR): The variable Z is defined but never used.';
+  expect(await load()).toContain(warning);
+  put({ 'base.lisp': '(defpackage again (:use cl))\n(in-package again)\n(defun base () 333)\n' });
+  expect(await said()).toMatch(/^The same warning as before\.(?:\n\nIn the image but|$)/);
+  user(`(defun five (z) 4)\n${RUN}`);
+  expect(await session.text('load_file', { path: 'user.lisp' })).toContain('DEFUN FIVE');
+  put({ 'base.lisp': '(defpackage again (:use cl))\n(in-package again)\n(defun base () 4444)\n' });
+  expect(await said()).toMatch(/^The same warning as before\.(?:\n\nIn the image but|$)/);
+  expect(await session.text('load_system', { system: 'again', force: true })).toContain('DEFUN FIVE');
+});
+
+test('a load of what was edited says that it had no warnings', async () => {
+  user(`(defun six () 6)\n${RUN}`);
+  await session.call('run_tests');
+  const edits = [{ path: 'user.lisp', old: '() 6)', new: '() 66)' }];
+  const { text } = await session.call('run_tests', { edits });
+  expect(text).toMatch(
+    /\n\nNo warnings\.\n\nChanged user\.lisp: line 2, \+1 −1\. It has 3 top-level forms now\.$/,
+  );
+});
+
 test('an error is told each time', async () => {
   user(`(defun one () (let ((x . 1)) x))\n${RUN}`);
   for (const form of ['1', '22']) {
@@ -56,5 +83,14 @@ test('of a framework that nobody knows no dots are told', async () => {
   user(RUN);
   expect((await session.call('run_tests')).text).toContain(
     'Verdict unknown: what tests again is no framework that live-lisp knows.\n\nIts output ends:\n...\n-=-=-=---\n3 of 3 pass.',
+  );
+});
+
+test('of output with many lines without a word the beginning is told, and of equal lines one', async () => {
+  user(
+    `(defun run () (dotimes (i 150) (format t "~&.~%..~%")) (dotimes (i 9) (format t "ok~%")) (princ "All pass."))`,
+  );
+  expect((await session.call('run_tests')).text).toContain(
+    'Its output ends:\n.\n..\n.\n[... 297 more lines without a letter or digit ...]\nok\n[... 8 more lines like it ...]\nAll pass.',
   );
 });

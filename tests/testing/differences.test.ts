@@ -146,3 +146,45 @@ test('a failure takes few tokens, however long its values are', () => {
   expect(tokens[Math.floor(tokens.length / 2)]).toBeLessThanOrEqual(45);
   expect(tokens.at(-1)).toBeLessThan(160);
 });
+
+test('of a long form that lists its parts the one that differs is told whole', async () => {
+  write(root.path, {
+    'parts.lisp': `(defpackage parts (:use cl rt))
+(in-package parts)
+(defun rotated (list by) (append (nthcdr by list) (butlast list (- (length list) by))))
+(deftest middle (list (rotated (list 1 2 3) 1) (rotated (list 3 1 2) (mod (+ 3 1) 3)) (rotated (list 4 5) 1))
+  ((2 3 1) (1 2 4) (5 4)))
+(deftest end (vector (rotated (list 1 2 3 4 5 6 7) 1) (rotated (list 1 2) (mod (+ 3 1) 2)))
+  #((2 3 4 5 6 7 1) (2 1)))
+(deftest short (list (rotated (list 1 2) 1) (rotated (list 1) 0)) ((2 1) (2)))
+`,
+    'parts.asd': `(defsystem "parts" :depends-on ("rt") :components ((:file "parts"))
+  :perform (test-op (o c) (uiop:symbol-call :rt :do-tests)))
+`,
+  });
+  const { text } = await session.call('run_tests', { system: 'parts' });
+  expect(text.split('\n').slice(1, 4)).toEqual([
+    '  MIDDLE parts.lisp:4: (list ... (rotated (list 3 1 2) (mod (+ 3 1) 3)) ...) = ((2 3 1) (1 2 3) (5 4)), wanted ((2 3 1) (1 2 4) (5 4))',
+    '  END parts.lisp:6: (vector ... (rotated (list 1 2) (mod (+ 3 1) 2))) = #((2 3 4 5 6 7 1) (1 2)), wanted #((2 3 4 5 6 7 1) (2 1))',
+    '  SHORT parts.lisp:8: (list (rotated (list 1 2) 1) (rotated (list 1) 0)) = ((2 1) (1)), wanted ((2 1) (2))',
+  ]);
+});
+
+test('so it is of an argument of a check', async () => {
+  write(root.path, {
+    'argument.lisp': `(defpackage argument (:use cl 5am))
+(in-package argument)
+(def-suite argument)
+(in-suite argument)
+(defun one-more-than (number) (1+ number))
+(test sum (is (equal '(2 4) (list (one-more-than (one-more-than 0)) (one-more-than (* 1 2 1))))))
+`,
+    'argument.asd': `(defsystem "argument" :depends-on ("fiveam") :components ((:file "argument"))
+  :perform (test-op (o c) (uiop:symbol-call :fiveam :run! (uiop:find-symbol* :argument :argument))))
+`,
+  });
+  const { text } = await session.call('run_tests', { system: 'argument' });
+  expect(text.split('\n')[1]).toBe(
+    "  SUM argument.lisp:6: (equal '(2 4) (list ... (one-more-than (* 1 2 1)))): got (2 3)",
+  );
+});

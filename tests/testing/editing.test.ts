@@ -78,7 +78,7 @@ test('one question shows the diff and what is evaluated; then it is edited, load
   expect(question).toContain('Then is evaluated: "(values)\\n(list 1)"');
   const fixed = await run({ edits: edit('(cdr item) 1', '(cdr item) 0') });
   expect(fixed.text).toMatch(
-    /^shop: 2 of 3 tests fail \(N s\)\.\n[\s\S]*\nFixed: ONE\n\nChanged shop\.lisp: lines 3-4, /,
+    /^shop: 2 of 3 tests fail \(N s\)\.\n[\s\S]*\nFixed: ONE\n\nNo warnings\.\n\nChanged shop\.lisp: lines 3-4, /,
   );
   asked.splice(0);
 });

@@ -117,7 +117,7 @@ test('failures that are not told are counted, each once', async () => {
   await session.text('load_system', { system: 'hostile' });
   const end = async (args: object) => (await run({ test: 'many', ...args })).text.split('\n').at(-1);
   // Of one check three are told.
-  expect(await end({})).toBe('    997 more');
+  expect(await end({})).toBe('    997 more failures');
   expect(await end({ limit: 3 })).toBe('  ... 997 more');
   expect(await end({ limit: 2 })).toBe('  ... 998 more; limit shows more');
 });
@@ -223,7 +223,7 @@ test('a test that is not left by itself is told, and the others run when that is
   }
   // Of each check three failures are told, of each test a bounded part, and of what it wrote the end.
   expect(text).toMatch(/ {2}PRINTS [^\n]*\n {4}wrote: \.\.\. [^\n]{300}\n/);
-  expect(text).toMatch(/^ {4}997 more$/m);
+  expect(text).toMatch(/^ {4}997 more failures$/m);
   expect(text.length).toBeLessThan(6000);
 });
 

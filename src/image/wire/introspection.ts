@@ -240,14 +240,15 @@ export interface UnusedData {
   rows?: UnusedRow[];
 }
 
-/** A function that nobody uses. SELF: it calls itself; MENTIONED: something has its name among its data. HOMES are the names
- *  of the packages in which that of a MACRO is. */
+/** A function that nobody uses. SELF: it calls itself; MENTIONED: what has its name among its data, as the TEMPLATE of a
+ *  macro. HOMES are the names of the packages in which that of a MACRO is. */
 export interface UnusedRow {
   name: string;
   macro?: boolean;
   homes?: string[];
   self?: boolean;
-  mentioned?: boolean;
+  mentioned?: string;
+  template?: boolean;
   external?: boolean;
   /** The first line of it. */
   documentation?: string;

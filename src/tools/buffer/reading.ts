@@ -173,21 +173,22 @@ function excerptResult(
   }
   const wanted = lines.slice(0, last - first + 1);
   const asked = wanted.slice(0, limit);
-  const shown = whole ? asked : fittingRows(asked);
-  const end = first + shown.length - 1;
+  const shown = fittingRows(asked);
+  const given = whole ? asked : shown;
+  const [end, endLine] = [first + shown.length - 1, first + given.length - 1];
   const next = shown.length < wanted.length || (total === undefined && end < last) ? end + 1 : undefined;
-  if (whole && limit === Number.POSITIVE_INFINITY && total === undefined && end < last) {
+  if (whole && limit === Number.POSITIVE_INFINITY && total === undefined && endLine < last) {
     throw new CallError(
-      `${file} is too large to read at once; lines ${first} to ${end} fit. Read it in parts with start_line and limit.`,
+      `${file} is too large to read at once; lines ${first} to ${endLine} fit. Read it in parts with start_line and limit.`,
     );
   }
-  const text = shown.join('\n');
+  const text = given.join('\n');
   return {
-    data: { path: name, startLine: first, endLine: end, totalLines: total ?? null, bytes, encoding, text },
+    data: { path: name, startLine: first, endLine, totalLines: total ?? null, bytes, encoding, text },
     text:
       total === 0
         ? `${file} is empty (${[sizeText(bytes), ...storage(excerpt)].join(', ')}).`
-        : `${[file, linesText(first, end, total), sizeText(bytes), ...storage(excerpt)].join(', ')}${next ? `; start_line ${next} reads on` : ''}\n\n${text}`,
+        : `${[file, linesText(first, end, total), sizeText(bytes), ...storage(excerpt)].join(', ')}${next ? `; start_line ${next} reads on` : ''}\n\n${shown.join('\n')}`,
   };
 }
 

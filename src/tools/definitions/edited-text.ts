@@ -3,14 +3,18 @@
 import { diffHunks } from '../../files/diff.ts';
 import { boundLine } from '../../kernel/reply.ts';
 import { definedAt } from '../../source/definitions.ts';
+import type { TopLevelForms } from '../../source/position.ts';
 import { lineAt } from '../../source/splice.ts';
+import { groupBy } from '../grouping.ts';
 import type { PlannedFile } from './edited-files.ts';
 import type { Plan } from './plan.ts';
 
 /** Changed forms of a file of which the lines alone are told; of more each is named. */
 const LINES_ALONE = 3;
-/** Changed forms of a file that are named. */
-const NAMED = 40;
+/** Characters of the names of changed forms of a file that are told. */
+const NAMED = 300;
+/** Places of forms of one name that are told: of more the first and the last. */
+const PLACES = 4;
 /** Characters of a name that are told. */
 const NAME = 100;
 
@@ -44,23 +48,42 @@ function fileText(file: PlannedFile): string {
   const forms = now.starts().length;
   const what = [where, count].filter(Boolean).join(', ');
   const done = present.size === undefined ? `Created ${name}` : `Changed ${name}${what && `: ${what}`}`;
-  const rows = file.changed.map((form, index) => `  ${shown[index]}: ${formText(file, form.start)}`);
   return [
     `${done}. It has ${forms} top-level ${forms === 1 ? 'form' : 'forms'} now.`,
-    ...(many && present.size !== undefined ? rows.slice(0, NAMED) : []),
-    ...(many && present.size !== undefined && rows.length > NAMED
-      ? [`  and ${rows.length - NAMED} more`]
-      : []),
+    ...(many && present.size !== undefined ? namedLines(file, shown) : []),
   ].join('\n');
 }
 
-/** Returns how the form at START of what FILE is now begins: its operator, its name, and what tells a method from others. */
-function formText({ now }: PlannedFile, start: number): string {
-  const [defined] = definedAt(now, start);
-  if (defined === undefined) return boundLine(now.textAt(start).split('\n', 1)[0] ?? '', 0);
-  const { operator, name, list } = defined;
-  const parts = [operator, name, operator.endsWith('defmethod') && list].filter(Boolean).join(' ');
-  return parts.length > NAME ? `(${parts.slice(0, NAME)}...` : `(${parts})`;
+/** Returns the lines that name the changed forms of FILE, which stand at PLACES: those of one operator and name together. */
+function namedLines({ now, changed }: PlannedFile, places: readonly string[]): string[] {
+  const all = changed.map(({ start }, index) => ({ ...formNames(now, start), at: places[index] ?? '' }));
+  const lines: string[] = [];
+  let [left, room] = [all.length, NAMED];
+  for (const group of groupBy(all, ({ name, at }) => name ?? at).values()) {
+    const [{ text, name = text, at } = { text: '', at: '' }] = group;
+    const line = group.length === 1 ? `  ${at}: ${text}` : `  ${group.length} ${name}, ${placesText(group)}`;
+    room -= line.length;
+    if (room < 0) return [...lines, `  and ${left} more`];
+    left -= group.length;
+    lines.push(line);
+  }
+  return lines;
+}
+
+function placesText(group: readonly { at: string }[]): string {
+  const places = group.map(({ at }) => at);
+  const told = places.length > PLACES ? [places[0], '...', places.at(-1)] : places;
+  return `lines ${told.join(', ')}`;
+}
+
+/** Returns how the form of FORMS at START begins: operator, name, and what tells a method from others. NAME is without that,
+ *  and without it a form defines nothing. */
+function formNames(forms: TopLevelForms, start: number): { text: string; name?: string } {
+  const [defined] = definedAt(forms, start);
+  if (defined === undefined) return { text: boundLine(forms.textAt(start).split('\n', 1)[0] ?? '', 0) };
+  const name = boundLine(`${defined.operator} ${defined.name}`, 0);
+  const parts = [name, defined.operator.endsWith('defmethod') && defined.list].filter(Boolean).join(' ');
+  return { name, text: parts.length > NAME ? `(${parts.slice(0, NAME)}...` : `(${parts})` };
 }
 
 /** Returns the first and the last line of each changed form of a file, as they are now. */

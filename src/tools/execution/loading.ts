@@ -27,12 +27,14 @@ import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { DEBUG_LEVEL, errorOptions, type Holds, heldOr, ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
 import { sourceFile } from '../source-file.ts';
+import type { ToldWarnings } from '../told-warnings.ts';
 import { loadResult } from './load-text.ts';
 
-/** How answers about files are told, and which errors are held. */
+/** How answers about files are told, what of warnings was TOLD, and which errors are held. */
 interface Showing {
   places: Places;
   holds: Holds;
+  told: ToldWarnings;
 }
 
 const LOAD_TIMEOUT = { ...TIMEOUT, description: `${TIMEOUT.description} (default 600)` } as const;
@@ -77,7 +79,7 @@ const LOAD_FILE = {
   ],
 } as const satisfies ToolDescription;
 
-export function loadFile(image: Image, { places, holds }: Showing, root: string) {
+export function loadFile(image: Image, { places, holds, told }: Showing, root: string) {
   return defineTool({
     ...LOAD_FILE,
     preview: async (args) => {
@@ -102,6 +104,7 @@ export function loadFile(image: Image, { places, holds }: Showing, root: string)
         };
         const reply = await image.call('load-file', asked, { ...callOptions(context), ...limitOption(args) });
         places.keepLoaded([file]);
+        told.keep(reply.data.warnings);
         return heldOr(reply, { name: 'load-file', args: asked, holds, places, keep }, (ended) =>
           loadResult(ended, fileHeadline(ended, places.fileName(file)), places),
         );
@@ -207,7 +210,7 @@ export function loadSystem(image: Image, showing: Showing) {
 
 async function loadNamedSystem(
   image: Image,
-  { places, holds }: Showing,
+  { places, holds, told }: Showing,
   args: ArgumentsFor<typeof LOAD_SYSTEM>,
   context: CallContext,
 ): Promise<Result> {
@@ -224,6 +227,7 @@ async function loadNamedSystem(
   }
   return heldOr(reply, { name: 'load-system', args: asked, holds, places }, (ended) => {
     const { kept, left } = withoutStyleOfLibraries(ended.data, own, places);
+    told.keep(kept.warnings);
     const result = systemResult({ ...ended, data: kept }, system, places);
     return { ...result, text: joinSections([result.text, left]) };
   });

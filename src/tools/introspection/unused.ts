@@ -6,6 +6,7 @@ import type { UnusedData, UnusedRow } from '../../image/wire/introspection.ts';
 import { fittingRows, hasMore, joinSections, listText, pageNote } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
+import { groupBy } from '../grouping.ts';
 import { lookedUp } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
@@ -26,10 +27,12 @@ export async function unusedFunctions(
   return lookedUp(reply, ({ files, features, rows = [], ...found }) => {
     // SBCL does not record where top-level forms use a macro.
     const unused = rows.filter((row) => !row.macro || !isUsedAtTop(row, { files, features }, places));
-    const shown = unused.slice(page.offset, page.offset + page.limit).map(({ homes: _, ...row }) => row);
+    const groups = groupBy(unused, headerOf);
+    const ordered = HEADERS.flatMap((header) => groups.get(header) ?? []);
+    const shown = ordered.slice(page.offset, page.offset + page.limit).map(({ homes: _, ...row }) => row);
     const data = { ...found, total: unused.length, rows: shown };
-    const exported = unused.filter(({ external }) => external).length;
-    return { data, text: unusedText(data, { ...asked, exported }) };
+    const counts = new Map([...groups].map(([header, group]) => [header, group.length]));
+    return { data, text: unusedText(data, { ...asked, counts }) };
   });
 }
 
@@ -43,23 +46,33 @@ function isUsedAtTop(
   return unseenUsers(macro, [{ name }], places, false).length > 0;
 }
 
+/** What lists of rows are headed by, in their order. */
+const HEADERS = ['Exported functions', 'Exported macros', 'Internal functions', 'Internal macros'];
+
+function headerOf({ external, macro }: UnusedRow): string {
+  return `${external ? 'Exported' : 'Internal'} ${macro ? 'macros' : 'functions'}`;
+}
+
 interface Told extends Omit<UnusedData, 'files' | 'features'> {
   total: number;
 }
 
 function unusedText(
   found: Told,
-  { offset, within, exported }: { offset: number; within?: string; exported: number },
+  { offset, within, counts }: { offset: number; within?: string; counts: ReadonlyMap<string, number> },
 ): string {
   const { total, functions, rows = [] } = found;
   const whom = within === undefined ? '' : ` in ${within}`;
-  const among = exported > 0 ? `, ${exported} exported` : '';
-  const head = `Functions of ${found.package} that nobody${whom} uses (${total} of ${functions}${among})`;
+  const head = `Functions of ${found.package} that nobody${whom} uses (${total} of ${functions})`;
   const lines = fittingRows(rows.map((row) => rowText(row, found.package)));
   const page = { offset, shown: lines.length, total };
   return joinSections([
     lines.length === 0 ? `${head}.` : `${head}:`,
-    lines.length > 0 && listText(lines, hasMore(page)),
+    ...[...groupBy(rows.slice(0, lines.length), headerOf)].map(([header, group], index, { length }) => {
+      const texts = group.map((row) => rowText(row, found.package));
+      const more = index === length - 1 && hasMore(page);
+      return `${header} (${counts.get(header)}):\n${listText(texts, more)}`;
+    }),
     [
       lines.length > 0 &&
         'Note: names in the data of top-level forms do not count; search_in_buffer finds them.',
@@ -72,16 +85,11 @@ function unusedText(
 }
 
 /** Returns how a row reads: the name without the package HOME, which the head names. */
-function rowText(row: UnusedRow, home: string): string {
-  const { name, external, macro, self, mentioned, documentation } = row;
-  return [
-    name.startsWith(`${home}::`) ? name.slice(home.length + 2) : name,
-    external && 'external',
-    macro && 'macro',
-    self && 'calls itself',
-    mentioned && 'data has its name',
-    documentation && JSON.stringify(documentation),
-  ]
-    .filter(Boolean)
-    .join('  ');
+function rowText({ name, self, mentioned, template, documentation }: UnusedRow, home: string): string {
+  const short = (text: string) => (text.startsWith(`${home}::`) ? text.slice(home.length + 2) : text);
+  const marks = [
+    ...(self ? ['calls itself'] : []),
+    ...(mentioned ? [`named in ${template ? 'the expansion' : 'data'} of ${short(mentioned)}`] : []),
+  ].join(', ');
+  return [short(name), marks && `(${marks})`, documentation].filter(Boolean).join('  ');
 }

@@ -3,6 +3,7 @@
 import { basename } from 'node:path';
 import type { Place } from '../../image/wire/data.ts';
 import type { TestFailure } from '../../image/wire/testing.ts';
+import { foldedLines } from '../endings.ts';
 import type { Places } from '../places.ts';
 import { isBad } from './memory.ts';
 import type { Outcome } from './results.ts';
@@ -98,7 +99,11 @@ function testLines(test: Outcome, where: (place: Place | undefined) => string): 
       ...(checks.size > 1 && rest > 0 ? [{ text: `${rest} more of this check`, untold: rest }] : []),
     ];
   });
-  if (more > 0) lines.push({ text: told.length > 0 ? `${more} more` : `${more} failed`, untold: more });
+  if (more > 0)
+    lines.push({
+      text: told.length > 0 ? `${more} more ${more === 1 ? 'failure' : 'failures'}` : `${more} failed`,
+      untold: more,
+    });
   if (test.left) lines.push({ text: `did not end: ${test.why ?? 'why is not known'}` });
   return lines;
 }
@@ -160,7 +165,7 @@ function placeText(at: Line | undefined, head: Line | undefined, files: ToldFile
 const OUTPUT = 300;
 
 function outputText(output = ''): string {
-  const text = output.replace(/\s+/g, ' ').trim();
+  const text = foldedLines(output).replace(/\s+/g, ' ').trim();
   if (text === '') return '';
   return `\n    wrote: ${text.length > OUTPUT ? `... ${text.slice(-OUTPUT)}` : text}`;
 }

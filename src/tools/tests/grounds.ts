@@ -3,6 +3,7 @@
 import type { Image } from '../../image/image.ts';
 import type { Holds } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
+import type { ToldWarnings } from '../told-warnings.ts';
 import type { TestMemory } from './memory.ts';
 import type { ReachedDefinitions } from './reached.ts';
 
@@ -12,5 +13,6 @@ export interface Grounds {
   places: Places;
   holds: Holds;
   memory: TestMemory;
+  told: ToldWarnings;
   reached: ReachedDefinitions;
 }

@@ -1,8 +1,6 @@
-// Decides what is known of the tests that ran before, and of the loads for them: which failed last, what has changed since.
+// Decides what is known of the tests that ran before: which failed last, what has changed since.
 
-import type { Warning } from '../../image/wire/data.ts';
 import type { TestResult } from '../../image/wire/testing.ts';
-import { groupBy } from '../grouping.ts';
 
 /** How the tests of a run differ from when they last ran: names. */
 export interface Difference {
@@ -20,24 +18,7 @@ interface Known {
   of: readonly string[];
 }
 
-/** What was told of warnings before. An edit compiles much again that it did not change. */
-class WarningMemory {
-  /** By file, of its last load with warnings. */
-  readonly #files = new Map<string, ReadonlySet<string>>();
-
-  /** Keeps WARNINGS of a load, and returns those that no load before had of the same file. Errors are always told. */
-  keep(warnings: readonly Warning[]): Warning[] {
-    const fresh = warnings.filter(
-      (warning) => warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning)),
-    );
-    for (const [file, some] of groupBy(warnings, ({ file = '' }) => file))
-      this.#files.set(file, new Set(some.map(keyOf)));
-    return fresh;
-  }
-}
-
 export class TestMemory {
-  readonly warnings = new WarningMemory();
   readonly #tests = new Map<string, Known>();
   /** The systems that were tested as a whole. */
   readonly #tested = new Set<string>();
@@ -85,8 +66,4 @@ export function outcomes(tests: readonly TestResult[]): Map<string, boolean> {
   const passed = new Map<string, boolean>();
   for (const test of tests) passed.set(test.test, passed.get(test.test) !== false && !isBad(test));
   return passed;
-}
-
-function keyOf({ severity, text, form, definition }: Warning): string {
-  return JSON.stringify([severity, text, form, definition]);
 }

@@ -1,6 +1,7 @@
 // Decides which systems a run of tests is about, and that what has changed of them is loaded first.
 
 import { CallError } from '../../errors.ts';
+import type { Ending } from '../../image/wire/endings.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
@@ -8,6 +9,7 @@ import { callOptions } from '../calling.ts';
 import { holdingSection } from '../debug/hold.ts';
 import { conditionText, endingText } from '../endings.ts';
 import { missingText, systemResult } from '../execution/loading.ts';
+import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
 import type { Grounds } from './grounds.ts';
 
@@ -18,29 +20,21 @@ export type Preparation = { systems: string[]; said: string } | { failed: Result
 interface Wanted {
   system?: string | undefined;
   known?: boolean;
+  /** Whether files were edited right before: then a load without warnings is told, too. */
+  edited?: boolean;
   restarts?: readonly string[] | undefined;
 }
 
 /** Loads what has changed of the WANTED system, or of the systems of the workspace that have tests, and of their tests. */
 export async function prepare(
   grounds: Grounds,
-  { system, known = false, restarts }: Wanted,
+  { system, known = false, edited = false, restarts }: Wanted,
   context: CallContext,
 ): Promise<Preparation> {
   const { image, places } = grounds;
   const about = system === undefined ? { root: `${places.root}/`, known } : { system };
   const { ending, data } = await image.call('test-plan', about, callOptions(context));
-  if (ending.kind !== 'done') {
-    const why =
-      ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places);
-    return {
-      failed: {
-        data: { ending },
-        text: `The systems to test could not be found out.\n\n${why}`,
-        failed: true,
-      },
-    };
-  }
+  if (ending.kind !== 'done') return { failed: notPlanned(ending, places) };
   const { systems = [], loads = [], unread = [], missing, ...lack } = data.value ?? {};
   if (missing !== undefined)
     return { failed: systemResult({ ending, data: { value: { ...lack, missing } } }, missing, places) };
@@ -49,37 +43,51 @@ export async function prepare(
     return { failed: { data: { unread }, text: `No tests ran. ${said.join(' ')}`, failed: true } };
   }
   let lacking: Result | undefined;
+  let warned = false;
   for (const { name, force = false } of loads) {
     const loaded = await load(grounds, { name, force, ...(restarts && { restarts }) }, context);
     if (loaded.failed && !loaded.lacks) return { failed: loaded.failed };
     // What changed in the others is loaded all the same.
     lacking ??= loaded.failed;
     if (loaded.said !== '') said.push(loaded.said);
+    warned ||= loaded.warned;
   }
+  if (edited && loads.length > 0 && !warned && !lacking) said.push('No warnings.');
   return lacking
     ? { failed: { ...lacking, text: joinSections([lacking.text, ...said]) } }
     : { systems, said: joinSections(said) };
 }
 
+function notPlanned(ending: Ending, places: Places): Result {
+  const why =
+    ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places);
+  return {
+    data: { ending },
+    text: `The systems to test could not be found out.\n\n${why}`,
+    failed: true,
+  };
+}
+
 async function load(
-  { image, places, memory }: Grounds,
+  { image, places, told }: Grounds,
   asked: { name: string; force: boolean; restarts?: readonly string[] },
   context: CallContext,
-): Promise<{ said: string; failed?: Result; lacks?: boolean }> {
+): Promise<{ said: string; warned: boolean; failed?: Result; lacks?: boolean }> {
   const reply = await image.call('load-system', asked, callOptions(context));
   const { name } = asked;
   const lacks = reply.data.value?.missing !== undefined;
   if (reply.ending.kind !== 'done' || lacks) {
     const result = systemResult(reply, name, places);
-    return { said: '', failed: { ...result, text: `No tests ran. ${result.text}` }, lacks };
+    return { said: '', warned: true, failed: { ...result, text: `No tests ran. ${result.text}` }, lacks };
   }
   const files = await image.call('system-files', { names: [name] }, callOptions(context));
   places.keepLoaded(files.data.value ?? []);
   const { data } = reply;
   // Those of libraries that are compiled for the first time are not about this program.
   const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.fileName(file) !== file);
-  const fresh = memory.warnings.keep(warnings);
+  const fresh = told.keep(warnings);
   return {
+    warned: warnings.length > 0,
     said: joinSections([
       holdingSection(data),
       groupedWarnings({ warnings: fresh }, places),

@@ -14,12 +14,10 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { TIMEOUT } from '../calling.ts';
-import { type Holds, ON_ERROR, RESTARTS } from '../debug/hold.ts';
-import type { Places } from '../places.ts';
+import { ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { Grounds } from './grounds.ts';
 import { TestMemory } from './memory.ts';
 import { prepare, refuseNothing } from './preparation.ts';
-import type { ReachedDefinitions } from './reached.ts';
 import { type Asked, Run } from './run.ts';
 
 const RUN_TESTS = {
@@ -87,12 +85,13 @@ export function runTests(
   {
     places,
     holds,
+    told,
     reached,
     editing,
     evaluating,
-  }: { places: Places; holds: Holds; reached: ReachedDefinitions; editing: Tool; evaluating: Tool },
+  }: Omit<Grounds, 'image' | 'memory'> & { editing: Tool; evaluating: Tool },
 ) {
-  const grounds: Grounds = { image, places, holds, memory: new TestMemory(), reached };
+  const grounds: Grounds = { image, places, holds, memory: new TestMemory(), told, reached };
   return defineTool({
     ...RUN_TESTS,
     raisedBy: ({ edits, then }) =>
@@ -168,7 +167,11 @@ async function perform(
   // What is not loaded is not needed for a test that is there; the run loads it for one that is not.
   const known = chosen !== undefined && args.edits === undefined;
   const { system, restarts } = args;
-  const prepared = await prepare(grounds, { system, known, restarts }, context);
+  const prepared = await prepare(
+    grounds,
+    { system, known, restarts, edited: args.edits !== undefined },
+    context,
+  );
   if ('failed' in prepared) return prepared.failed;
   const { systems, said } = prepared;
   if (chosen === undefined && systems.length === 0) refuseNothing();

@@ -6,7 +6,7 @@ import type { TestLookup, TestRunData } from '../../image/wire/testing.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
-import { conditionText, endingText } from '../endings.ts';
+import { conditionText, endingText, foldedLines } from '../endings.ts';
 import { missingText } from '../execution/loading.ts';
 import type { Places } from '../places.ts';
 import { goneLine, unrecordedLine } from './run-text.ts';
@@ -61,10 +61,11 @@ const OUTPUT = 1000;
 
 /** Returns OUTPUT without what is for the eyes of people: columns, rulers, and the dots of tests that pass. */
 function plainly(output: string): string {
-  return output
+  const plain = output
     .trim()
     .replace(/ {3,}/g, '  ')
     .replace(/([^\w\s])\1{3,}/g, '$1$1$1');
+  return foldedLines(plain);
 }
 
 /** Returns the result that answers for a run of WHAT in which no test was seen. SAID is what was told of loads before. */
