@@ -64,7 +64,8 @@ how SBCL allocates."
          (start (if called
                     (position-if-not #'ours-p names :start (1+ called))
                     (position-if #'program-name-p names))))
-    (when start
+    ;; To know how long it waits the agent reads what the system tells.
+    (when (and start (not (find 'spent names :end start)))
       (let ((end (or (position-if #'ours-p names :start start) (length names))))
         (when (eq mode :alloc)
           (setf end (1+ (position-if-not #'stringp names :end end :from-end t))))

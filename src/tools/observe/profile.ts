@@ -65,14 +65,16 @@ function notesText({ full, large }: Profile): string {
 
 function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): string | undefined {
   if (runs === undefined) return undefined;
-  const took = `${timeText(milliseconds)}${cpuText(milliseconds, cpu)} and ${sizeText(octets)}`;
+  const took = `${timeText(milliseconds)}${cpuText(milliseconds, cpu, runs)} and ${sizeText(octets)}`;
   return runs === 1 ? `One run took ${took}.` : `${countText(runs, 'run')} of ${took} each.`;
 }
 
-/** By how much CPU time and that by the clock differ before both are told. */
+/** By how much CPU time and that by the clock differ before both are told, as a part and in milliseconds of all runs. */
 const MUCH = 1.25;
+const MUCH_MS = 50;
 
-function cpuText(milliseconds: number, cpu: number): string {
+function cpuText(milliseconds: number, cpu: number, runs: number): string {
+  if (Math.abs(milliseconds - cpu) * runs < MUCH_MS) return '';
   if (milliseconds <= MUCH * cpu && cpu <= MUCH * milliseconds) return '';
   const why = cpu > milliseconds ? 'several threads ran' : 'it waited, or other processes had the CPU';
   return ` by the clock (CPU ${timeText(cpu)}: ${why})`;
