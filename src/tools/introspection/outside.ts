@@ -61,6 +61,11 @@ const SAYING: ReadonlySet<string> = new Set([
   ...['SHADOWING-IMPORT', 'INTERN', 'UNINTERN'],
 ]);
 
+/** Returns the symbol of NAME, `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`, without its package. */
+export function symbolIn(name: string): string {
+  return name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1');
+}
+
 /** Returns what code outside functions there is for the row CALLER. It can be several forms of a file of which SBCL has
  *  made one piece of code. Those are told that name what is used, and are not in TOLD, the names and places of other rows. */
 export function outside(caller: Caller, asked: Asked, places: Places, told: ReadonlySet<string>): Outside[] {

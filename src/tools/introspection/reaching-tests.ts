@@ -3,7 +3,7 @@
 import type { Place } from '../../image/wire/data.ts';
 import type { ImpactData, TestCode } from '../../image/wire/introspection.ts';
 import type { Places } from '../places.ts';
-import { runsOnce } from './outside.ts';
+import { runsOnce, symbolIn } from './outside.ts';
 
 interface Located {
   at: string;
@@ -28,9 +28,7 @@ export function reachingTests(
 
 function formsOf({ names = [], ...test }: TestCode, places: Places, features: ReadonlySet<string>): Place[] {
   const forms = test.file === undefined ? undefined : places.forms(test.file, features);
-  const having = names.flatMap(
-    (name) => forms?.names.formsWith(name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1')) ?? [],
-  );
+  const having = names.flatMap((name) => forms?.names.formsWith(symbolIn(name)) ?? []);
   const numbers = new Set(having.filter(runsOnce).map(({ number }) => number));
   return [...numbers].sort((one, other) => one - other).map((form) => ({ ...test, form }));
 }

@@ -3,7 +3,7 @@
 import type { Caller } from '../../image/wire/data.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places } from '../places.ts';
-import { type Asked, outside } from './outside.ts';
+import { type Asked, outside, symbolIn } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
 /** What the image tells of the users of a name: the ROWS of a page, and all that are OUTSIDE functions. */
@@ -79,7 +79,7 @@ export function usersOf(
 function askedOf(data: Uses, sites: boolean, variable: boolean): Asked {
   const { features = [], packages = {}, makers = [], outside: forms = [] } = data;
   return {
-    used: data.name.replace(/^.*?::(?:\(\S+ (.*)\)$)?/s, '$1'),
+    used: symbolIn(data.name),
     makers,
     mixed: mixedFiles(forms),
     features: new Set(features),
