@@ -42,8 +42,9 @@
 (define-internal map-global-names (function)
   "Call FUNCTION with each name of which SBCL knows anything." ("SB-INT" "CALL-WITH-EACH-GLOBALDB-NAME"))
 (define-internal-type cell "What holds the global function of a name." ("SB-KERNEL" "FDEFN"))
-(define-internal cell-of (name) "Return the CELL of NAME, or NIL." ("SB-INT" "FIND-FDEFN"))
-(define-internal cell-function (cell) "Return the function in CELL, or NIL." ("SB-KERNEL" "FDEFN-FUN"))
+(define-internal called-function (name)
+  "Return the function that a call of NAME, a global function, calls: with what TRACE and its like put around it."
+  ("SB-KERNEL" "%COERCE-NAME-TO-FUN") (fdefinition name))
 (define-internal-name +add-method+ "Names the function that adds the method of a DEFMETHOD." ("SB-PCL" "LOAD-DEFMETHOD"))
 (define-internal-type handled-class "What holds a class in the data of HANDLER-BIND." ("SB-KERNEL" "CLASSOID-CELL"))
 (define-internal-name +checks-list+
@@ -56,6 +57,13 @@
   "Return what reports the conditions of CLASSOID, or NIL." ("SB-KERNEL" "CONDITION-CLASSOID-REPORT"))
 
 ;;; Code
+
+(defun global-function (name)
+  "Return the function that a call of NAME calls, with what TRACE and its like put around it. Return NIL when NAME is no
+global function."
+  (and (fboundp name)
+       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
+       (called-function name)))
 
 (define-ability "code" "who_calls and who_references leave out what has no name of its own")
 

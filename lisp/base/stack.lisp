@@ -13,9 +13,11 @@
   "Protect the last pages of this thread's stacks, which SBCL does for the main thread only. While the guard page
 before is open, as in a cleanup form, a stack can grow into another thread's memory and spoil it unseen. Now the image
 ends there."
-  (protect-control-stack 1 0)
-  (protect-binding-stack 1 0)
-  (protect-alien-stack 1 0))
+  (let ((thread (thread-word this-slot)))
+    (when thread
+      (protect-control-stack 1 thread)
+      (protect-binding-stack 1 thread)
+      (protect-alien-stack 1 thread))))
 
 (defun stack-start ()
   "Return the address where this thread's stack begins, at its far end, or NIL where that cannot be told."

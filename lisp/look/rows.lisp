@@ -185,8 +185,7 @@ of code of several forms, so those of such are told with the first that an answe
 
 (defun same-function-text (name)
   "Return the name of the function that NAME is another name of, or NIL."
-  (let* ((cell (and (plain-name-p name) (cell-of name)))
-         (known (and cell (cell-function cell)))
+  (let* ((known (and (plain-name-p name) (global-function name)))
          ;; What is traced has a closure around it.
          (function (if (closure-p known) (fdefinition name) known))
          (own (and (typep function 'simple-function) (simple-function-name function))))

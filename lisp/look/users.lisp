@@ -242,7 +242,7 @@ front what it is of. One of DESTRUCTURING-BIND is known by its keywords, or it s
 
 (defun function-code-p (name code)
   "True when CODE has the global function NAME, also while that is traced."
-  (let* ((cell (cell-of name)) (function (and cell (cell-function cell))))
+  (let ((function (global-function name)))
     (and function
          (symbol-package (name-key name))
          (or (eq code (code-of function))

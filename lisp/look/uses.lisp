@@ -154,7 +154,7 @@ but when it only adds a method."
 
 (defun alias-user (name)
   "Return a user and its code when NAME has the function of another name or of a top-level form, else NIL."
-  (let* ((cell (and (plain-name-p name) (cell-of name))) (function (and cell (cell-function cell)))
+  (let* ((function (and (plain-name-p name) (global-function name)))
          (code (and function (code-of function))))
     (when code
       (let ((own (simple-function-name (simple-function function))))

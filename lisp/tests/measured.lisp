@@ -60,7 +60,7 @@ it is not in the text."
        (let ((function (fdefinition name)))
          (and (not (typep function 'generic-function))
               (of-file-p function)
-              (eq function (cell-function (cell-of name)))))))
+              (eq function (global-function name))))))
 
 (defun body-parts (body)
   "Return the declarations at the beginning of BODY, of a function, and the forms behind them and a documentation string."
