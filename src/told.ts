@@ -55,7 +55,8 @@ export function said(text: string): Told {
 
 /** Returns LINE of a text from outside behind MARK, which begins no line of ours. */
 export function marked(mark: '+' | '-' | ' ' | '|', line: string): Told {
-  return new Told(mark + apart(visibleLine(line, '\t')));
+  // Most lines have nothing to hide, and a file can have a million.
+  return new Told(mark + (/^[ -~\t]*$/.test(line) ? line : apart(visibleLine(line, '\t'))));
 }
 
 /** Returns TEXT, or its beginning and its end, of LIMIT characters together. */

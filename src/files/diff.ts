@@ -56,14 +56,11 @@ export interface Change {
   /** Where it changes and by how many lines, as in `line 12, +3 \u22121`. */
   summary: Told;
   counts: LineCounts;
-  /** What to show first: all of the change where it is small, else its lines from the first that changes on. */
+  /** What to show first: its lines from the first that changes to the last. */
   lines: Told[];
   /** The whole of it: the file, what else changes, and the diff. */
   text: Told[];
 }
-
-/** Lines of a change that can be shown without what stands around them. */
-const FEW = 2;
 
 /** Returns the change of the file NAME: its diff, and before it how its encoding or line ends change. */
 export function changeOf(name: string, before: FileText, after: FileText): Change {
@@ -81,7 +78,7 @@ export function changeOf(name: string, before: FileText, after: FileText): Chang
   return {
     summary,
     counts: countsOf(hunks),
-    lines: [...notes, ...firstLines(hunks)],
+    lines: [...notes, ...changedLines(hunks)],
     text: [told`File ${name}, ${summary}:`, ...notes, ...hunkLines(hunks)],
   };
 }
@@ -121,14 +118,12 @@ function countsText({ added, removed }: LineCounts): Told {
   return told`+${added} \u2212${removed}`;
 }
 
-/** Returns the lines that change when they are few, else all of HUNKS from the first that changes on. */
-function firstLines(hunks: readonly StructuredPatchHunk[]): Told[] {
+/** Returns the lines of HUNKS from the first that changes to the last. What stands between tells which is where. */
+function changedLines(hunks: readonly StructuredPatchHunk[]): Told[] {
   const changes = ({ text }: Told) => !text.startsWith(' ');
   const lines = hunkLines(hunks).slice(1);
   const first = lines.findIndex(changes);
-  const last = lines.findLastIndex(changes);
-  // Lines that change apart from each other say nothing without what stands between.
-  return last - first < FEW ? lines.slice(first, last + 1) : lines.slice(first);
+  return lines.slice(first, lines.findLastIndex(changes) + 1);
 }
 
 /** Returns HUNKS as a person is shown them. */

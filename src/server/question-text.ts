@@ -22,31 +22,35 @@ export interface Pages {
 /** Returns QUESTION on pages for ROOM. FILE has the whole preview. */
 export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room): Pages {
   const head = headOf(question);
-  const lines = question.preview.lines.filter(({ text }) => text.trim() !== '').map(String);
+  const { length } = question.preview.lines;
+  // No pages have place for more lines than columns, and there can be a million.
+  const lines = question.preview.lines.slice(0, MOST_PAGES * room.rows * room.columns).map(String);
   const last = `All of it: ${placeOf(file)}`;
   const alone = { lines: [`${head}`, ...lines] };
-  for (const all of [{ ...alone, last }, alone])
+  for (const all of lines.length < length ? [] : [{ ...alone, last }, alone])
     if (fits(all, room)) return { pages: [messageIn(all, room)], whole: true };
-  const shown = (count: number) => told`${count} of ${lines.length} lines are shown. ${head}`;
+  const shown = (count: number) => told`${count} of ${length} lines are shown. ${head}`;
   const first = page(shown, { lines, last }, room);
-  const more = furtherPages(question.tool.name, lines, first.count, room);
+  const rest = lines.length < length || first.count === 0 ? [] : lines.slice(first.count);
+  const more = furtherPages(question.tool.name, rest, length, room);
   return { pages: [first.message, ...more], whole: more.length > 0 };
 }
 
-/** Returns the pages with LINES from the index BEGIN on; none when these are too many, or a line is too long for one. */
-function furtherPages(name: string, lines: readonly string[], begin: number, room: Room): string[] {
+/** Returns the pages with LINES, the last of so many IN ALL; none when they are too many, or one is too long for a page. */
+function furtherPages(name: string, lines: readonly string[], inAll: number, room: Room): string[] {
   const pages: string[] = [];
-  for (let from = begin; from < lines.length; ) {
+  for (let from = 0; from < lines.length; ) {
+    const before = inAll - lines.length + from;
     const head = (count: number) => {
-      const which = count === 1 ? told`Line ${from + 1}` : told`Lines ${from + 1} to ${from + count}`;
-      return told`${which} of ${lines.length}, ${name}`;
+      const which = count === 1 ? told`Line ${before + 1}` : told`Lines ${before + 1} to ${before + count}`;
+      return told`${which} of ${inAll}, ${name}`;
     };
     const { message, count } = page(head, { lines: lines.slice(from) }, room);
     if (count === 0 || pages.length + 2 > MOST_PAGES) return [];
     pages.push(message);
     from += count;
   }
-  return begin === 0 ? [] : pages;
+  return pages;
 }
 
 /** Returns as much of MESSAGE as ROOM has place for, below what HEAD says of the count of its lines. Of the first line there is

@@ -272,3 +272,98 @@ test('C29 S2.11 the audit log has what became of each question', async () => {
   ]);
   at.human = human;
 });
+
+describe('what a client has no room for', () => {
+  let codex: FileSession;
+  let asked: ElicitRequestFormParams[];
+  /** What the human chooses, one page after the other. */
+  let answers: string[];
+  beforeAll(async () => {
+    codex = await openWorkspace({ clientName: 'codex-mcp-client', env: { XDG_STATE_HOME: state } });
+    codex.human = (_, form) => {
+      asked.push(form);
+      return { action: 'accept', content: { decision: answers.shift() ?? 'deny' } };
+    };
+  });
+  beforeEach(() => {
+    asked = [];
+  });
+  afterAll(() => codex.close());
+
+  const previews = () => readdirSync(join(state, 'live-lisp', 'previews'));
+  /** Returns what is preset on each page, and what stands first among its choices. */
+  const stands = () =>
+    asked
+      .map((form) => decision(form) as { default?: string; enum: string[] })
+      .map((each) => [each.default, each.enum[0]]);
+
+  test('is on further pages, and only what is all on one has approve preset', async () => {
+    answers = ['show more', 'show more', 'approve for this session'];
+    const content = lines(24);
+    expect(await codex.answer('write_file', { path: 'p.lisp', content })).toBe(
+      `Wrote ${content.length} bytes to p.lisp`,
+    );
+    const file = /^All of it: (.*)$/m.exec(asked[0]?.message ?? '')?.[1] ?? '';
+    const rows = (from: number, to: number) =>
+      lines(24)
+        .split('\n')
+        .slice(from - 1, to)
+        .map((line) => `+${line}`);
+    expect(asked.map(({ message }) => message.split('\n'))).toEqual([
+      [
+        '10 of 24 lines are shown. Approve write_file (dangerous)? new file, +24 \u22120,',
+        '\u2026 in p.lisp',
+        ...rows(1, 10),
+        `All of it: ${file}`,
+      ],
+      ['Lines 11 to 22 of 24, write_file', ...rows(11, 22)],
+      ['Lines 23 to 24 of 24, write_file', ...rows(23, 24)],
+    ]);
+    expect(stands()).toEqual([
+      ['show more', 'show more'],
+      ['show more', 'show more'],
+      [undefined, 'deny'],
+    ]);
+    expect(existsSync(file)).toBe(false);
+    answers = [];
+    expect(await codex.answer('write_file', { path: 'q.lisp', content: '1' })).toBe(
+      'Wrote 1 bytes to q.lisp',
+    );
+  });
+
+  test('keeps its file until the last page is answered', async () => {
+    answers = ['show more', 'deny'];
+    const seen: number[] = [];
+    const { human } = codex;
+    codex.human = (message, form) => {
+      seen.push(previews().length);
+      return human(message, form);
+    };
+    const before = previews().length;
+    await codex.answer('write_file', { path: 'p.txt', content: lines(20) });
+    codex.human = human;
+    expect([...seen, previews().length]).toEqual([before + 1, before + 1, before]);
+  });
+
+  test('on more than six pages, and a line that is too long for one, are in the file alone', async () => {
+    answers = ['approve', 'show more'];
+    await codex.answer('write_file', { path: 'p.txt', content: lines(71) });
+    await codex.answer('write_file', { path: 'r.txt', content: `${'x'.repeat(2000)}\n` });
+    expect(asked.map(({ message }) => message.split('\n')[0])).toEqual([
+      '10 of 71 lines are shown. Approve write_file (dangerous)? new file, +71 \u22120,',
+      '1 of 2 lines are shown. Approve write_file (dangerous)? new file, +1 \u22120, in',
+    ]);
+    expect(asked[1]?.message).toMatch(
+      /\nNote: line 1 is longer than 200 characters or ends in white space\.\n/,
+    );
+    expect(stands()).toEqual([
+      [undefined, 'deny'],
+      [undefined, 'deny'],
+    ]);
+    // There was nothing more, so nothing was chosen.
+    expect([existsSync(join(codex.root, 'p.txt')), existsSync(join(codex.root, 'r.txt'))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
