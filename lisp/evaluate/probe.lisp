@@ -29,10 +29,18 @@
   "True when the form can be read, evaluated and printed in a fresh session."
   (equal (call-in-fresh-session (lambda () (evaluated-text *probe*))) "(1 \"a\" #\\b 1.5 :C)"))
 
+(defun describes-errors-p ()
+  "True when an error can be told with the calls below it."
+  (handler-bind ((error (lambda (condition)
+                          (return-from describes-errors-p
+                            (and (multiple-value-call #'condition-data condition (shown-frames)) t)))))
+    (error "An error to be told.")))
+
 (defun exercised-p ()
   "True when the image works, here and in a new thread, also after a collection. A hook can end it meanwhile."
   (sb-ext:gc)
   (and (fresh-session-works-p)
+       (describes-errors-p)
        (sb-thread:join-thread (sb-thread:make-thread #'fresh-session-works-p :name "live-lisp probe"))))
 
 (define-operation ("probe" :members t) (session exercise)
