@@ -42,6 +42,8 @@ export class Lifetime {
   readonly #times: Times;
   readonly #core: KeptCore;
   readonly #ladder: Ladder;
+  /** The process that did not show that it works. */
+  #onTrial: Child | undefined;
   #ready: Promise<Child> | undefined;
   #child: Child | undefined;
   #prepared: Child | undefined;
@@ -191,21 +193,19 @@ export class Lifetime {
   async #begin(): Promise<Child> {
     const child = await this.#watched();
     if (!this.#ladder.doubtful || (await this.#works(child))) return child;
-    await child.ended;
     return this.#begin();
   }
 
-  /** Returns whether CHILD shows that it works. It is ended when it does not. */
+  /** Returns whether CHILD, in which no code of the user has run, shows that it works. It is ended when it does not. */
   async #works(child: Child): Promise<boolean> {
     const { answer } = child.request('probe', { exercise: true });
-    const stop = fairly(this.#times.start, child.denied(), () =>
-      child.kill('it did not show that it works in time'),
-    );
+    const stop = fairly(this.#times.start, child.denied(), () => child.kill('it did not react'));
     const { ending, data } = await answer;
     stop();
     if (ending.kind === 'done' && data.works === true) return true;
-    if (!child.endedByItself) this.#ladder.ended('it could not evaluate a form', ['probe']);
+    this.#onTrial = child;
     child.kill('it could not evaluate a form');
+    this.#ladder.ended(await child.ended, ['probe']);
     return false;
   }
 
@@ -260,10 +260,19 @@ export class Lifetime {
     const spawn = (compiled: boolean) => this.#spawn(agentCommand(sbcl, options, compiled));
     // What is there can be of another SBCL, or damaged: then it ends the process.
     const fasls = [async () => isCompiled(options), () => this.#compileAgent(sbcl, options)];
+    let failure: unknown;
     for (const isThere of cached ? fasls : []) {
-      const child = (await isThere()) && (await spawn(true).catch(() => sandbox?.check()));
-      if (child) return child;
+      failure = undefined;
+      if (!(await isThere())) continue;
+      try {
+        return await spawn(true);
+      } catch (error) {
+        await sandbox?.check();
+        failure = error;
+      }
     }
+    // What was just compiled is the source.
+    if (failure !== undefined) throw failure;
     return spawn(false).catch(async (error: unknown) => {
       await sandbox?.check();
       throw error;
@@ -320,7 +329,7 @@ export class Lifetime {
 
   #lost(child: Child, how: string): void {
     if (this.#child !== child || this.#closed) return;
-    if (child.endedByItself) this.#ladder.ended(how, child.unanswered);
+    if (child.endedByItself && child !== this.#onTrial) this.#ladder.ended(how, child.unanswered);
     // One that was not ready yet is dealt with where it is made ready.
     if (child === this.#prepared) this.#ready = undefined;
     this.#turns.lost(how);
