@@ -31,7 +31,7 @@ exec '${SBCL}' "\${args[@]}"
 }
 
 const PLAIN =
-  /^This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves \((.*)\)\. It evaluates and loads as always\. It does without: frames, places of frames, locals, .*\. Ask the user to run live-lisp doctor, which finds the part that ends images\.$/;
+  /^This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves \((?:(?:; then )?its runtime gave up: SIGABRT received)+\)\. It evaluates and loads as always\. It does without: frames, places of frames, locals, .*\. Ask the user to run live-lisp doctor, which finds the part that ends images\.$/;
 
 test('images that end before they greet are followed by a plain one', async () => {
   const session = await withDeadly('SB-INT:ENCAPSULATE');
@@ -47,7 +47,7 @@ test('images that end before they greet are followed by a plain one', async () =
 test('images that end when they tell an error are followed by a plain one, which tells it', async () => {
   const session = await withDeadly('SB-DEBUG:FRAME-ARGS-AS-LIST');
   try {
-    const form = '(error "No ~A" 1)';
+    const form = '(defun fails (x) (error "No ~A" x)) (list (fails 1))';
     const lost = await session.call('eval_form', { form });
     expect(lost.text).toContain('its runtime gave up: SIGABRT received');
     const told = await session.call('eval_form', { form });
@@ -75,7 +75,8 @@ test('images that code of the user ends are followed by whole ones', async () =>
     for (const [what, form] of ENDS) {
       for (let time = 1; time <= 2; time++) {
         const { text } = await session.call('eval_form', { form });
-        expect(text, what).toContain('The Lisp image was lost');
+        // An image without heap can sometimes tell that.
+        expect(text, what).toMatch(/The Lisp image was lost|Heap exhausted/);
       }
       const { text, notices } = await session.call('eval_form', { form: '(+ 1 2)' });
       expect(text).toBe('3');

@@ -212,7 +212,7 @@ export class Lifetime {
   async #watched(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
     const child = await this.#spawnAgent(sbcl).catch((error: unknown) => {
-      if (spaceRemedy(this.#options.heapMb) !== undefined || !this.#ladder.failed(messageOf(error)))
+      if (spaceRemedy(this.#options.heapMb) !== undefined || !this.#ladder.failed(firstLine(error)))
         throw error;
       return this.#spawnAgent(sbcl);
     });
@@ -334,4 +334,11 @@ export class Lifetime {
     if (child === this.#prepared) this.#ready = undefined;
     this.#turns.lost(how);
   }
+}
+
+/** Returns what ERROR says first, which is how the process ended. */
+function firstLine(error: unknown): string {
+  return messageOf(error)
+    .replace(/\n.*/s, '')
+    .replace(/^The Lisp image did not start: /, '');
 }
