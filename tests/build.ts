@@ -5,9 +5,17 @@ import { rmSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { PROJECT, startSession, untilCoreKept } from './harness.ts';
 
-/** Compiles the libraries that tests load, so that no test does: to compile one takes longer than most tests. */
-const COMPILED = `(dolist (system '("alexandria" "cl-ppcre" "hunchentoot" "named-readtables" "fiveam" "rt" "fiasco" "xlunit" "ptester"))
-  (when (asdf:find-system system nil) (asdf:load-system system)))`;
+/** Returns a form that compiles the libraries of the tests, so that no test does: to compile one takes longer than most
+ *  tests. */
+function compilation(): string {
+  const names = execFileSync(process.execPath, ['scripts/libraries.mjs'], { cwd: PROJECT, encoding: 'utf8' });
+  const systems = names
+    .trim()
+    .split('\n')
+    .map((name) => JSON.stringify(name));
+  return `(dolist (system '(${systems.join(' ')}))
+    (when (asdf:find-system system nil) (asdf:load-system system)))`;
+}
 
 /** Prepares the tests, and returns what removes what their servers have kept. */
 export default async function setup({ config }: TestProject): Promise<() => void> {
@@ -19,7 +27,7 @@ export default async function setup({ config }: TestProject): Promise<() => void
     const { isError } = await session.call('eval_form', { form: '1' });
     if (!isError) {
       await untilCoreKept();
-      await session.eval(COMPILED, { timeout: 600 });
+      await session.eval(compilation(), { timeout: 600 });
     }
   } finally {
     await session.close();
