@@ -1,0 +1,25 @@
+#!/bin/sh
+# Runs a command in another root, as the only root there is: `sh enter-root.sh ROOT USER [FROM:TO ...] -- COMMAND ...`.
+# Each FROM is mounted at TO in it. It wants to be run as root, in mount and process namespaces of its own
+# (scripts/roots.mjs). In a plain chroot there would be no user namespaces, and bwrap would leave no sudo.
+set -eu
+root=$1
+user=$2
+shift 2
+mount --bind "$root" "$root"
+while [ "$1" != -- ]; do
+  mkdir -p "$root${1#*:}"
+  mount --rbind "${1%%:*}" "$root${1#*:}"
+  shift
+done
+shift
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount --rbind /sys "$root/sys"
+mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+cd "$root"
+mkdir -p .host
+pivot_root . .host
+umount -l /.host
+cd /
+exec setpriv --reuid="$user" --regid="$user" --init-groups --reset-env -- "$@"
