@@ -36,7 +36,7 @@ find_missing() {
     missing=' sbcl'
   fi
   [ "$1" != run ] || return 0
-  for library in alexandria cl-ppcre hunchentoot named-readtables parse-number esrap cxml cl-containers; do
+  for library in alexandria cl-ppcre hunchentoot named-readtables parse-number esrap cxml cl-containers iterate; do
     [ -e "/usr/share/common-lisp/source/$library/$library.asd" ] || missing="$missing cl-${library#cl-}"
   done
   for library in fiveam rt fiasco xlunit ptester; do
