@@ -75,19 +75,24 @@ export function bareRoot(release) {
   });
 }
 
-/** Returns the folder of a root named NAME that is a bare RELEASE in which root ran COMMAND once. */
-export async function preparedRoot(name, release, command) {
+/** Returns the folder of a root named NAME, a copy of the bare RELEASE. PREPARE, which gets its folder, is called once. */
+export async function preparedRoot(name, release, prepare) {
   const bare = await bareRoot(release);
-  return kept(name, async (folder) => {
+  return kept(`${release}-for-${name}`, async (folder) => {
     sudo('cp', '-a', bare, folder);
-    await command(folder);
+    await prepare(folder);
   });
+}
+
+/** Returns whether there is a root named NAME that is a copy of RELEASE. */
+export function hasRoot(name, release) {
+  return existsSync(join(CACHE, `${release}-for-${name}`));
 }
 
 /** Calls USE with a copy of the bare RELEASE, which is removed afterwards. */
 export async function inFreshRoot(release, use) {
   const bare = await bareRoot(release);
-  const folder = join(CACHE, `fresh-${process.pid}`);
+  const folder = join(CACHE, `${release}-fresh-${process.pid}`);
   sudo('cp', '-a', bare, folder);
   try {
     return await use(folder);
