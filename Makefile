@@ -1,6 +1,6 @@
 # The commands of a developer; `make` alone lists them. Each installs what it needs first.
 
-.PHONY: help demo test check check-fresh check-bench check-long bench build setup machine test-machine long-machine
+.PHONY: help demo test check check-fresh check-sbcl check-newest check-bench check-long bench build setup machine test-machine long-machine
 .SILENT:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -13,6 +13,8 @@ help:
 	echo 'make test    run the tests'
 	echo 'make check   run every other check: types, format, generated docs, the package'
 	echo 'make check-fresh  try a clone on a bare Debian or Ubuntu: RELEASE=trixie NODE=24'
+	echo 'make check-sbcl  run the tests on every SBCL that people have, and write docs/platforms.md'
+	echo 'make check-newest  run the main tests with the newest of these'
 	echo 'make check-bench  measure shortly: no figure may be over twice its goal'
 	echo 'make check-long  run what takes long, and write docs/robustness.md, clients.md and callers.md'
 	echo 'make bench   measure, and write docs/benchmarks.md'
@@ -40,6 +42,16 @@ check-long: long-machine $(INSTALLED)
 check-fresh:
 	sh scripts/setup.sh fresh || true
 	node scripts/check-fresh.mjs
+
+# Like check-fresh, with a system for each SBCL, in which all tests run. It keeps the systems, and writes docs/platforms.md.
+# ONLY=trixie,sid names some; SBCL_SOURCE=FOLDER has the sources of the newest SBCL.
+check-sbcl:
+	sh scripts/setup.sh fresh || true
+	node scripts/check-sbcl.mjs
+
+# The demo and the main tests with the newest SBCL that check-sbcl has set up.
+check-newest:
+	node scripts/check-sbcl.mjs --newest
 
 check: test-machine $(INSTALLED)
 	node scripts/check.mjs
