@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs a command in another root, as the only root there is: `sh enter-root.sh ROOT USER [FROM:TO ...] -- COMMAND ...`.
 # Each FROM is mounted at TO in it. It wants to be run as root, in mount and process namespaces of its own
-# (scripts/roots.mjs). In a plain chroot there would be no user namespaces, and bwrap would leave no sudo.
+# (scripts/roots.mjs). With NO_PROC it is a system that tells nothing of processes, as macOS. In a plain chroot there would be no user namespaces, and bwrap would leave no sudo.
 set -eu
 root=$1
 user=$2
@@ -22,4 +22,5 @@ mkdir -p .host
 pivot_root . .host
 umount -l /.host
 cd /
+[ -z "${NO_PROC:-}" ] || mount -t tmpfs tmpfs /proc
 exec setpriv --reuid="$user" --regid="$user" --init-groups --reset-env -- "$@"

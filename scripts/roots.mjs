@@ -139,8 +139,12 @@ function withNetwork(root) {
 }
 
 /** Runs the shell COMMAND in ROOT as USER in FOLDER. Node NODE is on PATH, and MOUNTS are folders of this machine at
- *  folders there. What apt and npm download is kept. Resolves with whether it succeeded, and what it wrote. */
-export async function runIn(root, { user = 'root', folder = '/', node, mounts = {}, env = {} }, command) {
+ *  folders there; without PROC there is no /proc. What apt and npm download is kept. Resolves with whether it succeeded, and what it wrote. */
+export async function runIn(
+  root,
+  { user = 'root', folder = '/', node, mounts = {}, env = {}, proc = true },
+  command,
+) {
   const home = user === 'root' ? '/root' : `/home/${user}`;
   const kinds = [`apt-${root.split('/').pop().split('-')[0]}`, `npm-${user}`];
   const [archives, packages] = kinds.map((name) => join(CACHE, name));
@@ -161,7 +165,19 @@ export async function runIn(root, { user = 'root', folder = '/', node, mounts = 
     ...withNetwork(root),
     ...env,
   };
-  const enter = ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', ENTER, root, user];
+  const enter = [
+    'env',
+    `NO_PROC=${proc ? '' : 1}`,
+    'unshare',
+    '--mount',
+    '--pid',
+    '--fork',
+    '--kill-child',
+    'sh',
+    ENTER,
+    root,
+    user,
+  ];
   const binds = Object.entries(all).map(([from, to]) => `${from}:${to}`);
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   const [program, ...args] = asRoot([
