@@ -8,7 +8,7 @@ import { messageOf } from './errors.ts';
 import { obstacleToWriting } from './folders.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { besidesHeapMb, cacheUsable } from './image/process/agent.ts';
-import { libraryManagers } from './image/process/libraries.ts';
+import { libraryManager } from './image/process/libraries.ts';
 import { findSbcl, managerOf, sbclVersion } from './image/process/sbcl.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { shellLine } from './install/program.ts';
@@ -154,15 +154,16 @@ function searched({ root, roots }: Config): string {
 }
 
 function checkLibraries(config: Config): Check[] {
-  const [first] = libraryManagers(config.root);
+  const manager = libraryManager(config);
   return [
     { ok: true, text: `ASDF looks in ${searched(config)}` },
-    first === undefined
-      ? { ok: true, text: 'Quicklisp, qlot, ocicl: none set up (none is needed)' }
-      : {
-          ok: true,
-          text: `${first.name} is set up (${first.file}); ${config.quicklisp ? 'it is loaded' : '--quicklisp loads it'} into the image`,
-        },
+    {
+      ok: true,
+      text:
+        manager === undefined
+          ? `libraries: ${config.libraries === 'auto' ? 'no Quicklisp, qlot or ocicl is set up (none is needed)' : `--libraries ${config.libraries}, and none is used`}`
+          : `libraries: ${manager.name} (${manager.file}) is loaded when a system or a form first needs it`,
+    },
   ];
 }
 
