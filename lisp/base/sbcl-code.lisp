@@ -10,13 +10,23 @@
 (define-internal frame-below (frame) "Return the frame that called FRAME, or NIL." ("SB-DI" "FRAME-DOWN"))
 (define-internal frame-function (frame)
   "Return what the debugger knows of the function of FRAME." ("SB-DI" "FRAME-DEBUG-FUN"))
-(define-internal debug-name (function)
-  "Return the name of FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-NAME"))
+(define-internal given-name (function)
+  "Return the name that SBCL gave to FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-NAME"))
+(define-internal function-kind (function)
+  "Return what FUNCTION, from FRAME-FUNCTION, is: :TOPLEVEL for top-level forms of a file." ("SB-DI" "DEBUG-FUN-KIND"))
+(define-internal-name +top-level-form+ "Begins the name of such a function." ("SB-C" "TOP-LEVEL-FORM"))
 (define-internal-name +frame-arguments+
   "Names the function that returns a list of the arguments of a frame; newer ones also take how many."
   ("SB-DEBUG" "FRAME-ARGS-AS-LIST"))
 (define-internal plain-lambda-list (function)
   "Return the lambda list of FUNCTION, a plain one." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
+
+(defun debug-name (function)
+  "Return the name of FUNCTION, from FRAME-FUNCTION: a symbol, a list, or the string by which the runtime calls a function
+in C."
+  (let ((name (given-name function)))
+    ;; Since 2.4.3 a top-level form has a string for its name too.
+    (if (and (stringp name) (eq :toplevel (function-kind function))) (list +top-level-form+) name)))
 
 (define-check (debug-name (frame-function (top-frame))))
 
@@ -50,7 +60,7 @@
 (define-internal layout-of (object)
   "Return the layout of OBJECT." ("SB-KERNEL" "WRAPPER-OF" "SB-KERNEL" "LAYOUT-OF"))
 (define-internal outdated-layout-p (layout)
-  "True when instances of LAYOUT must be updated first." ("SB-PCL" "INVALID-WRAPPER-P") t)
+  "True when instances of LAYOUT must be updated first." ("SB-PCL" "INVALID-WRAPPER-P" "SB-KERNEL" "LAYOUT-INVALID") t)
 (define-internal-place unbound-marker
   "What stands in a slot of an instance that is not bound." ("SB-PCL" "+SLOT-UNBOUND+"))
 (define-internal instance-length (object)

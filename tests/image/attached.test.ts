@@ -84,7 +84,7 @@ describe('besides', () => {
     first.close();
     await left;
     const gone = async () => {
-      const probes = `(let ((function (sb-kernel:fdefn-fun (sb-int:find-fdefn 'observed-for-long)))) (and (sb-impl::encapsulation-info function) t))`;
+      const probes = `(let ((function (sb-kernel:%coerce-name-to-fun 'observed-for-long))) (and (sb-impl::encapsulation-info function) t))`;
       return (await second.call('evaluate', { code: probes })).data.values?.[0]?.[0]?.text === 'NIL';
     };
     await until('its end', 10_000, gone);

@@ -104,7 +104,7 @@ const REMEMBER = `(defun cl-user::all-of-bank ()
   (loop for name being each present-symbol of :bank
         for function = (and (fboundp name) (not (macro-function name)) (fdefinition name))
         when function
-          collect (list* (sb-kernel:fdefn-fun (sb-int:find-fdefn name)) function
+          collect (list* (sb-kernel:%coerce-name-to-fun name) function
                          (and (typep function 'generic-function)
                               (sort (copy-list (sb-mop:generic-function-methods function)) #'<
                                     :key #'sb-kernel:get-lisp-obj-address)))))

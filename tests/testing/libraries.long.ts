@@ -95,7 +95,7 @@ const REMEMBER = `(progn
     (let ((all (make-hash-table :test 'eq)))
       (do-all-symbols (name all)
         (when (and (fboundp name) (not (macro-function name)) (not (special-operator-p name)))
-          (let ((function (sb-kernel:fdefn-fun (sb-int:find-fdefn name))))
+          (let ((function (sb-kernel:%coerce-name-to-fun name)))
             (setf (gethash name all)
                   (cons function (and (typep function 'generic-function)
                                       (copy-list (sb-mop:generic-function-methods function))))))))))
