@@ -20,6 +20,11 @@ export const SERVER = join(PROJECT, 'dist', 'live-lisp.js');
 const TIMED_SERVER = join(PROJECT, 'dist-tests', 'live-lisp.js');
 export const FIXTURES = join(PROJECT, 'fixtures');
 
+/** Returns the SBCL that the servers of the tests run: that of LIVE_LISP_SBCL, or else the first on PATH. */
+export function testSbcl(): string {
+  return findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+}
+
 /** The 2025 handshake, and the stateless protocol of 2026-07-28. */
 export const ERAS = ['legacy', 'modern'] as const;
 export type Era = (typeof ERAS)[number];
@@ -175,6 +180,5 @@ function codeIn(file: string): string {
 }
 
 function coreIn(folder: string): string | undefined {
-  const sbcl = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
-  return coreFile(sbcl, { cacheFolder: folder, lispFolder: LISP, heapMb: 4096 });
+  return coreFile(testSbcl(), { cacheFolder: folder, lispFolder: LISP, heapMb: 4096 });
 }

@@ -12,7 +12,7 @@
   "Return what the debugger knows of the function of FRAME." ("SB-DI" "FRAME-DEBUG-FUN"))
 (define-internal given-name (function)
   "Return the name that SBCL gave to FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-NAME"))
-(define-internal function-kind (function)
+(define-internal debug-kind (function)
   "Return what FUNCTION, from FRAME-FUNCTION, is: :TOPLEVEL for top-level forms of a file." ("SB-DI" "DEBUG-FUN-KIND"))
 (define-internal-name +top-level-form+ "Begins the name of such a function." ("SB-C" "TOP-LEVEL-FORM"))
 (define-internal-name +frame-arguments+
@@ -26,7 +26,7 @@
 in C."
   (let ((name (given-name function)))
     ;; Since 2.4.3 a top-level form has a string for its name too.
-    (if (and (stringp name) (eq :toplevel (function-kind function))) (list +top-level-form+) name)))
+    (if (and (stringp name) (eq :toplevel (debug-kind function))) (list +top-level-form+) name)))
 
 (define-check (debug-name (frame-function (top-frame))))
 
@@ -72,10 +72,18 @@ in C."
 (define-internal slot-index (class slot)
   "Return the index of SLOT in a structure or condition of CLASS; neither is evaluated."
   ("SB-KERNEL" "GET-DSD-INDEX") nil)
-(define-internal assigned-slots (condition)
-  "Return a property list of the slots of CONDITION that were set." ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS"))
+(define-internal condition-assignments (condition)
+  "Return the slots of CONDITION that were set: a property list, since 2.3.4 an association list."
+  ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS"))
 (define-internal plain-function-name (function)
   "Return the name of FUNCTION as SBCL has it." ("SB-KERNEL" "%FUN-NAME"))
+
+(defun assigned-slots (condition)
+  "Return an association list of the slots of CONDITION that were set."
+  (let ((assignments (condition-assignments condition)))
+    (if (consp (first assignments))
+        assignments
+        (loop for (name value) on assignments by #'cddr collect (cons name value)))))
 
 (defmacro first-condition-word ()
   "Return the index of the word of a condition at which the initargs begin that it was made with."
@@ -125,6 +133,9 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal word-object (word signals)
   "Return the object that WORD points to, and whether there is one; with SIGNALS false none is no error."
   ("SB-KERNEL" "MAKE-LISP-OBJ") (values nil nil))
+(define-internal close-region ()
+  "Close the region in which this thread makes objects: since 2.5 WORD-OBJECT knows none of those that are in an open one."
+  ("SB-VM" "CLOSE-THREAD-ALLOC-REGION"))
 (define-internal-variable instance-tag "The lowest four bits of a pointer to an instance." ("SB-VM" "INSTANCE-POINTER-LOWTAG") 3)
 (define-internal-variable stack-end-slot
   "The index of the slot with where the stack of a thread ends." ("SB-VM" "THREAD-CONTROL-STACK-END-SLOT"))

@@ -12,7 +12,7 @@
   "Return the arguments of FRAME as SBCL has them."
   (cond ((null +frame-arguments+) '())
         ;; Newer ones want to know how many.
-        ((rest (plain-lambda-list (fdefinition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
+        ((rest (plain-lambda-list (plain-definition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
         (t (funcall +frame-arguments+ frame))))
 
 (defun method-name-p (name)

@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
 import { agentCommand } from '../../src/image/process/agent.ts';
-import { findSbcl } from '../../src/image/process/sbcl.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 import { cacheFolder } from '../../src/paths.ts';
-import { PROJECT, temporaryFolder } from '../harness.ts';
+import { PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { imageContract, LIMIT_MS } from '../image-contract.ts';
 import { until } from '../server/processes.ts';
 
@@ -26,7 +25,7 @@ async function startSbcl(): Promise<void> {
     heapMb: 1024,
     trees: [],
   };
-  const { program, env } = agentCommand(findSbcl(undefined), options, true);
+  const { program, env } = agentCommand(testSbcl(), options, true);
   const forms = [
     '(load (format nil "~A-~A.fasl" (sb-ext:posix-getenv "LIVE_LISP_FASL") (lisp-implementation-version)))',
     `(load "${join(PROJECT, 'lisp', 'attached.lisp')}")`,
