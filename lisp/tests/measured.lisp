@@ -13,7 +13,7 @@ it ran."
   "What measures a run. DEFINITIONS are the MEASURED. MISSED is how many definitions cannot be. PUT are the names of functions
 that others are called in the place of. METHODS are lists of a generic function, a method that was put into it, and the
 one whose place that takes. OPEN is such a function, with its methods before, while one is being put. RECORDS are lists of
-a file, the parts of it that are compiled to be marked, and weak pointers to the code that marks them. FORMS has the
+a file, the parts of it that are compiled to be marked, and entries of COVERAGE-INFO with the code that marks them. FORMS has the
 top-level forms with definitions, by lists of a file and a number."
   (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0) (put '()) (methods '()) (open '()) (records '())
   (forms (make-hash-table :test 'equal)))

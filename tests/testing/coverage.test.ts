@@ -114,7 +114,7 @@ const SAME = `(let ((now (cl-user::all-of-bank)))
   (and (> (length now) 8)
        (every (lambda (one other) (and (eql (length one) (length other)) (subsetp one other) (subsetp other one)))
               cl-user::*before* now)
-       (zerop (hash-table-count (first sb-c:*code-coverage-info*)))
+       (zerop (hash-table-count (first sb-c::*code-coverage-info*)))
        (null live-lisp.tests::**covering**)))`;
 
 test('without a record there are no tests that reach something', async () => {
