@@ -73,17 +73,18 @@ in C."
   "Return the index of SLOT in a structure or condition of CLASS; neither is evaluated."
   ("SB-KERNEL" "GET-DSD-INDEX") nil)
 (define-internal condition-assignments (condition)
-  "Return the slots of CONDITION that were set: a property list, since 2.3.4 an association list."
+  "Return a property list of the slots of CONDITION that were set; in newer versions an association list."
   ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS"))
-(define-internal plain-function-name (function)
-  "Return the name of FUNCTION as SBCL has it." ("SB-KERNEL" "%FUN-NAME"))
 
 (defun assigned-slots (condition)
-  "Return an association list of the slots of CONDITION that were set."
+  "Return a property list of the slots of CONDITION that were set."
   (let ((assignments (condition-assignments condition)))
     (if (consp (first assignments))
-        assignments
-        (loop for (name value) on assignments by #'cddr collect (cons name value)))))
+        (loop for (slot . value) in assignments append (list slot value))
+        assignments)))
+
+(define-internal plain-function-name (function)
+  "Return the name of FUNCTION as SBCL has it." ("SB-KERNEL" "%FUN-NAME"))
 
 (defmacro first-condition-word ()
   "Return the index of the word of a condition at which the initargs begin that it was made with."

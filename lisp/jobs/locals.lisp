@@ -34,10 +34,10 @@ would be code of the user."
          (assigned (assigned-slots condition)))
     (loop for slot in (sb-mop:class-slots (class-of condition))
           for name = (sb-mop:slot-definition-name slot)
-          for set = (assoc name assigned)
+          for (nil value found) = (multiple-value-list (get-properties assigned (list name)))
           for (nil other also) = (multiple-value-list
                                   (get-properties given (sb-mop:slot-definition-initargs slot)))
-          when (or set also) collect (cons name (if set (cdr set) other)))))
+          when (or found also) collect (cons name (if found value other)))))
 
 (defun inner-slots (object)
   "Return the slots of OBJECT that can be had without code of the user, as pairs."

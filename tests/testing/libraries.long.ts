@@ -3,6 +3,26 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { libraries } from '../libraries.ts';
+
+libraries(
+  'alexandria',
+  'anaphora',
+  'iterate',
+  'trivial-garbage',
+  'trivial-features',
+  'nibbles',
+  'osicat',
+  'named-readtables',
+  'esrap',
+  'split-sequence',
+  'xmls',
+  'cl-base64',
+  'puri',
+  'rt',
+  'fiveam',
+  'ptester',
+);
 
 /** The systems, and how their frameworks report: FiveAM checks, RT pending tests, PTester checks. Not bordeaux-threads,
  *  whose test of condition variables hangs by itself. Nor kmrcl and ieee-floats, whose tests Debian leaves out. That
@@ -95,7 +115,7 @@ const REMEMBER = `(progn
     (let ((all (make-hash-table :test 'eq)))
       (do-all-symbols (name all)
         (when (and (fboundp name) (not (macro-function name)) (not (special-operator-p name)))
-          (let ((function (sb-kernel:%coerce-name-to-fun name)))
+          (let ((function (sb-kernel:fdefn-fun (sb-int:find-fdefn name))))
             (setf (gethash name all)
                   (cons function (and (typep function 'generic-function)
                                       (copy-list (sb-mop:generic-function-methods function))))))))))
