@@ -8,6 +8,7 @@ import { isInside, realPath } from '../paths.ts';
 import { visibleName } from '../visible.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
+import { isOfSystem } from './regular.ts';
 
 export type Access = 'read' | 'write';
 
@@ -29,6 +30,8 @@ export interface WorkspaceFolders {
   readRoots?: readonly string[];
   /** Returns directories that may be read as well now; asked about paths that are in none of the others. */
   sources?: () => Promise<string[]>;
+  /** Returns whether the sandbox hides the file at REAL from the image. */
+  hides?: (real: string) => boolean;
 }
 
 /** Milliseconds for which an answer of `sources` holds: a search asks for each of its files. */
@@ -44,15 +47,23 @@ export class Workspace {
   readonly #realRoots: readonly string[];
   readonly #start: string;
   readonly #askSources: () => Promise<string[]>;
+  readonly #hides: (real: string) => boolean;
   #sources: { folders: readonly string[]; until: number } = { folders: [], until: 0 };
   #changes: Promise<unknown> = Promise.resolve();
 
-  constructor({ roots, start = '.', readRoots = [], sources = async () => [] }: WorkspaceFolders) {
+  constructor({
+    roots,
+    start = '.',
+    readRoots = [],
+    sources = async () => [],
+    hides = () => false,
+  }: WorkspaceFolders) {
     this.#roots = roots.map((root) => resolve(root));
     this.#realRoots = this.#roots.map(realPath);
     this.#readRoots = readRoots.map((root) => resolve(root));
     this.#start = resolve(start);
     this.#askSources = sources;
+    this.#hides = hides;
   }
 
   /** The directory where relative paths start. */
@@ -101,6 +112,17 @@ export class Workspace {
     const onlyRead = await this.#mayOnlyBeRead(real);
     if (onlyRead && access === 'read') return;
     throw new CallError(onlyRead ? this.#onlyReadText(path) : this.#outsideText(path, access));
+  }
+
+  /** Returns why the file at REAL, a real path that the image has told, is not read, as a clause; undefined when it is.
+   *  Code in a sandbox must not see by our answers what it cannot see itself. */
+  forbids(real: string): string | undefined {
+    const named = [...this.#realRoots, ...this.#readRoots.map(realPath)].filter((root) =>
+      isInside(root, real),
+    );
+    if (isOfSystem(real) && !named.some(isOfSystem)) return 'it stands for something of the system';
+    if (named.length === 0 && this.#hides(real)) return 'the sandbox hides it from the image';
+    return undefined;
   }
 
   /** Tells whether the file FILE is in the workspace, where files are written. */
@@ -164,6 +186,9 @@ export class Workspace {
     use: (file: OpenFile, name: string) => Promise<Value>,
   ): Promise<Value> {
     checkKind(path, await lstat(real));
+    const why = this.forbids(real);
+    if (why !== undefined)
+      throw new CallError(`${visibleName(path)} is not read: ${why}. Put a copy into the workspace.`);
     const folder = await Folder.open(dirname(real));
     try {
       await this.check(join(folder.path, basename(real)), 'read', path);

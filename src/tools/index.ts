@@ -78,9 +78,9 @@ export function furtherTools(grounds: Grounds): Tool[] {
   const evaluating = evalForm(image, history, { places, holds });
   return [
     loadSystem(image, { places, holds, told }),
-    loadFile(image, { places, holds, told }, workspace.root),
+    loadFile(image, { places, holds, told }, workspace),
     runTests(image, { places, holds, told, reached, editing, evaluating }),
-    compareImage(image, places, workspace.root),
+    compareImage(image, places, workspace),
     readDefinition(origins),
     editing,
     renameSymbol({ image, places, workspace, intents }),

@@ -4,7 +4,7 @@ import { messageOf } from '../../errors.ts';
 import type { LoadFileData, LoadFilesData, LoadSystemData } from '../wire/loading.ts';
 import type { Answer, Built } from '../wire/messages.ts';
 import type { EvaluateData, Operations } from '../wire/operations.ts';
-import { digestOf, readBounded } from './digests.ts';
+import { digestOf, LoadedFiles } from './digests.ts';
 import {
   type Entry,
   type FormEntry,
@@ -36,9 +36,13 @@ export class Journal {
   #hasPrevious = false;
   #broken = false;
 
+  /** Reads the files that were loaded. */
+  readonly files: LoadedFiles;
+
   /** Without STORE only what a loss takes is counted. */
-  constructor(store: JournalStore | undefined) {
+  constructor(store: JournalStore | undefined, files = new LoadedFiles()) {
     this.#store = store;
+    this.files = files;
   }
 
   /** Whether a lost image is to be built again. */
@@ -140,13 +144,13 @@ export class Journal {
     if (name === 'evaluate') return (job, { data }) => this.#evaluated(job, data as EvaluateData);
     if (name === 'load-file') {
       const { file, forget } = args as { file: string; forget?: boolean };
-      const content = this.on ? readBounded(file) : undefined;
+      const content = this.on ? this.files.read(file) : undefined;
       return (_, { data, ending }) =>
         this.#loadedFile(file, data as LoadFileData, ending.kind === 'done', forget, content);
     }
     if (name === 'load-files') {
       const { files } = args as { files: string[] };
-      const contents = new Map(files.map((file) => [file, this.on ? readBounded(file) : undefined]));
+      const contents = new Map(files.map((file) => [file, this.on ? this.files.read(file) : undefined]));
       return (_, { data }) => {
         // What these files no longer have is gone, or will be.
         for (const value of (data as LoadFilesData).value ?? [])
@@ -254,7 +258,7 @@ export class Journal {
     if (value?.notLoaded || (!ended && phase !== 'load')) return;
     addName(this.#held.files, path);
     const digest = digestOf(content);
-    const whole = readBounded(path);
+    const whole = this.files.read(path);
     this.keep(digest, content);
     this.add({
       kind: 'forms',
