@@ -145,7 +145,7 @@ function checkCache({ cacheFolder }: SbclOptions): Check {
     ok: true,
     text: usable
       ? `cache: ${cacheFolder}`
-      : `cache: ${cacheFolder} cannot be written; each start compiles the agent, which takes some seconds`,
+      : `cache: ${cacheFolder} cannot be written, or is not yours alone; each start compiles the agent, which takes some seconds`,
   };
 }
 

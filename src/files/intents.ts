@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isOwn } from '../own.ts';
 import { makeFolder } from '../paths.ts';
 import { readIfRegular } from './regular.ts';
 
@@ -48,7 +49,8 @@ export class Intents {
     const found = [];
     for (const name of gone) {
       const path = join(this.#folder, name);
-      const files = filesIn(readIfRegular(path, { limit: LIMIT })?.octets.toString('utf8') ?? '');
+      const note = readIfRegular(path, { limit: LIMIT });
+      const files = note && isOwn(note.stats) ? filesIn(note.octets.toString('utf8')) : undefined;
       // Half of it was written before any file was touched.
       if (files === undefined) await forget(path);
       else found.push({ files, settled: () => forget(path) });

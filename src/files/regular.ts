@@ -24,9 +24,12 @@ const SYSTEM = ['/proc', '/sys', '/dev'];
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 
+/** Memory that programs share: its files are like those of a disk. */
+const SHARED = '/dev/shm';
+
 /** Returns whether the file at REAL, a real path, stands for something of the system. */
 export function isOfSystem(real: string): boolean {
-  return SYSTEM.some((folder) => isInside(folder, real));
+  return SYSTEM.some((folder) => isInside(folder, real)) && !isInside(SHARED, real);
 }
 
 /** That a file is not read; the message says why, as a clause. */

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { readIfRegular } from '../files/regular.ts';
 import type { Entry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
+import { isOwnFile } from '../own.ts';
 import { workspaceDigest } from './folder.ts';
 import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
@@ -101,6 +102,8 @@ export class JournalFiles implements JournalStore {
     const [name] = this.#ended().reverse();
     if (name === undefined) return undefined;
     const folder = join(this.#workspace, name);
+    // What it has is run.
+    if (!isOwnFile(join(folder, 'journal.jsonl'))) return undefined;
     const all = [
       ...new LineFile(join(folder, 'journal.jsonl'), { limit: 0, kept: 0 }).newestFirst(),
     ].reverse();

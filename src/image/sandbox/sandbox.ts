@@ -93,7 +93,7 @@ export class Sandbox implements Cell {
   hides(real: string): boolean {
     const { needed, cacheFolder } = this.#options;
     const seen = [...needed, cacheFolder].map(realPath);
-    return isIn(hiddenFolders(), real) && !isIn([...this.#roots, ...seen], real);
+    return isIn([...hiddenFolders(), '/dev/shm'], real) && !isIn([...this.#roots, ...seen], real);
   }
 
   /** Returns the bwrap to use: none that an image could have put there. */
