@@ -46,18 +46,12 @@ export class Workspace {
   readonly #readRoots: readonly string[];
   readonly #realRoots: readonly string[];
   readonly #start: string;
-  readonly #askSources: () => Promise<string[]>;
+  readonly #askSources: (() => Promise<string[]>) | undefined;
   readonly #hides: (real: string) => boolean;
   #sources: { folders: readonly string[]; until: number } = { folders: [], until: 0 };
   #changes: Promise<unknown> = Promise.resolve();
 
-  constructor({
-    roots,
-    start = '.',
-    readRoots = [],
-    sources = async () => [],
-    hides = () => false,
-  }: WorkspaceFolders) {
+  constructor({ roots, start = '.', readRoots = [], sources, hides = () => false }: WorkspaceFolders) {
     this.#roots = roots.map((root) => resolve(root));
     this.#realRoots = this.#roots.map(realPath);
     this.#readRoots = readRoots.map((root) => resolve(root));
@@ -135,7 +129,7 @@ export class Workspace {
     const within = (folders: readonly string[]) => folders.some((root) => isInside(realPath(root), real));
     if (within(this.#readRoots)) return true;
     if (performance.now() < this.#sources.until && within(this.#sources.folders)) return true;
-    const folders = await this.#askSources();
+    const folders = (await this.#askSources?.()) ?? [];
     this.#sources = { folders, until: performance.now() + SOURCES_MS };
     return within(folders);
   }
@@ -157,11 +151,12 @@ export class Workspace {
     const wanted = resolve(this.root, path);
     const byLink = [...this.#roots, ...this.#readRoots].some((root) => isInside(root, wanted));
     const also = access === 'read' && this.#readRoots.length > 0;
+    const loaded = this.#askSources ? '. Sources of systems that are loaded can be read too' : '';
     const where = this.#rootsText() + (also ? ` and the read roots ${listed(this.#readRoots)}` : '');
     return [
       `Path ${visibleName(path)} ${byLink ? 'leads by a link outside' : 'is outside'} ${where}.`,
       `File tools stay inside ${also || this.#roots.length > 1 ? 'them' : 'it'};`,
-      `the user can add a root with --root DIR${access === 'read' ? ', or with --read-root DIR one that is only read. Sources of systems that are loaded can be read too' : ''}.`,
+      `the user can add a root with --root DIR${access === 'read' ? `, or with --read-root DIR one that is only read${loaded}` : ''}.`,
     ].join(' ');
   }
 

@@ -81,8 +81,7 @@ test('only the rooms of our own process know of processes and of what Linux tell
   const knows = /node:child_process|['"`]\/proc\b(?!\/self\/fd)/g;
   // A client's own program is run to set that client up, and readers are kept out of these places.
   const others = SOURCES.filter(
-    (path) =>
-      !/^src\/(?:image\/(?:process|sandbox)\/|install\/program\.ts$|files\/regular\.ts$)/.test(path),
+    (path) => !/^src\/(?:image\/(?:process|sandbox)\/|install\/program\.ts$|files\/regular\.ts$)/.test(path),
   );
   expect(SOURCES.filter((path) => hitsIn(path, knows).length > 0).length).toBeGreaterThan(3);
   expect(hitLines(others.flatMap((path) => hitsIn(path, knows)))).toEqual([]);
