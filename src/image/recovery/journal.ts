@@ -20,6 +20,9 @@ import { addForm, addName, type Held, type JournalNote, nothingHeld } from './re
 const ENTRY_LIMIT = 20_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
 
+/** Evaluations of which forms are counted: far more than can run at once. */
+const JOBS = 1000;
+
 /** Told of the answer of an operation, with the id of its job. */
 export type Answered = (job: number, answer: Answer) => void;
 
@@ -124,7 +127,7 @@ export class Journal {
   built(job: number, built: Built): void {
     const { text, inPackage, damages, unfinished, set, reads, ...how } = built;
     const known = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
-    if (known && !Number.isNaN(job)) this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
+    if (known && !Number.isNaN(job)) this.#count(job);
     if (typeof text === 'string') {
       const entry = formEntry(text, how);
       if (namesIn(reads).some((name) => this.#held.variables.includes(name))) {
@@ -136,6 +139,12 @@ export class Journal {
     if (typeof damages === 'string') addForm(this.#held.damages, damages);
     if (typeof unfinished === 'string') addForm(this.#held.unfinished, unfinished);
     for (const name of namesIn(set)) addName(this.#held.variables, name);
+  }
+
+  #count(job: number): void {
+    const [oldest] = this.#told.keys();
+    if (oldest !== undefined && this.#told.size >= JOBS) this.#told.delete(oldest);
+    this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
   }
 
   /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS. LOADED is
