@@ -1,6 +1,6 @@
 // Decides what the doctor checks and what it prints.
 
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Config } from './config.ts';
@@ -132,7 +132,7 @@ function placeCheck(what: string, path: string, obstacle: string | undefined, co
 function obstacleToRecording(file: string): string | undefined {
   if (!existsSync(file)) return obstacleToWriting(dirname(file));
   try {
-    closeSync(openSync(file, 'a'));
+    closeSync(openSync(file, constants.O_APPEND | constants.O_NONBLOCK | constants.O_WRONLY));
     return undefined;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? messageOf(error);
@@ -145,7 +145,7 @@ function checkCache({ cacheFolder }: SbclOptions): Check {
     ok: true,
     text: usable
       ? `cache: ${cacheFolder}`
-      : `cache: ${cacheFolder} cannot be written; each start compiles the agent, which takes some seconds`,
+      : `cache: ${cacheFolder} cannot be written, or is not yours alone; each start compiles the agent, which takes some seconds`,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Image, ImageTools, Notice, RebuildFrom, Replaceable, Stake } from 
 import type { Child } from '../process/child.ts';
 import type { LibraryManager } from '../process/libraries.ts';
 import { Lifetime, type LifetimeOptions, type Turns } from '../process/lifetime.ts';
+import type { LoadedFiles } from '../recovery/digests.ts';
 import type { JournalStore } from '../recovery/entries.ts';
 import { Recovery } from '../recovery/recovery.ts';
 import type { LossReport } from '../recovery/report.ts';
@@ -33,6 +34,8 @@ export interface SbclOptions extends LifetimeOptions {
   tools?: ImageTools;
   /** Where it is kept what built the image; when absent a lost one is not built again. */
   journal?: JournalStore;
+  /** Reads the files that code in the image has loaded. */
+  loadedFiles?: LoadedFiles;
   /** How long it is waited for. */
   times?: Times;
 }
@@ -56,7 +59,7 @@ export class SbclImage implements Image, Replaceable {
     const times = timesFor(options.heapMb, options.times);
     this.#options = options;
     this.#times = times;
-    this.#recovery = new Recovery(options.journal, times);
+    this.#recovery = new Recovery(options.journal, times, options.loadedFiles);
     const turns: Turns = {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
