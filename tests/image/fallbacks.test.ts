@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { abilityChecks } from '../../src/doctor.ts';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
-import { findSbcl } from '../../src/image/process/sbcl.ts';
 import { cacheFolder } from '../../src/paths.ts';
-import { FIXTURES, PROJECT, temporaryFolder } from '../harness.ts';
+import { FIXTURES, PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { filesOf, textOf } from '../repository/files.ts';
 import { topLevelForms } from '../repository/lisp.ts';
 
-const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+const SBCL = testSbcl();
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
