@@ -12,8 +12,7 @@ import { FOLDER, MAIN, PLATFORMS } from './sbcl-platforms.mjs';
 const { ONLY: only, SBCL_SOURCE: source, NODE: node = process.versions.node.split('.')[0] } = process.env;
 
 const RESULTS = join(CACHE, 'results');
-const VITEST =
-  'npx --no-install vitest run --reporter=default --reporter=json --outputFile=/results/tests.json';
+const VITEST = 'npx --no-install vitest run --reporter=default --reporter=json';
 
 /** Prints, a line each, the system, the machine, and the versions of SBCL, of the ASDF that loads systems, and of Node. */
 const FACTS = `. /etc/os-release && echo "$PRETTY_NAME" && uname -m && sbcl --noinform --no-userinit --non-interactive \\
@@ -62,13 +61,13 @@ async function tried(platform, tests) {
     proc,
     env,
   });
-  const command = `cd ${FOLDER} && rm -f /results/tests.json && ${VITEST} ${tests.join(' ')}`;
+  const command = `cd ${FOLDER} && rm -f /results/${name}.json && ${VITEST} --outputFile=/results/${name}.json ${tests.join(' ')}`;
   const { output, log } = await run(root, `${name}-tests`, command, { proc, env });
-  const counts = JSON.parse(readFileSync(join(RESULTS, 'tests.json'), 'utf8'));
+  const counts = JSON.parse(readFileSync(join(RESULTS, `${name}.json`), 'utf8'));
   return {
     ...{ name, system: like === undefined ? `${system}, ${machine}` : `${system}, ${like}` },
     ...{ sbcl: sbcl.replace('.debian', ''), asdf, node: version.slice(1) },
-    ...{ tests: tests.length > 0 ? 'main' : 'all', demo: demo.ok },
+    ...{ tests: tests.length > 0 ? 'the main ones' : 'all', demo: demo.ok },
     ...{ passed: counts.numPassedTests, failed: counts.numFailedTests, leftOut: counts.numPendingTests },
     why: /^\d+ tests left out: (.*)/m.exec(output)?.[1] ?? '',
     when: new Date().toISOString().slice(0, 10),

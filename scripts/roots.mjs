@@ -13,7 +13,7 @@ export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'
 export const USER = 'lisper';
 export const UID = '1000';
 const INCLUDED = 'make,git,ca-certificates,sudo';
-const UBUNTU = { jammy: '22.04', noble: '24.04' };
+const UBUNTU = ['jammy', 'noble'];
 
 /** Returns COMMAND as root runs it: with sudo, unless this is root. */
 export function asRoot(command) {
@@ -64,7 +64,7 @@ async function kept(name, make) {
 export function bareRoot(release) {
   return kept(release, (folder) => {
     // A machine rarely has the keys of the other distribution.
-    const options = UBUNTU[release] ? ['--components=main,universe', '--no-check-gpg'] : [];
+    const options = UBUNTU.includes(release) ? ['--components=main,universe', '--no-check-gpg'] : [];
     sudo('debootstrap', '--variant=minbase', `--include=${INCLUDED}`, ...options, release, folder);
     const settings = `echo "127.0.1.1 $(hostname)" >>/etc/hosts
       useradd --uid ${UID} --create-home --shell /bin/bash ${USER}
