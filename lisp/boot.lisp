@@ -85,6 +85,10 @@ macros of a file are evaluated too: to compile them costs more than that saves. 
           (unless (eql 0 (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
             (error "A process that compiled a part of the agent failed.")))))))
 
+(defun set-umask (mask)
+  "Give the files that this process makes no rights in MASK, and return the mask of before."
+  (sb-alien:alien-funcall (sb-alien:extern-alien "umask" (function sb-alien:unsigned-int sb-alien:unsigned-int)) mask))
+
 (defun compile-agent (target)
   "Compile the agent, and leave its fasl as TARGET, whole or not at all. Load it too, unless LIVE_LISP_WORKERS do it.
 Signal an error when that fails."
@@ -92,7 +96,9 @@ Signal an error when that fails."
                          (random (expt 36 8) (make-random-state t))))
          (parts (loop for name in *files*
                       collect (cons name (format nil "~A.~A" unique (substitute #\- #\/ name)))))
-         (workers (sb-ext:posix-getenv "LIVE_LISP_WORKERS")))
+         (workers (sb-ext:posix-getenv "LIVE_LISP_WORKERS"))
+         ;; A fasl that others could write to would not be loaded.
+         (mask (set-umask #o077)))
     (unwind-protect
          (progn
            (if workers
@@ -101,6 +107,7 @@ Signal an error when that fails."
            (handler-case (progn (join-files (mapcar #'cdr parts) unique)
                                 (rename-file unique target))
              (error (failure) (note-condition failure))))
+      (set-umask mask)
       (dolist (part (cons unique (mapcar #'cdr parts))) (ignore-errors (delete-file part))))))
 
 (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)

@@ -1,6 +1,6 @@
 // Decides what the doctor checks and what it prints.
 
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Config } from './config.ts';
@@ -8,7 +8,7 @@ import { messageOf } from './errors.ts';
 import { obstacleToWriting } from './folders.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { besidesHeapMb, cacheUsable } from './image/process/agent.ts';
-import { libraryManagers } from './image/process/libraries.ts';
+import { libraryManager } from './image/process/libraries.ts';
 import { findSbcl, managerOf, sbclVersion } from './image/process/sbcl.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { shellLine } from './install/program.ts';
@@ -132,7 +132,7 @@ function placeCheck(what: string, path: string, obstacle: string | undefined, co
 function obstacleToRecording(file: string): string | undefined {
   if (!existsSync(file)) return obstacleToWriting(dirname(file));
   try {
-    closeSync(openSync(file, 'a'));
+    closeSync(openSync(file, constants.O_APPEND | constants.O_NONBLOCK | constants.O_WRONLY));
     return undefined;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? messageOf(error);
@@ -145,7 +145,7 @@ function checkCache({ cacheFolder }: SbclOptions): Check {
     ok: true,
     text: usable
       ? `cache: ${cacheFolder}`
-      : `cache: ${cacheFolder} cannot be written; each start compiles the agent, which takes some seconds`,
+      : `cache: ${cacheFolder} cannot be written, or is not yours alone; each start compiles the agent, which takes some seconds`,
   };
 }
 
@@ -154,15 +154,16 @@ function searched({ root, roots }: Config): string {
 }
 
 function checkLibraries(config: Config): Check[] {
-  const [first] = libraryManagers(config.root);
+  const manager = libraryManager(config);
   return [
     { ok: true, text: `ASDF looks in ${searched(config)}` },
-    first === undefined
-      ? { ok: true, text: 'Quicklisp, qlot, ocicl: none set up (none is needed)' }
-      : {
-          ok: true,
-          text: `${first.name} is set up (${first.file}); ${config.quicklisp ? 'it is loaded' : '--quicklisp loads it'} into the image`,
-        },
+    {
+      ok: true,
+      text:
+        manager === undefined
+          ? `libraries: ${config.libraries === 'auto' ? 'no Quicklisp, qlot or ocicl is set up (none is needed)' : `--libraries ${config.libraries}, and none is used`}`
+          : `libraries: ${manager.name} (${manager.file}) is loaded when a system or a form first needs it`,
+    },
   ];
 }
 

@@ -138,7 +138,7 @@ describe('what needs no image', () => {
       '--eval-timeout',
       '--hold',
       '--init',
-      '--quicklisp',
+      '--libraries',
       '--tool-names',
       '--list',
       '--ask',
@@ -193,7 +193,7 @@ describe('doctor', () => {
     expect(checks).toMatch(/^ok {3}internals of SBCL: (?:all that the agent uses are there$|some are not)/m);
     expect(checks).toContain(`cache: ${folder.path}/cache/live-lisp`);
     expect(checks).toContain(`ASDF looks in ${PROJECT}`);
-    expect(checks).toContain('Quicklisp, qlot, ocicl: none set up');
+    expect(checks).toContain('libraries: no Quicklisp, qlot or ocicl is set up (none is needed)');
     expect(clients.split('\n')).toEqual([
       'live-lisp install sets clients up. By hand it is:',
       `Claude Code:  claude mcp add live-lisp -- ${process.execPath} ${SERVER}`,
@@ -229,14 +229,14 @@ describe('doctor', () => {
     },
   );
 
-  test('tells of Quicklisp when it is there, and whether it is loaded', async () => {
+  test('tells which library manager images use', async () => {
     mkdirSync(join(folder.path, 'quicklisp'));
     const setup = write('quicklisp/setup.lisp', '(error "not run by the doctor")\n');
     expect((await run(['doctor'], home)).stdout).toContain(
-      `ok   Quicklisp is set up (${setup}); --quicklisp loads it into the image`,
+      `ok   libraries: Quicklisp (${setup}) is loaded when a system or a form first needs it`,
     );
-    expect((await run(['doctor', '--quicklisp'], home)).stdout).toContain(
-      `Quicklisp is set up (${setup}); it is loaded into the image`,
+    expect((await run(['doctor', '--libraries', 'none'], home)).stdout).toContain(
+      'ok   libraries: --libraries none, and none is used',
     );
   });
 });

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
 import type { AgentOperations } from './agent-operations.ts';
 import type { Output } from './endings.ts';
-import { FrameReader, PROTOCOL_VERSION, requestFrame } from './frames.ts';
+import { FRAME_LIMIT, FrameReader, PROTOCOL_VERSION, requestFrame } from './frames.ts';
 import { type AgentMessage, type Answer, type Hello, readMessage, readOutput } from './messages.ts';
 import type { Peer } from './peer.ts';
 import { CodeCalls, type Upcalls } from './upcalls.ts';
@@ -21,8 +21,17 @@ export interface Turns {
   begun?(id: number): boolean | undefined;
 }
 
-/** Parts of an answer that are kept. */
+/** Parts of an answer that are kept, and characters that those of all answers take as JSON. */
 const PARTS = 50_000;
+const PARTS_CHARACTERS = FRAME_LIMIT;
+
+/** Messages in one piece, after which all else has its turn. */
+const MANY = 32;
+
+/** Octets that the agent has not read yet, above which little is read of it: the more it says, the more is to be answered. */
+const UNREAD = 1024 * 1024;
+/** Milliseconds after which a little is read all the same: an agent may first have to write before it reads. */
+const UNREAD_MS = 20;
 
 export class Channel {
   readonly #stream: Duplex;
@@ -35,6 +44,7 @@ export class Channel {
   readonly #written = new Map<number, Output>();
   /** What those that are pending were answered in part. */
   readonly #parts = new Map<number, unknown[]>();
+  #partsCharacters = 0;
   #nextId: number;
   #lost: string | undefined;
 
@@ -44,7 +54,7 @@ export class Channel {
     this.#stream = stream;
     this.#turns = turns;
     this.#upcalls = upcalls;
-    this.#codeCalls = new CodeCalls(peer, upcalls);
+    this.#codeCalls = new CodeCalls(peer, upcalls, () => stream.writableLength);
     stream.on('data', (chunk: Buffer) => this.#receive(chunk));
     stream.on('error', () => {});
   }
@@ -107,11 +117,23 @@ export class Channel {
   }
 
   #receive(chunk: Buffer): void {
+    let count = 0;
     try {
-      for (const message of this.#reader.push(chunk)) this.#dispatch(readMessage(message));
+      const messages = this.#reader.push(chunk);
+      count = messages.length;
+      for (const message of messages) this.#dispatch(readMessage(message));
     } catch (error) {
       this.#turns.broken(`its answers could not be understood (${messageOf(error)})`);
     }
+    if (count > MANY || this.#stream.writableLength > UNREAD) this.#rest();
+  }
+
+  /** Reads on when all else had its turn: what an agent can say without a pause must keep nobody from being served. */
+  #rest(): void {
+    const stream = this.#stream;
+    stream.pause();
+    if (stream.writableLength > UNREAD) setTimeout(() => stream.resume(), UNREAD_MS);
+    else setImmediate(() => stream.resume());
   }
 
   #dispatch(message: AgentMessage): void {
@@ -155,12 +177,15 @@ export class Channel {
     this.#pending.delete(id);
     this.#written.delete(id);
     this.#parts.delete(id);
+    if (this.#parts.size === 0) this.#partsCharacters = 0;
     this.#codeCalls.jobEnded(id);
   }
 
   #keepPart(id: number, part: unknown): void {
     const parts = this.#parts.get(id) ?? [];
     if (!this.#pending.has(id) || parts.length >= PARTS) return;
+    this.#partsCharacters += JSON.stringify(part).length;
+    if (this.#partsCharacters > PARTS_CHARACTERS) return;
     parts.push(part);
     this.#parts.set(id, parts);
   }
