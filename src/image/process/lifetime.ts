@@ -14,7 +14,8 @@ import { type Cell, type Command, run } from './command.ts';
 import { frozenAfter, listenToHeart } from './heart.ts';
 import { KeptCore } from './kept-core.ts';
 import { seenFromOutside } from './outside.ts';
-import { findSbcl } from './sbcl.ts';
+import { askSbcl, findSbcl } from './sbcl.ts';
+import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
 
 export interface LifetimeOptions extends AgentOptions {
@@ -213,15 +214,24 @@ export class Lifetime {
     const { sandbox } = this.#options;
     const spawn = (compiled: boolean) => this.#spawn(agentCommand(sbcl, this.#options, compiled));
     // What is there can be of another SBCL, or damaged: then it ends the process.
-    const fasls = [async () => isCompiled(this.#options), () => this.#compileAgent(sbcl)];
-    for (const isThere of cached ? fasls : []) {
-      const child = (await isThere()) && (await spawn(true).catch(() => sandbox?.check()));
-      if (child) return child;
-    }
+    const fromFasl = () => spawn(true).catch(() => sandbox?.check());
+    const found = cached && isCompiled(this.#options) && (await fromFasl());
+    if (found) return found;
+    await this.#checkSupported(sbcl);
+    const made = cached && (await this.#compileAgent(sbcl)) && (await fromFasl());
+    if (made) return made;
     return spawn(false).catch(async (error: unknown) => {
       await sandbox?.check();
       throw error;
     });
+  }
+
+  /** Throws a SetupError when live-lisp does not run on this SBCL. One that does not even tell its version says why when
+   *  it is started. */
+  async #checkSupported(sbcl: string): Promise<void> {
+    const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
+    const why = facts && whyUnsupported(facts);
+    if (why !== undefined) throw new SetupError(why);
   }
 
   /** Compiles the agent into the cache, and returns whether that succeeded. It takes 200 MB, which only a process of its
