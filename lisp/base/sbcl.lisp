@@ -8,20 +8,41 @@
 
 ;;; Abilities
 
-(defstruct (ability (:constructor make-ability (name instead)))
-  "Something that the agent does by internals of SBCL. INSTEAD says what it does without them. CHECK is a function that
-returns true when the ability is there. MISSING has the internals that this SBCL lacks."
-  name instead (check nil) (missing '()))
+(defstruct (ability (:constructor make-ability (name instead left-out)))
+  "Something that the agent does by internals of SBCL. INSTEAD says what it does without them. LEFT-OUT is true when the
+agent was compiled without it. CHECK is a function that returns true when the ability is there. MISSING has the internals
+that this SBCL lacks."
+  name instead left-out (check nil) (missing '()))
 
 (sb-ext:defglobal **abilities** '() "The abilities, those that were declared last first.")
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *ability* "" "The name of the ability that was declared last: what is declared next is for that."))
 
+(eval-when (:compile-toplevel :load-toplevel :execute)
+  (defun left-out-names ()
+    "Return what LIVE_LISP_WITHOUT says that the agent does without: names of abilities and internals, with commas between."
+    (loop with text = (or (sb-ext:posix-getenv "LIVE_LISP_WITHOUT") "")
+          for start = 0 then (1+ end)
+          for end = (position #\, text :start start)
+          for name = (subseq text start end)
+          unless (string= name "") collect name
+          while end))
+
+  (defun left-out-p (name)
+    "True when the agent is compiled without the internal NAME, or without the ability that is declared now."
+    (flet ((among (text) (and (member text (left-out-names) :test #'string-equal) t)))
+      (or (among "everything") (among *ability*) (among (string name))))))
+
+(defmacro if-able (ability &body body)
+  "Evaluate BODY, unless the agent is compiled without ABILITY."
+  (let ((*ability* ability))
+    (unless (left-out-p ability) `(progn ,@body))))
+
 (defmacro define-ability (name instead)
   "Declare the ability NAME, without which the agent does what the text INSTEAD says. What is declared next is for it."
   (setf *ability* name)
-  `(push (make-ability ,name ,instead) **abilities**))
+  `(push (make-ability ,name ,instead ,(left-out-p name)) **abilities**))
 
 (defun named-ability (name)
   "Return the ability NAME."
@@ -37,9 +58,9 @@ returns true when the ability is there. MISSING has the internals that this SBCL
 
 (defun lacking-p (ability)
   "True when ABILITY is not there."
-  (if (ability-check ability)
-      (not (ignore-errors (funcall (ability-check ability))))
-      (and (ability-missing ability) t)))
+  (cond ((ability-left-out ability) t)
+        ((ability-check ability) (not (ignore-errors (funcall (ability-check ability)))))
+        (t (and (ability-missing ability) t))))
 
 (defun lacking-abilities ()
   "Return the names of the abilities that this SBCL does not have, in the order of their declarations."
@@ -76,6 +97,10 @@ names in turn: those after the first are what other versions of SBCL call it."
           for symbol = (internal-symbol package name)
           when (funcall test symbol) return symbol))
 
+  (defun used-internal (name place test)
+    "Return the symbol that our NAME stands for, as FIRST-INTERNAL finds it, or NIL when the agent does without it."
+    (unless (left-out-p name) (first-internal place test)))
+
   (defun missing-form (symbol place)
     "Return a list of the form that notes that PLACE is missing, or NIL when it is there as SYMBOL."
     (unless symbol
@@ -111,7 +136,7 @@ names in turn: those after the first are what other versions of SBCL call it."
 (defmacro define-internal (name parameters what (&rest place) &optional fallback)
   "Define NAME as a macro of PARAMETERS that calls the operator at PLACE with them, or is the form FALLBACK. WHAT says
 what it returns or does. A parameter after &REST stands for all other arguments, which a fallback cannot use."
-  (let ((operator (first-internal place #'operator-p))
+  (let ((operator (used-internal name place #'operator-p))
         (required (ldiff parameters (member '&rest parameters)))
         (rest (second (member '&rest parameters))))
     `(progn
@@ -126,7 +151,7 @@ what it returns or does. A parameter after &REST stands for all other arguments,
 (defmacro define-internal-variable (name what (&rest place) &optional fallback)
   "Define NAME as a symbol macro for the value of the variable or constant at PLACE. Where there is none, or it is
 unbound, NAME stands for the form FALLBACK. WHAT says what the value is."
-  (let ((symbol (first-internal place #'identity)))
+  (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
          (define-symbol-macro ,name ,(cond ((null symbol) fallback)
@@ -138,7 +163,7 @@ unbound, NAME stands for the form FALLBACK. WHAT says what the value is."
 (defmacro define-internal-place (name what (&rest place) &optional fallback)
   "Define NAME as a symbol macro for what stands at PLACE, a symbol macro or an alien variable, or for the form
 FALLBACK. WHAT says what the value is."
-  (let ((symbol (first-internal place #'identity)))
+  (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
          (define-symbol-macro ,name ,(or symbol fallback))
@@ -147,7 +172,7 @@ FALLBACK. WHAT says what the value is."
 
 (defmacro define-internal-type (name what (&rest place))
   "Define NAME as the type at PLACE, or as the empty type. WHAT says what is of it."
-  (let ((symbol (first-internal place #'type-p)))
+  (let ((symbol (used-internal name place #'type-p)))
     `(progn
        (define-here ,name)
        (deftype ,name () ,what ',symbol)
@@ -155,7 +180,7 @@ FALLBACK. WHAT says what the value is."
 
 (defmacro define-internal-name (name what (&rest place))
   "Define NAME as a constant whose value is the symbol at PLACE, or NIL. WHAT says what the symbol names."
-  (let ((symbol (first-internal place #'identity)))
+  (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
          (defconstant ,name ',symbol ,what))
@@ -164,14 +189,14 @@ FALLBACK. WHAT says what the value is."
 ;;; What the runtime, which is written in C, has
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
-  (defun runtime-name (name)
-    "Return NAME when the runtime has a function or a variable of that name, else NIL."
-    (and (sb-sys:find-foreign-symbol-address name) name)))
+  (defun runtime-name (name there)
+    "Return THERE when the runtime has a function or a variable of that name, and the agent uses it as our NAME, else NIL."
+    (and (not (left-out-p name)) (sb-sys:find-foreign-symbol-address there) there)))
 
 (defmacro define-runtime-variable (name type what variable)
   "Define NAME as a symbol macro for the VARIABLE of the runtime, of an alien TYPE. Where there is none it is NIL, and
 setting it does nothing. WHAT says what the value is."
-  (let ((there (runtime-name variable)))
+  (let ((there (runtime-name name variable)))
     `(progn
        (define-here ,name
          (define-symbol-macro ,name ,(if there `(sb-alien:extern-alien ,variable ,type) '(nothing)))
@@ -181,7 +206,7 @@ setting it does nothing. WHAT says what the value is."
 (defmacro define-runtime-function (name (&rest parameters) what function)
   "Define NAME as a macro that calls the FUNCTION of the runtime, which returns nothing, or does nothing. PARAMETERS are
 lists of a name and an alien type. WHAT says what it does."
-  (let ((there (runtime-name function)) (names (mapcar #'first parameters)))
+  (let ((there (runtime-name name function)) (names (mapcar #'first parameters)))
     `(progn
        (define-here ,name
          (defmacro ,name ,names
@@ -199,7 +224,7 @@ lists of a name and an alien type. WHAT says what it does."
   "Define NAME as a function without arguments that returns the operator at PLACE, or NIL while there is none. WHAT says
 what that does."
   `(progn
-     (defun ,name () ,what (first-internal ',place #'operator-p))
+     (defun ,name () ,what ,(unless (left-out-p name) `(first-internal ',place #'operator-p)))
      (eval-when (:compile-toplevel :load-toplevel :execute) (export ',name))))
 
 (defun contrib-symbol (package name)
