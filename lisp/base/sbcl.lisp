@@ -68,11 +68,12 @@ that this SBCL lacks."
         when (lacking-p ability) collect (ability-name ability)))
 
 (defun fallbacks-in-use ()
-  "Return a text for each ability of which something is missing: what the agent does instead, and what it misses."
+  "Return a list for each ability of which something is missing: its name, what the agent does instead, and a list of what
+is missing."
   (loop for ability in (reverse **abilities**)
         for missing = (reverse (ability-missing ability))
         when (or missing (lacking-p ability))
-          collect (format nil "~A: ~A~@[ (~{~A~^, ~})~]" (ability-name ability) (ability-instead ability) missing)))
+          collect (list (ability-name ability) (ability-instead ability) missing)))
 
 ;;; Names
 

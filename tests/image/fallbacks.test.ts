@@ -3,10 +3,11 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { abilityChecks } from '../../src/doctor.ts';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
 import { findSbcl } from '../../src/image/process/sbcl.ts';
+import type { Lacking } from '../../src/image/wire/messages.ts';
 import { cacheFolder } from '../../src/paths.ts';
+import { lackingLine } from '../../src/tools/lacking-text.ts';
 import { FIXTURES, PROJECT, temporaryFolder } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { filesOf, textOf } from '../repository/files.ts';
@@ -81,7 +82,7 @@ const namesOf = (ability: string) => ABILITIES.get(ability)?.internals ?? [];
 const GROUPS = [NAMES, ...(LONG ? NAMES.map((name) => [name]) : [])];
 
 /** What the image greets with that lacks all. */
-let withoutAny = { without: [] as string[], fallbacks: [] as string[] };
+let withoutAny: Lacking = { without: [], fallbacks: [] };
 
 /** What this SBCL lacks as it is, and what the system does not do for an image without a limit of memory. */
 const lackedAnyway = ['address-space limits'];
@@ -135,10 +136,10 @@ test.each(GROUPS.map((group) => [group.length > 1 ? 'any' : group.join(), group]
       if (group === NAMES) withoutAny = { without, fallbacks };
       expect(without.filter((name) => !lackedAnyway.includes(name))).toEqual(group);
       for (const ability of group) {
-        const told = fallbacks.find((text) => text.startsWith(`${ability}: `)) ?? '';
-        expect(told).toContain(ABILITIES.get(ability)?.instead);
+        const told = fallbacks.find((fallback) => fallback.ability === ability);
+        expect(told?.instead).toBe(ABILITIES.get(ability)?.instead);
         const names = namesOf(ability).map(([first = '']) => first);
-        for (const name of names.filter((each) => !LATE.includes(each))) expect(told).toContain(name);
+        expect(told?.missing).toEqual(expect.arrayContaining(names.filter((name) => !LATE.includes(name))));
       }
       await expectBasics(image);
     } finally {
@@ -147,9 +148,8 @@ test.each(GROUPS.map((group) => [group.length > 1 ? 'any' : group.join(), group]
   },
 );
 
-test('without any of them the doctor says in one line what is done instead', () => {
-  const line = abilityChecks(withoutAny).find(({ text }) => text.includes('internals of SBCL'));
-  expect(line?.text).toMatch(
-    /^internals of SBCL: some are not there, so the agent does something else\. frames: errors and interrupted calls tell no frames \(SB-DI:TOP-FRAME, .*\); locals: /,
+test('what is less without any of them is told in one line', () => {
+  expect(lackingLine(withoutAny)).toMatch(
+    /^Less with this SBCL: errors and interrupted calls tell no frames; .*; who_calls finds nobody; .*\.$/,
   );
 });

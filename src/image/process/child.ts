@@ -26,7 +26,7 @@ export class Child implements Peer {
   readonly #channel: Channel;
   readonly #mark = randomUUID();
   readonly #begun = new Begun();
-  #collector: Hello['collector'];
+  #hello: Hello | undefined;
   /** Whether the memory of SBCL can be read. */
   #readable = false;
   /** The number of SBCL's own process, which is not ours when it is in the sandbox. */
@@ -129,7 +129,7 @@ export class Child implements Peer {
 
   /** Returns what tells whether garbage is being collected, during which nothing is answered. */
   collector(): () => boolean | undefined {
-    const look = collectorOf(this.#lisp, this.#collector);
+    const look = collectorOf(this.#lisp, this.#hello?.collector);
     // Once that can no longer be read, the process has become another program, which collects none.
     return this.#readable ? () => look() ?? false : look;
   }
@@ -153,6 +153,11 @@ export class Child implements Peer {
     if (this.#complaint === '') this.#complaint = how;
     this.#process.kill('SIGKILL');
     this.#endDescendants();
+  }
+
+  /** What the agent greeted with; undefined before. */
+  get hello(): Hello | undefined {
+    return this.#hello;
   }
 
   /** What SBCL said when it warned that its memory may be corrupted; undefined when it did not. */
@@ -185,7 +190,7 @@ export class Child implements Peer {
   #greeted(hello: Hello): void {
     if (this.#wraps && this.#lisp !== undefined) this.#lisp = innermost(this.#lisp);
     this.#wraps = false;
-    this.#collector = hello.collector;
+    this.#hello = hello;
     this.#readable = this.collector()() !== undefined;
     this.#greet(hello);
   }

@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
 import type { Outside } from '../wire/data.ts';
 import { fairly } from '../wire/fairly.ts';
+import type { Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import { Pulse } from '../wire/pulse.ts';
 import { TIMES, type Times } from '../wire/times.ts';
@@ -17,6 +18,9 @@ import { seenFromOutside } from './outside.ts';
 import { askSbcl, findSbcl } from './sbcl.ts';
 import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
+
+/** What a person does who does not know why an image does not start. */
+export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
 
 export interface LifetimeOptions extends AgentOptions {
   /** The sbcl to start; the one on PATH when absent. */
@@ -76,6 +80,11 @@ export class Lifetime {
   /** Why the last start failed, when it did. */
   get failure(): string | undefined {
     return this.#failure;
+  }
+
+  /** What the agent of that process greeted with; undefined before. */
+  get hello(): Hello | undefined {
+    return this.#child?.hello;
   }
 
   /** What SBCL said when it warned that its memory may be corrupted. */
@@ -262,7 +271,7 @@ export class Lifetime {
     } catch (error) {
       if (first && child.endedFromOutside) return this.#spawn(command, false);
       child.takeRaw(); // The error's message has it.
-      const remedy = spaceRemedy(this.#options.heapMb) ?? 'Run live-lisp doctor to find the step that fails.';
+      const remedy = spaceRemedy(this.#options.heapMb) ?? RUN_DOCTOR;
       throw new SetupError(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
     }
   }

@@ -6,21 +6,26 @@ import VERSIONS from './sbcl-versions.json' with { type: 'json' };
 export interface SbclFacts {
   /** As LISP-IMPLEMENTATION-VERSION has it, such as 2.2.9.debian. */
   version: string;
-  threads: boolean;
   /** Bits of a machine word. */
   bits: number;
+  /** Names of features, such as SB-THREAD. */
+  features: string[];
 }
+
+/** The versions that live-lisp is tested with, as a phrase. */
+export const TESTED = VERSIONS.tested.join(', ');
 
 const WHAT_TO_DO =
   'Ask the user to install another (https://www.sbcl.org/platform-table.html), or to name one with --sbcl PATH.';
 
 /** Returns why live-lisp does not run on the SBCL of FACTS and what to do then; undefined when it does. */
-export function whyUnsupported({ version, threads, bits }: SbclFacts): string | undefined {
+export function whyUnsupported({ version, bits, features }: SbclFacts): string | undefined {
   const { oldest } = VERSIONS;
   if (compare(version, oldest) < 0) {
     return `SBCL ${version} is too old: live-lisp needs ${oldest} or newer. ${WHAT_TO_DO}`;
   }
-  if (!threads) return `This SBCL ${version} has no threads, and live-lisp needs them. ${WHAT_TO_DO}`;
+  if (!features.includes('SB-THREAD'))
+    return `This SBCL ${version} has no threads, and live-lisp needs them. ${WHAT_TO_DO}`;
   if (bits < 64)
     return `This SBCL ${version} is a ${bits}-bit program, and live-lisp needs 64 bits. ${WHAT_TO_DO}`;
   return undefined;
@@ -37,7 +42,7 @@ export function standingOf(version: string): string {
   if (compare(version, first) < 0) {
     return `older than those that live-lisp is tested with (from ${first} on). The main things work; less is told of some`;
   }
-  return `between those that live-lisp is tested with (${tested.join(', ')}). It should work; report it if it does not`;
+  return `between those that live-lisp is tested with (${TESTED}). It should work; report it if it does not`;
 }
 
 /** Returns a number below 0 when the version ONE is older than OTHER, 0 when their first three numbers are the same, and

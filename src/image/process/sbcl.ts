@@ -56,8 +56,8 @@ export function managerOf(
 }
 
 /** What an SBCL evaluates to tell its facts, in a line of its own behind whatever else it prints. */
-const FACTS = `(format t "~&live-lisp ~A ~A ~A~%" (if (find :sb-thread *features*) 1 0)
-  (if (> (integer-length most-positive-fixnum) 32) 64 32) (lisp-implementation-version))`;
+const FACTS = `(format t "~&live-lisp ~A ~A~{ ~A~}~%" (lisp-implementation-version)
+  (if (> (integer-length most-positive-fixnum) 32) 64 32) *features*)`;
 
 /** Returns what the program SBCL, which runs in CELL if there is one, says of itself. Throws an error with what it wrote
  *  when it says nothing. */
@@ -69,9 +69,9 @@ export async function askSbcl(sbcl: string, cell: Cell | undefined): Promise<Sbc
   const { stdout, stderr } = await runFile(program, words, { env, timeout: 60_000 }).catch(
     (error: Partial<Written> & Error) => ({ stdout: '', stderr: error.stderr || error.message }),
   );
-  const [, threads, bits, version] = /^live-lisp (\d) (\d+) (.+)$/m.exec(stdout) ?? [];
+  const [, version, bits, features = ''] = /^live-lisp (\S+) (\d+) (.+)$/m.exec(stdout) ?? [];
   if (version === undefined) throw new Error(`it does not run, or is no SBCL: ${(stderr + stdout).trim()}`);
-  return { version, threads: threads === '1', bits: Number(bits) };
+  return { version, bits: Number(bits), features: features.split(' ') };
 }
 
 function searchPath(name: string, path: string): string | undefined {

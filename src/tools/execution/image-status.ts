@@ -7,6 +7,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { secondsText } from '../endings.ts';
+import { lackingLine, lackingPhrases } from '../lacking-text.ts';
 import { lossText } from '../loss-text.ts';
 import { collectedText, outputTexts } from '../progress-text.ts';
 import { reasonText, toolOf } from './call-names.ts';
@@ -67,6 +68,7 @@ function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefin
     why,
     building,
     corrupted: status.corrupted,
+    less: status.lacking && lackingPhrases(status.lacking),
     probe: status.probe && { works: status.probe.works, ago: seconds(status.probe.msAgo) },
     lastLoss,
     uptime: outside && seconds(outside.uptimeMs),
@@ -118,6 +120,7 @@ function statusText(status: ImageStatus, lastLoss: string | undefined): string {
       threadsLine(status),
       probeLine(status),
       corruptedLine(status),
+      status.lacking && lackingLine(status.lacking),
     ]
       .filter(Boolean)
       .join('\n'),
