@@ -1,6 +1,6 @@
 // An SBCL that lacks what the agent uses of its internals: the agent is built, says so, and answers.
 
-import { chmodSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
@@ -10,6 +10,7 @@ import { cacheFolder } from '../../src/paths.ts';
 import { lackingLine } from '../../src/tools/lacking-text.ts';
 import { FIXTURES, PROJECT, temporaryFolder } from '../harness.ts';
 import { LONG } from '../long.ts';
+import { sbclThatEvaluates } from '../odd-sbcl.ts';
 import { filesOf, textOf } from '../repository/files.ts';
 import { topLevelForms } from '../repository/lisp.ts';
 
@@ -42,20 +43,8 @@ for (const path of filesOf('lisp/base', '.lisp').filter((name) => /\/sbcl-[a-z]+
 
 /** Writes a program that is SBCL without the NAMES, PACKAGE:NAME. */
 function sbclWithout(names: string[], program: string): string {
-  const path = join(folder.path, program);
   const load = `(load "${join(FIXTURES, 'lacking.lisp')}")`;
-  const script = `#!/usr/bin/env bash
-export LACKING='${names.join(' ')}'
-args=() seen=
-for arg; do
-  if [ "$arg" = --eval ] && [ -z "$seen" ]; then args+=(--eval '${load}') seen=1; fi
-  args+=("$arg")
-done
-exec '${SBCL}' "\${args[@]}"
-`;
-  writeFileSync(path, script);
-  chmodSync(path, 0o755);
-  return path;
+  return sbclThatEvaluates(load, join(folder.path, program), `export LACKING='${names.join(' ')}'`);
 }
 
 /** Without a cache the agent is not compiled to a file, in which SBCL could not name what has no package. */

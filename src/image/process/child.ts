@@ -71,7 +71,10 @@ export class Child implements Peer {
     this.ended = this.#toEnd(tellsSignals === true, times.lastWords);
     this.greeting = new Promise((resolve, reject) => {
       this.#greet = resolve;
-      void this.ended.then((how) => reject(new Error(`${how}\n${this.takeRaw()}`.trim())));
+      void this.ended.then((how) => {
+        // What it wrote is told once: after it has greeted, by the answer to the call that lost it.
+        if (this.#hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
+      });
     });
     this.greeting.catch(() => {});
   }
