@@ -46,7 +46,8 @@ export async function diagnose(
     ...checkFolders(config),
     ...checkLibraries(config),
   ];
-  for (const { ok, text } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${text.replaceAll('\n', '\n     ')}`);
+  for (const { ok, text } of findings)
+    print(`${ok ? 'ok  ' : 'FAIL'} ${text.replace(/\n(?=.)/g, '\n     ')}`);
   const failure = trial && failureOf(trial);
   if (facts !== undefined && failure !== undefined) {
     print('\nThe doctor now looks for the part of the agent that is at fault, which can take some minutes.');

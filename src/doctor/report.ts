@@ -28,9 +28,9 @@ export function reportText({ version, issues, facts, failure, cause, lacking }: 
     `SBCL ${facts.version}: ${facts.features.join(' ')}`,
     `Missing in this SBCL: ${missing === undefined ? 'not known' : missing.join('; ') || 'nothing'}`,
     `Fails: ${failure.name}. ${cause}`,
-    ...(failure.failure ?? '').split('\n'),
+    failure.failure,
   ];
-  return [`Report, for ${issues}:`, ...lines.map((line) => `  ${withoutHome(line)}`)].join('\n');
+  return `Report, for ${issues}:\n\n${withoutHome(lines.join('\n'))}`;
 }
 
 /** Returns TEXT with ~ in the place of the user's home. */
