@@ -9,7 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Waits } from '../src/assembly.ts';
 import { compiledAgent } from '../src/image/process/agent.ts';
 import { coreFile } from '../src/image/process/kept-core.ts';
-import { findSbcl } from '../src/image/process/sbcl.ts';
+import { findSbcl, sbclVersion } from '../src/image/process/sbcl.ts';
 import type { Times } from '../src/image/wire/times.ts';
 import { cacheFolder } from '../src/paths.ts';
 import { until } from './server/processes.ts';
@@ -153,11 +153,12 @@ export function warmCache(base: string): void {
   const own = cacheFolder();
   const agent = basename(compiledAgent({ cacheFolder: own, lispFolder: LISP }));
   const there = existsSync(own) ? readdirSync(own) : [];
-  const isAgent = (name: string) => name.startsWith(`${agent}-`) && name.endsWith('.fasl');
+  // Another SBCL of this machine has one too.
+  const fasl = `${agent}-${sbclVersion(sbclInUse()).replace(/^SBCL /, '')}.fasl`;
   const core = coreIn(own);
   const programs = [SERVER, TIMED_SERVER].map(codeIn);
   const isCode = (name: string) => programs.some((program) => name.startsWith(`program-${program}-`));
-  const wanted = there.filter((name) => isAgent(name) || isCode(name) || join(own, name) === core);
+  const wanted = there.filter((name) => name === fasl || isCode(name) || join(own, name) === core);
   for (const name of wanted) cpSync(join(own, name), join(cacheFolder({ XDG_CACHE_HOME: base }), name));
 }
 
@@ -174,7 +175,11 @@ function codeIn(file: string): string {
   return createHash('sha256').update(program).digest('hex').slice(0, 16);
 }
 
+function sbclInUse(): string {
+  return findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+}
+
 function coreIn(folder: string): string | undefined {
-  const sbcl = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+  const sbcl = sbclInUse();
   return coreFile(sbcl, { cacheFolder: folder, lispFolder: LISP, heapMb: 4096 });
 }

@@ -37,7 +37,7 @@ export function clientFor(named: ClientName, scope: Scope): Client {
 function checkStays({ args: [script = ''] }: Launch): void {
   if (!script.includes('/_npx/')) return;
   throw new SetupError(
-    'This copy of live-lisp lies in the cache of npx, which npx empties. Install it (npm install --global live-lisp), then run live-lisp install.',
+    'This copy of live-lisp lies in the cache of npx, which npx empties. Install the packed file (npm install --global FILE.tgz), then run live-lisp install.',
   );
 }
 

@@ -58,11 +58,11 @@ function take([kind = '', ...parts]: string[], truth: Truth): void {
   if (kind === 'file') truth.files.add(parts[0] ?? '');
   if (kind === 'unread') truth.files.delete(parts[0] ?? '');
   if (kind === 'edge') truth.edges.push(edgeOf(parts));
-  if (kind !== 'sb-introspect' && kind !== 'swank') return;
+  const other = (truth.others as { [who: string]: Other | undefined })[kind];
+  if (other === undefined) return;
   const [callee = '', callers = ''] = parts;
-  truth.others[kind].asked.add(callee);
-  for (const caller of callers.split(',').filter(Boolean))
-    truth.others[kind].pairs.add(`${callee}\t${caller}`);
+  other.asked.add(callee);
+  for (const caller of callers.split(',').filter(Boolean)) other.pairs.add(`${callee}\t${caller}`);
 }
 
 function edgeOf(parts: string[]): Edge {

@@ -5,7 +5,10 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { warnedBySbcl } from './mutations.ts';
+
+libraries('cl-ppcre');
 
 const SOURCE = execFileSync('sbcl', [
   ...['--noinform', '--non-interactive', '--no-userinit', '--eval', '(require :asdf)'],

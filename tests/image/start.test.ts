@@ -27,9 +27,12 @@ import {
   temporaryFolder,
   untilCoreKept,
 } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { LONG } from '../long.ts';
 import { childrenOf, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
+
+libraries('alexandria');
 
 const LISP = join(PROJECT, 'lisp');
 

@@ -4,6 +4,9 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { libraries } from '../libraries.ts';
+
+libraries('alexandria');
 
 const root = temporaryFolder();
 const cache = temporaryFolder();

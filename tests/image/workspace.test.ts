@@ -4,6 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, type StartOptions, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { libraries } from '../libraries.ts';
+
+libraries('alexandria');
 
 /** One cache for all, so that a system of the distribution is compiled once. */
 const cache = temporaryFolder();

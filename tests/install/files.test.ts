@@ -222,7 +222,7 @@ describe('what is not edited', () => {
   test('is a copy in the cache of npx', async () => {
     const launch = { node: machine.node, args: ['/x/_npx/1/node_modules/live-lisp/dist/live-lisp.js'] };
     expect(await machine.install('cursor', { launch })).toEqual([
-      'This copy of live-lisp lies in the cache of npx, which npx empties. Install it (npm install --global live-lisp), then run live-lisp install.',
+      'This copy of live-lisp lies in the cache of npx, which npx empties. Install the packed file (npm install --global FILE.tgz), then run live-lisp install.',
     ]);
   });
 });

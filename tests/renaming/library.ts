@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { SOURCES } from '../libraries.ts';
 
 /** A library as Debian installs it: its folder, its systems (the first is tested), and the package of its functions. */
 export interface Library {
@@ -26,8 +27,6 @@ export interface Outcome {
   before: string[];
   after: string[];
 }
-
-const SOURCES = '/usr/share/common-lisp/source';
 
 /** Renames COUNT functions of LIBRARY, chosen by SEED. */
 export async function renameFunctions(library: Library, count: number, seed: number): Promise<Outcome> {

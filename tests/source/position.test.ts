@@ -8,10 +8,12 @@ import { describe, expect, it } from 'vitest';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { anyText } from '../any-text.ts';
+import { libraries, SOURCES } from '../libraries.ts';
 import { cases, LONG, PATIENCE_MS } from '../long.ts';
 
+libraries('cl-ppcre');
+
 const HERE = import.meta.dirname;
-const LIBRARIES = '/usr/share/common-lisp/source';
 const SBCL = new Set(['SBCL']);
 
 /** What SBCL says about a file: the numbers of each line it printed, NaN for a form without place. */
@@ -110,7 +112,7 @@ describe('positionOfForm, held against SBCL', { timeout: 600_000 }, () => {
     expect(compare(reports)).toEqual({ agreed: 366, placeless: 8, moved: 0 });
   });
 
-  it.each(['alexandria', 'hunchentoot'])('agrees on every number in %s', (system) => {
+  it.each(libraries('alexandria', 'hunchentoot'))('agrees on every number in %s', (system) => {
     const { agreed, ...others } = compare(askSbcl(`report-system "${system}"`));
     expect(agreed).toBeGreaterThan(3000);
     expect(others).toEqual({ placeless: 0, moved: 0 });
@@ -183,10 +185,10 @@ describe('positionOfForm, on any text', { timeout: PATIENCE_MS }, () => {
   });
 
   it('gives a place inside the text for what is left of a real file', () => {
-    const files = readdirSync(LIBRARIES, { recursive: true, encoding: 'utf8' });
+    const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
     const file = fc.constantFrom(...files.filter((name) => name.endsWith('.lisp')));
     const check = (name: string, from: number, length: number, number: number) => {
-      const source = readFileSync(join(LIBRARIES, name), 'utf8').slice(from, from + length);
+      const source = readFileSync(join(SOURCES, name), 'utf8').slice(from, from + length);
       expectSane(source, from % (length + 1), number);
     };
     fc.assert(fc.property(file, fc.nat(40_000), fc.nat(10_000), fc.nat(300), check), cases(100));

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ReachedDefinitions } from '../../src/tools/tests/reached.ts';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
+
+libraries('rt');
 
 const PROGRAM = `(defpackage bank (:use cl) (:export #:deposit #:account #:kind #:fee))
 (in-package bank)
