@@ -18,8 +18,6 @@
 (define-internal plain-lambda-list (function)
   "Return the lambda list of FUNCTION, a plain one." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
 
-(define-check (debug-name (frame-function (top-frame))))
-
 ;;; Where frames are
 
 (define-ability "places of frames" "frames are told without file and line, and none is left out as SBCL's own")
@@ -50,7 +48,7 @@
 (define-internal layout-of (object)
   "Return the layout of OBJECT." ("SB-KERNEL" "WRAPPER-OF" "SB-KERNEL" "LAYOUT-OF"))
 (define-internal outdated-layout-p (layout)
-  "True when instances of LAYOUT must be updated first." ("SB-PCL" "INVALID-WRAPPER-P") t)
+  "True when instances of LAYOUT must be updated first." ("SB-PCL" "INVALID-WRAPPER-P" "SB-KERNEL" "LAYOUT-INVALID") t)
 (define-internal-place unbound-marker
   "What stands in a slot of an instance that is not bound." ("SB-PCL" "+SLOT-UNBOUND+"))
 (define-internal instance-length (object)
@@ -62,8 +60,17 @@
 (define-internal slot-index (class slot)
   "Return the index of SLOT in a structure or condition of CLASS; neither is evaluated."
   ("SB-KERNEL" "GET-DSD-INDEX") nil)
-(define-internal assigned-slots (condition)
-  "Return a property list of the slots of CONDITION that were set." ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS"))
+(define-internal condition-assignments (condition)
+  "Return a property list of the slots of CONDITION that were set; in newer versions an association list."
+  ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS"))
+
+(defun assigned-slots (condition)
+  "Return a property list of the slots of CONDITION that were set."
+  (let ((assignments (condition-assignments condition)))
+    (if (consp (first assignments))
+        (loop for (slot . value) in assignments append (list slot value))
+        assignments)))
+
 (define-internal plain-function-name (function)
   "Return the name of FUNCTION as SBCL has it." ("SB-KERNEL" "%FUN-NAME"))
 
@@ -216,5 +223,3 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-late-internal code-walker
   "Return the function that expands all macros in a form, or NIL."
   ("SB-WALKER" "MACROEXPAND-ALL" "SB-CLTL2" "MACROEXPAND-ALL"))
-
-(define-check (code-walker))

@@ -6,15 +6,14 @@
 
 (define-ability "string data" "strings are copied before they are sent")
 
-(defmacro with-string-data ((data start end) string &body body)
-  "Evaluate BODY with DATA being the simple string that has the characters of STRING, from START to END."
-  (let ((operator (internal-symbol "SB-KERNEL" "WITH-ARRAY-DATA")))
-    (if operator
-        `(,operator ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
-        `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body))))
-
 (define-internal-name +with-array-data+
   "Names the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
+
+(defmacro with-string-data ((data start end) string &body body)
+  "Evaluate BODY with DATA being the simple string that has the characters of STRING, from START to END."
+  (if +with-array-data+
+      `(,+with-array-data+ ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
+      `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body)))
 
 ;;; Stacks
 

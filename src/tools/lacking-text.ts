@@ -2,11 +2,10 @@
 
 import type { Lacking } from '../image/wire/messages.ts';
 
-/** Returns a phrase for each thing that is LACKING, such as "errors tell no frames". */
+/** Returns a phrase for each thing that is LACKING, such as "errors tell no frames". Of an ability that works without some
+ *  internals nothing is told. */
 export function lackingPhrases({ without, fallbacks }: Lacking): string[] {
-  return fallbacks.map(({ ability, instead }) =>
-    without.includes(ability) ? instead : `in part, ${instead}`,
-  );
+  return fallbacks.filter(({ ability }) => without.includes(ability)).map(({ instead }) => instead);
 }
 
 /** Returns the line that tells what is LACKING; undefined where nothing is. */
