@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { findCulprit, ONLY_CORE } from '../../src/doctor/culprit.ts';
 import { failureOf, tryImage } from '../../src/doctor/trial.ts';
+import VERSIONS from '../../src/image/process/sbcl-versions.json' with { type: 'json' };
 import { standingOf } from '../../src/image/process/sbcl-versions.ts';
 import { temporaryFolder } from '../harness.ts';
 import { sbclThatEvaluates } from '../odd-sbcl.ts';
@@ -53,26 +54,25 @@ describe('of the parts of an agent', () => {
   });
 });
 
-test.each([
-  ['2.2.9.debian', 'live-lisp is tested with it'],
-  ['2.6.7', 'live-lisp is tested with it'],
-  ['2.6.7.54-0123abc', 'live-lisp is tested with it'],
-  [
-    '2.6.8-master',
-    'newer than any that live-lisp was tested with (up to 2.6.7). It should work; report it if it does not',
-  ],
-  [
-    '10.0',
-    'newer than any that live-lisp was tested with (up to 2.6.7). It should work; report it if it does not',
-  ],
-  [
-    '2.4.10',
-    'between those that live-lisp is tested with (2.2.9, 2.5.2, 2.6.4, 2.6.7). It should work; report it if it does not',
-  ],
-  [
-    '2.2.8',
-    'older than those that live-lisp is tested with (from 2.2.9 on). The main things work; less is told of some',
-  ],
-])('SBCL %s is %s', (version, standing) => {
-  expect(standingOf(version)).toBe(standing);
+describe('of the versions', () => {
+  const { tested } = VERSIONS;
+  const [first = '', last = ''] = [tested[0], tested.at(-1)];
+  const newer = `newer than any that live-lisp was tested with (up to ${last}). It should work; report it if it does not`;
+
+  test.each([
+    [`${first}.debian`, 'live-lisp is tested with it'],
+    [`${last}.54-0123abc`, 'live-lisp is tested with it'],
+    [`${last}0-master`, newer],
+    ['10.0', newer],
+    [
+      '2.4.10',
+      `between those that live-lisp is tested with (${tested.join(', ')}). It should work; report it if it does not`,
+    ],
+    [
+      VERSIONS.oldest,
+      `older than those that live-lisp is tested with (from ${first} on). The main things work; less is told of some`,
+    ],
+  ])('SBCL %s is %s', (version, standing) => {
+    expect(standingOf(version)).toBe(standing);
+  });
 });

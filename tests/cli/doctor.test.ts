@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { arch, release, type } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import VERSIONS from '../../src/image/process/sbcl-versions.json' with { type: 'json' };
 import { PROJECT, SERVER, temporaryFolder, warmCache } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { sbclThatEvaluates } from '../odd-sbcl.ts';
@@ -93,7 +94,7 @@ describe('an SBCL', () => {
     [
       'is too old',
       '(defun lisp-implementation-version () "1.4.16.debian")',
-      `SBCL 1.4.16.debian is too old: live-lisp needs 2.1.1 or newer. ${WHAT_TO_DO}`,
+      `SBCL 1.4.16.debian is too old: live-lisp needs ${VERSIONS.oldest} or newer. ${WHAT_TO_DO}`,
     ],
     [
       'has no threads',
@@ -146,7 +147,7 @@ describe('an SBCL', () => {
         '',
         'The doctor now looks for the part of the agent that is at fault, which can take some minutes.',
         cause,
-        'Please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of 2.2.9, 2.5.2, 2.6.4, 2.6.7.',
+        `Please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${VERSIONS.tested.join(', ')}.`,
         '',
         'Report, for https://github.com/live-lisp/live-lisp/issues:',
         '',
