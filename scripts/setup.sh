@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that this machine has what live-lisp needs: node and SBCL. With the argument `test` also bubblewrap, for the
 # sandbox, and the Lisp libraries that the tests declare (tests/libraries.ts). With `long` also tmux, in which clients run,
-# and the libraries of the long tests.
+# and the libraries of the long tests. With `fresh` it has debootstrap, which makes bare systems.
 # Installs only what is missing, and says so.
 set -eu
 
@@ -36,6 +36,7 @@ find_missing() {
     missing=' sbcl'
   fi
   [ "$1" != run ] || return 0
+  [ "$1" != fresh ] || { command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"; return 0; }
   libraries=$(node "$(dirname "$0")/libraries.mjs" --missing "$1")
   missing="$missing${libraries:+ $libraries}"
   command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"

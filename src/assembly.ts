@@ -13,7 +13,7 @@ import { takeBackUnfinished } from './files/together.ts';
 import { Workspace } from './files/workspace.ts';
 import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
-import { libraryManagers } from './image/process/libraries.ts';
+import { libraryManager } from './image/process/libraries.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
@@ -49,21 +49,27 @@ export function imageOptions(config: Config): SbclOptions {
     limitMs: config.evalTimeoutMs,
     trees: config.roots,
     startFiles: () => startFiles(config),
+    libraries: () => libraryManager(config),
     ...(config.sandbox !== 'off' && { sandbox: sandboxOf(config) }),
   };
 }
 
-function startFiles({ quicklisp, root, init }: Config): string[] {
-  const managers = quicklisp ? libraryManagers(root).slice(0, 1) : [];
-  return [...managers.map(({ file }) => file), ...(init === undefined ? [] : [init])];
+function startFiles({ init }: Config): string[] {
+  return init === undefined ? [] : [init];
 }
 
 /** Returns the sandbox that CONFIG asks for, or that it would have. */
 export function sandboxOf(config: Config): Sandbox {
+  const manager = libraryManager(config);
   return new Sandbox({
     root: config.root,
     roots: config.roots,
-    needed: [join(HOME, 'lisp'), ...config.readRoots, ...startFiles(config)],
+    needed: [
+      join(HOME, 'lisp'),
+      ...config.readRoots,
+      ...startFiles(config),
+      ...(manager ? [manager.file] : []),
+    ],
     cacheFolder: config.cache,
     network: config.sandbox === 'with network',
   });

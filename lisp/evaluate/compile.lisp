@@ -88,7 +88,7 @@ defines. FILE is the native name of a file to make, with type lisp; beside it th
 (defun compile-without-loading (source fasl)
   "Compile the file SOURCE into FASL and return the members that tell how that went. Libraries that SOURCE, a script, loads
 first are not loaded."
-  (when (and (not (find-package "ASDF")) (names-asdf-p source)) (load-asdf))
+  (load-packages-of source)
   (let ((*macroexpand-hook* #'expand-remembering) (*readtable* (readtable-for source)))
     (multiple-value-bind (made warnings failed)
         (call-user-code (lambda () (compile-file source :output-file fasl)))

@@ -113,13 +113,28 @@ ASDF would read the file again, and forget what of it is loaded."
 
 (defun find-system (name)
   "Return the system that a person calls NAME, with #: or : before it or not, or NIL when there is none. ASDF looks again
-for one that was written after it first looked."
+for one that was written after it first looked, then with the library manager."
   (let ((name (string-left-trim "#:" name)))
     (flet ((look () (loop for each in (names-meant name) thereis (asdf-call "FIND-SYSTEM" each nil))))
       (or (look)
           (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
                  (setf *passed-over* :unasked)
-                 (look))))))
+                 (look))
+          (and (load-library-manager) (look))))))
+
+;;; The library manager
+
+(define-operation ("use-libraries" :inline t) (name file)
+  "Load FILE, which sets up the library manager NAME, when a system or a package of the manager is first needed."
+  (setf **library-manager** (list name file)
+        **library-manager-due** t))
+
+(defun installing-form (system missing)
+  "Return a form, as text, by which the library manager that is loaded installs the system MISSING, which SYSTEM needs.
+Return NIL when it does not have that."
+  (let ((find (contrib-function "QL-DIST" "FIND-SYSTEM")))
+    (when (and find (ignore-errors (funcall find missing)))
+      (format nil "(ql:quickload ~S)" system))))
 
 ;;; In which order files are loaded
 

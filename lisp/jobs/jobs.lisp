@@ -233,6 +233,7 @@ asked first."
             ((and (job-interruptible *job*) (not (damage-p condition)))
              (unless (job-looking *job*)
                (retry-replaced condition)
+               (retry-with-libraries condition)
                (take-chosen-restart condition)
                (when *hold* (setf (job-unheld *job*) (funcall **holder** condition *job*))))
              (leave-by-condition *job* condition))

@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
 import { obstacleToWriting } from '../folders.ts';
 import { cacheUsable } from '../image/process/agent.ts';
-import { libraryManagers } from '../image/process/libraries.ts';
+import { libraryManager } from '../image/process/libraries.ts';
 import type { Sandbox } from '../image/sandbox/sandbox.ts';
 import { SCRIPT_NAME } from '../install/entry.ts';
 import { shellLine } from '../install/program.ts';
@@ -67,17 +67,19 @@ function obstacleToRecording(file: string): string | undefined {
 }
 
 /** Returns where CONFIG has ASDF look, and which library manager there is. */
-export function checkLibraries({ root, roots, quicklisp }: Config): Finding[] {
-  const [first] = libraryManagers(root);
+export function checkLibraries(config: Config): Finding[] {
+  const { root, roots, libraries } = config;
+  const manager = libraryManager(config);
   const searched = roots.length > 0 ? `${roots.join(', ')}, and everything below` : `${root} only`;
   return [
     { ok: true, text: `ASDF looks in ${searched}` },
-    first === undefined
-      ? { ok: true, text: 'Quicklisp, qlot, ocicl: none set up (none is needed)' }
-      : {
-          ok: true,
-          text: `${first.name} is set up (${first.file}); ${quicklisp ? 'it is loaded' : '--quicklisp loads it'} into the image`,
-        },
+    {
+      ok: true,
+      text:
+        manager === undefined
+          ? `libraries: ${libraries === 'auto' ? 'no Quicklisp, qlot or ocicl is set up (none is needed)' : `--libraries ${libraries}, and none is used`}`
+          : `libraries: ${manager.name} (${manager.file}) is loaded when a system or a form first needs it`,
+    },
   ];
 }
 

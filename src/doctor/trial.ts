@@ -148,7 +148,7 @@ function trialConfig(config: Config, folder: string): Config {
     readRoots: [...config.readRoots, folder],
     evalTimeoutMs: 30_000,
     init: undefined,
-    quicklisp: false,
+    libraries: 'none',
     replay: false,
     history: false,
     memory: false,

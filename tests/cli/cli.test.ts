@@ -137,7 +137,7 @@ describe('what needs no image', () => {
       '--eval-timeout',
       '--hold',
       '--init',
-      '--quicklisp',
+      '--libraries',
       '--tool-names',
       '--list',
       '--ask',

@@ -39,7 +39,7 @@ describe('where all is well', () => {
     );
     expect(checks).toContain(`cache: ${folder.path}/cache/live-lisp`);
     expect(checks).toContain(`ASDF looks in ${PROJECT}`);
-    expect(checks).toContain('Quicklisp, qlot, ocicl: none set up');
+    expect(checks).toContain('libraries: no Quicklisp, qlot or ocicl is set up (none is needed)');
     expect(clients.split('\n')).toEqual([
       'live-lisp install sets clients up. By hand it is:',
       `Claude Code:  claude mcp add live-lisp -- ${process.execPath} ${SERVER}`,
@@ -174,14 +174,14 @@ describe('besides the image', () => {
     },
   );
 
-  test('Quicklisp is told when it is there, and whether it is loaded', async () => {
+  test('the library manager that images use is told', async () => {
     mkdirSync(join(folder.path, 'quicklisp'));
     const setup = write('quicklisp/setup.lisp', '(error "not run by the doctor")\n');
     expect((await run(['doctor'], home)).stdout).toContain(
-      `ok   Quicklisp is set up (${setup}); --quicklisp loads it into the image`,
+      `ok   libraries: Quicklisp (${setup}) is loaded when a system or a form first needs it`,
     );
-    expect((await run(['doctor', '--quicklisp'], home)).stdout).toContain(
-      `Quicklisp is set up (${setup}); it is loaded into the image`,
+    expect((await run(['doctor', '--libraries', 'none'], home)).stdout).toContain(
+      'ok   libraries: --libraries none, and none is used',
     );
   });
 });

@@ -4,6 +4,7 @@
 import { ImageError } from '../../errors.ts';
 import type { Image, ImageTools, Notice, RebuildFrom, Replaceable, Stake } from '../image.ts';
 import type { Child } from '../process/child.ts';
+import type { LibraryManager } from '../process/libraries.ts';
 import { Lifetime, type LifetimeOptions, type Turns } from '../process/lifetime.ts';
 import type { JournalStore } from '../recovery/entries.ts';
 import { Recovery } from '../recovery/recovery.ts';
@@ -24,6 +25,8 @@ export interface SbclOptions extends LifetimeOptions {
   limitMs: number;
   /** Files of the user's own to load into every new image. */
   startFiles: () => string[];
+  /** The library manager that an image loads when something first needs it. */
+  libraries?: () => LibraryManager | undefined;
   /** Calls a tool for code in the image, which cannot call any when this is absent. */
   callTool?: Upcalls['callTool'];
   /** What is done about tools in the image; when absent it has no tools but those that code in it makes. */
@@ -197,6 +200,8 @@ export class SbclImage implements Image, Replaceable {
   async #prepare(child: Child): Promise<boolean> {
     const { tools } = this.#options;
     if (tools !== undefined) child.tell('offer-tools', { tools: tools.offered() });
+    const manager = this.#options.libraries?.();
+    if (manager !== undefined) child.tell('use-libraries', { ...manager });
     this.#startsFrom = child;
     await this.#loadStartFiles(child);
     this.#startsFrom = undefined;

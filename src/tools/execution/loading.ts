@@ -11,6 +11,7 @@ import { decode, linesOf } from '../../files/text.ts';
 import type { Image } from '../../image/image.ts';
 import type { CallOptions, Reply } from '../../image/wire/call.ts';
 import type { Remarks, Warning } from '../../image/wire/data.ts';
+import type { MissingSystem } from '../../image/wire/loading.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
@@ -254,14 +255,6 @@ function withoutStyleOfLibraries<T extends Remarks>(
   };
 }
 
-/** A system that ASDF does not find, KNOWN ones, and which system needs it for which one. */
-interface Missing {
-  missing: string;
-  system?: string;
-  neededBy?: string;
-  known?: string[];
-}
-
 /** Returns what is told of the load of SYSTEM. */
 export function systemResult(reply: Reply<'load-system'>, system: string, places: Places): Result {
   const { missing, ...value } = reply.data.value ?? {};
@@ -271,10 +264,10 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
   return { ...loadResult(quiet, missingText({ ...value, missing }), places), failed: true };
 }
 
-/** Returns the sentences that ASDF does not find the system MISSING, which another one may need, and where it looks. What needs it was
- *  to be DONE. */
+/** Returns the sentences that ASDF does not find the system MISSING, which another one may need: where it looks, and what
+ *  can install it. What needs it was to be DONE. */
 export function missingText(
-  { missing, system, neededBy, known = [] }: Missing,
+  { missing, system, neededBy, known = [], manager, managerFailure, installing }: MissingSystem,
   done: 'loaded' | 'tested' = 'loaded',
 ): string {
   const similar = nearest(missing, known);
@@ -283,9 +276,14 @@ export function missingText(
     neededBy === undefined
       ? `System ${missing} not found by ASDF.`
       : `System ${system} was not ${done}: ${neededBy} needs ${missing}, which ASDF does not find.`;
+  if (installing !== undefined) return `${headline} ${manager} can install it: evaluate ${installing}.`;
   const where =
     "It looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
-  return `${headline} ${hint} ${where}`;
+  const managed =
+    manager === undefined
+      ? 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.'
+      : (managerFailure ?? `${manager} has no system of that name either.`);
+  return `${headline} ${hint} ${where} ${managed}`;
 }
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {
