@@ -70,7 +70,7 @@ describe('of the versions', () => {
     ],
     [
       VERSIONS.oldest,
-      `older than those that live-lisp is tested with (from ${first} on). The main things work; less is told of some`,
+      `older than those that live-lisp is tested with (from ${first} on). The main things work; what is less stands below`,
     ],
   ])('SBCL %s is %s', (version, standing) => {
     expect(standingOf(version)).toBe(standing);
