@@ -9,7 +9,7 @@
 
 (defparameter *rooms*
   '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-observe" "sbcl-system" "sbcl-uses" "probes" "own" "json" "capture" "stack" "printing" "wire")
-    ("jobs" "package" "begun" "readtables" "session" "places" "frames" "near" "conditions" "hold" "asdf" "jobs" "threads" "operations" "spent" "styles" "warnings" "ids" "locals" "status")
+    ("jobs" "package" "begun" "readtables" "session" "asdf" "places" "frames" "near" "conditions" "hold" "jobs" "threads" "operations" "spent" "styles" "warnings" "ids" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "users" "runs" "loads" "uses" "index" "sites" "systems" "rows" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "unused" "class-impact" "impact")
     ("sources" "package" "definitions" "touched" "texts" "items" "files" "users" "changes" "loads" "forget" "compare" "displaced" "disk" "naming" "renaming")
@@ -147,6 +147,10 @@ of files that are made for that begin with FILES."
                  (when all (return))
                  (incf start ended))))))
 
+(defun set-umask (mask)
+  "Give the files that this process makes no rights in MASK, and return the mask of before."
+  (sb-alien:alien-funcall (sb-alien:extern-alien "umask" (function sb-alien:unsigned-int sb-alien:unsigned-int)) mask))
+
 (defun compile-agent (target)
   "Compile the agent, and leave its fasl as TARGET, whole or not at all. Load it too, unless LIVE_LISP_WORKERS do it.
 Signal an error when that fails."
@@ -154,7 +158,9 @@ Signal an error when that fails."
                          (random (expt 36 8) (make-random-state t))))
          (parts (loop for name in *files*
                       collect (cons name (format nil "~A.~A" unique (substitute #\- #\/ name)))))
-         (workers (sb-ext:posix-getenv "LIVE_LISP_WORKERS")))
+         (workers (sb-ext:posix-getenv "LIVE_LISP_WORKERS"))
+         ;; A fasl that others could write to would not be loaded.
+         (mask (set-umask #o077)))
     (unwind-protect
          (progn
            (handler-case (progn (require "SB-POSIX") (probe-internals unique))
@@ -165,6 +171,7 @@ Signal an error when that fails."
            (handler-case (progn (join-files (mapcar #'cdr parts) unique)
                                 (rename-file unique target))
              (error (failure) (note-condition failure))))
+      (set-umask mask)
       (dolist (part (cons unique (mapcar #'cdr parts))) (ignore-errors (delete-file part))))))
 
 (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)

@@ -14,6 +14,7 @@ import { Workspace } from './files/workspace.ts';
 import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { libraryManager } from './image/process/libraries.ts';
+import { LoadedFiles } from './image/recovery/digests.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
@@ -164,6 +165,7 @@ export function assembleParts(
 ): Assembly {
   checkSandbox(config);
   const holds = new HeldCalls<Result>(config.holdSeconds);
+  const forbids = (real: string) => workspace.forbids(real);
   const image: SbclImage = new SbclImage({
     ...{
       ...imageOptions(config),
@@ -171,6 +173,7 @@ export function assembleParts(
       ...(times && { times }),
       ...(without && { without }),
     },
+    loadedFiles: new LoadedFiles(forbids),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
   });
@@ -187,7 +190,7 @@ export function assembleParts(
   });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds: Grounds = {
-    places: new Places(workspace.root),
+    places: new Places(workspace.root, forbids),
     holds,
     image,
     replaceable: image,
@@ -240,14 +243,17 @@ function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => Grounds
 }
 
 /** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. */
-function workspaceOf({ roots, root, readRoots }: Config, image: Image): Workspace {
-  return new Workspace({
-    roots,
-    start: root,
-    readRoots,
-    // Code in the image decides what it says, so it cannot make everything a source.
-    sources: async () => (await systemSources(image)).filter((folder) => !isTooWide(folder)),
-  });
+function workspaceOf(config: Config, image: Image): Workspace {
+  const { roots, root, readRoots } = config;
+  const folders = { roots, start: root, readRoots };
+  if (config.sandbox !== 'off') {
+    // Code in the image decides what it tells as sources, so in a sandbox nothing that it tells counts.
+    const sandbox = sandboxOf(config);
+    return new Workspace({ ...folders, hides: (real) => sandbox.hides(real) });
+  }
+  // Else it cannot make everything a source.
+  const sources = async () => (await systemSources(image)).filter((folder) => !isTooWide(folder));
+  return new Workspace({ ...folders, sources });
 }
 
 /** Returns what CONFIG allows in advance. No approval for the session holds for its start file in WORKSPACE. */

@@ -21,6 +21,11 @@ export const SERVER = join(PROJECT, 'dist', 'live-lisp.js');
 const TIMED_SERVER = join(PROJECT, 'dist-tests', 'live-lisp.js');
 export const FIXTURES = join(PROJECT, 'fixtures');
 
+/** Returns the SBCL that the servers of the tests run: that of LIVE_LISP_SBCL, or else the first on PATH. */
+export function testSbcl(): string {
+  return findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+}
+
 /** The 2025 handshake, and the stateless protocol of 2026-07-28. */
 export const ERAS = ['legacy', 'modern'] as const;
 export type Era = (typeof ERAS)[number];
@@ -155,7 +160,7 @@ export function warmCache(base: string): void {
   const agent = basename(compiledAgent({ cacheFolder: own, lispFolder: LISP }));
   const there = existsSync(own) ? readdirSync(own) : [];
   // Another SBCL of this machine has one too.
-  const version = execFileSync(sbclInUse(), ['--version'], { encoding: 'utf8' }).trim();
+  const version = execFileSync(testSbcl(), ['--version'], { encoding: 'utf8' }).trim();
   const fasl = `${agent}-${version.replace(/^SBCL /, '')}.fasl`;
   const core = coreIn(own);
   const programs = [SERVER, TIMED_SERVER].map(codeIn);
@@ -177,11 +182,6 @@ function codeIn(file: string): string {
   return createHash('sha256').update(program).digest('hex').slice(0, 16);
 }
 
-function sbclInUse(): string {
-  return findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
-}
-
 function coreIn(folder: string): string | undefined {
-  const sbcl = sbclInUse();
-  return coreFile(sbcl, { cacheFolder: folder, lispFolder: LISP, heapMb: 4096 });
+  return coreFile(testSbcl(), { cacheFolder: folder, lispFolder: LISP, heapMb: 4096 });
 }

@@ -1,9 +1,9 @@
 // Programs that are the machine's SBCL, but for something that a test makes otherwise.
 
 import { chmodSync, writeFileSync } from 'node:fs';
-import { findSbcl } from '../src/image/process/sbcl.ts';
+import { testSbcl } from './harness.ts';
 
-const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+const SBCL = testSbcl();
 
 /** Writes the program PATH: SBCL, which evaluates FORM before any form that it is given, and has ENVIRONMENT, a line of
  *  the shell. Returns PATH. */

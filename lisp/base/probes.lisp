@@ -118,6 +118,10 @@ text that says what is wrong. A row about what is not there proves nothing."
          (encapsulate 'probe-doubled 'live-lisp-probe (lambda (called x) (list (funcall called x))))
          (and (equal '(6) (funcall 'probe-doubled 3))
               (progn (unencapsulate 'probe-doubled 'live-lisp-probe) (eql 6 (funcall 'probe-doubled 3))))))
+(define-probe (inner-function)
+  (let ((plain (setf (symbol-function 'probe-inner) (compile nil '(lambda (x) x)))))
+    (encapsulate 'probe-inner 'live-lisp-probe (lambda (called x) (list (funcall called x))))
+    (and (eq plain (plain-definition 'probe-inner)) (eq #'probe-called (inner-function #'probe-called)))))
 (define-probe (+spawn+)
   (consp (arguments-of-call +spawn+ (lambda () (sb-ext:run-program "/bin/sh" '("-c" ":"))))))
 (define-probe (+end-other-threads+)
@@ -128,8 +132,11 @@ text that says what is wrong. A row about what is not there proves nothing."
 
 ;;; Frames
 
-(define-probe ("frames" top-frame frame-below frame-function debug-name)
+(define-probe ("frames" top-frame frame-below frame-function given-name)
   (in-frame (lambda (frame) (eq 'probe-called (debug-name (frame-function frame))))))
+(define-probe (debug-kind +top-level-form+)
+  (and (in-frame (lambda (frame) (not (eq :toplevel (debug-kind (frame-function frame))))))
+       (symbolp +top-level-form+)))
 (define-probe (plain-lambda-list) (equal '(number text function) (plain-lambda-list #'probe-called)))
 (define-probe (+frame-arguments+)
   (in-frame (lambda (frame)
@@ -182,7 +189,12 @@ text that says what is wrong. A row about what is not there proves nothing."
 
 (define-probe ("frame actions" frame-tag leave-frame)
   (equal '(:left) (multiple-value-list
-                   (in-frame (lambda (frame) (and (frame-tag frame) (leave-frame frame (lambda () (values :left)))))))))
+                   (in-frame (lambda (frame)
+                               (and (frame-tag frame)
+                                    ;; Functions of SBCL have none.
+                                    (loop for each = frame then (frame-below each)
+                                          while each thereis (not (frame-tag each)))
+                                    (leave-frame frame (lambda () (values :left)))))))))
 (define-probe (function-of-frame)
   (in-frame (lambda (frame) (eq #'probe-called (function-of-frame (frame-function frame))))))
 (define-probe (compiled-debug returning-convention function-component)
@@ -217,9 +229,11 @@ text that says what is wrong. A row about what is not there proves nothing."
 (define-probe (instance-tag)
   (let ((mutex (sb-thread:make-mutex)))
     (sb-sys:with-pinned-objects (mutex) (= instance-tag (logand (object-address mutex) 15)))))
+(define-probe (close-region) (progn (close-region) (listp (list 1))))
 (define-probe (word-object)
   (let ((mutex (sb-thread:make-mutex)))
     (sb-sys:with-pinned-objects (mutex)
+      (close-region)
       (and (equal (list mutex t) (multiple-value-list (word-object (object-address mutex) nil)))
            (not (nth-value 1 (word-object 3 nil)))))))
 (define-probe ("locks" waited-for)
@@ -251,6 +265,7 @@ text that says what is wrong. A row about what is not there proves nothing."
                                   (let ((unreadable (encapsulated-condition condition)))
                                     (return-from reading
                                       (and (typep unreadable 'unreadable-file)
+                                           (not (typep 1 'unreadable-file)) (not (typep 1 'compiler-error))
                                            (typep (encapsulated-condition unreadable) 'error)
                                            (typep (unreadable-line unreadable) '(or null (cons unsigned-byte unsigned-byte))))))))))
       (call-with-fasl "
@@ -539,7 +554,7 @@ text that says what is wrong. A row about what is not there proves nothing."
              (logtest 16 (page-slot (page-of large) +page-flags+))
              (not (logtest 16 (page-slot (page-of small) +page-flags+)))
              (<= (abs (- (heap-usage) (* page-octets pages-in-use))) (sb-ext:dynamic-space-size)))))))
-(define-probe (heap-exhausted) (and (subtypep 'heap-exhausted 'storage-condition) (not (subtypep 'storage-condition 'heap-exhausted))))
+(define-probe (heap-exhausted) (and (subtypep 'heap-exhausted 'storage-condition) (not (subtypep 'heap-exhausted nil)) (not (subtypep 'storage-condition 'heap-exhausted))))
 (define-probe (collection-inhibited) (and (not collection-inhibited) (sb-sys:without-gcing collection-inhibited)))
 (define-probe (collection-trigger)
   (progn (sb-ext:gc)

@@ -71,11 +71,14 @@
   "True while no garbage can be collected." ("SB-KERNEL" "*GC-INHIBIT*"))
 (define-runtime-variable collection-trigger sb-alien:unsigned-long
   "The usage of the heap at which the next collection begins." "auto_gc_trigger")
-(define-runtime-variable collections sb-alien:unsigned-int "How many collections there were." "n_gcs")
 
 (defun runtime-address (name)
   "Return the address of NAME of the runtime, or NIL."
   (sb-sys:find-foreign-symbol-address name))
+
+(define-ability "count of collections" "image_status tells how long collections took, and not how many there were")
+
+(define-runtime-variable collections sb-alien:unsigned-int "How many collections there were." "n_gcs")
 
 ;;; The table of cards
 
@@ -94,11 +97,25 @@
   ("SB-INT" "ENCAPSULATE"))
 (define-internal unencapsulate (name key)
   "Undo what ENCAPSULATE did to NAME for KEY." ("SB-INT" "UNENCAPSULATE"))
-(define-internal-name +link-core+
-  "Names the function that has all code call without names before a core is saved." ("SB-VM" "STATICALLY-LINK-CORE"))
+(define-internal inner-function (function)
+  "Return FUNCTION without what ENCAPSULATE put around it."
+  ("SB-EXT" "UNENCAPSULATED-FUNCTION" "SB-IMPL" "STRIP-ENCAPSULATION") function)
+
+(defun plain-definition (name)
+  "Return what NAME defines, without what TRACE and its like put around it. Since 2.6.6 FDEFINITION returns the outermost
+function."
+  (inner-function (fdefinition name)))
+
 (define-internal-name +spawn+ "Names the function that starts a process." ("SB-IMPL" "SPAWN"))
 (define-internal-name +end-other-threads+
   "Names the function by which an exit ends the other threads." ("SB-THREAD" "%EXIT-OTHER-THREADS"))
+
+;;; Cores
+
+(define-ability "core linking" "a core of the agent is saved as this SBCL saves any: newer ones link code when it is loaded")
+
+(define-internal-name +link-core+
+  "Names the function that has all code call without names before a core is saved." ("SB-VM" "STATICALLY-LINK-CORE"))
 
 ;;; Threads and the process
 

@@ -94,12 +94,24 @@ ASDF would read the file again, and forget what of it is loaded."
         (or (loop for file being the hash-values of registry when (defining-p file) return file)
             (find-if #'defining-p (passed-over-files)))))))
 
+(defun primary-system (name)
+  "Return a system NAME without files when ASDF takes NAME for the primary system of another, and nothing defines it. Return
+NIL otherwise. Newer versions of ASDF have each system need the one that is named like its file."
+  (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
+                    (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
+                                               (asdf-call "REGISTERED-SYSTEMS"))
+                            thereis (and (equal name (asdf-call "PRIMARY-SYSTEM-NAME" other)) other)))))
+    (and other
+         (make-instance (contrib-symbol "ASDF" "SYSTEM")
+                        :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
+
 (defun call-finding-all (function)
   "Call FUNCTION while ASDF also finds systems in files of other names."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
         (let ((*passed-over* :unasked))
-          (progv (list searches) (list (append (symbol-value searches) (list #'defining-file)))
+          (progv (list searches)
+              (list (append (list #'primary-system) (symbol-value searches) (list #'defining-file)))
             (funcall function)))
         (funcall function))))
 

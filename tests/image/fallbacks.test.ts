@@ -4,17 +4,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
-import { findSbcl } from '../../src/image/process/sbcl.ts';
 import type { Lacking } from '../../src/image/wire/messages.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { lackingLine } from '../../src/tools/lacking-text.ts';
-import { FIXTURES, PROJECT, temporaryFolder } from '../harness.ts';
+import { FIXTURES, PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { sbclThatEvaluates } from '../odd-sbcl.ts';
 import { filesOf, textOf } from '../repository/files.ts';
 import { topLevelForms } from '../repository/lisp.ts';
 
-const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+const SBCL = testSbcl();
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 

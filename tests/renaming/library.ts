@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { PROJECT, type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
 import { SOURCES } from '../libraries.ts';
 
 /** A library as Debian installs it: its folder, its systems (the first is tested), and the package of its functions. */
@@ -108,7 +108,7 @@ function told(base: string, when: string, { systems, folder }: Library): string[
     '--end-toplevel-options',
   ];
   const { stdout, stderr, status } = spawnSync(
-    process.env['LIVE_LISP_SBCL'] ?? 'sbcl',
+    testSbcl(),
     [...args, copy, join(base, `fasls-${when}`), ...systems],
     { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
   );

@@ -13,10 +13,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { findSbcl, installCommand } from '../../src/image/process/sbcl.ts';
+import { installCommand } from '../../src/image/process/sbcl.ts';
 import { findBubblewrap, missingBubblewrap, obstacleOf } from '../../src/image/sandbox/bubblewrap.ts';
 import { outermost } from '../../src/image/sandbox/mounts.ts';
-import { PROJECT, SERVER, temporaryFolder, untilCoreKept, warmCache } from '../harness.ts';
+import { PROJECT, SERVER, temporaryFolder, testSbcl, untilCoreKept, warmCache } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { childrenOf, until } from '../server/processes.ts';
 import { RawServer, textOf } from '../server/raw.ts';
@@ -30,7 +30,7 @@ afterAll(() => {
   programs.remove();
 });
 
-const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+const SBCL = testSbcl();
 const REFUSAL = '--sandbox does not work here, so no Lisp image is started: ';
 const MISSING = `bubblewrap is not installed (there is no bwrap on PATH outside the workspace). Ask the user to install it: ${installCommand('bubblewrap')}. Then call again; the server need not be restarted.`;
 const SAID = 'bwrap: No permissions to create new namespace';

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { anyText } from '../any-text.ts';
+import { testSbcl } from '../harness.ts';
 import { libraries, SOURCES } from '../libraries.ts';
 import { cases, LONG, PATIENCE_MS } from '../long.ts';
 
@@ -62,7 +63,7 @@ function offsetOfByte(source: string, bytes: number): number {
 function askSbcl(question: string): Report[] {
   const flags = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger'];
   const script = ['--load', join(HERE, 'oracle.lisp'), '--eval', `(position-oracle:${question})`, '--quit'];
-  const run = spawnSync('sbcl', [...flags, ...script], { encoding: 'utf8', maxBuffer: 1 << 28 });
+  const run = spawnSync(testSbcl(), [...flags, ...script], { encoding: 'utf8', maxBuffer: 1 << 28 });
   if (run.status !== 0) throw new Error(`SBCL failed: ${run.stderr.slice(0, 2000)}`);
   return run.stdout.split(/^file /m).flatMap((text) => {
     const [file = '', features = '', ...lines] = text.trimEnd().split('\n');

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 
 libraries(
@@ -79,7 +79,7 @@ function ownReport(system: string): string {
     '--eval',
     form,
   ];
-  return execFileSync('sbcl', args, {
+  return execFileSync(testSbcl(), args, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 600_000,

@@ -6,6 +6,7 @@ import type { Image, ImageTools, Notice, RebuildFrom, Replaceable, Stake } from 
 import type { Child } from '../process/child.ts';
 import type { LibraryManager } from '../process/libraries.ts';
 import { Lifetime, type LifetimeOptions, type Turns } from '../process/lifetime.ts';
+import type { LoadedFiles } from '../recovery/digests.ts';
 import type { JournalStore } from '../recovery/entries.ts';
 import { Recovery } from '../recovery/recovery.ts';
 import type { LossReport } from '../recovery/report.ts';
@@ -33,6 +34,8 @@ export interface SbclOptions extends LifetimeOptions {
   tools?: ImageTools;
   /** Where it is kept what built the image; when absent a lost one is not built again. */
   journal?: JournalStore;
+  /** Reads the files that code in the image has loaded. */
+  loadedFiles?: LoadedFiles;
   /** How long it is waited for. */
   times?: Times;
 }
@@ -51,12 +54,14 @@ export class SbclImage implements Image, Replaceable {
   #startsFrom: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
+  /** The image that was told to be plain last. */
+  #toldPlain: Child | undefined;
 
   constructor(options: SbclOptions) {
     const times = timesFor(options.heapMb, options.times);
     this.#options = options;
     this.#times = times;
-    this.#recovery = new Recovery(options.journal, times);
+    this.#recovery = new Recovery(options.journal, times, options.loadedFiles);
     const turns: Turns = {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
@@ -94,6 +99,7 @@ export class SbclImage implements Image, Replaceable {
         // One that a start file has ended is no image to tell of.
         if (peer.dead) return;
         this.#tellLoss();
+        this.#tellPlain();
         this.#recovery.used();
       },
       // What is done before calls use an image is done to every new one.
@@ -101,6 +107,7 @@ export class SbclImage implements Image, Replaceable {
         this.#lifetime.isPrepared(peer) ? this.#recovery.watch(peer, name, args) : undefined,
       ended: (peer, reply) => {
         this.#recovery.worked();
+        this.#lifetime.answered();
         this.#probing.ended(peer, reply);
       },
       notify: (notice) => this.#notices.add(notice),
@@ -221,6 +228,14 @@ export class SbclImage implements Image, Replaceable {
     const called = this.#options.tools?.register(definition, atStart, registration) ?? nameOf(definition);
     if (!atStart) this.#recovery.registeredTool(called, this.#lifetime.isPrepared(child));
     return called;
+  }
+
+  /** That an image is plain is told with its first answer. */
+  #tellPlain(): void {
+    const { child, plainBecause, hello } = this.#lifetime;
+    if (plainBecause.length === 0 || hello === undefined || this.#toldPlain === child) return;
+    this.#toldPlain = child;
+    this.#notices.add({ kind: 'plain', how: plainBecause, lacking: hello });
   }
 
   /** A loss is told with the first answer of the image that took its place. */

@@ -1,11 +1,11 @@
 // Decides how SBCL is started with the agent in it: command line, environment, and where its fasl is kept.
 
 import { createHash } from 'node:crypto';
-import { accessSync, constants, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import { namesIn } from '../../leftovers.ts';
-import { makeFolder } from '../../paths.ts';
+import { isOwnFile, makeOwnFolder } from '../../own.ts';
 import type { Command } from './command.ts';
 
 export interface AgentOptions {
@@ -27,10 +27,11 @@ export interface AgentOptions {
 /** Leaves out every ability: the agent uses only what SBCL documents. */
 export const EVERYTHING: readonly string[] = ['everything'];
 
-/** Returns whether compiled files can be kept in FOLDER, making it when needed. */
+/** Returns whether compiled files can be kept in FOLDER, making it when needed: it must be this user's alone, since what is
+ *  in it is run. */
 export function cacheUsable(folder: string): boolean {
   try {
-    makeFolder(folder);
+    makeOwnFolder(folder);
     accessSync(folder, constants.W_OK);
     return true;
   } catch {
@@ -38,10 +39,16 @@ export function cacheUsable(folder: string): boolean {
   }
 }
 
-/** Returns whether there is a compiled agent in the cache; for which version of SBCL, only that knows. */
+/** Returns whether there is a compiled agent in the cache; for which version of SBCL, only that knows. One that somebody
+ *  else can have written is removed. */
 export function isCompiled(options: AgentOptions): boolean {
-  const fasl = `${basename(compiledAgent(options))}-`;
-  return namesIn(options.cacheFolder).some((name) => name.startsWith(fasl));
+  const start = `${basename(compiledAgent(options))}-`;
+  const fasls = namesIn(options.cacheFolder)
+    .filter((name) => name.startsWith(start) && name.endsWith('.fasl'))
+    .map((name) => join(options.cacheFolder, name));
+  const others = fasls.filter((path) => !isOwnFile(path));
+  for (const path of others) rmSync(path, { recursive: true, force: true });
+  return fasls.length > others.length;
 }
 
 /** What sourceDigest returned when the program was bundled; a source that is run as it stands has none. */

@@ -56,6 +56,8 @@ export interface ImageStatus {
   corrupted?: string;
   /** What its agent cannot do. */
   lacking?: Lacking;
+  /** How new images ended, because of which this one is plain. */
+  plainBecause?: readonly string[];
 }
 
 /** What is known of the life of an image, at any moment. */
@@ -77,6 +79,7 @@ export interface Life {
   readonly hello?: Lacking | undefined;
   /** What SBCL said when it warned that its memory may be corrupted. */
   readonly corrupted?: string | undefined;
+  readonly plainBecause?: readonly string[];
 }
 
 /** What is known of lost images. */
@@ -99,7 +102,7 @@ export async function imageStatus(
   const denied = life.denied?.();
   denied?.();
   const { said, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
-  const { running, outside, frozenMs, corrupted, hello } = life;
+  const { running, outside, frozenMs, corrupted, hello, plainBecause = [] } = life;
   const { untold, progress } = losses;
   const state = stateOf(life, losses, jobs, silentMs);
   const why = untold.length > 0 ? untold.join('; then ') : life.failure;
@@ -114,6 +117,7 @@ export async function imageStatus(
     ...(probe && { probe: { works: probe.works, msAgo: performance.now() - probe.at } }),
     ...(running && corrupted !== undefined && { corrupted }),
     ...(running && hello && { lacking: hello }),
+    ...(running && plainBecause.length > 0 && { plainBecause }),
     ...(state === 'rebuilding' && progress !== undefined && { building: progress }),
   };
 }
