@@ -23,7 +23,7 @@ export interface Lacking {
 export interface Hello extends Lacking {
   kind: 'hello';
   version: unknown;
-  collector: { active: number; count: number } | undefined;
+  collector: { active: number; trigger: number } | undefined;
 }
 
 /** How a form changed the image, as the agent tells it. */
@@ -86,14 +86,14 @@ export function readMessage(message: Message): AgentMessage {
 }
 
 function readHello({ hello, without, fallbacks, collector }: Message): Hello {
-  const { active, count } = membersOf(collector);
-  const known = typeof active === 'number' && typeof count === 'number';
+  const { active, trigger } = membersOf(collector);
+  const known = typeof active === 'number' && typeof trigger === 'number';
   return {
     kind: 'hello',
     version: hello,
     without: textsOf(without),
     fallbacks: fallbacksOf(fallbacks),
-    collector: known ? { active, count } : undefined,
+    collector: known ? { active, trigger } : undefined,
   };
 }
 
