@@ -10,11 +10,11 @@
 (claim-package)
 
 (defun collector-addresses ()
-  "Return where the runtime tells that garbage is being collected, when nothing of Lisp can answer, and how
-often it was, or NIL."
+  "Return where the runtime tells that garbage is being collected, when nothing of Lisp can answer, and where it has a word
+that each collection changes, or NIL."
   (let ((active (runtime-address "gc_active_p"))
-        (count (runtime-address "n_gcs")))
-    (and active count (object "active" active "count" count))))
+        (trigger (runtime-address "auto_gc_trigger")))
+    (and active trigger (object "active" active "trigger" trigger))))
 
 (defun greeting ()
   "Return the first message."

@@ -69,6 +69,8 @@
 (define-internal-type heap-exhausted "Errors for want of heap." ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
 (define-internal-variable collection-inhibited
   "True while no garbage can be collected." ("SB-KERNEL" "*GC-INHIBIT*"))
+(define-internal-name +after-collection+
+  "Names the function that a thread calls after it has collected garbage." ("SB-KERNEL" "POST-GC"))
 (define-runtime-variable collection-trigger sb-alien:unsigned-long
   "The usage of the heap at which the next collection begins." "auto_gc_trigger")
 
