@@ -1,6 +1,6 @@
 # The commands of a developer; `make` alone lists them. Each installs what it needs first.
 
-.PHONY: help demo test check check-bench check-long bench build setup machine test-machine long-machine
+.PHONY: help demo test check check-fresh check-sbcl check-newest check-bench check-long bench build setup machine test-machine long-machine
 .SILENT:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -12,6 +12,9 @@ help:
 	echo 'make demo    build the server and print a session with it'
 	echo 'make test    run the tests'
 	echo 'make check   run every other check: types, format, generated docs, the package'
+	echo 'make check-fresh  try a clone on a bare Debian or Ubuntu: RELEASE=trixie NODE=24'
+	echo 'make check-sbcl  run the tests on every SBCL that people have, and write docs/platforms.md'
+	echo 'make check-newest  run the main tests with the newest of these'
 	echo 'make check-bench  measure shortly: no figure may be over twice its goal'
 	echo 'make check-long  run what takes long, and write docs/robustness.md, clients.md and callers.md'
 	echo 'make bench   measure, and write docs/benchmarks.md'
@@ -21,9 +24,9 @@ help:
 demo: setup build
 	node scripts/demo.mjs
 
-# The tests build the server themselves.
+# The tests build the server themselves. SHARD=3/10 runs the third tenth of them.
 test: test-machine $(INSTALLED)
-	npx --no-install vitest run
+	npx --no-install vitest run $(if $(SHARD),--shard $(SHARD))
 
 # What takes too long for each change: hostile code, growth, real clients, 10,000 random cases of each kind, long random
 # runs, and who_calls against many libraries; it writes docs/robustness.md, docs/clients.md and docs/callers.md. Its last
@@ -33,7 +36,23 @@ check-long: long-machine $(INSTALLED)
 	node scripts/robustness.mjs
 	node scripts/clients.mjs
 	node scripts/callers.mjs
+	node scripts/check-image.mjs
 	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 $$(grep -rlE "/long.ts'|'fast-check'" tests --include='*.test.ts')
+
+# Wants nothing of this project: it clones the commit into a bare system, and installs all that is needed there.
+check-fresh:
+	sh scripts/setup.sh fresh || true
+	node scripts/check-fresh.mjs
+
+# Like check-fresh, with a system for each SBCL, in which all tests run. It keeps the systems, and writes docs/platforms.md.
+# ONLY=trixie,sid names some; SBCL_SOURCE=FOLDER has the sources of the newest SBCL.
+check-sbcl:
+	sh scripts/setup.sh fresh || true
+	node scripts/check-sbcl.mjs
+
+# The demo and the main tests with the newest SBCL that check-sbcl has set up.
+check-newest:
+	node scripts/check-sbcl.mjs --newest
 
 check: test-machine $(INSTALLED)
 	node scripts/check.mjs

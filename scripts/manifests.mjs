@@ -21,13 +21,13 @@ function json(value) {
 
 /** Returns what each of the manifests is, by its path in the project. */
 export function manifests() {
-  const { name, version, description, keywords, homepage, repository, license, author, engines, mcpName } =
-    JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+  const { name, version, description, keywords, homepage, repository, license, author, engines } = JSON.parse(
+    readFileSync(join(PROJECT, 'package.json'), 'utf8'),
+  );
   const website = homepage.replace(/#.*/, '');
   const url = repository.url.replace(/^git\+|\.git$/g, '');
-  // The version is named, so that a plugin and the server that it starts fit.
-  const npx = { command: 'npx', args: ['-y', `${name}@${version}`] };
-  const server = { mcpServers: { [name]: npx } };
+  // What a person installed, and no package by its name: until the package is published its name is anybody's.
+  const server = { mcpServers: { [name]: { command: name } } };
   const plugin = {
     name,
     version,
@@ -57,24 +57,6 @@ export function manifests() {
       'plugin/.cursor-plugin/plugin.json': { ...plugin, ...parts },
       'plugin/.mcp.json': server,
       'gemini-extension.json': { name, version, description, ...server },
-      'server.json': {
-        $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
-        name: mcpName,
-        title: name,
-        description,
-        version,
-        websiteUrl: website,
-        repository: { url, source: 'github' },
-        packages: [
-          {
-            registryType: 'npm',
-            identifier: name,
-            version,
-            runtimeHint: 'npx',
-            transport: { type: 'stdio' },
-          },
-        ],
-      },
       'manifest.json': {
         manifest_version: '0.3',
         name,

@@ -53,17 +53,26 @@ export async function knowingAgent(options) {
  * @param {string} entry
  * @param {string} folder
  * @param {boolean} [minify]
+ * @returns {Promise<import('esbuild').Metafile[]>} what esbuild put into the files
  */
 export async function buildProgram(entry, folder, minify = true) {
   const program = join(folder, 'program.cjs');
-  await build({
+  const { metafile } = await build({
     ...(await knowingAgent(SCRIPT_BUNDLE)),
+    metafile: true,
     minify,
     entryPoints: [entry],
     outfile: resolve(program),
   });
   const identity = createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 16);
   const loader = withValues(ENTRY_BUNDLE, { BUNDLE_IDENTITY: identity });
-  await build({ ...loader, minify, entryPoints: ['src/main.ts'], outdir: resolve(folder) });
+  const start = await build({
+    ...loader,
+    metafile: true,
+    minify,
+    entryPoints: ['src/main.ts'],
+    outdir: resolve(folder),
+  });
   chmodSync(join(folder, 'live-lisp.js'), 0o755);
+  return [metafile, start.metafile];
 }

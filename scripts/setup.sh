@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes sure that this machine has what live-lisp needs: node and SBCL, and with the argument `test` the Lisp
-# libraries that the tests load and bubblewrap, for the sandbox. With `long` it has tmux too, in which clients run, and
-# more libraries, of which who_calls is asked.
+# Makes sure that this machine has what live-lisp needs: node and SBCL. With the argument `test` also bubblewrap, for the
+# sandbox, and the Lisp libraries that the tests declare (tests/libraries.ts). With `long` also tmux, in which clients run,
+# buildah, which makes the image of the Dockerfile, and the libraries of the long tests. With `fresh` it has debootstrap, which makes bare systems.
 # Installs only what is missing, and says so.
 set -eu
 
@@ -29,28 +29,21 @@ check_node() {
 # Adds to $missing the Debian packages that are not there.
 find_missing() {
   missing=''
+  case $1 in long | fresh) [ -e /usr/share/debootstrap ] || missing=' debootstrap' ;; esac
+  [ "$1" != fresh ] || return 0
   if [ -n "${LIVE_LISP_SBCL:-}" ]; then
     command -v "$LIVE_LISP_SBCL" >/dev/null 2>&1 ||
       fail "LIVE_LISP_SBCL names $LIVE_LISP_SBCL, which is no program. Correct it, or unset it to use sbcl on PATH."
   elif ! command -v sbcl >/dev/null 2>&1; then
-    missing=' sbcl'
+    missing="$missing sbcl"
   fi
   [ "$1" != run ] || return 0
-  for library in alexandria cl-ppcre hunchentoot named-readtables parse-number esrap cxml cl-containers; do
-    [ -e "/usr/share/common-lisp/source/$library/$library.asd" ] || missing="$missing cl-${library#cl-}"
-  done
-  for library in fiveam rt fiasco xlunit ptester; do
-    [ -d "/usr/share/common-lisp/source/$library" ] || missing="$missing cl-$library"
-  done
+  libraries=$(node "$(dirname "$0")/libraries.mjs" --missing "$1")
+  missing="$missing${libraries:+ $libraries}"
   command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
   [ "$1" = long ] || return 0
-  command -v tmux >/dev/null 2>&1 || missing="$missing tmux"
-  for library in drakma esrap cxml postmodern ironclad cl-who iterate closer-mop local-time lparallel \
-    metabang-bind parse-number cl-log cl-containers graph contextl cl-markdown pipes xmls cl-csv uuid salza2 \
-    cl-interpol metatilities-base zpb-ttf py-configparser pg cl-mustache hyperobject lml2 slime; do
-    name="cl-${library#cl-}"
-    [ "$library" != slime ] || name=cl-swank
-    [ -d "/usr/share/common-lisp/source/$library" ] || missing="$missing $name"
+  for program in tmux buildah; do
+    command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
   done
 }
 

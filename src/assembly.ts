@@ -13,7 +13,8 @@ import { takeBackUnfinished } from './files/together.ts';
 import { Workspace } from './files/workspace.ts';
 import type { Image, ImageTools } from './image/image.ts';
 import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
-import { libraryManagers } from './image/process/libraries.ts';
+import { libraryManager } from './image/process/libraries.ts';
+import { LoadedFiles } from './image/recovery/digests.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
@@ -49,21 +50,27 @@ export function imageOptions(config: Config): SbclOptions {
     limitMs: config.evalTimeoutMs,
     trees: config.roots,
     startFiles: () => startFiles(config),
+    libraries: () => libraryManager(config),
     ...(config.sandbox !== 'off' && { sandbox: sandboxOf(config) }),
   };
 }
 
-function startFiles({ quicklisp, root, init }: Config): string[] {
-  const managers = quicklisp ? libraryManagers(root).slice(0, 1) : [];
-  return [...managers.map(({ file }) => file), ...(init === undefined ? [] : [init])];
+function startFiles({ init }: Config): string[] {
+  return init === undefined ? [] : [init];
 }
 
 /** Returns the sandbox that CONFIG asks for, or that it would have. */
 export function sandboxOf(config: Config): Sandbox {
+  const manager = libraryManager(config);
   return new Sandbox({
     root: config.root,
     roots: config.roots,
-    needed: [join(HOME, 'lisp'), ...config.readRoots, ...startFiles(config)],
+    needed: [
+      join(HOME, 'lisp'),
+      ...config.readRoots,
+      ...startFiles(config),
+      ...(manager ? [manager.file] : []),
+    ],
     cacheFolder: config.cache,
     network: config.sandbox === 'with network',
   });
@@ -126,6 +133,8 @@ export interface Waits {
 export interface Surroundings extends Waits {
   /** What the first answer tells besides its own text; it is taken out of here. */
   notices?: string[];
+  /** The parts that the agent does without, by name; when absent the server itself leaves out what it must. */
+  without?: readonly string[];
 }
 
 /** Returns the parts that CONFIG asks for with all built-in tools, the image not started yet. */
@@ -152,12 +161,19 @@ export function assembleParts(
   config: Config,
   registry: ToolRegistry,
   catalog: Catalog,
-  { image: times, matchMs, notices = [] }: Surroundings = {},
+  { image: times, matchMs, notices = [], without }: Surroundings = {},
 ): Assembly {
   checkSandbox(config);
   const holds = new HeldCalls<Result>(config.holdSeconds);
+  const forbids = (real: string) => workspace.forbids(real);
   const image: SbclImage = new SbclImage({
-    ...{ ...imageOptions(config), ...journalOf(config), ...(times && { times }) },
+    ...{
+      ...imageOptions(config),
+      ...journalOf(config),
+      ...(times && { times }),
+      ...(without && { without }),
+    },
+    loadedFiles: new LoadedFiles(forbids),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),
   });
@@ -174,7 +190,7 @@ export function assembleParts(
   });
   const questions = new OpenQuestions(config.answerSeconds);
   const grounds: Grounds = {
-    places: new Places(workspace.root),
+    places: new Places(workspace.root, forbids),
     holds,
     image,
     replaceable: image,
@@ -227,14 +243,17 @@ function imageTools(registry: ToolRegistry, holds: Holds, grounds: () => Grounds
 }
 
 /** Returns the files that tools may reach: what CONFIG names, and the sources of the systems that IMAGE has loaded. */
-function workspaceOf({ roots, root, readRoots }: Config, image: Image): Workspace {
-  return new Workspace({
-    roots,
-    start: root,
-    readRoots,
-    // Code in the image decides what it says, so it cannot make everything a source.
-    sources: async () => (await systemSources(image)).filter((folder) => !isTooWide(folder)),
-  });
+function workspaceOf(config: Config, image: Image): Workspace {
+  const { roots, root, readRoots } = config;
+  const folders = { roots, start: root, readRoots };
+  if (config.sandbox !== 'off') {
+    // Code in the image decides what it tells as sources, so in a sandbox nothing that it tells counts.
+    const sandbox = sandboxOf(config);
+    return new Workspace({ ...folders, hides: (real) => sandbox.hides(real) });
+  }
+  // Else it cannot make everything a source.
+  const sources = async () => (await systemSources(image)).filter((folder) => !isTooWide(folder));
+  return new Workspace({ ...folders, sources });
 }
 
 /** Returns what CONFIG allows in advance. No approval for the session holds for its start file in WORKSPACE. */

@@ -1,14 +1,17 @@
 // Decides how the bundle of the program is loaded: with what V8 made of it at an earlier start, if that was kept.
 
-import { closeSync, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
+import { readIfRegular } from './files/regular.ts';
 import { removeLeftovers } from './leftovers.ts';
-import { makeFolder } from './paths.ts';
+import { isOwn, makeOwnFolder } from './own.ts';
 
 const CHECKSUM_OCTETS = 4;
+/** Octets of kept code: some times what V8 makes of the bundle. */
+const KEPT_LIMIT = 64 * 1024 * 1024;
 const OURS = /^program-.+\.v8(?:\.(?<part>.+))?$/;
 
 export interface LoadedBundle {
@@ -20,16 +23,8 @@ export interface LoadedBundle {
 
 /** Returns what is in FILE when this user alone can have written it: it is code that will run. */
 function readOwn(file: string): Buffer | undefined {
-  let descriptor: number | undefined;
-  try {
-    descriptor = openSync(file, 'r');
-    const { uid, mode } = fstatSync(descriptor);
-    return uid === process.geteuid?.() && (mode & 0o022) === 0 ? readFileSync(descriptor) : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
+  const found = readIfRegular(file, { limit: KEPT_LIMIT });
+  return found && isOwn(found.stats) ? found.octets : undefined;
 }
 
 /** Returns the code that FILE keeps, when it is whole: V8 looks at its head only, and damaged code ends the process. */
@@ -46,7 +41,7 @@ function keepCode(file: string, code: Buffer): void {
   checksum.writeUInt32LE(crc32(code));
   const partial = `${file}.${process.pid}`;
   try {
-    makeFolder(dirname(file));
+    makeOwnFolder(dirname(file));
     writeFileSync(partial, Buffer.concat([checksum, code]), { mode: 0o600, flag: 'wx' });
     renameSync(partial, file);
   } catch {

@@ -28,7 +28,8 @@ export interface Config {
   /** Seconds for which a held error waits after each use. */
   holdSeconds: number;
   init: string | undefined;
-  quicklisp: boolean;
+  /** Which library manager images use. */
+  libraries: (typeof LIBRARIES)[number];
   contractNames: boolean;
   list: (typeof LISTS)[number];
   ask: (typeof ASKS)[number];
@@ -74,6 +75,7 @@ const NAME_STYLES = ['snake', 'contract'] as const;
 const ASKS = ['dangerous', 'cautious'] as const;
 const SANDBOXES = ['off', 'on', 'with network'] as const;
 const WHENS = ['on', 'off'] as const;
+const LIBRARIES = ['auto', 'none', 'quicklisp', 'qlot', 'ocicl'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
 /** Returns the configuration that ARGV (without node and script) and ENVIRONMENT mean. Throws a
@@ -99,7 +101,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
     holdSeconds: readSeconds('hold', '60', flags),
     init: readInit(flags.get('init')),
-    quicklisp: flags.has('quicklisp'),
+    libraries: readChoice('libraries', LIBRARIES, flags),
     contractNames: readChoice('tool-names', NAME_STYLES, flags) === 'contract',
     list: readChoice('list', LISTS, flags),
     ask: readChoice('ask', ASKS, flags),

@@ -45,7 +45,12 @@ export const FLAGS: readonly Flag[] = [
   { name: 'eval-timeout', value: 'SECONDS', about: 'limit of one evaluation (default 30)' },
   { name: 'hold', value: 'SECONDS', about: 'how long a held error waits after each use (default 60)' },
   { name: 'init', value: 'FILE', about: 'a Lisp file to load into every new image' },
-  { name: 'quicklisp', about: 'load Quicklisp, qlot or ocicl, where set up, into every new image' },
+  {
+    name: 'libraries',
+    value: 'MANAGER',
+    about:
+      'auto (default): Quicklisp, qlot or ocicl where one is set up, when first needed; none; or the name of one',
+  },
   {
     name: 'tool-names',
     value: 'STYLE',

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Assembly, assemble, HOME, imageOptions, sandboxOf, type Waits } from './assembly.ts';
+import { type Assembly, assemble, HOME, sandboxOf, type Waits } from './assembly.ts';
 import { readCatalog } from './catalog/open-catalog.ts';
 import type { Searchable } from './catalog/search.ts';
 import { callTool, helpText, searchText, toolList } from './cli.ts';
@@ -15,13 +15,18 @@ import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
 import { homeFolder } from './paths.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
+import { visible } from './visible.ts';
+
+/** What package.json has of us. */
+interface Package {
+  version: string;
+  homepage?: string;
+  bugs: { url: string };
+}
 
 /** Returns what package.json says of us. */
-function ownPackage(): { version: string; homepage?: string } {
-  return JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as {
-    version: string;
-    homepage?: string;
-  };
+function ownPackage(): Package {
+  return JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as Package;
 }
 
 /** What its surroundings say to the program. */
@@ -43,7 +48,7 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'search') return print(searchText(config.operands, searched(config)));
   if (config.command === 'install' || config.command === 'uninstall') return setUp(config.command, config);
   if (config.command === 'forget') return forget(withUsableFolders(config).config);
-  if (config.command === 'doctor' && config.client !== undefined) return lookAt(config.client);
+  if (config.command === 'doctor' && config.client !== undefined) return lookAt(config.client, config.state);
   return work(withUsableFolders(config), options);
 }
 
@@ -59,22 +64,25 @@ function searched(config: Config): Searchable {
 }
 
 /** Sets a client up or takes that back, or lists the clients. */
-async function setUp(command: 'install' | 'uninstall', { client, scope, dryRun }: Config): Promise<number> {
+async function setUp(
+  command: 'install' | 'uninstall',
+  { client, scope, dryRun, state }: Config,
+): Promise<number> {
   const { clientList } = await import('./install/report.ts');
   const { install, uninstall } = await import('./install/install.ts');
   if (client === undefined) {
-    if (command === 'install') return print(clientList(place()));
+    if (command === 'install') return print(clientList(place(state)));
     throw new UsageError('The command uninstall needs the client: live-lisp uninstall --client NAME.');
   }
-  const request = { client, scope, dryRun, place: place(), launch: launch() };
+  const request = { client, scope, dryRun, place: place(state), launch: launch() };
   await (command === 'install' ? install : uninstall)(request, print);
   return 0;
 }
 
 /** Prints what CLIENT has of live-lisp, and returns whether that works. */
-async function lookAt(client: ClientName): Promise<number> {
+async function lookAt(client: ClientName, state: string): Promise<number> {
   const { clientFindings } = await import('./install/report.ts');
-  const findings = await clientFindings(client, place(), launch());
+  const findings = await clientFindings(client, place(state), launch());
   for (const { ok, text } of findings) print(`${ok ? 'ok  ' : 'FAIL'} ${text}`);
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
@@ -94,10 +102,10 @@ async function tidy(config: Config): Promise<void> {
   removeTemporaryFolders();
 }
 
-/** Returns where clients are looked for. */
-function place(): Place {
+/** Returns where clients are looked for; STATE is our own folder. */
+function place(state: string): Place {
   const { env: environment, platform } = process;
-  return { home: homeFolder() ?? '/', project: process.cwd(), environment, platform };
+  return { home: homeFolder() ?? '/', project: process.cwd(), state, environment, platform };
 }
 
 /** Returns how a client starts this very program. */
@@ -123,8 +131,9 @@ async function work(
       await withStartFile();
       return callTool(executor, registry, config.operands, print).finally(() => image.close());
     case 'doctor': {
-      const { diagnose } = await import('./doctor.ts');
-      return diagnose(imageOptions(config), sandboxOf(config), config, print, remarks);
+      const { diagnose } = await import('./doctor/doctor.ts');
+      const { version, bugs } = ownPackage();
+      return diagnose(config, { version, issues: bugs.url, remarks }, print);
     }
     default:
       return serveImage(parts, config, withStartFile, onWarm);
@@ -174,8 +183,9 @@ async function serveImage(
   return new Promise(() => {});
 }
 
+/** Prints TEXT. A terminal obeys what programs and files have in their texts, so it gets that as codes. */
 function print(text: string): 0 {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${process.stdout.isTTY ? visible(text) : text}\n`);
   return 0;
 }
 
@@ -195,7 +205,8 @@ function watchOutput(): void {
 }
 
 function complain(error: unknown): void {
-  process.stderr.write(`live-lisp: ${messageOf(error)}\n`);
+  const text = `live-lisp: ${messageOf(error)}\n`;
+  process.stderr.write(process.stderr.isTTY ? visible(text) : text);
 }
 
 /** Runs the command that the arguments of this process ask for, and sets its exit code. */

@@ -4,25 +4,44 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { PROJECT, startSession, untilCoreKept } from './harness.ts';
+import { obstacle } from './sandbox/namespaces.ts';
 
-/** Compiles the libraries that tests load, so that no test does: to compile one takes longer than most tests. */
-const COMPILED = `(dolist (system '("alexandria" "cl-ppcre" "hunchentoot" "named-readtables" "fiveam" "rt" "fiasco" "xlunit" "ptester"))
-  (when (asdf:find-system system nil) (asdf:load-system system)))`;
+/** Returns a form that compiles the libraries of the tests, so that no test does: to compile one takes longer than most
+ *  tests. */
+function compilation(): string {
+  const names = execFileSync(process.execPath, ['scripts/libraries.mjs'], { cwd: PROJECT, encoding: 'utf8' });
+  const systems = names
+    .trim()
+    .split('\n')
+    .map((name) => JSON.stringify(name));
+  return `(dolist (system '(${systems.join(' ')}))
+    (when (asdf:find-system system nil) (asdf:load-system system)))`;
+}
 
-/** Prepares the tests, and returns what removes what their servers have kept. */
-export default async function setup({ config }: TestProject): Promise<() => void> {
+/** Prints how many tests of PROJECT were left out, and why. */
+function tellLeftOut({ vitest }: TestProject): void {
+  const left = vitest.state.getTestModules().flatMap((file) => [...file.children.allTests('skipped')]);
+  if (left.length > 0)
+    console.log(`${left.length} tests left out: the sandbox needs user namespaces (${obstacle()})`);
+}
+
+/** Prepares the tests. Returns what tells which were left out, and removes what their servers have kept. */
+export default async function setup(project: TestProject): Promise<() => void> {
   execFileSync(process.execPath, ['scripts/build.mjs', '--for-tests'], { cwd: PROJECT, stdio: 'inherit' });
-  const { XDG_STATE_HOME = '' } = config.env;
+  const { XDG_STATE_HOME = '' } = project.config.env;
   const session = await startSession({ env: { XDG_STATE_HOME } });
   try {
     // Where there is no SBCL the tests that need one tell so.
     const { isError } = await session.call('eval_form', { form: '1' });
     if (!isError) {
       await untilCoreKept();
-      await session.eval(COMPILED, { timeout: 600 });
+      await session.eval(compilation(), { timeout: 600 });
     }
   } finally {
     await session.close();
   }
-  return () => rmSync(XDG_STATE_HOME, { recursive: true, force: true, maxRetries: 5 });
+  return () => {
+    tellLeftOut(project);
+    rmSync(XDG_STATE_HOME, { recursive: true, force: true, maxRetries: 5 });
+  };
 }

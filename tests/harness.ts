@@ -1,5 +1,6 @@
 // A real MCP client over the built server over a real SBCL, for every test that is not about a pure function.
 
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,6 +20,11 @@ export const SERVER = join(PROJECT, 'dist', 'live-lisp.js');
 /** The same program, with times that a test gives. It is built for tests only. */
 const TIMED_SERVER = join(PROJECT, 'dist-tests', 'live-lisp.js');
 export const FIXTURES = join(PROJECT, 'fixtures');
+
+/** Returns the SBCL that the servers of the tests run: that of LIVE_LISP_SBCL, or else the first on PATH. */
+export function testSbcl(): string {
+  return findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+}
 
 /** The 2025 handshake, and the stateless protocol of 2026-07-28. */
 export const ERAS = ['legacy', 'modern'] as const;
@@ -153,11 +159,13 @@ export function warmCache(base: string): void {
   const own = cacheFolder();
   const agent = basename(compiledAgent({ cacheFolder: own, lispFolder: LISP }));
   const there = existsSync(own) ? readdirSync(own) : [];
-  const isAgent = (name: string) => name.startsWith(`${agent}-`) && name.endsWith('.fasl');
+  // Another SBCL of this machine has one too.
+  const version = execFileSync(testSbcl(), ['--version'], { encoding: 'utf8' }).trim();
+  const fasl = `${agent}-${version.replace(/^SBCL /, '')}.fasl`;
   const core = coreIn(own);
   const programs = [SERVER, TIMED_SERVER].map(codeIn);
   const isCode = (name: string) => programs.some((program) => name.startsWith(`program-${program}-`));
-  const wanted = there.filter((name) => isAgent(name) || isCode(name) || join(own, name) === core);
+  const wanted = there.filter((name) => name === fasl || isCode(name) || join(own, name) === core);
   for (const name of wanted) cpSync(join(own, name), join(cacheFolder({ XDG_CACHE_HOME: base }), name));
 }
 
@@ -175,6 +183,5 @@ function codeIn(file: string): string {
 }
 
 function coreIn(folder: string): string | undefined {
-  const sbcl = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
-  return coreFile(sbcl, { cacheFolder: folder, lispFolder: LISP, heapMb: 4096 });
+  return coreFile(testSbcl(), { cacheFolder: folder, lispFolder: LISP, heapMb: 4096 });
 }

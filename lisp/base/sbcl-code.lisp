@@ -10,15 +10,23 @@
 (define-internal frame-below (frame) "Return the frame that called FRAME, or NIL." ("SB-DI" "FRAME-DOWN"))
 (define-internal frame-function (frame)
   "Return what the debugger knows of the function of FRAME." ("SB-DI" "FRAME-DEBUG-FUN"))
-(define-internal debug-name (function)
-  "Return the name of FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-NAME"))
+(define-internal given-name (function)
+  "Return the name that SBCL gave to FUNCTION, from FRAME-FUNCTION." ("SB-DI" "DEBUG-FUN-NAME"))
+(define-internal debug-kind (function)
+  "Return what FUNCTION, from FRAME-FUNCTION, is: :TOPLEVEL for top-level forms of a file." ("SB-DI" "DEBUG-FUN-KIND"))
+(define-internal-name +top-level-form+ "Begins the name of such a function." ("SB-C" "TOP-LEVEL-FORM"))
 (define-internal-name +frame-arguments+
   "Names the function that returns a list of the arguments of a frame; newer ones also take how many."
   ("SB-DEBUG" "FRAME-ARGS-AS-LIST"))
 (define-internal plain-lambda-list (function)
   "Return the lambda list of FUNCTION, a plain one." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
 
-(define-check (debug-name (frame-function (top-frame))))
+(defun debug-name (function)
+  "Return the name of FUNCTION, from FRAME-FUNCTION: a symbol, a list, or the string by which the runtime calls a function
+in C."
+  (let ((name (given-name function)))
+    ;; Since 2.4.3 a top-level form has a string for its name too.
+    (if (and (stringp name) (eq :toplevel (debug-kind function))) (list +top-level-form+) name)))
 
 ;;; Where frames are
 
@@ -50,7 +58,7 @@
 (define-internal layout-of (object)
   "Return the layout of OBJECT." ("SB-KERNEL" "WRAPPER-OF" "SB-KERNEL" "LAYOUT-OF"))
 (define-internal outdated-layout-p (layout)
-  "True when instances of LAYOUT must be updated first." ("SB-PCL" "INVALID-WRAPPER-P") t)
+  "True when instances of LAYOUT must be updated first." ("SB-PCL" "INVALID-WRAPPER-P" "SB-KERNEL" "LAYOUT-INVALID") t)
 (define-internal-place unbound-marker
   "What stands in a slot of an instance that is not bound." ("SB-PCL" "+SLOT-UNBOUND+"))
 (define-internal instance-length (object)
@@ -62,8 +70,17 @@
 (define-internal slot-index (class slot)
   "Return the index of SLOT in a structure or condition of CLASS; neither is evaluated."
   ("SB-KERNEL" "GET-DSD-INDEX") nil)
-(define-internal assigned-slots (condition)
-  "Return a property list of the slots of CONDITION that were set." ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS"))
+(define-internal condition-assignments (condition)
+  "Return a property list of the slots of CONDITION that were set; in newer versions an association list."
+  ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS"))
+
+(defun assigned-slots (condition)
+  "Return a property list of the slots of CONDITION that were set."
+  (let ((assignments (condition-assignments condition)))
+    (if (consp (first assignments))
+        (loop for (slot . value) in assignments append (list slot value))
+        assignments)))
+
 (define-internal plain-function-name (function)
   "Return the name of FUNCTION as SBCL has it." ("SB-KERNEL" "%FUN-NAME"))
 
@@ -115,6 +132,9 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal word-object (word signals)
   "Return the object that WORD points to, and whether there is one; with SIGNALS false none is no error."
   ("SB-KERNEL" "MAKE-LISP-OBJ") (values nil nil))
+(define-internal close-region ()
+  "Close the region in which this thread makes objects: since 2.5 WORD-OBJECT knows none of those that are in an open one."
+  ("SB-VM" "CLOSE-THREAD-ALLOC-REGION"))
 (define-internal-variable instance-tag "The lowest four bits of a pointer to an instance." ("SB-VM" "INSTANCE-POINTER-LOWTAG") 3)
 (define-internal-variable stack-end-slot
   "The index of the slot with where the stack of a thread ends." ("SB-VM" "THREAD-CONTROL-STACK-END-SLOT"))
@@ -216,5 +236,3 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-late-internal code-walker
   "Return the function that expands all macros in a form, or NIL."
   ("SB-WALKER" "MACROEXPAND-ALL" "SB-CLTL2" "MACROEXPAND-ALL"))
-
-(define-check (code-walker))

@@ -24,8 +24,22 @@
 (define-ability "coverage" "run_tests does not tell what its tests ran")
 
 (define-internal-variable coverage-info
-  "A list: a table of what was compiled to mark what runs, by the name of the file; then weak pointers to code that does."
+  "A list: a table of what was compiled to mark what runs, by the name of the file; then what MARKING-CODE takes."
   ("SB-C" "*CODE-COVERAGE-INFO*"))
+(define-late-internal file-parts-reader
+  "Return the function that returns the parts in an entry of that table as a vector; older SBCLs have a list there, and no
+such function." ("SB-C" "COVERED-FILE-PATHS"))
+
+(defun file-parts (entry)
+  "Return the parts of a file that are marked when they run, each a list with the part and, where that is known, T when it
+ran. ENTRY is of the table in COVERAGE-INFO."
+  (if (listp entry)
+      entry
+      (map 'list #'list (funcall (file-parts-reader) entry))))
+
+(defun marking-code (entry)
+  "Return a list of the code of ENTRY, one of the rest of COVERAGE-INFO: a weak pointer or, since 2.6, a weak vector."
+  (remove nil (if (vectorp entry) (coerce entry 'list) (list (sb-ext:weak-pointer-value entry)))))
 (define-internal-name +coverage-quality+
   "Names the quality of the compiler by which code marks what of it runs." ("SB-C" "STORE-COVERAGE-DATA"))
 (define-internal-variable source-paths

@@ -6,15 +6,14 @@
 
 (define-ability "string data" "strings are copied before they are sent")
 
-(defmacro with-string-data ((data start end) string &body body)
-  "Evaluate BODY with DATA being the simple string that has the characters of STRING, from START to END."
-  (let ((operator (internal-symbol "SB-KERNEL" "WITH-ARRAY-DATA")))
-    (if operator
-        `(,operator ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
-        `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body))))
-
 (define-internal-name +with-array-data+
   "Names the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
+
+(defmacro with-string-data ((data start end) string &body body)
+  "Evaluate BODY with DATA being the simple string that has the characters of STRING, from START to END."
+  (if +with-array-data+
+      `(,+with-array-data+ ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
+      `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body)))
 
 ;;; Stacks
 
@@ -70,13 +69,18 @@
 (define-internal-type heap-exhausted "Errors for want of heap." ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
 (define-internal-variable collection-inhibited
   "True while no garbage can be collected." ("SB-KERNEL" "*GC-INHIBIT*"))
+(define-internal-name +after-collection+
+  "Names the function that a thread calls after it has collected garbage." ("SB-KERNEL" "POST-GC"))
 (define-runtime-variable collection-trigger sb-alien:unsigned-long
   "The usage of the heap at which the next collection begins." "auto_gc_trigger")
-(define-runtime-variable collections sb-alien:unsigned-int "How many collections there were." "n_gcs")
 
 (defun runtime-address (name)
   "Return the address of NAME of the runtime, or NIL."
   (sb-sys:find-foreign-symbol-address name))
+
+(define-ability "count of collections" "image_status tells how long collections took, and not how many there were")
+
+(define-runtime-variable collections sb-alien:unsigned-int "How many collections there were." "n_gcs")
 
 ;;; The table of cards
 
@@ -95,11 +99,25 @@
   ("SB-INT" "ENCAPSULATE"))
 (define-internal unencapsulate (name key)
   "Undo what ENCAPSULATE did to NAME for KEY." ("SB-INT" "UNENCAPSULATE"))
-(define-internal-name +link-core+
-  "Names the function that has all code call without names before a core is saved." ("SB-VM" "STATICALLY-LINK-CORE"))
+(define-internal inner-function (function)
+  "Return FUNCTION without what ENCAPSULATE put around it."
+  ("SB-EXT" "UNENCAPSULATED-FUNCTION" "SB-IMPL" "STRIP-ENCAPSULATION") function)
+
+(defun plain-definition (name)
+  "Return what NAME defines, without what TRACE and its like put around it. Since 2.6.6 FDEFINITION returns the outermost
+function."
+  (inner-function (fdefinition name)))
+
 (define-internal-name +spawn+ "Names the function that starts a process." ("SB-IMPL" "SPAWN"))
 (define-internal-name +end-other-threads+
   "Names the function by which an exit ends the other threads." ("SB-THREAD" "%EXIT-OTHER-THREADS"))
+
+;;; Cores
+
+(define-ability "core linking" "a core of the agent is saved as this SBCL saves any: newer ones link code when it is loaded")
+
+(define-internal-name +link-core+
+  "Names the function that has all code call without names before a core is saved." ("SB-VM" "STATICALLY-LINK-CORE"))
 
 ;;; Threads and the process
 
@@ -110,7 +128,7 @@
 (define-internal thread-number (thread)
   "Return the number that the system has for THREAD; 0 before it runs." ("SB-THREAD" "THREAD-OS-TID") 0)
 (define-internal-variable compiler-lock
-  "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**"))
+  "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
   "True in a thread that ends because of an exit." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
 (define-internal allow-signals ()

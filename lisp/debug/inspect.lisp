@@ -16,10 +16,10 @@
       (cond ((char= (char text 0) #\') symbol)
             ((or setf (eql 0 (search "#'" text)))
              (if (fboundp name)
-                 (or (and (symbolp name) (macro-function name)) (fdefinition name))
+                 (or (and (symbolp name) (macro-function name)) (plain-definition name))
                  (fail-lookup "noFunction" (printed name))))
             ((boundp symbol) (symbol-value symbol))
-            ((fboundp symbol) (or (macro-function symbol) (fdefinition symbol)))
+            ((fboundp symbol) (or (macro-function symbol) (plain-definition symbol)))
             ((find-class symbol nil))
             (t symbol)))))
 

@@ -47,7 +47,7 @@ know it have no code for what comes after the call."
 
 (defun method-name-parts (name)
   "Return the generic function, the qualifiers and the specializers that NAME, of a method, has."
-  (let ((function (fdefinition (second name))) (rest (cddr name)))
+  (let ((function (plain-definition (second name))) (rest (cddr name)))
     (values function
             (butlast rest)
             (mapcar (lambda (specializer)
@@ -104,4 +104,4 @@ are not called."
           ((not (callable-name-p (if method (second name) name))) (values nil "what it calls has no global name"))
           ((some #'not-kept-p arguments) (values nil "its code does not keep all of its arguments"))
           (method (lambda () (call-method-again name arguments)))
-          (t (lambda () (apply (fdefinition name) arguments))))))
+          (t (lambda () (apply (plain-definition name) arguments))))))

@@ -18,6 +18,7 @@
 (defun own-locks ()
   "Return the names of the locks that this thread has. Whoever has one keeps it on the stack, to release it."
   (let ((locks '()))
+    (close-region)
     (stack-words (lambda (word)
                    (when (= instance-tag (logand word 15))
                      (multiple-value-bind (object valid) (word-object word nil)

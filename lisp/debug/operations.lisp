@@ -145,7 +145,7 @@ of the program. They are read in PACKAGE, or in that of what the frame calls. Wi
   (let* ((rest (member-if #'listp (cddr form)))
          (required (ldiff (first rest)
                           (member-if (lambda (parameter) (member parameter lambda-list-keywords)) (first rest)))))
-    (find-method (fdefinition (second form)) (ldiff (cddr form) rest) (mapcar #'specializer-of required) nil)))
+    (find-method (plain-definition (second form)) (ldiff (cddr form) rest) (mapcar #'specializer-of required) nil)))
 
 (defun replaced-sources (form)
   "Return the places in files of what FORM, a definition, would replace, as JSON objects."

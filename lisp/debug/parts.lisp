@@ -94,7 +94,7 @@ was made to tell it, so that an id would be gone at once."
           (list (if (boundp symbol)
                     (make-part "value" (symbol-value symbol))
                     (make-part "value" nil "unbound")))
-          (when (fboundp symbol) (plain-parts "function" (or (macro-function symbol) (fdefinition symbol))))
+          (when (fboundp symbol) (plain-parts "function" (or (macro-function symbol) (plain-definition symbol))))
           (when (find-class symbol nil) (plain-parts "class" (find-class symbol)))
           (when (symbol-plist symbol) (list (make-part "plist" (symbol-plist symbol))))))
 

@@ -114,7 +114,9 @@ to its end, which the answer calls its file."
                     (lambda ()
                       (call-with-quiet-compiler
                        (lambda ()
-                         (call-user-code (lambda () (load (sb-ext:parse-native-namestring file))))
+                         (let ((source (sb-ext:parse-native-namestring file)))
+                           (load-packages-of source)
+                           (call-user-code (lambda () (load source))))
                          (list "value" (object "file" file)))))))
 
 ;;; Some forms of a file
@@ -183,20 +185,29 @@ a system, or the file that defines one, which needs another before."
       (values nil (funcall function)))))
 
 (defun call-looking-again (function)
-  "Call FUNCTION, which finds or loads a system, once more after a new look for systems when one was not found. Return NIL
-and what it returns, or what NEEDED-SYSTEM returns when that is not found then either."
-  (let* ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT"))
-         (done (catch 'look-again
-                 (handler-bind ((error (lambda (condition)
-                                         (when (and missing (typep condition missing)) (throw 'look-again nil)))))
-                   (list (funcall function))))))
-    (when done (return-from call-looking-again (values nil (first done))))
-    (asdf-call "INITIALIZE-SOURCE-REGISTRY")
-    (call-telling-needed function)))
+  "Call FUNCTION, which finds or loads a system. When one was not found, call it once more after a new look for systems, and
+then with the library manager. Return NIL and what it returns, or what NEEDED-SYSTEM returns when that is not found then
+either."
+  (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
+    (flet ((try ()
+             (catch 'look-again
+               (handler-bind ((error (lambda (condition)
+                                       (when (and missing (typep condition missing)) (throw 'look-again nil)))))
+                 (return-from call-looking-again (values nil (funcall function)))))))
+      (try)
+      (asdf-call "INITIALIZE-SOURCE-REGISTRY")
+      (when **library-manager-due**
+        (try)
+        (load-library-manager))
+      (call-telling-needed function))))
 
-(defun needed-data (name needed)
-  "Return as a JSON object that the system NAME cannot be had without NEEDED, from NEEDED-SYSTEM."
-  (object "system" name "missing" (first needed) "neededBy" (second needed) "known" (known-systems)))
+(defun missing-data (missing system &optional by)
+  "Return as a JSON object that ASDF does not find MISSING, for SYSTEM, where BY needs it."
+  (object "system" (and by system) "missing" missing "neededBy" by
+          "known" (known-systems)
+          "manager" (first **library-manager**)
+          "managerFailure" **library-manager-failure**
+          "installing" (installing-form system missing)))
 
 (defun found-system (name)
   "Return the system that a person calls NAME, or NIL. The second value is what NEEDED-SYSTEM returns when its definition
@@ -224,7 +235,7 @@ system is not found, else NIL."
                                 (and (not force) (some #'stale-p files)))
                             (operate name t))))))
     (if needed
-        (needed-data name needed)
+        (missing-data (first needed) name (second needed))
         (object "system" name
                 "already" (and (member name before :test #'string=) (not force))
                 "loaded" (sort (set-difference (loaded-systems) before :test #'string=) #'string<)
@@ -234,10 +245,11 @@ system is not found, else NIL."
   "Load the system NAME, again when FORCE is true, and return the members of the answer."
   (asdf-call "ENSURE-SOURCE-REGISTRY")
   (multiple-value-bind (system needed) (found-system name)
-    (list "value"
-          (cond (system (loaded-data (asdf-call "COMPONENT-NAME" system) force))
-                (needed (needed-data (string-left-trim "#:" name) needed))
-                (t (object "missing" (string-downcase (string-left-trim "#:" name)) "known" (known-systems)))))))
+    (let ((plain (string-downcase (string-left-trim "#:" name))))
+      (list "value"
+            (cond (system (loaded-data (asdf-call "COMPONENT-NAME" system) force))
+                  (needed (missing-data (first needed) (string-left-trim "#:" name) (second needed)))
+                  (t (missing-data plain plain)))))))
 
 (define-operation ("load-system" :members t) (name force)
   "Load the system NAME and what it depends on with ASDF."

@@ -1,4 +1,5 @@
-;;;; What a file needs before the whole of it can be read: ASDF when it names that, and the systems that a script loads.
+;;;; What a file needs before the whole of it can be read: ASDF or the library manager when the file names it, and the
+;;;; systems that a script loads.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -38,17 +39,24 @@ VISIT returns."
 
 ;;; Scripts
 
-(defun names-asdf-p (file)
-  "True when the text of FILE names the package ASDF or UIOP: before a symbol, as a keyword or as a string."
+(defun names-package-p (text name)
+  "True when TEXT, of a file, names the package NAME: before a symbol, as a keyword or as a string."
+  (flet ((named-at-p (start &aux (end (+ start (length name))))
+           (let ((before (if (plusp start) (char text (1- start)) #\Space))
+                 (after (if (< end (length text)) (char text end) #\Space)))
+             (or (find before ":\"")
+                 (and (find after ":/") (not (alphanumericp before)) (char/= before #\-))))))
+    (loop for found = (search name text :test #'char-equal)
+            then (search name text :test #'char-equal :start2 (1+ found))
+          while found
+            thereis (named-at-p found))))
+
+(defun load-packages-of (file)
+  "Load ASDF, or the library manager, when FILE names a package of it, so that the whole of FILE can be read."
   (let ((text (file-text file)))
-    (flet ((named-p (name)
-             (loop for found = (search name text :test #'char-equal)
-                     then (search name text :test #'char-equal :start2 (1+ found))
-                   while found
-                     thereis (let ((end (+ found (length name))))
-                               (or (and (< end (length text)) (find (char text end) ":/"))
-                                   (and (plusp found) (find (char text (1- found)) ":\"")))))))
-      (and text (or (named-p "asdf") (named-p "uiop"))))))
+    (flet ((named-p (names) (and text (some (lambda (name) (names-package-p text name)) names))))
+      (when (and (not (find-package "ASDF")) (named-p '("asdf" "uiop"))) (load-asdf))
+      (when (and **library-manager-due** (named-p *manager-packages*)) (load-library-manager)))))
 
 (defun library-form-p (form)
   "True when FORM requires a module, or uses a symbol of ASDF or of a manager of libraries, and defines nothing."
@@ -95,8 +103,7 @@ them before they run. What cannot be read is left to it. Return where the lists 
 (defun prepare-file (file)
   "Load what FILE needs so that the whole of it can be read. Return the readtable for it, with which what has run already
 is read as NIL."
-  (when (and (not (find-package "ASDF")) (names-asdf-p file))
-    (load-asdf))
+  (load-packages-of file)
   (let* ((readtable (readtable-for file)) (run (load-libraries-of file readtable)))
     (if run
         (readtable-calling (lambda (form place stream)

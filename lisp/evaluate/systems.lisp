@@ -94,12 +94,24 @@ ASDF would read the file again, and forget what of it is loaded."
         (or (loop for file being the hash-values of registry when (defining-p file) return file)
             (find-if #'defining-p (passed-over-files)))))))
 
+(defun primary-system (name)
+  "Return a system NAME without files when ASDF takes NAME for the primary system of another, and nothing defines it. Return
+NIL otherwise. Newer versions of ASDF have each system need the one that is named like its file."
+  (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
+                    (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
+                                               (asdf-call "REGISTERED-SYSTEMS"))
+                            thereis (and (equal name (asdf-call "PRIMARY-SYSTEM-NAME" other)) other)))))
+    (and other
+         (make-instance (contrib-symbol "ASDF" "SYSTEM")
+                        :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
+
 (defun call-finding-all (function)
   "Call FUNCTION while ASDF also finds systems in files of other names."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
         (let ((*passed-over* :unasked))
-          (progv (list searches) (list (append (symbol-value searches) (list #'defining-file)))
+          (progv (list searches)
+              (list (append (list #'primary-system) (symbol-value searches) (list #'defining-file)))
             (funcall function)))
         (funcall function))))
 
@@ -113,13 +125,28 @@ ASDF would read the file again, and forget what of it is loaded."
 
 (defun find-system (name)
   "Return the system that a person calls NAME, with #: or : before it or not, or NIL when there is none. ASDF looks again
-for one that was written after it first looked."
+for one that was written after it first looked, then with the library manager."
   (let ((name (string-left-trim "#:" name)))
     (flet ((look () (loop for each in (names-meant name) thereis (asdf-call "FIND-SYSTEM" each nil))))
       (or (look)
           (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
                  (setf *passed-over* :unasked)
-                 (look))))))
+                 (look))
+          (and (load-library-manager) (look))))))
+
+;;; The library manager
+
+(define-operation ("use-libraries" :inline t) (name file)
+  "Load FILE, which sets up the library manager NAME, when a system or a package of the manager is first needed."
+  (setf **library-manager** (list name file)
+        **library-manager-due** t))
+
+(defun installing-form (system missing)
+  "Return a form, as text, by which the library manager that is loaded installs the system MISSING, which SYSTEM needs.
+Return NIL when it does not have that."
+  (let ((find (contrib-function "QL-DIST" "FIND-SYSTEM")))
+    (when (and find (ignore-errors (funcall find missing)))
+      (format nil "(ql:quickload ~S)" system))))
 
 ;;; In which order files are loaded
 

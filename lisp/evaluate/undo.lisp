@@ -79,7 +79,7 @@ and value."
 
 (defun plain-function (name)
   "Return the function that NAME names, or NIL for none or what stands in the place of a macro."
-  (let ((function (and (fboundp name) (fdefinition name))))
+  (let ((function (and (fboundp name) (plain-definition name))))
     (and function (not (typep (plain-function-name function) '(cons (eql :macro)))) function)))
 
 (defun function-aspect (name)

@@ -1,4 +1,5 @@
-;;;; When ASDF is loaded: with the first system, and when a form or file that is to be read names it.
+;;;; When ASDF and the library manager are loaded: with the first system that needs them, and when a form or file that is
+;;;; to be read names them.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -23,22 +24,61 @@
   "True when NAME is that of a package that comes with ASDF."
   (and (member (subseq name 0 (position #\/ name)) '("ASDF" "ASDF-USER" "UIOP") :test #'string=) t))
 
-(defun asdf-missing-p (condition)
-  "True when CONDITION says that a text cannot be read because ASDF is not loaded yet."
-  (and (typep condition 'reader-error)
-       (not (find-package "ASDF"))
-       (let ((package (package-error-package condition)))
-         (and (stringp package) (asdf-package-p package)))))
+;;; Library managers. Quicklisp, qlot or ocicl is loaded when something first needs it, so a start takes no longer.
+
+(sb-ext:defglobal **library-manager** nil
+  "A list of the name of the user's library manager and the file that sets it up, a native name; NIL without one.")
+(sb-ext:defglobal **library-manager-failure** nil "A text that says why it could not be loaded, or NIL.")
+(sb-ext:defglobal **library-manager-due** nil "True while there is a library manager that is not loaded yet.")
+
+(defun load-library-manager ()
+  "Load the library manager of the user, when it is due. Return true when systems can be found that were not before.
+When it fails, that is written to *ERROR-OUTPUT*, and kept."
+  (call-with-load-lock
+   (lambda ()
+     (when (shiftf **library-manager-due** nil)
+       (load-asdf)
+       (destructuring-bind (name file) **library-manager**
+         (handler-case
+             (with-standard-io-syntax
+               (let ((*print-readably* nil) (*standard-output* (make-broadcast-stream)))
+                 (handler-bind ((warning #'muffle-warning))
+                   (load (sb-ext:parse-native-namestring file)))))
+           (error (failure)
+             (setf **library-manager-failure**
+                   (format nil "~A could not be loaded (~A): ~A" name file (report-text 500 failure)))
+             (format *error-output* "~&~A~%" **library-manager-failure**)
+             nil)))))))
+
+(defparameter *manager-packages*
+  '("QL" "QL-DIST" "QL-SETUP" "QUICKLISP" "QUICKLISP-CLIENT" "QLOT" "OCICL-RUNTIME")
+  "Names of packages that library managers bring.")
+
+(defun package-loader (condition)
+  "Return the function that loads what has the package that CONDITION, of the reader, misses. Return NIL when it misses
+none, or nothing that can be loaded has it."
+  (let ((package (and (typep condition 'reader-error) (package-error-package condition))))
+    (cond ((not (stringp package)) nil)
+          ((and (asdf-package-p package) (not (find-package "ASDF"))) #'load-asdf)
+          ((and **library-manager-due** (member package *manager-packages* :test #'string=)) #'load-library-manager))))
 
 (defun call-reading (function)
-  "Call FUNCTION, which reads, and return its values. When what it reads names ASDF, load that and call FUNCTION again."
-  (block without-asdf
-    (return-from call-reading
-      (handler-bind ((package-error (lambda (condition)
-                                      (when (asdf-missing-p condition) (return-from without-asdf nil)))))
-        (funcall function))))
-  (load-asdf)
-  (funcall function))
+  "Call FUNCTION, which reads, and return its values. When what it reads names a package of ASDF or of the library manager,
+load that and call FUNCTION again."
+  (funcall (block unread
+             (return-from call-reading
+               (handler-bind ((package-error (lambda (condition)
+                                               (let ((loader (package-loader condition)))
+                                                 (when loader (return-from unread loader))))))
+                 (funcall function)))))
+  (call-reading function))
+
+(defun retry-with-libraries (condition)
+  "Have ASDF try again what CONDITION ended, when that did not find a system and the library manager was not loaded yet."
+  (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
+    (when (and **library-manager-due** missing (typep condition missing))
+      (let ((retry (find-restart (contrib-symbol "ASDF" "RETRY") condition)))
+        (when (and retry (load-library-manager)) (invoke-restart retry))))))
 
 ;;; Other images that compile the same library. ASDF removes the old compiled file, and then gives the new one its name.
 ;;; An image that wants the file between the two does not find it.

@@ -12,7 +12,7 @@
   "Return the arguments of FRAME as SBCL has them."
   (cond ((null +frame-arguments+) '())
         ;; Newer ones want to know how many.
-        ((rest (plain-lambda-list (fdefinition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
+        ((rest (plain-lambda-list (plain-definition +frame-arguments+))) (funcall +frame-arguments+ frame 20))
         (t (funcall +frame-arguments+ frame))))
 
 (defun method-name-p (name)
@@ -124,28 +124,37 @@ tells a reader nothing about their program."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
-(defun form-p (name)
-  "True when NAME is how SBCL names the function that it makes of a form to evaluate."
-  (equal name '(lambda ())))
+(defun top-level-form-p (name)
+  "True when NAME is how SBCL names the code of top-level forms, which it puts together: of a file, or since 2.4.3 also of
+what is evaluated."
+  (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
+
+(defun form-p (frame)
+  "True when the function of FRAME is the one that SBCL makes of a form to evaluate."
+  (let ((name (frame-name frame)))
+    (or (equal name '(lambda ()))
+        (and (top-level-form-p name) (null (frame-file frame))))))
 
 (defun loader-p (name)
   "True when NAME is of the compiler or the loader, or begins a thread. Those stand between the agent and a top-level
 form of a file."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
-    (or (null symbols)
-        (named-p name '("LOAD" "COMPILE-FILE" "CALL-WITH-LOAD-BINDINGS" "LOAD-AS-SOURCE" "EVAL-TLF"
-                            "SUB-COMPILE-FILE" "CALL-WITH-LOADER-PACKAGE-NAMES"))
-        (every (lambda (symbol)
-                 (member (and (symbol-package symbol) (package-name (symbol-package symbol))) '("SB-C" "SB-FASL" "SB-THREAD" "SB-UNIX")
-                         :test #'string=))
-               symbols))))
+    (and (not (top-level-form-p name))
+         (or (null symbols)
+             (named-p name '("LOAD" "COMPILE-FILE" "CALL-WITH-LOAD-BINDINGS" "LOAD-AS-SOURCE" "EVAL-TLF"
+                             "SUB-COMPILE-FILE" "CALL-WITH-LOADER-PACKAGE-NAMES"))
+             (every (lambda (symbol)
+                      (member (and (symbol-package symbol) (package-name (symbol-package symbol)))
+                              '("SB-C" "SB-FASL" "SB-THREAD" "SB-UNIX")
+                              :test #'string=))
+                    symbols)))))
 
 (defun without-machinery (frames &key loader)
   "Return FRAMES from the first that is of user code; with LOADER, those of the compiler and
 the loader count as machinery too."
   (member-if-not (lambda (frame)
                    (let ((name (frame-name frame)))
-                     (or (machinery-p name) (form-p name) (and loader (loader-p name)))))
+                     (or (machinery-p name) (form-p frame) (and loader (loader-p name)))))
                  frames))
 
 (defun below-entry (frames)
@@ -175,11 +184,6 @@ user code, without the machinery at both ends."
     (remove-if (lambda (frame) (ours-p (frame-name frame)))
                (reverse (without-machinery (reverse (without-machinery (below-wait (below-entry frames)))) :loader t)))))
 
-(defun top-level-form-p (name)
-  "True when NAME is how SBCL names the code of the top-level forms of a file, by the first of those that it put
-together."
-  (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
-
 (defun frame-call (frame)
   "Return FRAME as a list: the function's name and its arguments."
   (let ((name (frame-name frame)))
@@ -198,13 +202,30 @@ together."
        (eq (symbol-package (first name)) (find-package "SB-PCL"))
        (not (method-name-p name))))
 
+(defun asdf-symbol-p (symbol)
+  "True when SYMBOL is of a package that comes with ASDF, or of Common Lisp."
+  (let ((package (symbol-package symbol)))
+    (and package (or (eq package (find-package "COMMON-LISP")) (asdf-package-p (package-name package))))))
+
+(defun asdf-function-p (name)
+  "True when ASDF or UIOP defines the function that SBCL calls NAME. Others define methods of ASDF's functions too: those are
+of a class that is not ASDF's, or of one object."
+  (let ((root (and (not (top-level-form-p name)) (root-name name))))
+    (and root
+         (symbol-package root)
+         (asdf-package-p (package-name (symbol-package root)))
+         (or (not (method-name-p name))
+             (every (lambda (class) (and (symbolp class) (asdf-symbol-p class))) (first (last name)))))))
+
 (defun system-frame-p (frame)
-  "True when the function of FRAME came with SBCL (its compiler, its loader, ASDF, and the like) or is the agent's."
+  "True when the function of FRAME came with SBCL (its compiler, its loader, and the like), or is ASDF's or the agent's.
+ASDF can be another than SBCL's, so that its files tell nothing."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (ours-p name)
         (and (symbolp name) (eq (symbol-package name) (find-package "LIVE-LISP")))
         (dispatch-p name)
+        (asdf-function-p name)
         (and file (eql 0 (search "SYS:" file))))))
 
 (defstruct (folded (:constructor make-folded (count)))

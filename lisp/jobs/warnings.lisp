@@ -91,7 +91,7 @@ where."
   (let ((name (and (consp form) (ignore-errors (list-length form)) (first form))))
     (and name (symbolp name) (fboundp name)
          (not (macro-function name)) (not (special-operator-p name)) (not (compiler-macro-function name))
-         (fdefinition name))))
+         (plain-definition name))))
 
 (defun about-call-p (condition form)
   "True when CONDITION says nothing but how FORM, a list, calls its function: it names numbers and parts of FORM alone."

@@ -11,6 +11,7 @@
             (flet ((fail (condition &optional hook)
                      (declare (ignore hook))
                      (retry-replaced condition)
+                     (retry-with-libraries condition)
                      (throw tag condition)))
               (let ((*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'fail))
                 (restart-case (progn (funcall function) nil)

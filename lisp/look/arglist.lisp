@@ -11,7 +11,7 @@
   "Return what the function name NAME stands for, or NIL when it is no function."
   (cond ((not (fboundp name))
          (and (consp name) (setf-expander (second name)) "SETF EXPANDER"))
-        ((typep (fdefinition name) 'generic-function) "GENERIC-FUNCTION")
+        ((typep (plain-definition name) 'generic-function) "GENERIC-FUNCTION")
         ((consp name) "SETF FUNCTION")
         ((special-operator-p name) "SPECIAL OPERATOR")
         (t (callable-nature name))))
@@ -119,4 +119,4 @@ function are, LIMIT of them from OFFSET on."
                  "setf" (and (not setf) (setf-text symbol))
                  (append (and kind (arglist-data target))
                          (and (equal kind "GENERIC-FUNCTION")
-                              (generic-members (fdefinition target) methods offset limit))))))))))
+                              (generic-members (plain-definition target) methods offset limit))))))))))

@@ -35,7 +35,7 @@
 (defun others-methods (name class)
   "Return :ABOVE when the generic function NAME, which reads or sets a slot of CLASS, also has a method for a class above.
 Return T when it has one for another class, else NIL."
-  (let ((specializers (loop for method in (sb-mop:generic-function-methods (fdefinition name))
+  (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
     (cond ((intersection specializers (rest (ancestors class))) :above)
@@ -48,7 +48,7 @@ Return T when it has one for another class, else NIL."
                            append (sb-mop:slot-definition-readers slot)
                            append (sb-mop:slot-definition-writers slot))
                      :test #'equal :from-end t)
-        for kept = (and (fboundp name) (typep (fdefinition name) 'generic-function) (others-methods name class))
+        for kept = (and (fboundp name) (typep (plain-definition name) 'generic-function) (others-methods name class))
         unless (eq kept :above)
           collect (object "name" (name-text name) "kept" (and kept t))))
 
@@ -94,7 +94,7 @@ that make such structures by keywords are there, too."
 takes any."
   (let ((classes (ancestors class)))
     (loop for name in '(allocate-instance initialize-instance shared-initialize)
-          append (loop for method in (sb-mop:generic-function-methods (fdefinition name))
+          append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                        for arglist = (sb-mop:method-lambda-list method)
                        for behind = (rest (member '&key arglist))
                        when (member (first (sb-mop:method-specializers method)) classes)

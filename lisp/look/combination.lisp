@@ -19,7 +19,7 @@
 (defun deciding-method (function methods)
   "Return the name of a generic function by which the program decides which METHODS of FUNCTION run, or NIL."
   (loop for name in *protocol*
-        when (loop for method in (sb-mop:generic-function-methods (fdefinition name))
+        when (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                    for specializer = (first (sb-mop:method-specializers method))
                    thereis (and (typep specializer 'class)
                                 (some (lambda (object) (typep object specializer)) (cons function methods))
@@ -74,7 +74,7 @@ Functions of the program are looked into, DEPTH calls deep."
               (t (loop for name in names
                        unless (harmless-name-p name)
                          do (let ((next (and (plusp depth) (symbolp name) (fboundp name) (not (macro-function name))
-                                             (fdefinition name))))
+                                             (plain-definition name))))
                               (when (or (null next) (known :function :info name) (typep next 'generic-function)
                                         (harmful-name next (1- depth)))
                                 (return (name-text name))))))))))
@@ -241,7 +241,7 @@ OFFSET on. ARGUMENTS are tables with a KIND and a TEXT."
   (multiple-value-bind (symbol status setf) (named-symbol name package)
     (declare (ignore status))
     (let* ((target (if setf (list 'setf symbol) symbol))
-           (function (and (fboundp target) (not (and (symbolp target) (macro-function target))) (fdefinition target))))
+           (function (and (fboundp target) (not (and (symbolp target) (macro-function target))) (plain-definition target))))
       (if (not (typep function 'generic-function))
           (object "name" (name-text target) "problem" "function" "natures" (if setf '() (natures symbol)))
           (let ((parsed (loop for argument in arguments collect (parsed-argument argument package))))

@@ -19,7 +19,7 @@ NIL when SBCL keeps none, as of code that was compiled with a debug quality of 0
 (defun arglist-members (name)
   "Return the members of an answer that tell the lambda list of the function NAME. ACCEPTED is there when the methods of
 a generic one accept something else."
-  (let ((function (and (not (and (symbolp name) (macro-function name))) (fdefinition name)))
+  (let ((function (and (not (and (symbolp name) (macro-function name))) (plain-definition name)))
         (recorded (recorded-arglist name)))
     (if (typep function 'generic-function)
         (let ((own (own-arglist function)))
@@ -107,7 +107,7 @@ OFFSET on."
                (arglist-members symbol)
                (list "type" (type-text 500 type)
                      "documentation" (doc-text symbol 'function))
-               (methods-members (and (equal nature "GENERIC-FUNCTION") (fdefinition symbol)) offset limit)
+               (methods-members (and (equal nature "GENERIC-FUNCTION") (plain-definition symbol)) offset limit)
                (list "compilerMacro" (and (compiler-macro-function symbol) t)
                      "inline" (let ((inline (known :function :inlinep symbol)))
                                 (and (member inline '(inline notinline)) (symbol-name inline)))
@@ -120,7 +120,7 @@ OFFSET on."
            (make-json-object
             (append (list "nature" "SETF FUNCTION")
                     (arglist-members name)
-                    (methods-members (fdefinition name) offset limit)
+                    (methods-members (plain-definition name) offset limit)
                     (list "documentation" (doc-text name 'function)
                           "sources" (function-sources name)))))
           ((known :setf :expander symbol)

@@ -77,7 +77,7 @@ top-level forms are has the names behind it that it uses. Return besides whether
                    (and (eq on (find-class operation))
                         (typep of 'sb-mop:eql-specializer)
                         (eq system (sb-mop:eql-specializer-object of)))))
-               (sb-mop:generic-function-methods (fdefinition perform)))
+               (sb-mop:generic-function-methods (plain-definition perform)))
          (some (lambda (name) (defined-around-p system name)) (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun test-systems ()
@@ -167,7 +167,7 @@ What is inlined into a function, it calls without a cross reference."
     (declare (ignore status))
     (let* ((target (if setf (list 'setf symbol) symbol)) (kind (function-kind target))
            (class (and (not setf) (find-class symbol nil)))
-           (methods (and (equal kind "GENERIC-FUNCTION") (sb-mop:generic-function-methods (fdefinition target)))))
+           (methods (and (equal kind "GENERIC-FUNCTION") (sb-mop:generic-function-methods (plain-definition target)))))
       (make-json-object
        (append (list "name" (name-text target)
                      "natures" (if setf '() (natures symbol))

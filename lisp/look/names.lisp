@@ -113,7 +113,7 @@ symbol (S3.4, S3.5). Where nobody named a package, the answer says when the sess
   (cond ((not (fboundp symbol)) nil)
         ((special-operator-p symbol) "FUNCTION")
         ((macro-function symbol) "MACRO")
-        ((typep (fdefinition symbol) 'generic-function) "GENERIC-FUNCTION")
+        ((typep (plain-definition symbol) 'generic-function) "GENERIC-FUNCTION")
         (t "FUNCTION")))
 
 (defun variable-kind (symbol)

@@ -99,7 +99,7 @@ and :TYPED when none of its functions is from a file."
   (let ((seen 0) (typed nil))
     (do-symbols (symbol package typed)
       (when (and (eq (symbol-package symbol) package) (fboundp symbol))
-        (let* ((function (or (macro-function symbol) (fdefinition symbol)))
+        (let* ((function (or (macro-function symbol) (plain-definition symbol)))
                (file (and (typep function 'compiled-function) (not (typep function 'generic-function))
                           (first (function-place function)))))
           (when file (return file))

@@ -53,7 +53,7 @@ is told before it."
 
 (defun method-texts (call)
   "Return the methods that CALL of a generic function runs, the first ones first, as text."
-  (let* ((name (probe-name (call-probe call))) (function (and (fboundp name) (fdefinition name))))
+  (let* ((name (probe-name (call-probe call))) (function (and (fboundp name) (plain-definition name))))
     (when (and (typep function 'generic-function) (notany #'gone-object-p (call-arguments call)))
       (ignore-errors
        (let ((methods (compute-applicable-methods function (call-arguments call))))
@@ -116,7 +116,7 @@ is told before it."
 
 (defun function-rows (observation)
   "Return how often each function of OBSERVATION was called, as JSON objects, the most often first."
-  (loop for probe in (sort (copy-list (observation-probes observation)) #'> :key #'probe-calls)
+  (loop for probe in (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls)
         for name = (probe-name probe)
         repeat 20
         collect (object "name" (name-text name)

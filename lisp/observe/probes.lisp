@@ -17,7 +17,7 @@
 (defun built-in-p (name)
   "True when the function NAME came with SBCL, whose own code calls it without its name. To change that takes minutes for
 some, and nothing may interrupt it. A generic function is called by what can be changed."
-  (let ((function (fdefinition name)))
+  (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
          (eql 0 (search "SYS:" (or (code-file function) ""))))))
 
@@ -77,7 +77,7 @@ some, and nothing may interrupt it. A generic function is called by what can be 
 
 (defun function-parameters (name)
   "Return the lambda list of the function NAME. Where SBCL keeps none, it takes any arguments."
-  (let* ((function (fdefinition name))
+  (let* ((function (plain-definition name))
          (parameters (if (typep function 'generic-function)
                          (sb-mop:generic-function-lambda-list function)
                          (plain-lambda-list function))))
@@ -157,7 +157,7 @@ PACKAGE, or in that of NAME. Leaves the operation when the form cannot be compil
 
 (defun unseen-calls (name)
   "Return why some calls of the function NAME are not seen, as a word, or NIL."
-  (let ((function (fdefinition name)))
+  (let ((function (plain-definition name)))
     (cond ((or (eq 'inline (known :function :inlinep name))
                (known :function :source-transform name)
                (known :function :info name))

@@ -164,7 +164,7 @@ by whom CALLERS tells, pairs."
 
 (defun spot-row (spot samples)
   "Return SPOT, of so many SAMPLES, as a JSON object."
-  (let ((caller (first (sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
+  (let ((caller (first (stable-sort (copy-list (spot-callers spot)) #'> :key #'cdr))))
     (flet ((part (count) (/ (round (* 1000 count) samples) 10d0)))
       (object "name" (spot-text (spot-name spot))
               "self" (part (spot-self spot))

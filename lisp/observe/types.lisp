@@ -116,7 +116,7 @@ none has returned."
 (defun seen-row (name seen)
   "Return what was SEEN at the place NAME as a JSON object."
   (object "name" (if (symbolp name) (symbol-name name) (princ-to-string name))
-          "types" (loop for (type . count) in (page (sort (copy-list (seen-types seen)) #'> :key #'cdr) 0 8)
+          "types" (loop for (type . count) in (page (stable-sort (copy-list (seen-types seen)) #'> :key #'cdr) 0 8)
                         collect (object "type" (bare-type-text type) "count" count))
           "least" (and (seen-least seen) (object-text (seen-least seen)))
           "most" (and (seen-least seen) (object-text (seen-most seen)))))

@@ -68,7 +68,7 @@ class. No class is made that SBCL only makes on demand."
     (let ((macro (and (symbolp name) (macro-function name))))
       (if macro
           (funcall visit :macro name macro)
-          (funcall visit :function name (function-identity (fdefinition name))))))
+          (funcall visit :function name (function-identity (plain-definition name))))))
   (let ((expander (compiler-macro-function name)))
     (when expander (funcall visit :compiler-macro name expander))))
 
@@ -105,6 +105,6 @@ class. No class is made that SBCL only makes on demand."
   (let* ((function (sb-mop:method-generic-function method))
          (name (and function (sb-mop:generic-function-name function))))
     (and function
-         (ignore-errors (eq function (fdefinition name)))
+         (ignore-errors (eq function (plain-definition name)))
          (member method (sb-mop:generic-function-methods function) :test #'eq)
          t)))

@@ -59,7 +59,7 @@ DEFGENERIC or DEFMETHOD as BY says. What this load made stays."
     (when (and home (fboundp name) (not (sb-ext:package-locked-p home)) (touched-p *touched*))
       (if function
           (when (yields-p function name lambda-list location by) (displace-methods function name by))
-          (let ((identity (or (and (symbolp name) (macro-function name)) (fdefinition name))))
+          (let ((identity (or (and (symbolp name) (macro-function name)) (plain-definition name))))
             (when (and (before-load-p name identity) (of-file-p name location))
               (fmakunbound name)))))))
 

@@ -42,7 +42,7 @@ went since. INLINED is true when callers had its code compiled in once."
 
 (defun generic-function-named (name)
   "Return the generic function that NAME names, or NIL."
-  (let ((function (and (fboundp name) (not (and (symbolp name) (macro-function name))) (fdefinition name))))
+  (let ((function (and (fboundp name) (not (and (symbolp name) (macro-function name))) (plain-definition name))))
     (and (typep function 'generic-function) function)))
 
 (defun kept-by-methods-p (definition)

@@ -27,7 +27,7 @@
 (defun in-force-p (name function)
   "True when NAME still names FUNCTION, a simple one, or one of its methods is that."
   (ignore-errors
-   (let ((now (or (and (symbolp name) (macro-function name)) (and (fboundp name) (fdefinition name)))))
+   (let ((now (or (and (symbolp name) (macro-function name)) (and (fboundp name) (plain-definition name)))))
      (cond ((typep now 'generic-function) (and (method-of function name) t))
            (now (eq function (simple-function now)))))))
 
@@ -44,7 +44,7 @@ it takes a macro for a function."
     (:references (constantp name))
     (:calls (or (not (fboundp name))
                 (and (symbolp name) (macro-function name) t)
-                (not (member (fdefinition name) (introspect "FIND-FUNCTION-CALLEES" function) :test #'eq))))))
+                (not (member (plain-definition name) (introspect "FIND-FUNCTION-CALLEES" function) :test #'eq))))))
 
 (defun mentions-p (xrefs names)
   "True when XREFS, packed cross references, can mention one of NAMES: those of the program stand in the vector itself."

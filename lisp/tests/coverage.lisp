@@ -122,7 +122,7 @@ The second value are the packages that it enters."
       (load-compiled fasl (sb-ext:parse-native-namestring path)))
     (loop for name being the hash-keys of (first coverage-info) using (hash-value parts)
           unless (member name names :test #'equal)
-            do (push (list path parts (ldiff (rest coverage-info) codes)) (covering-records **covering**))
+            do (push (list path (file-parts parts) (ldiff (rest coverage-info) codes)) (covering-records **covering**))
                (remhash name (first coverage-info)))))
 
 (defun measure-file (path content folder number)
@@ -188,12 +188,11 @@ for what is compiled."
 ;;; What was found
 
 (defun marked-parts (codes)
-  "Return a table of the parts that the code in CODES, weak pointers, has marked."
+  "Return a table of the parts that the code in CODES, entries of COVERAGE-INFO, has marked."
   (let ((marked (make-hash-table :test 'equal)))
-    (dolist (pointer codes marked)
-      (let ((code (sb-ext:weak-pointer-value pointer)))
-        (dolist (parts (and code (marks-reader) (funcall (marks-reader) code)))
-          (dolist (part parts) (setf (gethash part marked) t)))))))
+    (dolist (code (mapcan #'marking-code codes) marked)
+      (dolist (parts (and (marks-reader) (funcall (marks-reader) code)))
+        (dolist (part parts) (setf (gethash part marked) t))))))
 
 (defun constant-branch (part form)
   "Return the elements at which the branch PART stands that never ran, in the top-level FORM. Return NIL unless it is an atom

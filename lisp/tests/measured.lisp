@@ -13,7 +13,7 @@ it ran."
   "What measures a run. DEFINITIONS are the MEASURED. MISSED is how many definitions cannot be. PUT are the names of functions
 that others are called in the place of. METHODS are lists of a generic function, a method that was put into it, and the
 one whose place that takes. OPEN is such a function, with its methods before, while one is being put. RECORDS are lists of
-a file, the parts of it that are compiled to be marked, and weak pointers to the code that marks them. FORMS has the
+a file, the parts of it that are compiled to be marked, and entries of COVERAGE-INFO with the code that marks them. FORMS has the
 top-level forms with definitions, by lists of a file and a number."
   (definitions (make-array 0 :adjustable t :fill-pointer t)) (missed 0) (put '()) (methods '()) (open '()) (records '())
   (forms (make-hash-table :test 'equal)))
@@ -57,7 +57,7 @@ it is not in the text."
   (and (typep name '(or symbol (cons (eql setf) (cons symbol null))))
        (fboundp name)
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
-       (let ((function (fdefinition name)))
+       (let ((function (plain-definition name)))
          (and (not (typep function 'generic-function))
               (of-file-p function)
               (eq function (global-function name))))))
@@ -93,7 +93,7 @@ block."
   "Return the forms that put a method in the place of one of the generic function NAME. FORM, of the top-level form with
 NUMBER, made that; REST of it is as in a DEFMETHOD."
   (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
-    (if (and (fboundp name) (typep (fdefinition name) 'generic-function))
+    (if (and (fboundp name) (typep (plain-definition name) 'generic-function))
         `((note-methods ',name)
           (defmethod ,name ,@qualifiers ,(first tail) ,@(marking-body (rest tail) (note-measured name form number)))
           (put-method))
@@ -194,7 +194,7 @@ NUMBER, made that; REST of it is as in a DEFMETHOD."
 
 (defun note-methods (name)
   "Note which methods the generic function NAME has before one is put there."
-  (let ((function (fdefinition name)))
+  (let ((function (plain-definition name)))
     (setf (covering-open **covering**)
           (cons function (copy-list (sb-mop:generic-function-methods function))))))
 

@@ -95,7 +95,7 @@
          (lambda ()
            (let ((needs (loop for name in systems
                               for needed = (test-system name)
-                              when needed collect (needed-data name needed))))
+                              when needed collect (missing-data (first needed) name (second needed)))))
              (run-entries entries)
              (finish-run)
              (list "needs" needs)))))))))

@@ -104,13 +104,13 @@ systems that it needs."
 
 ;;; Those of the workspace
 
-(defvar *unread* '() "Of systems of the workspace whose definitions cannot be read for want of others, what NEEDED-DATA returns.")
+(defvar *unread* '() "Of systems of the workspace whose definitions cannot be read for want of others, what MISSING-DATA returns.")
 
 (defun read-system (name)
   "Have ASDF read the definition of the system NAME. What it misses for that is noted."
   (ignore-errors
    (let ((needed (nth-value 1 (found-system name))))
-     (when needed (push (needed-data name needed) *unread*)))))
+     (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
 
 (defun systems-below (root)
   "Return the systems that files below ROOT, the native name of a directory, define, in the order of their names."
@@ -161,6 +161,6 @@ it is only those that were loaded already."
                            (multiple-value-bind (found needed) (and system (found-system system))
                              (list "value"
                                    (cond (found (plan-data (list found) known))
-                                         (needed (needed-data (string-left-trim "#:" system) needed))
-                                         (system (object "missing" (string-downcase system) "known" (known-systems)))
+                                         (needed (missing-data (first needed) (string-left-trim "#:" system) (second needed)))
+                                         (system (missing-data (string-downcase system) (string-downcase system)))
                                          (t (plan-data (reverse (systems-to-test root)) known)))))))))))

@@ -3,7 +3,7 @@
 import { type InputSchema, inputSchema } from '../kernel/schema.ts';
 import type { Complexity, Effects, SafetyLevel, Tool } from '../kernel/tool.ts';
 import { TOKEN_COSTS } from './token-costs.ts';
-import { searchWords, withWords } from './words.ts';
+import { searchWords } from './words.ts';
 
 /** The categories of the catalog: every tool has one of them (C6). */
 export const TOOL_CATEGORIES = [
@@ -86,16 +86,15 @@ export interface ToolMetadata {
 /** Returns what the catalog says of TOOL, under NAME. */
 export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
   const schema = deepFreeze(inputSchema(tool));
-  const fullDescription = withWords(tool.name, tool.description);
   return Object.freeze({
     name,
     title: tool.title,
     shortDescription: tool.shortDescription,
-    fullDescription,
+    fullDescription: tool.description,
     category: tool.categories.map((each) => CATALOG_CATEGORY.get(each)).find(Boolean) ?? 'utility',
     categories: tool.categories,
     complexity: tool.complexity,
-    tokenCost: measuredCost(tool.name) ?? schemaCost(fullDescription, schema),
+    tokenCost: measuredCost(tool.name) ?? schemaCost(tool.description, schema),
     hasCEMCPDirective: tool.safetyLevel !== 'dangerous' && !tool.refusesCode,
     keywords: tool.keywords,
     words: searchWords(tool.name),

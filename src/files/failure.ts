@@ -2,6 +2,7 @@
 
 import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
+import { UnreadableFile } from './regular.ts';
 
 const REASONS: { readonly [code: string]: string } = {
   EACCES: 'permission denied',
@@ -19,6 +20,8 @@ const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
 /** Returns what to throw for ERROR, which came up when the file at PATH was to be read or written (DONE). */
 export function fileFailure(error: unknown, path: string, done: 'read' | 'written'): unknown {
+  if (error instanceof UnreadableFile)
+    return new CallError(`${visibleName(path)} cannot be ${done}: ${error.message}.`);
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
   if (error instanceof CallError || code === undefined) return error;
   const shown = visibleName(path);

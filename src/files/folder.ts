@@ -3,11 +3,12 @@
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openRegular } from './regular.ts';
 
 /** Linux gives an open directory a path, under which names mean what is in that very directory. Elsewhere there are
  *  only paths, which are checked again after each use: the last step of a write, its rename, is not covered. */
 const HOLDS = existsSync('/proc/self/fd');
-const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
 /** A file that is open for reading. */
 export interface OpenFile {
@@ -53,18 +54,14 @@ export class Folder {
       throw error;
     });
     if (!found?.isFile()) return found && { stats: found };
-    // Without O_NONBLOCK, a FIFO that took the file's place would be waited for.
-    const handle = await open(this.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const { handle, stats } = await openRegular(this.at(name));
     try {
-      const stats = await handle.stat();
       await this.confirm(name, stats);
-      if (stats.isFile()) return { handle, stats };
-      await handle.close();
-      return { stats };
     } catch (error) {
-      await handle.close();
+      await handle?.close();
       throw error;
     }
+    return handle === undefined ? { stats } : { handle, stats };
   }
 
   /** Opens the directory NAME in this one, and says whether it had to be made. */

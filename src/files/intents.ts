@@ -2,9 +2,11 @@
 // off.
 
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isOwn } from '../own.ts';
 import { makeFolder } from '../paths.ts';
+import { readIfRegular } from './regular.ts';
 
 /** One of the files: the name beside it of what it was, and digests of that and of what it becomes. OLD and BEFORE are empty
  *  for a file that was not there. */
@@ -14,6 +16,9 @@ export interface IntendedFile {
   before: string;
   after: string;
 }
+
+/** Octets of a note: of some thousand files. */
+const LIMIT = 16 * 1024 * 1024;
 
 const NAME = /^(\d+)-[0-9a-f]{16}\.json$/;
 
@@ -44,7 +49,8 @@ export class Intents {
     const found = [];
     for (const name of gone) {
       const path = join(this.#folder, name);
-      const files = filesIn(await readFile(path, 'utf8').catch(() => ''));
+      const note = readIfRegular(path, { limit: LIMIT });
+      const files = note && isOwn(note.stats) ? filesIn(note.octets.toString('utf8')) : undefined;
       // Half of it was written before any file was touched.
       if (files === undefined) await forget(path);
       else found.push({ files, settled: () => forget(path) });

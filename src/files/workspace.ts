@@ -8,6 +8,7 @@ import { isInside, realPath } from '../paths.ts';
 import { visibleName } from '../visible.ts';
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
+import { isOfSystem } from './regular.ts';
 
 export type Access = 'read' | 'write';
 
@@ -29,6 +30,8 @@ export interface WorkspaceFolders {
   readRoots?: readonly string[];
   /** Returns directories that may be read as well now; asked about paths that are in none of the others. */
   sources?: () => Promise<string[]>;
+  /** Returns whether the sandbox hides the file at REAL from the image. */
+  hides?: (real: string) => boolean;
 }
 
 /** Milliseconds for which an answer of `sources` holds: a search asks for each of its files. */
@@ -43,16 +46,18 @@ export class Workspace {
   readonly #readRoots: readonly string[];
   readonly #realRoots: readonly string[];
   readonly #start: string;
-  readonly #askSources: () => Promise<string[]>;
+  readonly #askSources: (() => Promise<string[]>) | undefined;
+  readonly #hides: (real: string) => boolean;
   #sources: { folders: readonly string[]; until: number } = { folders: [], until: 0 };
   #changes: Promise<unknown> = Promise.resolve();
 
-  constructor({ roots, start = '.', readRoots = [], sources = async () => [] }: WorkspaceFolders) {
+  constructor({ roots, start = '.', readRoots = [], sources, hides = () => false }: WorkspaceFolders) {
     this.#roots = roots.map((root) => resolve(root));
     this.#realRoots = this.#roots.map(realPath);
     this.#readRoots = readRoots.map((root) => resolve(root));
     this.#start = resolve(start);
     this.#askSources = sources;
+    this.#hides = hides;
   }
 
   /** The directory where relative paths start. */
@@ -103,6 +108,17 @@ export class Workspace {
     throw new CallError(onlyRead ? this.#onlyReadText(path) : this.#outsideText(path, access));
   }
 
+  /** Returns why the file at REAL, a real path that the image has told, is not read, as a clause; undefined when it is.
+   *  Code in a sandbox must not see by our answers what it cannot see itself. */
+  forbids(real: string): string | undefined {
+    const named = [...this.#realRoots, ...this.#readRoots.map(realPath)].filter((root) =>
+      isInside(root, real),
+    );
+    if (isOfSystem(real) && !named.some(isOfSystem)) return 'it stands for something of the system';
+    if (named.length === 0 && this.#hides(real)) return 'the sandbox hides it from the image';
+    return undefined;
+  }
+
   /** Tells whether the file FILE is in the workspace, where files are written. */
   holds(file: string): boolean {
     const real = realPath(file);
@@ -113,7 +129,7 @@ export class Workspace {
     const within = (folders: readonly string[]) => folders.some((root) => isInside(realPath(root), real));
     if (within(this.#readRoots)) return true;
     if (performance.now() < this.#sources.until && within(this.#sources.folders)) return true;
-    const folders = await this.#askSources();
+    const folders = (await this.#askSources?.()) ?? [];
     this.#sources = { folders, until: performance.now() + SOURCES_MS };
     return within(folders);
   }
@@ -135,11 +151,12 @@ export class Workspace {
     const wanted = resolve(this.root, path);
     const byLink = [...this.#roots, ...this.#readRoots].some((root) => isInside(root, wanted));
     const also = access === 'read' && this.#readRoots.length > 0;
+    const loaded = this.#askSources ? '. Sources of systems that are loaded can be read too' : '';
     const where = this.#rootsText() + (also ? ` and the read roots ${listed(this.#readRoots)}` : '');
     return [
       `Path ${visibleName(path)} ${byLink ? 'leads by a link outside' : 'is outside'} ${where}.`,
       `File tools stay inside ${also || this.#roots.length > 1 ? 'them' : 'it'};`,
-      `the user can add a root with --root DIR${access === 'read' ? ', or with --read-root DIR one that is only read. Sources of systems that are loaded can be read too' : ''}.`,
+      `the user can add a root with --root DIR${access === 'read' ? `, or with --read-root DIR one that is only read${loaded}` : ''}.`,
     ].join(' ');
   }
 
@@ -164,6 +181,9 @@ export class Workspace {
     use: (file: OpenFile, name: string) => Promise<Value>,
   ): Promise<Value> {
     checkKind(path, await lstat(real));
+    const why = this.forbids(real);
+    if (why !== undefined)
+      throw new CallError(`${visibleName(path)} is not read: ${why}. Put a copy into the workspace.`);
     const folder = await Folder.open(dirname(real));
     try {
       await this.check(join(folder.path, basename(real)), 'read', path);

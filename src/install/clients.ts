@@ -10,6 +10,8 @@ export interface Place {
   home: string;
   /** The folder of the project. */
   project: string;
+  /** Our own folder for what is kept. */
+  state: string;
   environment: NodeJS.ProcessEnv;
   platform: string;
 }

@@ -5,7 +5,7 @@ import { diffHunks } from '../files/diff.ts';
 import { type Client, clientNamed, NAME, type Place } from './clients.ts';
 import { type Applied, apply, withdraw } from './edit.ts';
 import { commandLine } from './entry.ts';
-import { backupOf, keepBackup, readText, replaceText } from './file.ts';
+import { type Bounds, backupOf, checkLinks, keepBackup, readText, replaceText } from './file.ts';
 import type { ClientName, Scope } from './names.ts';
 import { findProgram, runProgram, shellLine } from './program.ts';
 import type { Launch, Setting } from './settings.ts';
@@ -22,6 +22,17 @@ export interface Request {
 
 type Print = (text: string) => void;
 
+/** Returns where the files of REQUEST may be. */
+function boundsOf({ scope, place }: Request): Bounds {
+  return { state: place.state, ...(scope === 'project' && { project: place.project }) };
+}
+
+/** Returns the texts of the files of SETTINGS. Throws a SetupError when one cannot be read, or is not within BOUNDS. */
+function textsOf(settings: readonly Setting[], bounds: Bounds): (string | undefined)[] {
+  for (const { file } of settings) checkLinks(file, bounds);
+  return settings.map(({ file }) => readText(file));
+}
+
 /** Returns the client NAMED. Throws a UsageError when it has no configuration in SCOPE. */
 export function clientFor(named: ClientName, scope: Scope): Client {
   const client = clientNamed(named);
@@ -37,7 +48,7 @@ export function clientFor(named: ClientName, scope: Scope): Client {
 function checkStays({ args: [script = ''] }: Launch): void {
   if (!script.includes('/_npx/')) return;
   throw new SetupError(
-    'This copy of live-lisp lies in the cache of npx, which npx empties. Install it (npm install --global live-lisp), then run live-lisp install.',
+    'This copy of live-lisp lies in the cache of npx, which npx empties. Install the packed file (npm install --global FILE.tgz), then run live-lisp install.',
   );
 }
 
@@ -49,7 +60,8 @@ export async function install(request: Request, print: Print): Promise<void> {
   checkStays(launch);
   const client = clientFor(request.client, scope);
   const settings = client.settings(place, scope);
-  const before = settings.map(({ file }) => readText(file));
+  const bounds = boundsOf(request);
+  const before = textsOf(settings, bounds);
   // All are looked at before one is changed.
   const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
   checkOurs(settings, states);
@@ -58,7 +70,7 @@ export async function install(request: Request, print: Print): Promise<void> {
       `${client.title} starts this live-lisp already (${settings[0]?.file}); nothing was changed.`,
     );
   }
-  const keep = (index: number) => keepBackup(settings[index]?.file ?? '', before[index]);
+  const keep = (index: number) => keepBackup(settings[index]?.file ?? '', before[index], bounds);
   const added =
     states[0]?.standing === 'absent' &&
     (await runClient(client, client.adds?.(scope, launch), request, print, () => keep(0)));
@@ -87,10 +99,11 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
   const { place, launch, scope, dryRun } = request;
   const client = clientFor(request.client, scope);
   const settings = client.settings(place, scope);
-  const before = settings.map(({ file }) => readText(file));
+  const bounds = boundsOf(request);
+  const before = textsOf(settings, bounds);
   const states = await Promise.all(settings.map((each, index) => apply(each, before[index], launch)));
   checkOurs(settings, states);
-  const restored = await Promise.all(settings.map((each) => restoredText(each, launch)));
+  const restored = await Promise.all(settings.map((each) => restoredText(each, launch, bounds)));
   const byProgram = states[0]?.standing !== 'absent' && restored[0]?.exact === false;
   const removed = byProgram && (await runClient(client, client.removes?.(scope), request, print, () => {}));
   const changes = settings.filter((_, index) => {
@@ -99,7 +112,7 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
     change(settings[index]?.file ?? '', before[index], restored[index]?.text, request, print, () => {});
     return true;
   });
-  if (!dryRun) for (const { file } of settings) replaceText(backupOf(file), undefined);
+  if (!dryRun) for (const { file } of settings) replaceText(backupOf(file, bounds), undefined);
   if (changes.length === 0) {
     print(`${client.title} has nothing of live-lisp (${settings[0]?.file}); nothing was changed.`);
   }
@@ -109,10 +122,11 @@ export async function uninstall(request: Request, print: Print): Promise<void> {
 async function restoredText(
   setting: Setting,
   launch: Launch,
+  bounds: Bounds,
 ): Promise<{ text: string | undefined; exact: boolean }> {
   const text = readText(setting.file);
   if (text === undefined) return { text, exact: true };
-  const backup = readText(backupOf(setting.file));
+  const backup = readText(backupOf(setting.file, bounds));
   const again = await apply(setting, backup, launch);
   const exact = again.standing === 'absent' && again.text === text;
   return { text: exact ? backup : await withdraw(setting, text, backup), exact };

@@ -10,24 +10,42 @@ function headerOf(line: string): string[] | undefined {
   return name?.match(/"[^"]*"|'[^']*'|[^.\s]+/g)?.map((key) => key.replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/** Returns TEXT without the tables at PATH and below it. */
+/** Returns TEXT without the tables at PATH and below it. Lines of comments in them stay: those at the end are of what
+ *  follows. */
 function withoutTable(text: string, path: readonly string[]): string {
   const kept: string[] = [];
-  let inside = false;
-  let last = '';
+  let inside: string[] | undefined;
+  const leave = (atEnd: boolean) => {
+    if (inside !== undefined) kept.push(...remarksOf(inside, kept.length === 0, atEnd));
+    inside = undefined;
+  };
   for (const line of text.split('\n')) {
     const header = headerOf(line);
-    if (header !== undefined) {
-      const wasInside = inside;
-      inside = path.every((key, index) => header[index] === key);
+    const ours = header !== undefined && path.every((key, index) => header[index] === key);
+    if (ours && inside === undefined) {
       // The empty line before a table goes with it.
-      if (inside && !wasInside && kept.at(-1) === '') kept.pop();
-      if (wasInside && !inside && last === '' && kept.length > 0) kept.push('');
+      if (kept.at(-1) === '') kept.pop();
+      inside = [];
     }
-    if (!inside) kept.push(line);
-    last = line;
+    if (header !== undefined && !ours) leave(false);
+    if (inside === undefined) kept.push(line);
+    else inside.push(line);
   }
+  leave(true);
   return kept.join('\n').replace(/(?<=\S)$/, '\n');
+}
+
+/** Returns what stays of LINES, a table that goes: comments, with the empty lines around those at its end. FIRST says that
+ *  nothing stands before, AT_END that nothing follows. */
+function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): string[] {
+  const isRemark = (line: string) => /^\s*#/.test(line);
+  const end = lines.findLastIndex((line) => line.trim() !== '' && !isRemark(line)) + 1;
+  const within = lines.slice(0, end).filter(isRemark);
+  const behind = lines.slice(end);
+  if (behind.some(isRemark))
+    return [...within, ...(first ? behind.slice(behind.findIndex(isRemark)) : behind)];
+  const gap = !atEnd && !first && behind.length > 0 ? [''] : [];
+  return [...within, ...gap];
 }
 
 /** Returns VALUE with plain objects in place of those without a prototype, which equal no others. */

@@ -1,17 +1,8 @@
 // Decides when records go: those that are older than a person keeps them, and those of a workspace that is forgotten.
 
-import {
-  closeSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
+import { readRegular } from '../files/regular.ts';
 import { workspaceDigest } from './folder.ts';
 
 /** Where records are. */
@@ -95,18 +86,16 @@ const FIRST_OCTETS = 16_384;
 /** Returns the oldest line of FILE, or its beginning where that is long. No more is read: servers start often, and seldom
  *  is a line old. */
 function firstLine(file: string): string {
-  const buffer = Buffer.alloc(FIRST_OCTETS);
-  const descriptor = openSync(file, 'r');
-  try {
-    const octets = readSync(descriptor, buffer);
-    return buffer.toString('utf8', 0, octets).split('\n', 1)[0] ?? '';
-  } finally {
-    closeSync(descriptor);
-  }
+  const { octets } = readRegular(file, { limit: FIRST_OCTETS, head: true });
+  return octets.toString('utf8').split('\n', 1)[0] ?? '';
 }
 
+/** Octets of a file of records: none of ours gets a tenth of that. */
+const FILE_LIMIT = 256 * 1024 * 1024;
+
 function linesOf(file: string): string[] {
-  return readFileSync(file, 'utf8')
+  return readRegular(file, { limit: FILE_LIMIT })
+    .octets.toString('utf8')
     .split('\n')
     .filter((line) => line !== '');
 }

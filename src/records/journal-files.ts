@@ -1,10 +1,12 @@
 // Decides how the journal of what built an image is kept on the disk: a folder a server, of which the last few stay.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { readIfRegular } from '../files/regular.ts';
 import type { Entry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
+import { isOwnFile } from '../own.ts';
 import { workspaceDigest } from './folder.ts';
 import { Later } from './later.ts';
 import { LineFile } from './lines.ts';
@@ -16,6 +18,8 @@ const WORKSPACES = 100;
 /** Bytes of entries that are written, and of compressed contents that are kept. */
 const ENTRIES_LIMIT = 64 * 1024 * 1024;
 const CONTENTS_LIMIT = 32 * 1024 * 1024;
+/** Octets that a content can have: no larger file is kept. */
+const CONTENT_LIMIT = 64 * 1024 * 1024;
 
 /** The line behind which the journal begins anew. */
 const CLEARED = JSON.stringify({ kind: 'cleared' });
@@ -98,6 +102,8 @@ export class JournalFiles implements JournalStore {
     const [name] = this.#ended().reverse();
     if (name === undefined) return undefined;
     const folder = join(this.#workspace, name);
+    // What it has is run.
+    if (!isOwnFile(join(folder, 'journal.jsonl'))) return undefined;
     const all = [
       ...new LineFile(join(folder, 'journal.jsonl'), { limit: 0, kept: 0 }).newestFirst(),
     ].reverse();
@@ -147,7 +153,7 @@ function runs(pid: number): boolean {
 /** Returns what PACKED holds, when that is of DIGEST. */
 function unpacked(packed: Buffer | undefined, digest: string): Buffer | undefined {
   try {
-    const content = packed && gunzipSync(packed);
+    const content = packed && gunzipSync(packed, { maxOutputLength: CONTENT_LIMIT });
     return content && createHash('sha256').update(content).digest('hex') === digest ? content : undefined;
   } catch {
     return undefined; // It is damaged.
@@ -155,11 +161,7 @@ function unpacked(packed: Buffer | undefined, digest: string): Buffer | undefine
 }
 
 function readOrNothing(file: string): Buffer | undefined {
-  try {
-    return readFileSync(file);
-  } catch {
-    return undefined;
-  }
+  return readIfRegular(file, { limit: CONTENTS_LIMIT })?.octets;
 }
 
 function readNames(folder: string): string[] {

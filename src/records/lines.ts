@@ -2,6 +2,7 @@
 
 import {
   closeSync,
+  constants,
   fstatSync,
   fsyncSync,
   mkdirSync,
@@ -26,6 +27,9 @@ export interface LineFileOptions {
 const UNPROVEN_LIMIT = 64 * 1024;
 
 const NEWLINE = 10;
+
+/** O_NONBLOCK: where a FIFO stands in the place of a file, nothing waits for who reads or writes it. */
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 
 export class LineFile {
   readonly path: string;
@@ -131,7 +135,7 @@ export class LineFile {
 
   #openFile(): number {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
-    const descriptor = openSync(this.path, 'a+', 0o600);
+    const descriptor = openSync(this.path, O_APPEND | O_CREAT | O_NONBLOCK | O_RDWR, 0o600);
     this.#inode = fstatSync(descriptor).ino;
     return descriptor;
   }
@@ -181,7 +185,7 @@ export class LineFile {
 
 function openToRead(file: string): number | undefined {
   try {
-    return openSync(file, 'r');
+    return openSync(file, O_NONBLOCK | O_RDONLY);
   } catch {
     return undefined; // Nothing was written yet, or it was rotated away.
   }

@@ -6,6 +6,7 @@ import type { Image, Replaceable } from '../image/image.ts';
 import type { Tool } from '../kernel/tool.ts';
 import type { AuditLog } from '../records/audit-log.ts';
 import type { ReplHistory } from '../records/repl-history.ts';
+import { overImage } from './answered.ts';
 import type { PendingEdits } from './buffer/buffers.ts';
 import { bufferTools } from './buffer/index.ts';
 import { debug } from './debug/debug.ts';
@@ -65,7 +66,7 @@ export function agentQTools({
     ...executionTools(image, history, { places, holds }),
     ...bufferTools(workspace, pendingEdits, matchMs),
     ...diffTools(workspace),
-  ];
+  ].map(overImage);
 }
 
 /** Returns the built-in tools beside the eighteen, over GROUNDS. */
@@ -78,9 +79,9 @@ export function furtherTools(grounds: Grounds): Tool[] {
   const evaluating = evalForm(image, history, { places, holds });
   return [
     loadSystem(image, { places, holds, told }),
-    loadFile(image, { places, holds, told }, workspace.root),
+    loadFile(image, { places, holds, told }, workspace),
     runTests(image, { places, holds, told, reached, editing, evaluating }),
-    compareImage(image, places, workspace.root),
+    compareImage(image, places, workspace),
     readDefinition(origins),
     editing,
     renameSymbol({ image, places, workspace, intents }),
@@ -92,5 +93,5 @@ export function furtherTools(grounds: Grounds): Tool[] {
     interrupt(image, places),
     ...(replaceable ? [restartImage(replaceable)] : []),
     getAuditLog(log),
-  ];
+  ].map(overImage);
 }

@@ -1,6 +1,7 @@
 // Decides how a place in a source file reads: file relative to the workspace, line and column from 1.
 
 import { relative } from 'node:path';
+import type { Bounds } from '../files/regular.ts';
 import type { Place } from '../image/wire/data.ts';
 import type { Definition } from '../source/again.ts';
 import { type Defined, definedAt, definitionsIn } from '../source/definitions.ts';
@@ -55,10 +56,12 @@ export interface Forms {
 export class Places {
   /** The folder that file names are relative to. */
   readonly root: string;
-  readonly #sources = new Sources();
+  readonly #sources: Sources;
 
-  constructor(root: string) {
+  /** FORBIDS returns why the file at a real path is not read, if it is not. */
+  constructor(root: string, forbids?: Bounds['forbids']) {
     this.root = root;
+    this.#sources = new Sources(forbids);
   }
 
   /** Returns FILE as people name it: relative to the workspace root when it is inside. */

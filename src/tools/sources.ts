@@ -1,6 +1,8 @@
 // Decides what is kept of the source files that places are in: how they are, and how they were when they were loaded.
 
-import { readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { realpathSync, type Stats, statSync } from 'node:fs';
+import { WHOLE } from '../files/lines.ts';
+import { type Bounds, readRegular } from '../files/regular.ts';
 import { decode } from '../files/text.ts';
 import { KeptForms } from '../source/kept-forms.ts';
 import { Names } from '../source/names.ts';
@@ -90,6 +92,12 @@ export class Sources {
   /** Those of which it is kept where their names stand, the last used last. */
   readonly #named = new Set<Source>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
+  readonly #bounds: Bounds;
+
+  /** FORBIDS returns why the file at a real path is not read, if it is not. */
+  constructor(forbids?: Bounds['forbids']) {
+    this.#bounds = { limit: WHOLE, ...(forbids && { forbids }) };
+  }
 
   /** Returns FILE as it is now, in UTF-8 or else Latin-1, or undefined when it cannot be read. */
   read(file: string): Source | undefined {
@@ -101,13 +109,12 @@ export class Sources {
 
   #readNow(file: string): Source | undefined {
     try {
-      const stats = statSync(file, { throwIfNoEntry: false });
-      if (stats === undefined) return undefined;
-      const version = versionOf(stats);
       const kept = this.#newest.get(file);
-      if (kept?.version.settled && kept.version.told === version.told) return kept;
+      if (kept?.version.settled && kept.version.told === versionOf(statSync(file)).told) return kept;
+      const { octets, stats } = readRegular(file, this.#bounds);
+      const version = versionOf(stats);
       const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
-      const source = new Source(version, written, readFileSync(file), this.#kept);
+      const source = new Source(version, written, octets, this.#kept);
       if (kept?.written === written && kept.text.text === source.text.text) {
         kept.version = version;
         return kept;

@@ -1,9 +1,10 @@
 // The same of larger libraries, which do more while they are loaded.
 
 import { test } from 'vitest';
+import { libraries } from '../libraries.ts';
 import { expectAgreement } from './fresh.ts';
 
-const LIBRARIES = [
+const LIBRARIES = libraries(
   'hunchentoot',
   'drakma',
   'esrap',
@@ -13,6 +14,6 @@ const LIBRARIES = [
   'closer-mop',
   'cl-unicode',
   'clx',
-];
+);
 
 test.each(LIBRARIES)('%s agrees with its files', expectAgreement);

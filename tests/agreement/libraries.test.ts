@@ -1,6 +1,7 @@
 // Libraries that were just loaded agree with their files.
 
 import { test } from 'vitest';
+import { libraries } from '../libraries.ts';
 import { expectAgreement } from './fresh.ts';
 
-test.each(['alexandria', 'cl-ppcre', 'fiveam'])('%s agrees with its files', expectAgreement);
+test.each(libraries('alexandria', 'cl-ppcre', 'fiveam'))('%s agrees with its files', expectAgreement);

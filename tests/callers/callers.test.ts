@@ -2,10 +2,11 @@
 
 import { expect, test } from 'vitest';
 import { startSession } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { compared, type Findings, sum } from './compare.ts';
 import { truthOf } from './truth.ts';
 
-const SYSTEMS = ['alexandria', 'cl-ppcre', 'hunchentoot'];
+const SYSTEMS = libraries('alexandria', 'cl-ppcre', 'hunchentoot');
 
 /** Each of so many callees of them is asked about. */
 const STEP = 2;

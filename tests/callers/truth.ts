@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { testSbcl } from '../harness.ts';
 
 /** A use of a function in a place: a function of the name, or what KIND says with one of NAMES. */
 export interface Edge {
@@ -38,7 +39,7 @@ export function truthOf(systems: readonly string[], step = 0): Truth {
   const flags = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger'];
   const script = ['--load', join(import.meta.dirname, 'oracle.lisp')];
   const question = `(caller-oracle:report '(${names}) ${step})`;
-  const run = spawnSync('sbcl', [...flags, ...script, '--eval', question, '--quit'], {
+  const run = spawnSync(testSbcl(), [...flags, ...script, '--eval', question, '--quit'], {
     encoding: 'utf8',
     maxBuffer: 1 << 29,
   });
@@ -58,11 +59,11 @@ function take([kind = '', ...parts]: string[], truth: Truth): void {
   if (kind === 'file') truth.files.add(parts[0] ?? '');
   if (kind === 'unread') truth.files.delete(parts[0] ?? '');
   if (kind === 'edge') truth.edges.push(edgeOf(parts));
-  if (kind !== 'sb-introspect' && kind !== 'swank') return;
+  const other = (truth.others as { [who: string]: Other | undefined })[kind];
+  if (other === undefined) return;
   const [callee = '', callers = ''] = parts;
-  truth.others[kind].asked.add(callee);
-  for (const caller of callers.split(',').filter(Boolean))
-    truth.others[kind].pairs.add(`${callee}\t${caller}`);
+  other.asked.add(callee);
+  for (const caller of callers.split(',').filter(Boolean)) other.pairs.add(`${callee}\t${caller}`);
 }
 
 function edgeOf(parts: string[]): Edge {

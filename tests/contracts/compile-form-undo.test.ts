@@ -4,7 +4,10 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { until } from '../server/processes.ts';
+
+libraries('cl-base64');
 
 let session: Session;
 const folder = temporaryFolder();

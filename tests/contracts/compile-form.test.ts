@@ -15,7 +15,7 @@ function compile(form: string, more: Record<string, unknown> = {}): Promise<Answ
 }
 
 const NOTHING =
-  'Nothing of that was run. Definitions that compiling needs were taken back; what compile-time code (EVAL-WHEN, macros, #.) did or loaded stays.';
+  'The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions that compiling needs were taken back.';
 
 describe('reports', () => {
   test.each([
@@ -44,7 +44,7 @@ describe('reports', () => {
     const { text, isError } = await compile('(defun f () (list (when)) (missing))');
     expect(isError).toBe(false);
     expect(text).toMatch(
-      /^Compiled the form with errors \(below\), which signal when the code runs\. Nothing of that was run\. /,
+      /^Compiled the form with errors \(below\), which signal when the code runs\. The result was not run\. /,
     );
     expect(text).toMatch(
       /\n {2}ERROR \(DEFUN F\): during macroexpansion of \(WHEN\)\..*\n {4}in \(WHEN\)\n/s,

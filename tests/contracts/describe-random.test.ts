@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { LONG, PATIENCE_MS } from '../long.ts';
 
 const SYMBOLS = LONG ? 1000 : 60;
@@ -9,7 +10,7 @@ const SYMBOLS = LONG ? 1000 : 60;
 let session: Session;
 beforeAll(async () => {
   session = await startSession();
-  for (const system of ['hunchentoot', 'alexandria', 'cl-ppcre']) {
+  for (const system of libraries('hunchentoot', 'alexandria', 'cl-ppcre')) {
     const { isError, text } = await session.call('load_system', { system, timeout: 600 });
     expect(isError, text).toBe(false);
   }

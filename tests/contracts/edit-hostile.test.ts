@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { APPROVE, accept, type FileSession, openWorkspace } from '../files/sessions.ts';
 import { startSession } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { within } from '../load.ts';
+
+libraries('named-readtables');
 
 let at: FileSession;
 beforeAll(async () => {

@@ -8,16 +8,18 @@ import { definitionsIn } from '../../src/source/definitions.ts';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { libraries, SOURCES } from '../libraries.ts';
 import { randomFrom } from './mutations.ts';
 
-const LIBRARY = '/usr/share/common-lisp/source/alexandria';
+libraries('alexandria');
+
 const ROUNDS = 4;
 
 let at: FileSession;
 let files: string[];
 beforeAll(async () => {
   at = await openWorkspace({ args: ['--allow', 'edit_definitions'] });
-  cpSync(LIBRARY, join(at.root, 'alexandria'), { recursive: true, dereference: true });
+  cpSync(join(SOURCES, 'alexandria'), join(at.root, 'alexandria'), { recursive: true, dereference: true });
   files = readdirSync(join(at.root, 'alexandria'), { recursive: true, encoding: 'utf8' })
     .filter((name) => /alexandria-1\/(?!tests|package)[^/]*\.lisp$/.test(name))
     .map((name) => join('alexandria', name));

@@ -4,10 +4,13 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { warnedBySbcl } from './mutations.ts';
 
-const SOURCE = execFileSync('sbcl', [
+libraries('cl-ppcre');
+
+const SOURCE = execFileSync(testSbcl(), [
   ...['--noinform', '--non-interactive', '--no-userinit', '--eval', '(require :asdf)'],
   ...['--eval', '(princ (namestring (asdf:system-source-directory :cl-ppcre)))'],
 ])

@@ -4,9 +4,9 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { libraries, SOURCES } from '../libraries.ts';
 
-const SOURCES = '/usr/share/common-lisp/source';
-const LIBRARIES = ['cl-ppcre', 'cl-containers', 'cxml'];
+const LIBRARIES = libraries('cl-ppcre', 'cl-containers', 'cxml');
 const KINDS = `(in-package :kinds)
 (defgeneric size (thing))
 ${Array.from({ length: 12 }, (_, n) => `(defmethod size ((thing kind-${n})) ${n})`).join('\n')}

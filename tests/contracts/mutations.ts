@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { testSbcl } from '../harness.ts';
 
 /** Returns a function of a bound that returns integers below it at random, the same for the same SEED. */
 export function randomFrom(seed: number): (bound: number) => number {
@@ -159,7 +160,7 @@ export function warnedBySbcl(folder: string, files: readonly string[], loaded = 
     `${COLLECT}${files.map((file, index) => `(collected ${JSON.stringify(join(folder, file))} ${index < loaded ? 't' : 'nil'})`).join('\n')}\n`,
   );
   const output = execFileSync(
-    'sbcl',
+    testSbcl(),
     ['--noinform', '--no-userinit', '--no-sysinit', '--load', script, '--quit'],
     {
       encoding: 'utf8',

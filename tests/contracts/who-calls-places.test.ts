@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIXTURES, type Session } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { type Fixture, pageText, startFixture } from '../oracle.ts';
+
+libraries('alexandria');
 
 let fixture: Fixture;
 let session: Session;

@@ -78,7 +78,7 @@ describe('what is outside', () => {
   });
 
   test('without read roots, and with several roots, the text fits', async () => {
-    const workspace = new Workspace({ roots: [at.root] });
+    const workspace = new Workspace({ roots: [at.root], sources: async () => [] });
     expect(await read('../x', workspace)).toBe(
       `Path ../x is outside the workspace ${at.root}. File tools stay inside it; the user can add a root with --root DIR, or with --read-root DIR one that is only read. Sources of systems that are loaded can be read too.`,
     );

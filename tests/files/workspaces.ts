@@ -26,6 +26,7 @@ export function makeWorkspace(...readRoots: string[]): TestWorkspace {
   const workspace = new Workspace({
     roots: [root],
     readRoots: readRoots.map((name) => join(base, name)),
+    sources: async () => [],
   });
   const put = (path: string, content: string | Buffer) => {
     const file = join(root, path);

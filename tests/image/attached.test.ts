@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
 import { agentCommand } from '../../src/image/process/agent.ts';
-import { findSbcl } from '../../src/image/process/sbcl.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 import { cacheFolder } from '../../src/paths.ts';
-import { PROJECT, temporaryFolder } from '../harness.ts';
+import { PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { imageContract, LIMIT_MS } from '../image-contract.ts';
 import { until } from '../server/processes.ts';
 
@@ -26,7 +25,7 @@ async function startSbcl(): Promise<void> {
     heapMb: 1024,
     trees: [],
   };
-  const { program, env } = agentCommand(findSbcl(undefined), options, true);
+  const { program, env } = agentCommand(testSbcl(), options, true);
   const forms = [
     '(load (format nil "~A-~A.fasl" (sb-ext:posix-getenv "LIVE_LISP_FASL") (lisp-implementation-version)))',
     `(load "${join(PROJECT, 'lisp', 'attached.lisp')}")`,
@@ -84,7 +83,7 @@ describe('besides', () => {
     first.close();
     await left;
     const gone = async () => {
-      const probes = `(let ((function (sb-kernel:fdefn-fun (sb-int:find-fdefn 'observed-for-long)))) (and (sb-impl::encapsulation-info function) t))`;
+      const probes = `(let ((function (sb-kernel:%coerce-name-to-fun 'observed-for-long))) (and (sb-impl::encapsulation-info function) t))`;
       return (await second.call('evaluate', { code: probes })).data.values?.[0]?.[0]?.text === 'NIL';
     };
     await until('its end', 10_000, gone);

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { lostDuring } from '../said.ts';
 
 const root = temporaryFolder();
@@ -79,7 +80,7 @@ test('a form that cannot be read takes back no symbol of another call', async ()
 test('systems that are loaded at once do not disturb each other', async () => {
   const other = await startSession();
   try {
-    const names = ['alexandria', 'cl-ppcre', 'hunchentoot', 'flexi-streams'];
+    const names = libraries('alexandria', 'cl-ppcre', 'hunchentoot', 'flexi-streams');
     const texts = await Promise.all(names.map((system) => other.text('load_system', { system })));
     for (const text of texts) expect(text).toMatch(/^(?:Loaded system|System \S+ was loaded already)/);
   } finally {

@@ -5,8 +5,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { lostDuring, lostWithIt } from '../said.ts';
 import { imageOf, imagesOf, killChild, until } from '../server/processes.ts';
+
+libraries('alexandria');
 
 const REPLAY_OFF = ['--replay', 'off'];
 

@@ -57,7 +57,7 @@ async function observe(args: Record<string, unknown>): Promise<string> {
 /** Returns those of NAMES whose functions are encapsulated. */
 const left = (...names: string[]) =>
   session.eval(
-    `(remove-if-not (lambda (name) (let ((function (sb-kernel:fdefn-fun (sb-int:find-fdefn name)))) (if (typep function 'generic-function) (sb-pcl::generic-function-encapsulations function) (sb-impl::encapsulation-info function)))) '(${names.join(' ')}))`,
+    `(remove-if-not (lambda (name) (let ((function (sb-kernel:%coerce-name-to-fun name))) (if (typep function 'generic-function) (sb-pcl::generic-function-encapsulations function) (sb-impl::encapsulation-info function)))) '(${names.join(' ')}))`,
   );
 
 describe('calls', () => {

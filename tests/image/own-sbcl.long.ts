@@ -3,12 +3,11 @@
 import { copyFileSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findSbcl } from '../../src/image/process/sbcl.ts';
-import { type Session, type StartOptions, temporaryFolder } from '../harness.ts';
+import { type Session, type StartOptions, temporaryFolder, testSbcl } from '../harness.ts';
 import { until } from '../server/processes.ts';
 import { coresIn, fromCore, keptCoreIn, NONE, withCache } from './cores.ts';
 
-const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+const SBCL = testSbcl();
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
   folder = temporaryFolder();

@@ -4,10 +4,9 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { agentCommand } from '../../src/image/process/agent.ts';
-import { findSbcl } from '../../src/image/process/sbcl.ts';
 import { FrameReader, type Message, requestFrame } from '../../src/image/wire/frames.ts';
 import { cacheFolder } from '../../src/paths.ts';
-import { PROJECT } from '../harness.ts';
+import { PROJECT, testSbcl } from '../harness.ts';
 import { until } from '../server/processes.ts';
 
 const OPTIONS = {
@@ -20,7 +19,7 @@ const OPTIONS = {
 
 /** Starts an SBCL with the agent. */
 export function startRawAgent() {
-  const { program, args, env } = agentCommand(findSbcl(undefined), OPTIONS, true);
+  const { program, args, env } = agentCommand(testSbcl(), OPTIONS, true);
   const process = spawn(program, args, { cwd: PROJECT, env, stdio: ['ignore', 'ignore', 'inherit', 'pipe'] });
   const channel = process.stdio[3] as Duplex;
   const reader = new FrameReader();

@@ -15,7 +15,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { agentCommand, cacheUsable } from '../../src/image/process/agent.ts';
-import { findSbcl, installHint } from '../../src/image/process/sbcl.ts';
+import { installHint } from '../../src/image/process/sbcl.ts';
 import { cacheFolder } from '../../src/paths.ts';
 import { WITHOUT_SBCL } from '../cli/run.ts';
 import {
@@ -25,18 +25,22 @@ import {
   type StartOptions,
   startSession,
   temporaryFolder,
+  testSbcl,
   untilCoreKept,
 } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { LONG } from '../long.ts';
 import { childrenOf, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
+
+libraries('alexandria');
 
 const LISP = join(PROJECT, 'lisp');
 
 /** Where no folder can be made. */
 const UNUSABLE = ['/proc/x', '/proc/1/cache', '/dev/null/cache', '/sys/kernel'] as const;
 
-const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+const SBCL = testSbcl();
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {

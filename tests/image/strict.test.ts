@@ -4,8 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { findSbcl } from '../../src/image/process/sbcl.ts';
-import { PROJECT, temporaryFolder } from '../harness.ts';
+import { PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 
 const STRICT = { LIVE_LISP_STRICT: '1' };
 const SIDE_BY_SIDE = { LIVE_LISP_WORKERS: '2', LIVE_LISP_SERVER: '1' };
@@ -26,7 +25,7 @@ function build(
   const load = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
   const started = `(progn (princ (fboundp (find-symbol "${name}" "${home}"))) (exit))`;
   return spawnSync(
-    findSbcl(process.env['LIVE_LISP_SBCL'] || undefined),
+    testSbcl(),
     ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger', '--eval', load, '--eval', started],
     {
       encoding: 'utf8',

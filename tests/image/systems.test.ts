@@ -4,6 +4,9 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { libraries } from '../libraries.ts';
+
+libraries('alexandria');
 
 const root = temporaryFolder();
 const cache = temporaryFolder();
@@ -206,7 +209,7 @@ describe('a system that is not there', () => {
   test('but that another needs is named', async () => {
     system('on-lacks', { it: '1\n' }, ['lacks']);
     const text = (asked: string, by = 'lacks') =>
-      `System ${asked} was not loaded: ${by} needs never-written-by-anyone, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry.`;
+      `System ${asked} was not loaded: ${by} needs never-written-by-anyone, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.`;
     for (const name of ['lacks', 'on-lacks'])
       expect(await load(name)).toEqual({ text: text(name), notices: [], isError: true });
     write('a-b.asd', '(asdf:defsystem "a-b" :defsystem-depends-on ("never-written-by-anyone"))\n');

@@ -5,7 +5,10 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { until } from '../server/processes.ts';
+
+libraries('hunchentoot');
 
 const root = temporaryFolder();
 let session: Session;

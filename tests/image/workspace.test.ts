@@ -4,6 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, type StartOptions, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { libraries } from '../libraries.ts';
+
+libraries('alexandria');
 
 /** One cache for all, so that a system of the distribution is compiled once. */
 const cache = temporaryFolder();
@@ -105,64 +108,20 @@ describe('ASDF finds', () => {
   });
 });
 
-describe('--quicklisp loads', () => {
-  const set = (name: string) => `(defparameter cl-user::*manager* "${name}")\n`;
-  const QLOT = 'root/.qlot/setup.lisp';
-  const QUICKLISP = 'home/quicklisp/setup.lisp';
-  const OCICL = 'home/.local/share/ocicl/ocicl-runtime.lisp';
-
-  /** Returns the value of *MANAGER* in a session whose home and root hold FILES, after FIRST was evaluated. */
-  async function manager(files: string[], flags = ['--quicklisp'], first?: string): Promise<string> {
-    mkdirSync(join(folder.path, 'root'), { recursive: true });
-    mkdirSync(join(folder.path, 'home'), { recursive: true });
-    for (const file of files) write(file, set(file));
-    const options = {
-      args: ['--root', join(folder.path, 'root'), ...flags],
-      env: { HOME: join(folder.path, 'home'), XDG_DATA_HOME: join(folder.path, 'home/.local/share') },
-    };
-    return withSession(options, async (session) => {
-      if (first !== undefined) await session.eval(first);
-      const { text, notices } = await session.call('eval_form', {
-        form: '(if (boundp (quote *manager*)) *manager* :none)',
-      });
-      expect(notices.length).toBe(first === undefined ? 0 : 1);
-      return text;
-    });
-  }
-
-  // Which places there are, and in which order, is tested in tests/kernel/setup.test.ts.
-  test('the user’s own where the workspace has none', async () => {
-    expect(await manager([OCICL])).toBe(`"${OCICL}"`);
-  });
-
-  test('the workspace’s own before the user’s, and only one, into the next image too', async () => {
-    expect(await manager([QUICKLISP, OCICL, QLOT], ['--quicklisp'], '(exit)')).toBe(`"${QLOT}"`);
-  });
-
-  test('only when it is given', async () => {
-    expect(await manager([QLOT, QUICKLISP, OCICL], [])).toBe(':NONE');
-  });
-
-  test('and tells once when that fails', async () => {
-    const file = write('root/.qlot/setup.lisp', '(error "half installed")\n');
-    await withSession({ args: ['--root', join(folder.path, 'root'), '--quicklisp'] }, async (session) => {
-      const { text, notices } = await session.call('eval_form', { form: '1' });
-      expect(text).toBe('1');
-      expect(notices).toHaveLength(1);
-      expect(notices[0]).toContain(`The start file ${file} was not loaded to its end: half installed`);
-      expect((await session.call('eval_form', { form: '1' })).notices).toEqual([]);
-    });
-  });
-});
-
 describe('--init', () => {
-  test('loads a file after the library manager, and its definitions last', async () => {
-    write('root/.qlot/setup.lisp', '(defvar cl-user::*order* (list :manager))\n');
-    const init = write('init.lisp', '(push :init cl-user::*order*)\n(defun cl-user::from-init () :yes)\n');
-    const args = ['--root', join(folder.path, 'root'), '--quicklisp', '--init', init];
+  test('loads a file whose definitions last, and which can use the library manager', async () => {
+    write(
+      'root/.qlot/setup.lisp',
+      '(defpackage :ql (:use :cl) (:export #:from-manager))\n(defun ql:from-manager () :manager)\n',
+    );
+    const init = write(
+      'init.lisp',
+      '(defvar cl-user::*by* (ql:from-manager))\n(defun cl-user::from-init () :yes)\n',
+    );
+    const args = ['--root', join(folder.path, 'root'), '--init', init];
     await withSession({ args }, async (session) => {
-      expect(await session.call('eval_form', { form: '(list *order* (from-init))' })).toEqual({
-        text: '((:INIT :MANAGER) :YES)',
+      expect(await session.call('eval_form', { form: '(list *by* (from-init))' })).toEqual({
+        text: '(:MANAGER :YES)',
         notices: [],
         isError: false,
       });

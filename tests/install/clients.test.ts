@@ -122,10 +122,7 @@ test('on macOS programs with windows keep it in their own folder', async () => {
 test('opencode.jsonc is used where it is there', async () => {
   machine.write('.config/opencode/opencode.jsonc', '{ "model": "x" } // mine\n');
   await machine.install('opencode');
-  expect(machine.files()).toEqual([
-    'HOME/.config/opencode/opencode.jsonc',
-    'HOME/.config/opencode/opencode.jsonc.before-live-lisp',
-  ]);
+  expect(machine.files()).toEqual(['HOME/.config/opencode/opencode.jsonc']);
 });
 
 describe('Emacs', () => {

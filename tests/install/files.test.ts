@@ -1,6 +1,6 @@
 // What a user has in a configuration stays, and what cannot be read or edited is left as it is.
 
-import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Machine } from './machine.ts';
@@ -57,7 +57,7 @@ describe('what stands in a file', () => {
     const path = machine.write(file, text);
     await machine.install(client);
     expect(machine.read(path)).not.toBe(text);
-    expect(machine.read(`${path}.before-live-lisp`)).toBe(text);
+    expect(machine.backups()).toEqual([text]);
     await machine.uninstall(client);
     expect(machine.read(path)).toBe(text);
     expect(machine.files()).toEqual([`HOME/${file}`]);
@@ -110,7 +110,9 @@ describe('the file itself', () => {
     const path = machine.write(CURSOR, '{}', 0o640);
     await machine.install('cursor');
     expect(statSync(path).mode & 0o777).toBe(0o640);
-    expect(statSync(`${path}.before-live-lisp`).mode & 0o777).toBe(0o600);
+    const folder = join(machine.state, 'configurations');
+    const [backup = ''] = readdirSync(folder);
+    expect([folder, join(folder, backup)].map((each) => statSync(each).mode & 0o777)).toEqual([0o700, 0o600]);
   });
 
   test('behind a link is replaced there', async () => {
@@ -150,7 +152,7 @@ describe('the file itself', () => {
   test('that cannot be read or written is told', async () => {
     mkdirSync(join(machine.home, CURSOR), { recursive: true });
     expect(await machine.install('cursor')).toEqual([
-      `HOME/${CURSOR} cannot be read (EISDIR: illegal operation on a directory, read). Make it readable, and run this again.`,
+      `HOME/${CURSOR} cannot be read (it is a directory). Make it readable, and run this again.`,
     ]);
     const place = { ...machine.place, environment: { PATH: '', CODEX_HOME: machine.write('file', '') } };
     expect(await machine.install('codex', { place })).toEqual([
@@ -222,7 +224,7 @@ describe('what is not edited', () => {
   test('is a copy in the cache of npx', async () => {
     const launch = { node: machine.node, args: ['/x/_npx/1/node_modules/live-lisp/dist/live-lisp.js'] };
     expect(await machine.install('cursor', { launch })).toEqual([
-      'This copy of live-lisp lies in the cache of npx, which npx empties. Install it (npm install --global live-lisp), then run live-lisp install.',
+      'This copy of live-lisp lies in the cache of npx, which npx empties. Install the packed file (npm install --global FILE.tgz), then run live-lisp install.',
     ]);
   });
 });

@@ -13,18 +13,19 @@ export class Machine {
   readonly #folder = temporaryFolder();
   readonly home = join(this.#folder.path, 'home');
   readonly project = join(this.#folder.path, 'project');
+  readonly state = join(this.#folder.path, 'state');
   readonly node = join(this.#folder.path, 'bin', 'node');
   readonly script = join(this.#folder.path, 'dist', 'live-lisp.js');
 
   constructor() {
-    for (const folder of [this.home, this.project]) mkdirSync(folder);
+    for (const folder of [this.home, this.project, this.state]) mkdirSync(folder);
     this.write(this.node, '', 0o755);
     this.write(this.script, '');
   }
 
   get place(): Place {
     const environment = { PATH: dirname(this.node) };
-    return { home: this.home, project: this.project, environment, platform: 'linux' };
+    return { home: this.home, project: this.project, state: this.state, environment, platform: 'linux' };
   }
 
   /** Writes TEXT to FILE, which starts in the home when it is relative, and returns its path. */
@@ -45,13 +46,20 @@ export class Machine {
     return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   }
 
+  /** The texts of all backups. */
+  backups(): string[] {
+    const folder = join(this.state, 'configurations');
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    return names.map((name) => readFileSync(join(folder, name), 'utf8'));
+  }
+
   /** All files of the home and the project, with HOME and PROJECT for where those are. */
   files(): string[] {
     return [this.home, this.project]
       .flatMap((folder) =>
         readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
       )
-      .filter((path) => statSync(path).isFile())
+      .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
       .map((path) => this.named(path))
       .sort();
   }

@@ -34,7 +34,7 @@ describe('install runs', () => {
       'Wrote HOME/.claude/settings.json',
       'Start Claude Code anew. What it has: live-lisp doctor --client claude',
     ]);
-    expect(machine.read('.claude.json.before-live-lisp')).toBe('{ "n": 1 }');
+    expect(machine.backups()).toEqual(['{ "n": 1 }']);
     expect(await machine.install('claude')).toEqual([
       'Claude Code starts this live-lisp already (HOME/.claude.json); nothing was changed.',
     ]);

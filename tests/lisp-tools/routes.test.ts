@@ -3,6 +3,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
+
+libraries('hunchentoot');
 
 const root = temporaryFolder();
 let session: Session;

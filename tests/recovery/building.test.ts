@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { agentCommand } from '../../src/image/process/agent.ts';
 import { Child } from '../../src/image/process/child.ts';
-import { findSbcl } from '../../src/image/process/sbcl.ts';
 import type { Built } from '../../src/image/wire/messages.ts';
 import { cacheFolder } from '../../src/paths.ts';
-import { PROJECT } from '../harness.ts';
+import { PROJECT, testSbcl } from '../harness.ts';
 
 const OPTIONS = {
   lispFolder: join(PROJECT, 'lisp'),
@@ -17,7 +16,7 @@ const OPTIONS = {
   trees: [],
 };
 let told: Built[] = [];
-const child = new Child(agentCommand(findSbcl(undefined), OPTIONS, true), PROJECT, () => ({
+const child = new Child(agentCommand(testSbcl(), OPTIONS, true), PROJECT, () => ({
   tell: (each) => each.kind === 'built' && told.push(each.built),
 }));
 afterAll(() => child.kill('the test ended'));

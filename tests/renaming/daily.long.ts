@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, test } from 'vitest';
 import { APPROVE, openWorkspace } from '../files/sessions.ts';
+import { libraries, SOURCES } from '../libraries.ts';
+
+libraries('esrap');
 
 test('a function gets a parameter and another name in 3 calls and 500 tokens', async () => {
   const at = await openWorkspace({ args: ['--replay', 'off'] });
   try {
-    const source = '/usr/share/common-lisp/source/esrap';
-    cpSync(source, join(at.root, 'esrap'), { recursive: true, dereference: true });
+    cpSync(join(SOURCES, 'esrap'), join(at.root, 'esrap'), { recursive: true, dereference: true });
     for (const system of ['esrap', 'esrap/tests'])
       expect(await at.answer('load_system', { system })).toContain(`Loaded system ${system}`);
     at.human = () => APPROVE;

@@ -1,7 +1,10 @@
 // A hundred random functions of libraries with tests of their own get other names: `make check-long`.
 
 import { expect, test } from 'vitest';
+import { libraries } from '../libraries.ts';
 import { renameFunctions } from './library.ts';
+
+libraries('alexandria', 'esrap', 'cl-ppcre', 'fiveam', 'iterate', 'flexi-streams');
 
 const LIBRARIES = [
   { folder: 'alexandria', systems: ['alexandria', 'alexandria-tests'], package: 'ALEXANDRIA-1' },

@@ -1,7 +1,10 @@
 // A library loads as before, and passes its own tests, when some of its functions have other names.
 
 import { expect, test } from 'vitest';
+import { libraries } from '../libraries.ts';
 import { renameFunctions } from './library.ts';
+
+libraries('parse-number');
 
 test('functions of a library get other names', async () => {
   const library = {

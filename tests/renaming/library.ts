@@ -3,7 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { PROJECT, type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { SOURCES } from '../libraries.ts';
 
 /** A library as Debian installs it: its folder, its systems (the first is tested), and the package of its functions. */
 export interface Library {
@@ -26,8 +27,6 @@ export interface Outcome {
   before: string[];
   after: string[];
 }
-
-const SOURCES = '/usr/share/common-lisp/source';
 
 /** Renames COUNT functions of LIBRARY, chosen by SEED. */
 export async function renameFunctions(library: Library, count: number, seed: number): Promise<Outcome> {
@@ -109,7 +108,7 @@ function told(base: string, when: string, { systems, folder }: Library): string[
     '--end-toplevel-options',
   ];
   const { stdout, stderr, status } = spawnSync(
-    process.env['LIVE_LISP_SBCL'] ?? 'sbcl',
+    testSbcl(),
     [...args, copy, join(base, `fasls-${when}`), ...systems],
     { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
   );

@@ -12,10 +12,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { PROJECT, SERVER, type Session } from '../harness.ts';
 import { runs } from '../server/processes.ts';
 import { Listener, lispString, outsideFolder, shell, startSandboxed, workspace } from './cell.ts';
+import { sandboxTest as test } from './namespaces.ts';
 
 const place = workspace();
 const outside = outsideFolder();

@@ -4,12 +4,16 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type Session, startSession } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { lostDuring } from '../said.ts';
 import { childrenOf, commandOf, gone, imageOf, marked, until } from '../server/processes.ts';
 import { RawServer } from '../server/raw.ts';
 import { shell, startSandboxed, workspace } from './cell.ts';
+import { sandboxTest as test } from './namespaces.ts';
+
+libraries('alexandria');
 
 const place = workspace();
 afterAll(place.remove);

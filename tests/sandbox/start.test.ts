@@ -13,14 +13,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { findSbcl, installCommand } from '../../src/image/process/sbcl.ts';
+import { installCommand } from '../../src/image/process/sbcl.ts';
 import { findBubblewrap, missingBubblewrap, obstacleOf } from '../../src/image/sandbox/bubblewrap.ts';
 import { outermost } from '../../src/image/sandbox/mounts.ts';
-import { PROJECT, SERVER, temporaryFolder, untilCoreKept, warmCache } from '../harness.ts';
+import { PROJECT, SERVER, temporaryFolder, testSbcl, untilCoreKept, warmCache } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { childrenOf, until } from '../server/processes.ts';
 import { RawServer, textOf } from '../server/raw.ts';
 import { shell, startSandboxed, workspace } from './cell.ts';
+import { sandboxTest } from './namespaces.ts';
 
 const place = workspace();
 const programs = temporaryFolder();
@@ -29,7 +30,7 @@ afterAll(() => {
   programs.remove();
 });
 
-const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+const SBCL = testSbcl();
 const REFUSAL = '--sandbox does not work here, so no Lisp image is started: ';
 const MISSING = `bubblewrap is not installed (there is no bwrap on PATH outside the workspace). Ask the user to install it: ${installCommand('bubblewrap')}. Then call again; the server need not be restarted.`;
 const SAID = 'bwrap: No permissions to create new namespace';
@@ -113,7 +114,7 @@ describe.each(FAILURES.slice(0, LONG ? undefined : 2))('where bubblewrap %s', (_
   });
 });
 
-test('once it is installed, the next call works', async () => {
+sandboxTest('once it is installed, the next call works', async () => {
   const path = pathWith();
   const session = await startSandboxed(place.root, {
     args: ['--sandbox', '--sbcl', SBCL],
@@ -134,7 +135,7 @@ test('without --sandbox the doctor tells what is missing, which is no failure', 
   expect(code).toBe(0);
 });
 
-test('the doctor says that it works', async () => {
+sandboxTest('the doctor says that it works', async () => {
   const { stdout, code } = await run(['doctor', '--sandbox'], String(process.env['PATH']));
   expect(stdout).toMatch(/^ok {3}sandbox: works$/m);
   expect(stdout).toMatch(/^ok {3}image: evaluates/m);
@@ -142,7 +143,7 @@ test('the doctor says that it works', async () => {
 });
 
 // The short run has an empty one without the sandbox, in tests/image/start.test.ts.
-test.each(LONG ? ['a damaged', 'an empty'] : ['a damaged'])(
+sandboxTest.each(LONG ? ['a damaged', 'an empty'] : ['a damaged'])(
   '%s cache is filled, and one that cannot be written is none',
   async (which) => {
     const { root, cache, remove } = workspace('empty');
@@ -197,7 +198,7 @@ test('a workspace with what live-lisp relies on in it is refused', async () => {
   expect(await refused('--sandbox', '--audit', audit)).toBe(within(audit, place.root));
 });
 
-test('a root by a link that is hidden in the sandbox leads to it', async () => {
+sandboxTest('a root by a link that is hidden in the sandbox leads to it', async () => {
   const link = join(programs.path, 'link');
   symlinkSync(place.root, link);
   writeFileSync(join(place.root, 'linked.lisp'), '(defvar *linked* 1)\n');
@@ -210,7 +211,7 @@ test('a root by a link that is hidden in the sandbox leads to it', async () => {
   }
 });
 
-test('a start file and a folder for temporary files that are in hidden ones are there', async () => {
+sandboxTest('a start file and a folder for temporary files that are in hidden ones are there', async () => {
   const init = join(programs.path, 'init.lisp');
   const TMPDIR = join(programs.path, 'temporary');
   mkdirSync(TMPDIR);

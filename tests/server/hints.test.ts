@@ -1,7 +1,9 @@
 // What clients are told of the effects of each tool: their people are asked by it.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession } from '../harness.ts';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
 
 let session: Session;
 beforeAll(async () => {
@@ -43,9 +45,11 @@ test('every tool but these only looks', async () => {
   ]);
 });
 
-test('what expands, compiles or interrupts destroys nothing', async () => {
+test('whatever runs code of the user can destroy something: macros and #. are such code', async () => {
   expect(await told('destructiveHint')).toEqual([
+    'macroexpand_form',
     'eval_form',
+    'compile_form',
     'write_file',
     'propose_file_edit',
     'load_system',
@@ -61,7 +65,9 @@ test('what expands, compiles or interrupts destroys nothing', async () => {
 
 test('what runs any code can reach beyond the image', async () => {
   expect(await told('openWorldHint')).toEqual([
+    'macroexpand_form',
     'eval_form',
+    'compile_form',
     'load_system',
     'load_file',
     'run_tests',
@@ -69,6 +75,18 @@ test('what runs any code can reach beyond the image', async () => {
     'observe',
   ]);
 });
+
+test.each(['compile_form', 'macroexpand_form'])(
+  '%s can write a file by #., as its hints say',
+  async (tool) => {
+    const folder = temporaryFolder();
+    const file = join(folder.path, 'written');
+    const form = `(list #.(with-open-file (out ${JSON.stringify(file)} :direction :output) (write 1 :stream out)))`;
+    await session.call(tool, { form });
+    expect(readFileSync(file, 'utf8')).toBe('1');
+    folder.remove();
+  },
+);
 
 test('of those that change something, only writing a file again changes nothing more', async () => {
   const again = await told('idempotentHint');

@@ -1,7 +1,7 @@
 // In which line a parenthesis is missing or too many, in all libraries of this machine: `make check-long`.
 
 import { expect, test } from 'vitest';
-import { libraries, linesNamed, type Named, sourcesOf, sum } from './faults.ts';
+import { installedLibraries, linesNamed, type Named, sourcesOf, sum } from './faults.ts';
 
 /** Part of COUNTS that is right, as a whole number of hundredths. */
 function percent(counts: readonly Named[]): number {
@@ -9,7 +9,7 @@ function percent(counts: readonly Named[]): number {
 }
 
 test('the line of a fault is named in 9 of 10 cases', () => {
-  const found = libraries().map((name) => ({ name, texts: sourcesOf(name) }));
+  const found = installedLibraries().map((name) => ({ name, texts: sourcesOf(name) }));
   const tried = found.filter(({ texts }) => texts.length > 0);
   const all = tried.flatMap(({ texts }) => linesNamed(texts, 30, 1));
   const rates = ['( removed', '( added', ') removed', ') added'].map(

@@ -4,19 +4,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { imbalanceOf } from '../../src/source/balance.ts';
 import { nextToken } from '../../src/source/lexer.ts';
-
-const LIBRARIES = '/usr/share/common-lisp/source';
+import { SOURCES } from '../libraries.ts';
 
 /** Returns the names of all libraries of this machine. */
-export function libraries(): string[] {
-  return readdirSync(LIBRARIES).sort();
+export function installedLibraries(): string[] {
+  return readdirSync(SOURCES).sort();
 }
 
 /** Returns the texts of the Lisp files of the library NAME that can be read. */
 export function sourcesOf(name: string): string[] {
-  return readdirSync(join(LIBRARIES, name), { recursive: true, encoding: 'utf8' })
+  return readdirSync(join(SOURCES, name), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.lisp'))
-    .map((file) => readFileSync(join(LIBRARIES, name, file), 'utf8'))
+    .map((file) => readFileSync(join(SOURCES, name, file), 'utf8'))
     .filter((text) => imbalanceOf(text) === undefined);
 }
 

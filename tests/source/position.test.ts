@@ -8,10 +8,13 @@ import { describe, expect, it } from 'vitest';
 import { TopLevelForms } from '../../src/source/position.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { anyText } from '../any-text.ts';
+import { testSbcl } from '../harness.ts';
+import { libraries, SOURCES } from '../libraries.ts';
 import { cases, LONG, PATIENCE_MS } from '../long.ts';
 
+libraries('cl-ppcre');
+
 const HERE = import.meta.dirname;
-const LIBRARIES = '/usr/share/common-lisp/source';
 const SBCL = new Set(['SBCL']);
 
 /** What SBCL says about a file: the numbers of each line it printed, NaN for a form without place. */
@@ -60,7 +63,7 @@ function offsetOfByte(source: string, bytes: number): number {
 function askSbcl(question: string): Report[] {
   const flags = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger'];
   const script = ['--load', join(HERE, 'oracle.lisp'), '--eval', `(position-oracle:${question})`, '--quit'];
-  const run = spawnSync('sbcl', [...flags, ...script], { encoding: 'utf8', maxBuffer: 1 << 28 });
+  const run = spawnSync(testSbcl(), [...flags, ...script], { encoding: 'utf8', maxBuffer: 1 << 28 });
   if (run.status !== 0) throw new Error(`SBCL failed: ${run.stderr.slice(0, 2000)}`);
   return run.stdout.split(/^file /m).flatMap((text) => {
     const [file = '', features = '', ...lines] = text.trimEnd().split('\n');
@@ -99,7 +102,9 @@ function expectSane(source: string, offset: number, number: number) {
   const index = offsetOfTopLevelForm(source, number, SBCL) ?? 0;
   for (const place of [positionOfForm(source, offset, number, SBCL), positionAt(source, index)]) {
     const line = source.split('\n')[(place?.line ?? 0) - 1] ?? '';
-    expect(place?.text ?? '').toBe(line.trim());
+    // Of a long line it is the part around the place.
+    if (line.length <= 1000) expect(place?.text ?? '').toBe(line.trim());
+    else expect(line.includes(place?.text ?? '')).toBe(true);
     expect(place?.column ?? 0).toBeLessThanOrEqual(Array.from(line).length + 1);
   }
 }
@@ -110,7 +115,7 @@ describe('positionOfForm, held against SBCL', { timeout: 600_000 }, () => {
     expect(compare(reports)).toEqual({ agreed: 366, placeless: 8, moved: 0 });
   });
 
-  it.each(['alexandria', 'hunchentoot'])('agrees on every number in %s', (system) => {
+  it.each(libraries('alexandria', 'hunchentoot'))('agrees on every number in %s', (system) => {
     const { agreed, ...others } = compare(askSbcl(`report-system "${system}"`));
     expect(agreed).toBeGreaterThan(3000);
     expect(others).toEqual({ placeless: 0, moved: 0 });
@@ -183,10 +188,10 @@ describe('positionOfForm, on any text', { timeout: PATIENCE_MS }, () => {
   });
 
   it('gives a place inside the text for what is left of a real file', () => {
-    const files = readdirSync(LIBRARIES, { recursive: true, encoding: 'utf8' });
+    const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
     const file = fc.constantFrom(...files.filter((name) => name.endsWith('.lisp')));
     const check = (name: string, from: number, length: number, number: number) => {
-      const source = readFileSync(join(LIBRARIES, name), 'utf8').slice(from, from + length);
+      const source = readFileSync(join(SOURCES, name), 'utf8').slice(from, from + length);
       expectSane(source, from % (length + 1), number);
     };
     fc.assert(fc.property(file, fc.nat(40_000), fc.nat(10_000), fc.nat(300), check), cases(100));

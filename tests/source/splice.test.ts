@@ -19,9 +19,9 @@ import {
 import { targetsNamed } from '../../src/source/targets.ts';
 import { SourceText } from '../../src/source/text.ts';
 import { randomFrom } from '../contracts/mutations.ts';
+import { libraries, SOURCES } from '../libraries.ts';
 
-const LIBRARIES = '/usr/share/common-lisp/source';
-const NAMES = ['alexandria', 'cl-ppcre', 'esrap', 'iterate', 'hunchentoot'];
+const NAMES = libraries('alexandria', 'cl-ppcre', 'esrap', 'iterate', 'hunchentoot');
 const FEATURES = new Set(['SBCL', 'X86-64', 'UNIX', 'THREAD-SUPPORT', 'SB-UNICODE', 'ANSI-CL']);
 const NEW = [
   '(defun fresh-one (x)\n  "Of a test; here."\n  x)',
@@ -33,11 +33,11 @@ function formsOf(text: string): TopLevelForms {
 }
 
 const FILES = NAMES.flatMap((name) =>
-  readdirSync(join(LIBRARIES, name), { recursive: true, encoding: 'utf8' })
+  readdirSync(join(SOURCES, name), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.lisp'))
     .map((file) => ({
       name: join(name, file),
-      text: readFileSync(join(LIBRARIES, name, file), 'utf8').replace(/^\ufeff/, ''),
+      text: readFileSync(join(SOURCES, name, file), 'utf8').replace(/^\ufeff/, ''),
     })),
 ).filter(({ text }) => text.length < 30_000);
 

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ReachedDefinitions } from '../../src/tools/tests/reached.ts';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
+
+libraries('rt');
 
 const PROGRAM = `(defpackage bank (:use cl) (:export #:deposit #:account #:kind #:fee))
 (in-package bank)
@@ -104,7 +107,7 @@ const REMEMBER = `(defun cl-user::all-of-bank ()
   (loop for name being each present-symbol of :bank
         for function = (and (fboundp name) (not (macro-function name)) (fdefinition name))
         when function
-          collect (list* (sb-kernel:fdefn-fun (sb-int:find-fdefn name)) function
+          collect (list* (sb-kernel:%coerce-name-to-fun name) function
                          (and (typep function 'generic-function)
                               (sort (copy-list (sb-mop:generic-function-methods function)) #'<
                                     :key #'sb-kernel:get-lisp-obj-address)))))
@@ -114,7 +117,7 @@ const SAME = `(let ((now (cl-user::all-of-bank)))
   (and (> (length now) 8)
        (every (lambda (one other) (and (eql (length one) (length other)) (subsetp one other) (subsetp other one)))
               cl-user::*before* now)
-       (zerop (hash-table-count (first sb-c:*code-coverage-info*)))
+       (zerop (hash-table-count (first sb-c::*code-coverage-info*)))
        (null live-lisp.tests::**covering**)))`;
 
 test('without a record there are no tests that reach something', async () => {

@@ -3,7 +3,10 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
+
+libraries('fiveam', 'rt');
 
 /** What the program has besides the values that the checks are of. */
 const PROGRAM = `(defpackage checks (:use cl))

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
+
+libraries('fiveam');
 
 const CHECKS = `(defpackage checks (:use cl))
 (in-package checks)

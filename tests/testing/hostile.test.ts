@@ -4,7 +4,10 @@ import { statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
+
+libraries('fiveam', 'ptester', 'fiasco', 'rt');
 
 const root = temporaryFolder();
 let session: Session;

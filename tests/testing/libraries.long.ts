@@ -2,7 +2,27 @@
 
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { libraries } from '../libraries.ts';
+
+libraries(
+  'alexandria',
+  'anaphora',
+  'iterate',
+  'trivial-garbage',
+  'trivial-features',
+  'nibbles',
+  'osicat',
+  'named-readtables',
+  'esrap',
+  'split-sequence',
+  'xmls',
+  'cl-base64',
+  'puri',
+  'rt',
+  'fiveam',
+  'ptester',
+);
 
 /** The systems, and how their frameworks report: FiveAM checks, RT pending tests, PTester checks. Not bordeaux-threads,
  *  whose test of condition variables hangs by itself. Nor kmrcl and ieee-floats, whose tests Debian leaves out. That
@@ -59,7 +79,7 @@ function ownReport(system: string): string {
     '--eval',
     form,
   ];
-  return execFileSync('sbcl', args, {
+  return execFileSync(testSbcl(), args, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 600_000,

@@ -2,7 +2,10 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
+
+libraries('fiveam');
 
 const PROGRAM = `(defpackage checks (:use cl))
 (in-package checks)

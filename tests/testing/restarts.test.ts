@@ -2,7 +2,10 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { libraries } from '../libraries.ts';
 import { write } from './workspaces.ts';
+
+libraries('fiveam');
 
 const root = temporaryFolder();
 const program = (slots: string) => `(defpackage :parts (:use :cl))

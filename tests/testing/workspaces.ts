@@ -2,6 +2,9 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { libraries } from '../libraries.ts';
+
+libraries('fiveam', 'rt', 'fiasco', 'xlunit');
 
 /** A framework: the systems that it is in, how it says that the four tests are, and how they are run. */
 export interface Dialect {

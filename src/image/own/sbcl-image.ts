@@ -4,7 +4,9 @@
 import { ImageError } from '../../errors.ts';
 import type { Image, ImageTools, Notice, RebuildFrom, Replaceable, Stake } from '../image.ts';
 import type { Child } from '../process/child.ts';
+import type { LibraryManager } from '../process/libraries.ts';
 import { Lifetime, type LifetimeOptions, type Turns } from '../process/lifetime.ts';
+import type { LoadedFiles } from '../recovery/digests.ts';
 import type { JournalStore } from '../recovery/entries.ts';
 import { Recovery } from '../recovery/recovery.ts';
 import type { LossReport } from '../recovery/report.ts';
@@ -24,12 +26,16 @@ export interface SbclOptions extends LifetimeOptions {
   limitMs: number;
   /** Files of the user's own to load into every new image. */
   startFiles: () => string[];
+  /** The library manager that an image loads when something first needs it. */
+  libraries?: () => LibraryManager | undefined;
   /** Calls a tool for code in the image, which cannot call any when this is absent. */
   callTool?: Upcalls['callTool'];
   /** What is done about tools in the image; when absent it has no tools but those that code in it makes. */
   tools?: ImageTools;
   /** Where it is kept what built the image; when absent a lost one is not built again. */
   journal?: JournalStore;
+  /** Reads the files that code in the image has loaded. */
+  loadedFiles?: LoadedFiles;
   /** How long it is waited for. */
   times?: Times;
 }
@@ -48,12 +54,14 @@ export class SbclImage implements Image, Replaceable {
   #startsFrom: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
+  /** The image that was told to be plain last. */
+  #toldPlain: Child | undefined;
 
   constructor(options: SbclOptions) {
     const times = timesFor(options.heapMb, options.times);
     this.#options = options;
     this.#times = times;
-    this.#recovery = new Recovery(options.journal, times);
+    this.#recovery = new Recovery(options.journal, times, options.loadedFiles);
     const turns: Turns = {
       upcalls: (child) => ({
         ...(options.callTool && { callTool: options.callTool }),
@@ -91,6 +99,7 @@ export class SbclImage implements Image, Replaceable {
         // One that a start file has ended is no image to tell of.
         if (peer.dead) return;
         this.#tellLoss();
+        this.#tellPlain();
         this.#recovery.used();
       },
       // What is done before calls use an image is done to every new one.
@@ -98,6 +107,7 @@ export class SbclImage implements Image, Replaceable {
         this.#lifetime.isPrepared(peer) ? this.#recovery.watch(peer, name, args) : undefined,
       ended: (peer, reply) => {
         this.#recovery.worked();
+        this.#lifetime.answered();
         this.#probing.ended(peer, reply);
       },
       notify: (notice) => this.#notices.add(notice),
@@ -197,6 +207,8 @@ export class SbclImage implements Image, Replaceable {
   async #prepare(child: Child): Promise<boolean> {
     const { tools } = this.#options;
     if (tools !== undefined) child.tell('offer-tools', { tools: tools.offered() });
+    const manager = this.#options.libraries?.();
+    if (manager !== undefined) child.tell('use-libraries', { ...manager });
     this.#startsFrom = child;
     await this.#loadStartFiles(child);
     this.#startsFrom = undefined;
@@ -216,6 +228,14 @@ export class SbclImage implements Image, Replaceable {
     const called = this.#options.tools?.register(definition, atStart, registration) ?? nameOf(definition);
     if (!atStart) this.#recovery.registeredTool(called, this.#lifetime.isPrepared(child));
     return called;
+  }
+
+  /** That an image is plain is told with its first answer. */
+  #tellPlain(): void {
+    const { child, plainBecause, hello } = this.#lifetime;
+    if (plainBecause.length === 0 || hello === undefined || this.#toldPlain === child) return;
+    this.#toldPlain = child;
+    this.#notices.add({ kind: 'plain', how: plainBecause, lacking: hello });
   }
 
   /** A loss is told with the first answer of the image that took its place. */

@@ -1,11 +1,11 @@
 // Decides how SBCL is started with the agent in it: command line, environment, and where its fasl is kept.
 
 import { createHash } from 'node:crypto';
-import { accessSync, constants, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import { namesIn } from '../../leftovers.ts';
-import { makeFolder } from '../../paths.ts';
+import { isOwnFile, makeOwnFolder } from '../../own.ts';
 import type { Command } from './command.ts';
 
 export interface AgentOptions {
@@ -19,12 +19,19 @@ export interface AgentOptions {
   heapMb: number;
   /** The folders below which ASDF searches for systems; when there are none, it looks in the root alone. */
   trees: string[];
+  /** The abilities and internals of SBCL that the agent does without, by name. The names are those of define-ability and
+   *  define-internal in lisp/. */
+  without?: readonly string[] | undefined;
 }
 
-/** Returns whether compiled files can be kept in FOLDER, making it when needed. */
+/** Leaves out every ability: the agent uses only what SBCL documents. */
+export const EVERYTHING: readonly string[] = ['everything'];
+
+/** Returns whether compiled files can be kept in FOLDER, making it when needed: it must be this user's alone, since what is
+ *  in it is run. */
 export function cacheUsable(folder: string): boolean {
   try {
-    makeFolder(folder);
+    makeOwnFolder(folder);
     accessSync(folder, constants.W_OK);
     return true;
   } catch {
@@ -32,10 +39,16 @@ export function cacheUsable(folder: string): boolean {
   }
 }
 
-/** Returns whether there is a compiled agent in the cache; for which version of SBCL, only that knows. */
+/** Returns whether there is a compiled agent in the cache; for which version of SBCL, only that knows. One that somebody
+ *  else can have written is removed. */
 export function isCompiled(options: AgentOptions): boolean {
-  const fasl = `${basename(compiledAgent(options))}-`;
-  return namesIn(options.cacheFolder).some((name) => name.startsWith(fasl));
+  const start = `${basename(compiledAgent(options))}-`;
+  const fasls = namesIn(options.cacheFolder)
+    .filter((name) => name.startsWith(start) && name.endsWith('.fasl'))
+    .map((name) => join(options.cacheFolder, name));
+  const others = fasls.filter((path) => !isOwnFile(path));
+  for (const path of others) rmSync(path, { recursive: true, force: true });
+  return fasls.length > others.length;
 }
 
 /** What sourceDigest returned when the program was bundled; a source that is run as it stands has none. */
@@ -147,18 +160,30 @@ function command(
   };
 }
 
-/** Returns the variables that tell SBCL where the agent's source is, and its fasl without the version of SBCL, which only
- *  that knows. */
+/** Returns the variables that tell SBCL where the agent's source is, what to leave out of it, and its fasl without the
+ *  version of SBCL, which only that knows. */
 function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
-  return { LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'), LIVE_LISP_FASL: compiledAgent(options) };
+  return {
+    LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
+    LIVE_LISP_FASL: compiledAgent(options),
+    LIVE_LISP_WITHOUT: (options.without ?? []).join(','),
+  };
 }
 
-/** Returns the name of the compiled agent without the version of SBCL, which only that knows. */
+/** Returns the name of the compiled agent without the version of SBCL, which only that knows. An agent that does without
+ *  some abilities has a name of its own. */
 export function compiledAgent({
   cacheFolder,
   lispFolder,
-}: Pick<AgentOptions, 'cacheFolder' | 'lispFolder'>): string {
-  return join(cacheFolder, `agent-${agentDigest(lispFolder)}`);
+  without = [],
+}: Pick<AgentOptions, 'cacheFolder' | 'lispFolder' | 'without'>): string {
+  const source = agentDigest(lispFolder);
+  const identity = without.length === 0 ? source : digestOf(JSON.stringify([source, [...without].sort()]));
+  return join(cacheFolder, `agent-${identity}`);
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 /** Returns the value of CL_SOURCE_REGISTRY that puts TREES, or ROOT alone, before what the user has EXISTING. It is in

@@ -5,6 +5,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { realpathSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { namesIn, removeLeftovers } from '../../leftovers.ts';
+import { isOwn } from '../../own.ts';
 import {
   type AgentOptions,
   agentCommand,
@@ -45,7 +46,7 @@ export class KeptCore {
   /** Returns how an image of the program SBCL is started from the core; undefined when there is none. */
   command(sbcl: string): Command | undefined {
     const file = coreFile(sbcl, this.#options);
-    return file !== undefined && isOwn(file) ? coreCommand(sbcl, this.#options, file) : undefined;
+    return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
   /** Makes the core for SBCL from the compiled agent, from which an image has started. Where one is kept none is made,
@@ -54,7 +55,8 @@ export class KeptCore {
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;
-    if (!failed && statsOf(file)?.size) return;
+    const kept = statsOf(file);
+    if (!failed && kept?.size && isOwn(kept)) return;
     const partial = `${file}.${process.pid}.${randomUUID().slice(0, 8)}`;
     this.#partial = partial;
     try {
@@ -86,7 +88,7 @@ export class KeptCore {
     const saving = savingCommand(sbcl, { ...this.#options, heapMb: tableFor(this.#options.heapMb) }, partial);
     const saved = await this.#run(this.#cell?.lockInCompiler(saving) ?? saving);
     if (saved === CANNOT_SAVE) return false;
-    if (saved !== 0 || !isOwn(partial)) return undefined;
+    if (saved !== 0 || !isCore(partial)) return undefined;
     const started = await this.#start(coreCommand(sbcl, this.#options, partial));
     if (started === 0) return true;
     // It is the fault of the core only when one starts without it, here and now.
@@ -108,12 +110,14 @@ export class KeptCore {
   }
 }
 
-/** Returns the file in the cache for the core from which images of SBCL with OPTIONS start, or undefined when there is no
- *  such SBCL. It is another for each program, source of the agent and size of table. */
+/** Returns the file in the cache for the core from which images of SBCL with OPTIONS start. It is another for each program,
+ *  source of the agent and size of table. Returns undefined when there is no such SBCL, and for an agent that does without
+ *  some abilities: saving a core is one more thing that can fail. */
 export function coreFile(
   sbcl: string,
-  options: Pick<AgentOptions, 'cacheFolder' | 'heapMb' | 'lispFolder'>,
+  options: Pick<AgentOptions, 'cacheFolder' | 'heapMb' | 'lispFolder' | 'without'>,
 ): string | undefined {
+  if (options.without !== undefined && options.without.length > 0) return undefined;
   try {
     const program = realpathSync(sbcl);
     const { size, mtimeMs } = statSync(program);
@@ -133,14 +137,9 @@ function tableFor(heapMb: number): number {
 }
 
 /** Returns whether FILE is a core that this user alone can have written: it is code that will run. */
-function isOwn(file: string): boolean {
+function isCore(file: string): boolean {
   const found = statsOf(file);
-  return (
-    found?.isFile() === true &&
-    found.size > NONE.length &&
-    found.uid === process.geteuid?.() &&
-    (found.mode & 0o022) === 0
-  );
+  return found?.isFile() === true && found.size > NONE.length && isOwn(found);
 }
 
 /** Returns what the system tells of FILE; undefined where there is none, or can be none. */

@@ -1,4 +1,4 @@
-// Decides where Quicklisp, qlot and ocicl are usually set up.
+// Decides which library manager images use: Quicklisp, qlot or ocicl, where one is set up.
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -24,4 +24,19 @@ export function libraryManagers(
     { name: 'ocicl', file: join(data, 'ocicl', 'ocicl-runtime.lisp') },
   ];
   return usual.filter(({ file }) => existsSync(file));
+}
+
+/** Which library manager a person wants: the first that is set up, none, or the one of this name. */
+export type Libraries = 'auto' | 'none' | Lowercase<LibraryManager['name']>;
+
+/** Returns the library manager that images of the workspace ROOT use when a person wants LIBRARIES, or undefined. */
+export function libraryManager({
+  libraries,
+  root,
+}: {
+  libraries: Libraries;
+  root: string;
+}): LibraryManager | undefined {
+  if (libraries === 'none') return;
+  return libraryManagers(root).find(({ name }) => libraries === 'auto' || name.toLowerCase() === libraries);
 }

@@ -4,7 +4,7 @@ import { messageOf } from '../../errors.ts';
 import type { LoadFileData, LoadFilesData, LoadSystemData } from '../wire/loading.ts';
 import type { Answer, Built } from '../wire/messages.ts';
 import type { EvaluateData, Operations } from '../wire/operations.ts';
-import { digestOf, readBounded } from './digests.ts';
+import { digestOf, LoadedFiles } from './digests.ts';
 import {
   type Entry,
   type FormEntry,
@@ -19,6 +19,9 @@ import { addForm, addName, type Held, type JournalNote, nothingHeld } from './re
 /** Entries, and characters of them, that are kept. */
 const ENTRY_LIMIT = 20_000;
 const TEXT_LIMIT = 32 * 1024 * 1024;
+
+/** Evaluations of which forms are counted: far more than can run at once. */
+const JOBS = 1000;
 
 /** Told of the answer of an operation, with the id of its job. */
 export type Answered = (job: number, answer: Answer) => void;
@@ -36,9 +39,13 @@ export class Journal {
   #hasPrevious = false;
   #broken = false;
 
+  /** Reads the files that were loaded. */
+  readonly files: LoadedFiles;
+
   /** Without STORE only what a loss takes is counted. */
-  constructor(store: JournalStore | undefined) {
+  constructor(store: JournalStore | undefined, files = new LoadedFiles()) {
     this.#store = store;
+    this.files = files;
   }
 
   /** Whether a lost image is to be built again. */
@@ -120,7 +127,7 @@ export class Journal {
   built(job: number, built: Built): void {
     const { text, inPackage, damages, unfinished, set, reads, ...how } = built;
     const known = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
-    if (known && !Number.isNaN(job)) this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
+    if (known && !Number.isNaN(job)) this.#count(job);
     if (typeof text === 'string') {
       const entry = formEntry(text, how);
       if (namesIn(reads).some((name) => this.#held.variables.includes(name))) {
@@ -134,19 +141,25 @@ export class Journal {
     for (const name of namesIn(set)) addName(this.#held.variables, name);
   }
 
+  #count(job: number): void {
+    const [oldest] = this.#told.keys();
+    if (oldest !== undefined && this.#told.size >= JOBS) this.#told.delete(oldest);
+    this.#told.set(job, (this.#told.get(job) ?? 0) + 1);
+  }
+
   /** Returns what to call with the answer of the operation NAME, which is about to be performed with ARGS. LOADED is
    *  told of the systems that were loaded, with their entry. */
   watch(name: string, args: object, loaded: (entry: SystemEntry, names: string[]) => void): Answered {
     if (name === 'evaluate') return (job, { data }) => this.#evaluated(job, data as EvaluateData);
     if (name === 'load-file') {
       const { file, forget } = args as { file: string; forget?: boolean };
-      const content = this.on ? readBounded(file) : undefined;
+      const content = this.on ? this.files.read(file) : undefined;
       return (_, { data, ending }) =>
         this.#loadedFile(file, data as LoadFileData, ending.kind === 'done', forget, content);
     }
     if (name === 'load-files') {
       const { files } = args as { files: string[] };
-      const contents = new Map(files.map((file) => [file, this.on ? readBounded(file) : undefined]));
+      const contents = new Map(files.map((file) => [file, this.on ? this.files.read(file) : undefined]));
       return (_, { data }) => {
         // What these files no longer have is gone, or will be.
         for (const value of (data as LoadFilesData).value ?? [])
@@ -254,7 +267,7 @@ export class Journal {
     if (value?.notLoaded || (!ended && phase !== 'load')) return;
     addName(this.#held.files, path);
     const digest = digestOf(content);
-    const whole = readBounded(path);
+    const whole = this.files.read(path);
     this.keep(digest, content);
     this.add({
       kind: 'forms',

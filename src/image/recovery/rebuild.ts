@@ -10,7 +10,7 @@ import { type Ending, endingAfter } from '../wire/endings.ts';
 import type { ReplayRemark } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
-import { changedSince, digestOf, readBounded } from './digests.ts';
+import { digestOf } from './digests.ts';
 import { type Batch, type Entry, labelOf, nextBatch } from './entries.ts';
 import type { Journal } from './journal.ts';
 import type { Narrowing } from './narrowing.ts';
@@ -181,7 +181,7 @@ export class Rebuild {
     return withTemporaryFolder(async (folder) => {
       const content = this.#journal.content(entry.digest)?.toString('latin1');
       const { path: file, numbers } = entry;
-      if (content === undefined || readBounded(file) === undefined) {
+      if (content === undefined || this.#journal.files.read(file) === undefined) {
         this.#fail(labelOf(entry), { kind: 'file gone' });
         this.#done++;
         return true;
@@ -204,7 +204,7 @@ export class Rebuild {
   /** Returns the file of ENTRY, with what was loaded then when it has that no more. An image in the sandbox does not
    *  see where a copy would be. */
   #sourceOf({ path, digest }: Entry & { kind: 'file' }): { file: string; content?: string } | undefined {
-    const now = readBounded(path);
+    const now = this.#journal.files.read(path);
     if (digest === undefined || (now && digestOf(now) === digest)) return { file: path };
     const content = this.#journal.content(digest);
     if (content === undefined && now === undefined) {
@@ -218,8 +218,10 @@ export class Rebuild {
   }
 
   async #loadSystem(peer: Peer, entry: Entry & { kind: 'system' }): Promise<boolean> {
-    const changed = await changedSince(entry.files ?? {});
-    const unknown = changed.filter((file) => !this.#journal.hasAsLoaded(file, readBounded(file)));
+    const changed = await this.#journal.files.changedSince(entry.files ?? {});
+    const unknown = changed.filter(
+      (file) => !this.#journal.hasAsLoaded(file, this.#journal.files.read(file)),
+    );
     // ASDF compares times in seconds, so it can take what was compiled from a file for what that is now.
     const args = { name: entry.name, ...(changed.length > 0 && { force: true }) };
     const { data, ending } = await this.#job(peer, 'load-system', args, this.#times.rebuiltLoad);

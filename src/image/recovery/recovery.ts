@@ -4,7 +4,7 @@ import { CallError } from '../../errors.ts';
 import type { Answer, Told } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
-import { digestsOf } from './digests.ts';
+import type { LoadedFiles } from './digests.ts';
 import type { JournalStore, SystemEntry } from './entries.ts';
 import { Journal } from './journal.ts';
 import { Narrowing } from './narrowing.ts';
@@ -43,9 +43,9 @@ export class Recovery {
   #last: LossReport | undefined;
 
   /** Without STORE no image is built again. */
-  constructor(store: JournalStore | undefined, times: Times = TIMES) {
+  constructor(store: JournalStore | undefined, times: Times = TIMES, files?: LoadedFiles) {
     this.#times = times;
-    this.journal = new Journal(store);
+    this.journal = new Journal(store, files);
   }
 
   /** What the last loss took, and what was built again; undefined before the first. */
@@ -202,6 +202,6 @@ export class Recovery {
     if (!this.journal.on) return;
     const { data } = await peer.request('system-files', { names }).answer;
     const files = Array.isArray(data.value) ? data.value : [];
-    entry.files = await digestsOf(files.filter((each) => typeof each === 'string'));
+    entry.files = await this.journal.files.digestsOf(files.filter((each) => typeof each === 'string'));
   }
 }

@@ -89,6 +89,13 @@ export class Sandbox implements Cell {
     return this.#lockIn({ ...command, env }, { writable, network: this.#options.network });
   }
 
+  /** Returns whether an image that is locked in here does not see the file at REAL, a real path. */
+  hides(real: string): boolean {
+    const { needed, cacheFolder } = this.#options;
+    const seen = [...needed, cacheFolder].map(realPath);
+    return isIn([...hiddenFolders(), '/dev/shm'], real) && !isIn([...this.#roots, ...seen], real);
+  }
+
   /** Returns the bwrap to use: none that an image could have put there. */
   #bubblewrap(): string | undefined {
     return findBubblewrap(this.#roots);

@@ -19,6 +19,7 @@ export interface AgentOperations extends Operations {
   };
   spent: { args: { job: number }; data: { value?: Spent | null } };
   'renew-session': { args: object; data: object };
+  'use-libraries': { args: { name: string; file: string }; data: object };
   'offer-tools': { args: { tools: object[] }; data: object };
   called: { args: { call: number } & ToolAnswer; data: object };
 }

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
 import type { AgentOperations } from './agent-operations.ts';
 import type { Output } from './endings.ts';
-import { FrameReader, PROTOCOL_VERSION, requestFrame } from './frames.ts';
+import { FRAME_LIMIT, FrameReader, PROTOCOL_VERSION, requestFrame } from './frames.ts';
 import { type AgentMessage, type Answer, type Hello, readMessage, readOutput } from './messages.ts';
 import type { Peer } from './peer.ts';
 import { CodeCalls, type Upcalls } from './upcalls.ts';
@@ -21,8 +21,17 @@ export interface Turns {
   begun?(id: number): boolean | undefined;
 }
 
-/** Parts of an answer that are kept. */
+/** Parts of an answer that are kept, and characters that those of all answers take as JSON. */
 const PARTS = 50_000;
+const PARTS_CHARACTERS = FRAME_LIMIT;
+
+/** Messages in one piece, after which all else has its turn. */
+const MANY = 32;
+
+/** Octets that the agent has not read yet, above which little is read of it: the more it says, the more is to be answered. */
+const UNREAD = 1024 * 1024;
+/** Milliseconds after which a little is read all the same: an agent may first have to write before it reads. */
+const UNREAD_MS = 20;
 
 export class Channel {
   readonly #stream: Duplex;
@@ -30,11 +39,12 @@ export class Channel {
   readonly #upcalls: Upcalls;
   readonly #codeCalls: CodeCalls;
   readonly #reader = new FrameReader();
-  readonly #pending = new Map<number, (answer: Answer) => void>();
+  readonly #pending = new Map<number, { name: string; resolve: (answer: Answer) => void }>();
   /** What the requests that are pending had written when that was last known. */
   readonly #written = new Map<number, Output>();
   /** What those that are pending were answered in part. */
   readonly #parts = new Map<number, unknown[]>();
+  #partsCharacters = 0;
   #nextId: number;
   #lost: string | undefined;
 
@@ -44,7 +54,7 @@ export class Channel {
     this.#stream = stream;
     this.#turns = turns;
     this.#upcalls = upcalls;
-    this.#codeCalls = new CodeCalls(peer, upcalls);
+    this.#codeCalls = new CodeCalls(peer, upcalls, () => stream.writableLength);
     stream.on('data', (chunk: Buffer) => this.#receive(chunk));
     stream.on('error', () => {});
   }
@@ -59,6 +69,11 @@ export class Channel {
     return this.#pending.size > 0;
   }
 
+  /** The operations of the requests that wait for an answer. */
+  get running(): string[] {
+    return [...this.#pending.values()].map(({ name }) => name);
+  }
+
   /** Does what the same function of Peer says. */
   request<Name extends keyof AgentOperations>(
     name: Name,
@@ -69,7 +84,7 @@ export class Channel {
     const answer = new Promise<Answer<Name>>((resolve) => {
       // What comes back under this id has the data of this operation.
       const answered = (told: Answer) => resolve(told as Answer<Name>);
-      if (this.#lost === undefined) this.#pending.set(id, answered);
+      if (this.#lost === undefined) this.#pending.set(id, { name, resolve: answered });
       else answered(lostAnswer(this.#lost, false));
     });
     if (this.#lost === undefined) {
@@ -95,7 +110,7 @@ export class Channel {
   /** Answers all that wait with a loss; HOW is part of a sentence. */
   close(how: string): void {
     this.#lost ??= how;
-    for (const [id, resolve] of this.#pending) {
+    for (const [id, { resolve }] of this.#pending) {
       const begun = this.#turns.begun?.(id) !== false;
       resolve(this.#withParts(id, lostAnswer(this.#lost, begun, this.#written.get(id))));
     }
@@ -107,11 +122,23 @@ export class Channel {
   }
 
   #receive(chunk: Buffer): void {
+    let count = 0;
     try {
-      for (const message of this.#reader.push(chunk)) this.#dispatch(readMessage(message));
+      const messages = this.#reader.push(chunk);
+      count = messages.length;
+      for (const message of messages) this.#dispatch(readMessage(message));
     } catch (error) {
       this.#turns.broken(`its answers could not be understood (${messageOf(error)})`);
     }
+    if (count > MANY || this.#stream.writableLength > UNREAD) this.#rest();
+  }
+
+  /** Reads on when all else had its turn: what an agent can say without a pause must keep nobody from being served. */
+  #rest(): void {
+    const stream = this.#stream;
+    stream.pause();
+    if (stream.writableLength > UNREAD) setTimeout(() => stream.resume(), UNREAD_MS);
+    else setImmediate(() => stream.resume());
   }
 
   #dispatch(message: AgentMessage): void {
@@ -151,16 +178,19 @@ export class Channel {
   }
 
   #answered(id: number, answer: Answer): void {
-    this.#pending.get(id)?.(this.#withParts(id, answer));
+    this.#pending.get(id)?.resolve(this.#withParts(id, answer));
     this.#pending.delete(id);
     this.#written.delete(id);
     this.#parts.delete(id);
+    if (this.#parts.size === 0) this.#partsCharacters = 0;
     this.#codeCalls.jobEnded(id);
   }
 
   #keepPart(id: number, part: unknown): void {
     const parts = this.#parts.get(id) ?? [];
     if (!this.#pending.has(id) || parts.length >= PARTS) return;
+    this.#partsCharacters += JSON.stringify(part).length;
+    if (this.#partsCharacters > PARTS_CHARACTERS) return;
     parts.push(part);
     this.#parts.set(id, parts);
   }

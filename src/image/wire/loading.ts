@@ -22,11 +22,21 @@ export interface LoadSystemData extends Remarks {
     system?: string;
     already?: boolean;
     loaded?: string[];
-    /** The name, when ASDF has no such system; then KNOWN are those it has. */
-    missing?: string;
-    /** The system that needs it, when it is not the one that was asked for. */
-    neededBy?: string;
-    known?: string[];
     agreement?: Agreement;
-  };
+  } & Partial<MissingSystem>;
+}
+
+/** A system that ASDF does not find. */
+export interface MissingSystem {
+  missing: string;
+  /** The system that was asked for, and the one that needs the missing one, when it is not the one that was asked for. */
+  system?: string;
+  neededBy?: string;
+  /** Systems that ASDF has. */
+  known?: string[];
+  /** The library manager that the image uses, and the form by which that installs what is missing, where it can. */
+  manager?: string;
+  /** Why that could not be loaded. */
+  managerFailure?: string;
+  installing?: string;
 }

@@ -2,6 +2,7 @@
 
 import type { LookupFailure, Place, Remarks } from './data.ts';
 import type { Hold } from './holding.ts';
+import type { MissingSystem } from './loading.ts';
 
 /** A check of a test that failed, or an error that nobody expected. */
 export interface TestFailure {
@@ -77,7 +78,7 @@ export interface TestRunData extends Remarks {
   tests?: TestResult[];
   parts?: TestPart[];
   /** Of systems that could not be tested to their end: which one ASDF misses, and which one needs that. */
-  needs?: Lack[];
+  needs?: MissingSystem[];
   /** Which packages have tests, when none ran. */
   packages?: { package: string; tests: number }[];
   features?: string[];
@@ -93,23 +94,14 @@ export interface TestRunData extends Remarks {
   value?: LookupFailure | TestLookup;
 }
 
-/** A SYSTEM for which ASDF misses one that another needs. The KNOWN ones are those that it has. Without NEEDED_BY it is the
- *  system that was asked for. */
-export interface Lack {
-  system: string;
-  missing: string;
-  neededBy?: string;
-  known?: string[];
-}
-
 /** Which systems are tested, and which are loaded before, by FORCE where ASDF would not notice a change. */
 export interface TestPlanData extends Remarks {
   value?: {
     systems?: string[];
     loads?: { name: string; force?: boolean }[];
     /** Systems of the workspace whose definitions cannot be read for want of others. */
-    unread?: Lack[];
-  } & Partial<Lack>;
+    unread?: MissingSystem[];
+  } & Partial<MissingSystem>;
 }
 
 export interface TestOperations {

@@ -29,8 +29,11 @@ export interface Upcalls {
 const LEVELS = 16;
 /** How many calls of threads that work for no call can be under way; on which level those are is not known. */
 const THREAD_CALLS = 256;
-/** How many calls can be under way in all. */
+/** How many calls can be under way in all, and characters that their arguments can take as JSON. */
 const CALLS = 1000;
+const CHARACTERS = 64 * 1024 * 1024;
+/** Octets of answers that the image has not read, above which no further one is sent. */
+const UNREAD = 128 * 1024 * 1024;
 /** Stands for the operation of a thread that works for none. */
 const THREAD = ['thread'];
 
@@ -40,11 +43,20 @@ export class CodeCalls {
   readonly #upcalls: Upcalls;
   /** The operations of which jobs are part, by their ids, the own one last. */
   readonly #jobs = new Map<number, readonly string[]>();
-  readonly #running = new Map<number, { job: number | undefined; controller: AbortController }>();
+  readonly #running = new Map<
+    number,
+    { job: number | undefined; characters: number; controller: AbortController }
+  >();
+  /** How many of those are of threads that work for no call, and the characters of all. */
+  #fromThreads = 0;
+  #characters = 0;
+  readonly #unread: () => number;
 
-  constructor(peer: Peer, upcalls: Upcalls) {
+  /** UNREAD returns how many octets PEER has not read yet. */
+  constructor(peer: Peer, upcalls: Upcalls, unread = () => 0) {
     this.#peer = peer;
     this.#upcalls = upcalls;
+    this.#unread = unread;
   }
 
   /** Takes UPCALL: a call, a tool to register, or that nobody waits for an answer any more. */
@@ -58,12 +70,25 @@ export class CodeCalls {
       this.#answer(call, this.#register(upcall.definition, upcall.registration));
       return;
     }
+    const characters = JSON.stringify(upcall.args).length;
+    const refusal = this.#refusal(upcall, characters);
+    if (refusal !== undefined) {
+      this.#answer(call, { failure: refusal });
+      return;
+    }
     const controller = new AbortController();
-    this.#running.set(call, { job: upcall.job, controller });
+    this.#count(upcall.job, characters, 1);
+    this.#running.set(call, { job: upcall.job, characters, controller });
     void this.#perform(upcall, controller.signal).then((answer) => {
       this.#running.delete(call);
+      this.#count(upcall.job, characters, -1);
       if (!controller.signal.aborted) this.#answer(call, answer);
     });
+  }
+
+  #count(job: number | undefined, characters: number, sign: 1 | -1): void {
+    this.#characters += sign * characters;
+    if (job === undefined) this.#fromThreads += sign;
   }
 
   /** Remembers within what the job ID runs, which begins now to do OPERATION. */
@@ -92,18 +117,27 @@ export class CodeCalls {
     }
   }
 
+  /** Returns why UPCALL, whose arguments have that many CHARACTERS, is not performed, if it is not. */
+  #refusal({ call, job }: Upcall & { kind: 'call' }, characters: number): string | undefined {
+    if (this.#running.has(call)) return `There is a tool call with the number ${call} under way.`;
+    if (this.#operations(job).length > LEVELS)
+      return `Code can nest tool calls ${LEVELS} levels deep, not deeper.`;
+    if (job === undefined && this.#fromThreads >= THREAD_CALLS)
+      return `Other threads can have ${THREAD_CALLS} tool calls under way, not more.`;
+    if (this.#running.size >= CALLS) return `Code can have ${CALLS} tool calls under way, not more.`;
+    if (this.#characters + characters > CHARACTERS)
+      return `The arguments of tool calls that are under way can take ${CHARACTERS} characters together, not more.`;
+    if (this.#upcalls.callTool === undefined) return 'There are no tools to call.';
+    return undefined;
+  }
+
+  #operations(job: number | undefined): readonly string[] {
+    return (job !== undefined && this.#jobs.get(job)) || THREAD;
+  }
+
   async #perform(upcall: Upcall & { kind: 'call' }, signal: AbortSignal): Promise<ToolAnswer> {
     const { job, tool, args, asText, home } = upcall;
-    const operations = (job !== undefined && this.#jobs.get(job)) || THREAD;
-    if (operations.length > LEVELS)
-      return { failure: `Code can nest tool calls ${LEVELS} levels deep, not deeper.` };
-    const fromThreads = [...this.#running.values()].filter((each) => each.job === undefined).length;
-    if (job === undefined && fromThreads > THREAD_CALLS) {
-      return { failure: `Other threads can have ${THREAD_CALLS} tool calls under way, not more.` };
-    }
-    if (this.#running.size > CALLS) {
-      return { failure: `Code can have ${CALLS} tool calls under way, not more.` };
-    }
+    const operations = this.#operations(job);
     const { callTool } = this.#upcalls;
     if (callTool === undefined) return { failure: 'There are no tools to call.' };
     try {
@@ -118,6 +152,10 @@ export class CodeCalls {
   #answer(call: number, answer: ToolAnswer): void {
     const refuse = (why: string) =>
       this.#peer.tell('called', { call, failure: `Its data cannot be passed to the image: ${why}.` });
+    if (this.#unread() > UNREAD) {
+      refuse(`${UNREAD} octets of other answers were not read yet`);
+      return;
+    }
     try {
       this.#peer.tell('called', { call, ...answer });
     } catch (error) {

@@ -1,6 +1,7 @@
 // Decides the tool that tells where the image and the files that were loaded differ.
 
 import { CallError } from '../../errors.ts';
+import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
 import type { ComparisonData, Difference, DiskDifference, OldItem } from '../../image/wire/agreement.ts';
 import type { Operations } from '../../image/wire/operations.ts';
@@ -48,11 +49,11 @@ const DIFFERENCES = 20;
 type PlaceOf = ReturnType<typeof formPlaces>;
 type Arguments = ArgumentsFor<typeof COMPARE_IMAGE>;
 
-export function compareImage(image: Image, places: Places, root: string) {
+export function compareImage(image: Image, places: Places, workspace: Workspace) {
   return defineTool({
     ...COMPARE_IMAGE,
     handler: async (args, context) => {
-      const scope = scopeOf(args, root);
+      const scope = scopeOf(args, workspace);
       const { limit } = pageOf(args, context, DIFFERENCES);
       const asked: Operations['compare-files']['args'] = { ...scope, limit };
       const value = foundValue(await image.call('compare-files', asked, callOptions(context)));
@@ -70,12 +71,12 @@ export function compareImage(image: Image, places: Places, root: string) {
 /** Returns the file, the system or the package that ARGS ask about. */
 function scopeOf(
   { path, system, package: home }: Arguments,
-  root: string,
+  workspace: Workspace,
 ): { path?: string; system?: string; package?: string } {
   if ([path, system, home].filter(Boolean).length !== 1) {
     throw new CallError('Give one of path, system and package.');
   }
-  if (path) return { path: sourceFile(root, path) };
+  if (path) return { path: sourceFile(workspace, path) };
   return home ? { package: home } : { system: system ?? '' };
 }
 

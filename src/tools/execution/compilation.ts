@@ -44,8 +44,6 @@ const COMPILE_FORM = {
   required: ['form'],
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'cautious',
-  // Nothing is called, and what compiling had to define is taken back.
-  effects: { destructive: false, openWorld: false },
   categories: ['execution'],
   shortDescription: 'Compile Lisp forms without running them: errors, warnings, undefined names, notes',
   complexity: 'simple',
@@ -114,5 +112,5 @@ function headline({ forms = 0, warnings = [] }: CompileData): string {
         ? 'with notes'
         : 'without warnings';
   const what = forms === 1 ? 'the form' : `${forms} forms`;
-  return `Compiled ${what} ${found}. Nothing of that was run. Definitions that compiling needs were taken back; what compile-time code (EVAL-WHEN, macros, #.) did or loaded stays.`;
+  return `Compiled ${what} ${found}. The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions that compiling needs were taken back.`;
 }

@@ -11,6 +11,7 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
+import { visible } from '../../visible.ts';
 import { countText, newestOf } from '../newest.ts';
 import { LIMIT, OFFSET } from '../paging.ts';
 
@@ -56,7 +57,9 @@ async function readHistory(
   });
   const { rows: evaluations, offset, total, atLeast } = newest;
   const what = containing === undefined ? '' : ` with ${JSON.stringify(args.containing)} in the input`;
-  const rows = fittingRows(evaluations.map((each) => evaluationText(each).replace(/\n(?=.)/g, '\n  ')));
+  const rows = fittingRows(
+    evaluations.map((each) => visible(evaluationText(each)).replace(/\n(?=.)/g, '\n  ')),
+  );
   const page = { offset, shown: rows.length, total };
   const text = joinSections([
     `${countText(newest, 'evaluation')} in this workspace${what}${total > 0 ? ', newest first:' : '.'}`,

@@ -7,7 +7,9 @@ import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { secondsText } from '../endings.ts';
+import { lackingLine, lackingPhrases } from '../lacking-text.ts';
 import { lossText } from '../loss-text.ts';
+import { plainText } from '../notice-text.ts';
 import { collectedText, outputTexts } from '../progress-text.ts';
 import { reasonText, toolOf } from './call-names.ts';
 
@@ -67,6 +69,8 @@ function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefin
     why,
     building,
     corrupted: status.corrupted,
+    less: status.lacking && lackingPhrases(status.lacking),
+    plainBecause: status.plainBecause,
     probe: status.probe && { works: status.probe.works, ago: seconds(status.probe.msAgo) },
     lastLoss,
     uptime: outside && seconds(outside.uptimeMs),
@@ -118,6 +122,7 @@ function statusText(status: ImageStatus, lastLoss: string | undefined): string {
       threadsLine(status),
       probeLine(status),
       corruptedLine(status),
+      lessLine(status),
     ]
       .filter(Boolean)
       .join('\n'),
@@ -160,6 +165,11 @@ function probeLine({ probe }: ImageStatus): string | false {
 function corruptedLine({ corrupted }: ImageStatus): string | false {
   if (corrupted === undefined) return false;
   return `SBCL warned that its memory may be corrupted (${corrupted}); restart_image gives a new image.`;
+}
+
+function lessLine({ lacking, plainBecause }: ImageStatus): string | undefined {
+  if (lacking === undefined) return undefined;
+  return plainBecause === undefined ? lackingLine(lacking) : plainText(plainBecause, lacking);
 }
 
 function countsText(jobs: JobStatus[]): string {

@@ -1,7 +1,5 @@
 // Decides how a load of files reads: how it ended, its warnings, and where image and files differ then.
 
-import { readFileSync } from 'node:fs';
-import { decode } from '../../files/text.ts';
 import type { Reply } from '../../image/wire/call.ts';
 import type { Remarks } from '../../image/wire/data.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -24,11 +22,8 @@ const WRITTEN = 4000;
 function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
   const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));
   const texts = [...new Set(failed)].slice(0, LOOKED_AT).map((file) => {
-    try {
-      return imbalanceText(places.fileName(file), decode(readFileSync(file)).text);
-    } catch {
-      return undefined; // The file is gone; its errors are told.
-    }
+    const text = places.sourceText(file)?.text.replace(/^\ufeff/, '');
+    return text === undefined ? undefined : imbalanceText(places.fileName(file), text);
   });
   return joinSections(texts);
 }

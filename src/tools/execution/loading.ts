@@ -1,16 +1,20 @@
 // Decides the tools that load files and systems.
 
 import { createHash } from 'node:crypto';
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CallError } from '../../errors.ts';
 import { wholeContent } from '../../files/diff.ts';
 import { fileFailure } from '../../files/failure.ts';
 import { WHOLE } from '../../files/lines.ts';
+import { readRegular } from '../../files/regular.ts';
 import { decode, linesOf } from '../../files/text.ts';
+import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
 import type { CallOptions, Reply } from '../../image/wire/call.ts';
 import type { Remarks, Warning } from '../../image/wire/data.ts';
+import type { MissingSystem } from '../../image/wire/loading.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
@@ -80,18 +84,18 @@ const LOAD_FILE = {
   ],
 } as const satisfies ToolDescription;
 
-export function loadFile(image: Image, { places, holds, told }: Showing, root: string) {
+export function loadFile(image: Image, { places, holds, told }: Showing, workspace: Workspace) {
   return defineTool({
     ...LOAD_FILE,
     preview: async (args) => {
       const { path } = args;
-      const file = sourceFile(root, path);
-      return loadPreview(places, file, args).catch((error: unknown) => {
+      const file = sourceFile(workspace, path);
+      return loadPreview(workspace, file, args).catch((error: unknown) => {
         throw fileFailure(error, path, 'read');
       });
     },
     handler: async (args, context) => {
-      const file = sourceFile(root, args.path);
+      const file = sourceFile(workspace, args.path);
       if (args.check && args.forget)
         throw new CallError('Give check or forget, not both: check loads nothing.');
       return withTemporaryFolder(async (folder, keep) => {
@@ -143,14 +147,19 @@ async function checkFile(
 type LoadArguments = ArgumentsFor<typeof LOAD_FILE>;
 
 /** Returns what a human is shown of FILE before it is loaded as the arguments say; what they approve holds for that content only. */
-async function loadPreview(places: Places, file: string, { check, forget }: LoadArguments): Promise<Preview> {
-  const place = places.fileName(await realpath(file));
-  if ((await stat(file)).size > WHOLE) {
+async function loadPreview(
+  workspace: Workspace,
+  file: string,
+  { check, forget }: LoadArguments,
+): Promise<Preview> {
+  const real = await realpath(file);
+  const place = workspace.name(real);
+  if (statSync(real).size > WHOLE) {
     throw new CallError(
       `${visibleName(place)} is larger than ${WHOLE / 1024 / 1024} MB, too large to show to a human for approval. Load it with eval_form and (load ...), or ask the user to start the server without --ask cautious.`,
     );
   }
-  const bytes = await readFile(file);
+  const { octets: bytes } = readRegular(real, { limit: WHOLE, forbids: (each) => workspace.forbids(each) });
   const fingerprint = createHash('sha256').update(bytes).digest('hex');
   const text = decode(bytes);
   const count = linesOf(text.text).length;
@@ -255,14 +264,6 @@ function withoutStyleOfLibraries<T extends Remarks>(
   };
 }
 
-/** A system that ASDF does not find, KNOWN ones, and which system needs it for which one. */
-interface Missing {
-  missing: string;
-  system?: string;
-  neededBy?: string;
-  known?: string[];
-}
-
 /** Returns what is told of the load of SYSTEM. */
 export function systemResult(reply: Reply<'load-system'>, system: string, places: Places): Result {
   const { missing, ...value } = reply.data.value ?? {};
@@ -272,10 +273,10 @@ export function systemResult(reply: Reply<'load-system'>, system: string, places
   return { ...loadResult(quiet, missingText({ ...value, missing }), places), failed: true };
 }
 
-/** Returns the sentences that ASDF does not find the system MISSING, which another one may need, and where it looks. What needs it was
- *  to be DONE. */
+/** Returns the sentences that ASDF does not find the system MISSING, which another one may need: where it looks, and what
+ *  can install it. What needs it was to be DONE. */
 export function missingText(
-  { missing, system, neededBy, known = [] }: Missing,
+  { missing, system, neededBy, known = [], manager, managerFailure, installing }: MissingSystem,
   done: 'loaded' | 'tested' = 'loaded',
 ): string {
   const similar = nearest(missing, known);
@@ -284,9 +285,14 @@ export function missingText(
     neededBy === undefined
       ? `System ${missing} not found by ASDF.`
       : `System ${system} was not ${done}: ${neededBy} needs ${missing}, which ASDF does not find.`;
+  if (installing !== undefined) return `${headline} ${manager} can install it: evaluate ${installing}.`;
   const where =
     "It looks in the workspace, the distribution's Lisp libraries and the user's source registry.";
-  return `${headline} ${hint} ${where}`;
+  const managed =
+    manager === undefined
+      ? 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.'
+      : (managerFailure ?? `${manager} has no system of that name either.`);
+  return `${headline} ${hint} ${where} ${managed}`;
 }
 
 function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): string {

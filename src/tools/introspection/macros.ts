@@ -37,8 +37,6 @@ const MACROEXPAND_FORM = {
   required: ['form'],
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'cautious',
-  // Macros make code from code, and the result is not evaluated.
-  effects: { destructive: false, openWorld: false },
   categories: ['introspection'],
   shortDescription: 'Expand a macro form: one step, fully, or with all forms inside',
   complexity: 'simple',

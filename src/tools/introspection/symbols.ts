@@ -48,8 +48,7 @@ const APROPOS_SEARCH = {
     {
       name: 'ranked',
       type: 'boolean',
-      description:
-        'Fuzzy completion: best matches first, with documentation; mvb finds multiple-value-bind. Also: remember called already name named half lookup containing candidates slime helper spelling part spelled contains forgot exists recall remembered operator autocomplete exact strings sure.',
+      description: 'Fuzzy completion: best matches first, with documentation; mvb finds multiple-value-bind',
     },
     LIMIT,
     OFFSET,

@@ -27,8 +27,7 @@ const PARAMETERS = [
   {
     name: 'sites',
     type: 'boolean',
-    description:
-      'Also show each place of a call: FILE:LINE:COLUMN and the line of text. Lists usages, references, call sites: what is used where, what depends on it, what is unused (dead code). Also: incoming hierarchy dead invoked invokes gets alt ever triggers delete uses needs site code usages outside safely needed triggered depends path reached invoke called.',
+    description: 'Also show each place of a call: FILE:LINE:COLUMN and the line of text',
   },
   {
     name: 'internals',

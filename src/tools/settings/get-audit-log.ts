@@ -66,7 +66,7 @@ async function readLog(
       (!tool || record.tool === tool) && (args.outcome === undefined || outcomeOf(record) === args.outcome),
   });
   const { rows: records, offset, total, atLeast } = newest;
-  const lines = fittingRows(records.map(recordText));
+  const lines = fittingRows(records.map((record) => visible(recordText(record))));
   const page = { offset, shown: lines.length, total };
   const text = joinSections([
     `${countText(newest, 'call')} in the audit log, newest first:`,

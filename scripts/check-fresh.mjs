@@ -1,0 +1,57 @@
+// Tries the project as somebody has it who just cloned it on a bare machine: `make demo` as a user with sudo and as root, and
+// then a tenth of the tests. RELEASE names the system, NODE the version of Node, SHARD the tenth, as 3/10.
+
+import { execFileSync } from 'node:child_process';
+import { runIn } from './enter-root.mjs';
+import { cloneInto, inFreshRoot, obstacle, ownRelease, PROJECT, USER } from './roots.mjs';
+
+const {
+  RELEASE: release = ownRelease(),
+  NODE: node = process.versions.node.split('.')[0],
+  SHARD: shard = tenth(),
+} = process.env;
+
+/** Returns a tenth of the tests, another one for most commits. */
+function tenth() {
+  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: PROJECT, encoding: 'utf8' });
+  return `${(Number.parseInt(commit.slice(0, 8), 16) % 10) + 1}/10`;
+}
+
+const STEPS = [
+  { user: USER, folder: `/home/${USER}/live-lisp`, command: 'make demo' },
+  { user: 'root', folder: '/root/live-lisp', command: 'make demo' },
+  { user: 'root', folder: '/root/live-lisp', command: `make test SHARD=${shard}` },
+];
+
+/** Lines of a failed step that are shown. */
+const TAIL = 60;
+
+/** Runs a step in ROOT, prints its line, and returns whether it succeeded. */
+async function perform(root, { user, folder, command }) {
+  const began = performance.now();
+  const { ok, output } = await runIn(root, { user, folder, node }, command);
+  const seconds = Math.round((performance.now() - began) / 1000);
+  console.log(`${ok ? 'ok  ' : 'FAIL'} ${release}, Node ${node}, as ${user}: ${command} (${seconds} s)`);
+  const shown = ok
+    ? /^\d+ tests left out.*/m.exec(output)?.[0]
+    : output.trimEnd().split('\n').slice(-TAIL).join('\n');
+  if (shown) console.log(shown.replace(/^/gm, '     '));
+  return ok;
+}
+
+async function main() {
+  const results = await inFreshRoot(release, async (root) => {
+    for (const [user, folder] of new Map(STEPS.map((step) => [step.user, step.folder])))
+      cloneInto(root, folder, user);
+    const done = [];
+    for (const step of STEPS) done.push(await perform(root, step));
+    return done;
+  });
+  const passed = results.filter(Boolean).length;
+  console.log(`${passed} passed, ${results.length - passed} failed`);
+  process.exitCode = passed === results.length ? 0 : 1;
+}
+
+const why = obstacle();
+if (why === undefined) await main();
+else console.log(`make check-fresh is left out: ${why}`);

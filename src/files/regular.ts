@@ -1,0 +1,120 @@
+// Opens every file whose name comes from the image, a workspace or a configuration: regular files only, without waiting
+// for one, and with a bound on what is read.
+
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { isInside } from '../paths.ts';
+
+/** O_NONBLOCK: a FIFO that takes the place of the file after it was looked at would be waited for. */
+const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** Where files stand for the kernel, processes and devices. */
+const SYSTEM = ['/proc', '/sys', '/dev'];
+
+const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
+
+/** Memory that programs share: its files are like those of a disk. */
+const SHARED = '/dev/shm';
+
+/** Returns whether the file at REAL, a real path, stands for something of the system. */
+export function isOfSystem(real: string): boolean {
+  return SYSTEM.some((folder) => isInside(folder, real)) && !isInside(SHARED, real);
+}
+
+/** That a file is not read; the message says why, as a clause. */
+export class UnreadableFile extends Error {
+  override name = 'UnreadableFile';
+}
+
+/** What a reader of a file allows. */
+export interface Bounds {
+  /** Octets that a file may have. */
+  limit: number;
+  /** Whether the beginning of a larger one is read instead. */
+  head?: boolean;
+  /** Returns why the file at REAL, a real path, may not be read, as a clause; undefined when it may. */
+  forbids?: (real: string) => string | undefined;
+}
+
+/** The content of a file, and what the system told of it when it was opened. */
+export interface RegularFile {
+  octets: Buffer;
+  stats: Stats;
+}
+
+/** Returns the regular file at PATH, or where its links lead. Throws an UnreadableFile, or what the system
+ *  throws. */
+export function readRegular(path: string, { limit, head = false, forbids = ofSystem }: Bounds): RegularFile {
+  // Opening a device can start something, and opening a FIFO lets its writer go on.
+  checkKind(statSync(path));
+  const descriptor = openSync(path, FLAGS);
+  try {
+    const stats = fstatSync(descriptor);
+    checkKind(stats);
+    const why = forbids(realNameOf(descriptor, path));
+    if (why !== undefined) throw new UnreadableFile(why);
+    if (stats.size > limit && !head) throw new UnreadableFile(`it has more than ${limit / 1024 / 1024} MB`);
+    return { octets: readSome(descriptor, limit), stats };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Returns what readRegular does, or undefined where that throws. */
+export function readIfRegular(path: string, bounds: Bounds): RegularFile | undefined {
+  try {
+    return readRegular(path, bounds);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Opens the file at PATH, which must be no link, for reading. Returns only its STATS when it is no regular file. */
+export async function openRegular(path: string): Promise<{ handle?: FileHandle; stats: Stats }> {
+  const handle = await open(path, FLAGS | constants.O_NOFOLLOW);
+  const stats = await handle.stat();
+  if (stats.isFile()) return { handle, stats };
+  await handle.close();
+  return { stats };
+}
+
+function ofSystem(real: string): string | undefined {
+  return isOfSystem(real) ? 'it stands for something of the system' : undefined;
+}
+
+function checkKind(stats: Stats): void {
+  if (stats.isDirectory()) throw new UnreadableFile('it is a directory');
+  if (!stats.isFile()) throw new UnreadableFile('it is not a regular file');
+}
+
+/** Returns the real path of the open file DESCRIPTOR, which PATH led to: not where PATH leads by now. */
+function realNameOf(descriptor: number, path: string): string {
+  return HAS_DESCRIPTORS ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
+}
+
+/** Returns what the open file DESCRIPTOR has, at most LIMIT octets: it can grow meanwhile, and files of the system tell no
+ *  size. */
+function readSome(descriptor: number, limit: number): Buffer {
+  const parts: Buffer[] = [];
+  for (let left = limit; left > 0; ) {
+    const part = Buffer.allocUnsafe(Math.min(left, PART));
+    const count = readSync(descriptor, part, 0, part.length, null);
+    if (count === 0) break;
+    parts.push(part.subarray(0, count));
+    left -= count;
+  }
+  return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+}
+
+const PART = 256 * 1024;

@@ -1,0 +1,38 @@
+// Decides what is told when a tool cannot use what the image answered.
+
+import { CallError, ImageError, SetupError } from '../errors.ts';
+import type { Tool } from '../kernel/tool.ts';
+
+const UNUSABLE =
+  'live-lisp cannot use what the image answered, so the call failed. Code in the image can have written to the channel of live-lisp. Call again; if that does not help, restart_image makes a new image. If it comes again then, it is a fault of live-lisp: please report it.';
+
+/** Returns TOOL, which asks the image, with a sentence in the place of errors that answers without sense lead to. */
+export function overImage(tool: Tool): Tool {
+  const { handler, preview } = tool;
+  return {
+    ...tool,
+    handler: (args, context) => told(async () => checkText(await handler(args, context))),
+    ...(preview && { preview: (args, context) => told(() => preview(args, context)) }),
+  };
+}
+
+/** Returns RESULT, whose text must be one. */
+function checkText(result: unknown): unknown {
+  const { text } = Object(result) as { text?: unknown };
+  if (typeof result === 'object' && typeof text !== 'string') throw new TypeError('there is no text');
+  return result;
+}
+
+async function told<Value>(work: () => Value): Promise<Awaited<Value>> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isOfAnswer(error) ? new ImageError(UNUSABLE, { cause: error }) : error;
+  }
+}
+
+/** Returns whether ERROR comes from data of another form. The system's errors have a code. */
+function isOfAnswer(error: unknown): boolean {
+  const ours = error instanceof CallError || error instanceof SetupError || error instanceof ImageError;
+  return !ours && (error instanceof TypeError || error instanceof RangeError) && !('code' in error);
+}

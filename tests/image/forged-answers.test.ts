@@ -1,0 +1,128 @@
+// Code in the image that writes to the channel of the agent: what it says is bounded, and told as what it is.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { APPROVE, type FileSession, openWorkspace } from '../files/sessions.ts';
+
+/** Defines (say JSON), which sends a frame with that text. */
+const SAY = `(defun say (json)
+  (let ((octets (make-array (+ 4 (length json)) :element-type '(unsigned-byte 8))))
+    (dotimes (i 4) (setf (aref octets i) (ldb (byte 8 (- 24 (* 8 i))) (length json))))
+    (replace octets (map 'vector #'char-code json) :start1 4)
+    (sb-sys:without-interrupts
+      (sb-thread:with-mutex (live-lisp.base::**send-lock**)
+        (write-sequence octets live-lisp.base::*frames-out*)
+        (finish-output live-lisp.base::*frames-out*)))))`;
+
+let at: FileSession;
+beforeAll(async () => {
+  at = await openWorkspace();
+  at.human = () => APPROVE;
+  at.put('code.lisp', '(defclass forged-class () (a))\n(defun forged-one () 1)\n');
+  await prepare();
+});
+afterAll(() => at.close());
+
+/** Gives a new image what these tests use. */
+async function prepare(): Promise<void> {
+  await at.session.eval(SAY);
+  await at.session.eval('(defvar *forging* nil)');
+  await at.answer('load_file', { path: 'code.lisp' });
+}
+
+/** Returns the megabytes of memory that the server has. */
+function megabytes(): number {
+  const status = readFileSync(`/proc/${at.session.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s*(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+describe('a forged answer', () => {
+  const ANSWERS = [
+    '"value":5',
+    '"value":null',
+    '"value":{"rows":5,"things":7,"symbol":1}',
+    '"value":[null]',
+    '"value":{"rows":[null,[1],{"name":null}],"things":[null],"callers":"x","name":{}}',
+    '"condition":5,"values":7,"warnings":[null],"formNumber":"x"',
+    '"values":[[null]],"warnings":5',
+    '"interrupted":[],"value":"x"',
+    '"held":5',
+    '"tests":5,"value":{"tests":[null]},"parts":7',
+  ];
+  const CALLS: [string, object][] = [
+    ['who_calls', { name: 'forged-one', sites: true }],
+    ['describe_symbol', { symbol: 'forged-one' }],
+    ['apropos_search', { pattern: 'forged' }],
+    ['class_slots', { class_name: 'forged-class' }],
+    ['function_arglist', { name: 'forged-one' }],
+    ['list_package_symbols', { package: 'cl' }],
+    ['read_definition', { names: ['forged-one'] }],
+    ['impact_of_change', { name: 'forged-one' }],
+    ['eval_form', { form: '(+ 1 2)' }],
+    ['compare_image', { path: 'code.lisp' }],
+    ['run_tests', { system: 'none' }],
+    ['macroexpand_form', { form: '(when 1 2)' }],
+    ['get_last_error', {}],
+    ['inspect', { what: '*print-base*' }],
+    ['image_status', {}],
+    ['rename_symbol', { name: 'forged-one', to: 'forged-two', dry_run: true }],
+    ['read_file', { path: '/etc/hostname' }],
+  ];
+
+  /** Has the image answer the next 60 requests with ANSWERS, one after the other, for as long as the calls of WORK take. */
+  async function forging<Value>(answers: readonly string[], work: () => Promise<Value>): Promise<Value> {
+    const list = answers.map((answer) => JSON.stringify(answer)).join(' ');
+    await at.session.eval(`(progn (setf *forging* t) (let ((first (live-lisp.jobs::job-id live-lisp.jobs::*job*)))
+      (sb-thread:make-thread (lambda ()
+        (loop for n from 0 while *forging*
+              do (loop for id from (1+ first) to (+ first 60)
+                       do (say (format nil "{\\"id\\":~D,~A}" id (elt '(${list}) (mod (+ n id) ${answers.length})))))
+                 (sleep 0.001))))))`);
+    const done = await work();
+    await at.answer('restart_image', { rebuild: 'none' });
+    await prepare();
+    return done;
+  }
+
+  test('is no error of JavaScript', async () => {
+    for (let n = 0; n < 4; n++) {
+      const texts = await forging(ANSWERS.slice(n % 2), () =>
+        Promise.all(CALLS.map(([tool, args]) => at.answer(tool, args))),
+      );
+      for (const text of texts)
+        expect(text).not.toMatch(/Cannot read|is not (?:a function|iterable)|Invalid \w+ length/);
+    }
+  });
+
+  test('is told as that', async () => {
+    const call = () => at.answer('apropos_search', { pattern: 'forged' });
+    expect(await forging(['"value":{"total":1,"rows":5}'], call)).toBe(
+      'failed: live-lisp cannot use what the image answered, so the call failed. Code in the image can have written to the channel of live-lisp. Call again; if that does not help, restart_image makes a new image. If it comes again then, it is a fault of live-lisp: please report it.',
+    );
+  });
+});
+
+describe('what code says without end', () => {
+  test('tool calls are refused, and the image stays', async () => {
+    await at.session.eval('(defvar *here* :here)');
+    const flood = `(loop for n from 1000000 repeat 20000
+      do (say (format nil "{\\"call\\":~D,\\"tool\\":\\"image_status\\",\\"args\\":{}}" n)))`;
+    await Promise.all([
+      at.session.eval(flood, { timeout: 120 }),
+      ...Array.from({ length: 20 }, () => at.session.client.ping()),
+    ]);
+    expect(await at.session.eval('*here*')).toBe(':HERE');
+    expect(megabytes()).toBeLessThan(500);
+  });
+
+  test('parts of an answer are kept up to a bound', async () => {
+    await at.session.eval('(defvar *part* (make-string 1000000 :initial-element #\\x))');
+    await at.session.eval(
+      `(dotimes (i 120)
+         (say (format nil "{\\"id\\":~D,\\"part\\":\\"~A\\"}" (live-lisp.jobs::job-id live-lisp.jobs::*job*) *part*)))`,
+      { timeout: 300 },
+    );
+    expect(await at.session.eval('*here*')).toBe(':HERE');
+    expect(megabytes()).toBeLessThan(700);
+  });
+});

@@ -1,0 +1,187 @@
+// What images do with Quicklisp, qlot and ocicl, which a person has set up: nothing, until something needs them. The
+// managers here are small, with the packages and functions of the real ones that the program uses.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Session, startSession, temporaryFolder } from '../harness.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+let count = 0;
+let home: string;
+let root: string;
+beforeEach(() => {
+  count += 1;
+  home = join(folder.path, `home-${count}`);
+  root = join(folder.path, `root-${count}`);
+  for (const each of [home, root]) mkdirSync(each);
+});
+
+function write(base: string, path: string, text: string): string {
+  const file = join(base, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Writes a system NAME below BASE that needs NEEDED, and has a function of its name. */
+function system(base: string, name: string, needed: string[] = []): void {
+  const needs = needed.map((each) => ` "${each}"`).join('');
+  write(
+    base,
+    `${name}/${name}.asd`,
+    `(defsystem "${name}" :depends-on (${needs}) :components ((:file "${name}")))\n`,
+  );
+  write(base, `${name}/${name}.lisp`, `(defun cl-user::${name} () :${name})\n`);
+}
+
+/** A manager: what it installed is below BASE/installed, and its dist has the system in-dist besides. */
+function manager(base: string): string {
+  return `(defpackage :ql-dist (:use :cl) (:export #:find-system))
+(defun ql-dist:find-system (name) (find name '("in-dist") :test #'equal))
+(defpackage :ql (:use :cl) (:export #:quickload #:*loaded-by*))
+(defvar ql:*loaded-by* (file-namestring *load-truename*))
+(defun ql:quickload (name) (list :quickload name))
+(pushnew :quicklisp *features*)
+(format t "~&; To load Quicklisp takes a line of output.~%")
+(warn "And a warning.")
+(setf *print-base* 10)
+(dolist (asd (directory "${base}/installed/*/*.asd"))
+  (pushnew (make-pathname :name nil :type nil :defaults asd) asdf:*central-registry* :test #'equal))
+`;
+}
+
+/** Starts a server in ROOT for a user of HOME, with FLAGS. */
+function start(...flags: string[]): Promise<Session> {
+  const env = { HOME: home, XDG_DATA_HOME: join(home, '.local', 'share'), CL_SOURCE_REGISTRY: '' };
+  return startSession({ args: ['--root', root, ...flags], env });
+}
+
+async function using<T>(session: Session, use: (session: Session) => Promise<T>): Promise<T> {
+  try {
+    return await use(session);
+  } finally {
+    await session.close();
+  }
+}
+
+const UNUSED = 'No library manager is used here: Quicklisp, qlot or ocicl, where one is set up.';
+
+describe('Quicklisp of the home', () => {
+  beforeEach(() => {
+    write(home, 'quicklisp/setup.lisp', manager(join(home, 'quicklisp')));
+    system(join(home, 'quicklisp', 'installed'), 'from-quicklisp');
+  });
+
+  test('is not loaded by a start, nor by what needs no library', async () => {
+    await using(await start(), async (session) => {
+      expect(await session.eval('(list (find-package :ql) (find :quicklisp *features*))')).toBe('(NIL NIL)');
+    });
+  });
+
+  test('is loaded by load_system of what needs a system of it, without a word of its own', async () => {
+    system(root, 'mine', ['from-quicklisp']);
+    await using(await start(), async (session) => {
+      expect(await session.call('load_system', { system: 'mine' })).toEqual({
+        text: 'Loaded system mine, with from-quicklisp',
+        notices: [],
+        isError: false,
+      });
+      expect(await session.eval('(list (mine) (from-quicklisp))')).toBe('(:MINE :FROM-QUICKLISP)');
+    });
+  });
+
+  test.each([
+    '(asdf:load-system "from-quicklisp")',
+    '(progn (require :asdf) (funcall (intern "LOAD-SYSTEM" :asdf) "from-quicklisp"))',
+  ])('is loaded when %s does not find a system', async (form) => {
+    await using(await start(), async (session) => {
+      const { text, isError } = await session.call('eval_form', { form });
+      expect([text.split('\n').at(-1), isError]).toEqual(['T', false]);
+      expect(await session.eval('(from-quicklisp)')).toBe(':FROM-QUICKLISP');
+    });
+  });
+
+  test('is loaded when a form or a file names a package of it', async () => {
+    await using(await start(), async (session) => {
+      expect(await session.eval('(ql:quickload "anything")')).toBe('(:QUICKLOAD "anything")');
+    });
+    const file = write(root, 'load.lisp', '(defvar cl-user::*asked* (ql:quickload "in a file"))\n');
+    await using(await start(), async (session) => {
+      expect(await session.text('load_file', { path: file })).toBe('Loaded load.lisp');
+      expect(await session.eval('*asked*')).toBe('(:QUICKLOAD "in a file")');
+    });
+  });
+
+  test('is there again after the image was lost', async () => {
+    await using(await start(), async (session) => {
+      await session.text('eval_form', { form: '(defvar *asked* (ql:quickload "x"))' });
+      await session.call('eval_form', { form: '(sb-ext:exit :abort t)' });
+      expect(await session.eval('(list *asked* (ql:quickload "y"))')).toBe(
+        '((:QUICKLOAD "x") (:QUICKLOAD "y"))',
+      );
+    });
+  });
+
+  test('what it could install is named with the form that does it', async () => {
+    system(root, 'mine', ['in-dist']);
+    await using(await start(), async (session) => {
+      expect((await session.call('load_system', { system: 'mine' })).text).toBe(
+        'System mine was not loaded: mine needs in-dist, which ASDF does not find. Quicklisp can install it: evaluate (ql:quickload "mine").',
+      );
+      expect((await session.call('load_system', { system: 'in-dist' })).text).toBe(
+        'System in-dist not found by ASDF. Quicklisp can install it: evaluate (ql:quickload "in-dist").',
+      );
+      expect((await session.call('load_system', { system: 'never-written' })).text).toBe(
+        "System never-written not found by ASDF. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp has no system of that name either.",
+      );
+    });
+  });
+
+  test('gives way to qlot of the workspace, and to what --libraries says', async () => {
+    write(
+      root,
+      '.qlot/setup.lisp',
+      manager(join(root, '.qlot')).replace('file-namestring', 'directory-namestring'),
+    );
+    const loadedBy = (session: Session) => session.eval('ql:*loaded-by*');
+    expect(await using(await start(), loadedBy)).toBe(JSON.stringify(`${root}/.qlot/`));
+    expect(await using(await start('--libraries', 'quicklisp'), loadedBy)).toBe('"setup.lisp"');
+    await using(await start('--libraries', 'none'), async (session) => {
+      expect((await session.call('load_system', { system: 'from-quicklisp' })).text).toContain(UNUSED);
+    });
+  });
+
+  test('that cannot be loaded is told with what is not found', async () => {
+    write(home, 'quicklisp/setup.lisp', '(error "half installed")\n');
+    system(root, 'mine', ['from-quicklisp']);
+    await using(await start(), async (session) => {
+      expect((await session.call('load_system', { system: 'mine' })).text).toBe(
+        `System mine was not loaded: mine needs from-quicklisp, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. Quicklisp could not be loaded (${home}/quicklisp/setup.lisp): half installed`,
+      );
+    });
+  });
+});
+
+test('ocicl of the home is used too', async () => {
+  const base = join(home, '.local', 'share', 'ocicl');
+  write(base, 'ocicl-runtime.lisp', `(defpackage :ocicl-runtime (:use :cl))\n${manager(base)}`);
+  system(join(base, 'installed'), 'from-ocicl');
+  await using(await start(), async (session) => {
+    expect(await session.text('load_system', { system: 'from-ocicl' })).toBe('Loaded system from-ocicl');
+  });
+});
+
+test('without a library manager the answer says that none is used', async () => {
+  system(root, 'mine', ['serapeum']);
+  await using(await start(), async (session) => {
+    expect((await session.call('load_system', { system: 'mine' })).text).toBe(
+      `System mine was not loaded: mine needs serapeum, which ASDF does not find. No system has a similar name. It looks in the workspace, the distribution's Lisp libraries and the user's source registry. ${UNUSED}`,
+    );
+    expect((await session.call('eval_form', { form: '(ql:quickload "x")' })).text).toContain(
+      'Package QL does not exist',
+    );
+  });
+});
