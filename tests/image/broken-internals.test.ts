@@ -69,14 +69,13 @@ test('a fault in what the agent does before a call is told at once, with its own
   }
 });
 
-test('what a probe finds wrong is left out, and image_status says so in a line', async () => {
+test('what a probe finds wrong is left out, and told with its ability', async () => {
   const image = start('protect-control-stack', 'signals');
   try {
     await image.call('evaluate', { code: '1' });
-    const [line] = (await image.status()).fallbacks ?? [];
-    expect(line).toMatch(
-      /^stack guards: in part \(runtime:protect_control_stack_hard_guard_page gives a wrong answer, /,
-    );
+    const [fallback] = (await image.status()).lacking?.fallbacks ?? [];
+    expect(fallback?.ability).toBe('stack guards');
+    expect(fallback?.missing[0]).toBe('runtime:protect_control_stack_hard_guard_page gives a wrong answer');
   } finally {
     image.close();
   }
