@@ -28,14 +28,19 @@
      (serious-condition () "signals an error")))
 
  (defun run-probes (start files tell)
-   "Run the rows from the number START on, which make files whose names begin with FILES. Call TELL with :BEGINS and the names of each, as texts, and then with :RIGHT or a
-text that says what is wrong. A row about what is not there proves nothing."
+   "Run the rows from the number START on, which make files whose names begin with FILES. Call TELL with :BEGINS and the
+names of each, as texts, and then with :RIGHT or a text that says what is wrong. The names of a row are used together, so
+where one is not there the agent does without the others."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
          for texts = (mapcar #'string names)
+         for absent = (find-if #'absent-p names)
          do (funcall tell :begins texts)
-            (funcall tell (run-probe form) (if (some #'absent-p names) '() texts)))))
+            (if absent
+                (funcall tell (format nil "is not used without ~(~A~)" absent)
+                         (mapcar #'string (remove-if (lambda (name) (or (stringp name) (absent-p name))) names)))
+                (funcall tell (run-probe form) texts)))))
 
 ;;; What the examples are made of
 
