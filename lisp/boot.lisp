@@ -94,6 +94,8 @@ macros of a file are evaluated too: to compile them costs more than that saves. 
 (defvar *proven* '() "The names of what has proven right.")
 (defvar *unproven* '() "Lists of the name of what has not, an internal or an ability, and why, as text.")
 
+(defvar *rows* '() "The names that each row of the table of probes proves.")
+
 (defparameter *patience* 60 "Seconds after which a probe is taken to stand still. Each takes milliseconds.")
 
 (defun run-probes (start files descriptor)
@@ -122,7 +124,8 @@ begin with FILES."
                                    (error () '(:stands-still)))
           do (case result
                (:end (return (values ended t)))
-               (:begins (setf begun names))
+               (:begins (setf begun names)
+                (push names *rows*))
                (:right (incf ended)
                 (setf *proven* (append names *proven*)))
                ((:lost :stands-still)
@@ -131,6 +134,22 @@ begin with FILES."
                 (return (values (1+ ended) (null begun))))
                (t (incf ended)
                   (loop for name in names do (push (list name result) *unproven*)))))))
+
+(defun leave-out-with (rows)
+  "Leave out what ROWS prove together with something that is left out: each uses the others."
+  (flet ((internal-p (name) (notany #'lower-case-p name))
+         (left-out-p (name) (assoc name *unproven* :test #'string=)))
+    (loop for found = (loop for names in rows
+                            for without = (find-if (lambda (name) (and (internal-p name) (left-out-p name))) names)
+                            when without
+                              append (loop for name in names
+                                           unless (or (not (internal-p name)) (left-out-p name))
+                                             collect (list name (format nil "is not used without ~(~A~)" without))))
+          while found
+          do (setf *unproven* (append found *unproven*)))
+    ;; Nor is an ability proven any more whose row has something that is left out.
+    (dolist (names rows)
+      (when (some #'left-out-p names) (setf *proven* (set-difference *proven* names :test #'string=))))))
 
 (defun probe-internals (files)
   "Find out which internals of SBCL the agent may use. Those after one that ends its process are tried in another. The names
@@ -144,7 +163,9 @@ of files that are made for that begin with FILES."
                  (close in)
                  (ignore-errors (funcall (intern "KILL" "SB-POSIX") id 9))
                  (exit-code id)
-                 (when all (return))
+                 (when all
+                   (leave-out-with *rows*)
+                   (return))
                  (incf start ended))))))
 
 (defun set-umask (mask)
