@@ -65,8 +65,8 @@
       (sb-ext:exit :code (handler-case (progn (funcall function) 0) (error () 1)) :abort t))
     id))
 
-(defun exit-code (id)
-  "Wait for the process ID, and return 0 when it exited with that."
+(defun end-of-process (id)
+  "Wait for the process ID, and return how it ended as waitpid says: 0 when it exited with 0."
   (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
 (defun compile-side-by-side (parts workers)
@@ -85,7 +85,7 @@ macros of a file are evaluated too: to compile them costs more than that saves. 
                           collect (let ((share share))
                                     (in-child (lambda ()
                                                 (loop for (name . part) in share do (compile-part name part)))))))
-          (unless (eql 0 (exit-code id))
+          (unless (eql 0 (end-of-process id))
             (error "A process that compiled a part of the agent failed.")))))))
 
 ;;; Which internals of SBCL the agent may use. A name that exists can mean something else in another SBCL, so each is tried on
@@ -162,7 +162,7 @@ of files that are made for that begin with FILES."
                (multiple-value-bind (ended all) (let ((*read-eval* nil)) (take-results in))
                  (close in)
                  (ignore-errors (funcall (intern "KILL" "SB-POSIX") id 9))
-                 (exit-code id)
+                 (end-of-process id)
                  (when all
                    (leave-out-with *rows*)
                    (return))
