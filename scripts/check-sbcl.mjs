@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runIn } from './enter-root.mjs';
-import { readRows, writeRow } from './platforms.mjs';
+import { writeRow } from './platforms.mjs';
 import { CACHE, cloneInto, hasRoot, obstacle, preparedRoot } from './roots.mjs';
 import { FOLDER, MAIN, PLATFORMS } from './sbcl-platforms.mjs';
 
@@ -80,20 +80,30 @@ function line({ name, sbcl, asdf, demo, passed, failed, leftOut }) {
   return `${name} (SBCL ${sbcl}, ASDF ${asdf}): ${told}`;
 }
 
-async function runAll() {
-  const wanted = PLATFORMS.filter(({ name }) => only === undefined || only.split(',').includes(name));
-  for (const platform of wanted) {
-    if (platform.source && source === undefined && !hasRoot(platform.name, platform.release)) {
-      console.log(`${platform.name} is left out: SBCL_SOURCE names no folder with the sources of SBCL`);
-      continue;
-    }
+/** Tries a platform, and keeps what came of it. Returns whether all was well. */
+async function check(platform) {
+  try {
     const { log, ...row } = await tried(platform, platform.like === undefined ? [] : MAIN);
     console.log(`${line(row)}; ${log}`);
     writeRow(row);
+    return row.demo && row.failed === 0;
+  } catch (error) {
+    console.log(`${platform.name}: ${error.message}`);
+    return false;
   }
-  const bad = readRows().filter(({ failed, demo }) => failed > 0 || !demo);
-  console.log(`${readRows().length - bad.length} passed, ${bad.length} failed`);
-  process.exitCode = bad.length > 0 ? 1 : 0;
+}
+
+async function runAll() {
+  const wanted = PLATFORMS.filter(({ name }) => only === undefined || only.split(',').includes(name));
+  const results = [];
+  for (const platform of wanted) {
+    if (platform.source && source === undefined && !hasRoot(platform.name, platform.release))
+      console.log(`${platform.name} is left out: SBCL_SOURCE names no folder with the sources of SBCL`);
+    else results.push(await check(platform));
+  }
+  const passed = results.filter(Boolean).length;
+  console.log(`${passed} passed, ${results.length - passed} failed`);
+  process.exitCode = passed === results.length ? 0 : 1;
 }
 
 async function runNewest() {

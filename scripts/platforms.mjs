@@ -20,7 +20,7 @@ const ELSEWHERE = `| what | on Linux | elsewhere | where |
 | a folder that is exchanged while a file is written | the open folder is used, whatever its name becomes | paths are checked again after each use; the last step is not covered | \`files/folder.ts\` |
 | \`--sandbox\` | bubblewrap locks the image in | refused with a sentence | \`image/sandbox/bubblewrap.ts\` |`;
 
-export function readRows() {
+function readRows() {
   return existsSync(RESULT) ? JSON.parse(readFileSync(RESULT, 'utf8')) : [];
 }
 

@@ -36,7 +36,8 @@ export function obstacle() {
   if (!succeeds(['git', '-C', PROJECT, 'rev-parse', 'HEAD']))
     return 'it needs a git checkout, which it clones';
   if (!succeeds(asRoot(['true']))) return 'it needs root, or sudo without a password';
-  if (!succeeds(asRoot(['debootstrap', '--version']))) return 'it needs debootstrap, which is not installed';
+  if (!succeeds(asRoot(['debootstrap', '--version'])))
+    return 'it needs debootstrap: apt-get install debootstrap';
   if (!succeeds(asRoot(['unshare', '--mount', '--pid', '--fork', 'mount', '-t', 'tmpfs', 'none', '/mnt'])))
     return 'this system lets nobody mount a file system, as in a container';
   return undefined;
