@@ -2,7 +2,7 @@
 // commands in them. Both need root.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -90,9 +90,18 @@ export function hasRoot(name, release) {
   return existsSync(join(CACHE, `${release}-for-${name}`));
 }
 
+/** Removes the copies of `inFreshRoot` that a process left which was killed. */
+function removeAbandoned() {
+  for (const name of readdirSync(CACHE)) {
+    const [, pid] = /-fresh-(\d+)$/.exec(name) ?? [];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) sudo('rm', '-rf', join(CACHE, name));
+  }
+}
+
 /** Calls USE with a copy of the bare RELEASE, which is removed afterwards. */
 export async function inFreshRoot(release, use) {
   const bare = await bareRoot(release);
+  removeAbandoned();
   const folder = join(CACHE, `${release}-fresh-${process.pid}`);
   sudo('cp', '-a', bare, folder);
   try {
