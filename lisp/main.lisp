@@ -10,11 +10,11 @@
 (claim-package)
 
 (defun collector-addresses ()
-  "Return where the runtime tells that garbage is being collected, when nothing of Lisp can answer, and how
-often it was, or NIL."
+  "Return where the runtime tells that garbage is being collected, when nothing of Lisp can answer, and where it has a word
+that each collection changes, or NIL."
   (let ((active (runtime-address "gc_active_p"))
-        (count (runtime-address "n_gcs")))
-    (and active count (object "active" active "count" count))))
+        (trigger (runtime-address "auto_gc_trigger")))
+    (and active trigger (object "active" active "trigger" trigger))))
 
 (defun greeting ()
   "Return the first message."
@@ -46,8 +46,8 @@ debugger, and what stray threads write is kept."
         sb-ext:*exit-timeout* 1)
   (sb-ext:disable-debugger)
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook)
-  (watch-memory)
-  (bound-memory)
+  (if-able "heap guard" (watch-memory))
+  (if-able "address-space limits" (bound-memory))
   (push (lambda () (setf **exiting** t)) sb-ext:*exit-hooks*)
   (note-beginning)
   (setf sb-sys:*stdout* **background-stream**
@@ -158,7 +158,7 @@ ends the reader first and this thread last, so this one waits for its turn."
     ;; The reader notices it now, and ends what the image started too.
     (end-with-server 0)
     (unless **origin** (steadily (guard)))
-    (steadily (give-back-zeros))
+    (if-able "card table" (steadily (give-back-zeros)))
     (loop
       (steadily
         (sb-thread:join-thread reader :default nil)

@@ -6,15 +6,14 @@
 
 (define-ability "string data" "strings are copied before they are sent")
 
-(defmacro with-string-data ((data start end) string &body body)
-  "Evaluate BODY with DATA being the simple string that has the characters of STRING, from START to END."
-  (let ((operator (internal-symbol "SB-KERNEL" "WITH-ARRAY-DATA")))
-    (if operator
-        `(,operator ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
-        `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body))))
-
 (define-internal-name +with-array-data+
   "Names the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
+
+(defmacro with-string-data ((data start end) string &body body)
+  "Evaluate BODY with DATA being the simple string that has the characters of STRING, from START to END."
+  (if +with-array-data+
+      `(,+with-array-data+ ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
+      `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body)))
 
 ;;; Stacks
 
@@ -70,6 +69,8 @@
 (define-internal-type heap-exhausted "Errors for want of heap." ("SB-KERNEL" "HEAP-EXHAUSTED-ERROR"))
 (define-internal-variable collection-inhibited
   "True while no garbage can be collected." ("SB-KERNEL" "*GC-INHIBIT*"))
+(define-internal-name +after-collection+
+  "Names the function that a thread calls after it has collected garbage." ("SB-KERNEL" "POST-GC"))
 (define-runtime-variable collection-trigger sb-alien:unsigned-long
   "The usage of the heap at which the next collection begins." "auto_gc_trigger")
 

@@ -3,6 +3,8 @@
 
 (in-package "LIVE-LISP.GUARD")
 
+(define-ability "heap guard" "a call that exhausts the heap ends the image")
+
 (defstruct (grower (:constructor make-grower (key least)))
   "What KEY, a job or a thread that works for none, has made: GROWTH octets of it live, as far as is
 known. LEAST is the smallest usage of the heap since it began: what is above can be its own."
@@ -164,9 +166,29 @@ done last, nothing is ended. What was added can be garbage, and is too little to
     (let ((ends (sb-thread:with-mutex (**guarding**) (judge-fairly))))
       (when ends (end-growers ends)))))
 
+(defmacro hooks-run-here-p ()
+  "Expand to T when this SBCL calls *AFTER-GC-HOOKS* in the thread that has collected. Newer ones call them in a thread of
+their own: that is too late, and tells nothing of who grows."
+  (let ((thread nil))
+    (flet ((note () (setf thread sb-thread:*current-thread*)))
+      (push #'note sb-ext:*after-gc-hooks*)
+      (unwind-protect (sb-ext:gc)
+        (setf sb-ext:*after-gc-hooks* (remove #'note sb-ext:*after-gc-hooks*)))
+      (or (null +after-collection+) (eq thread sb-thread:*current-thread*)))))
+
 (defun keep-guard ()
   "Put the guard of the heap back when user code took it away."
-  (pushnew #'guard-heap sb-ext:*after-gc-hooks*))
+  (when (hooks-run-here-p) (pushnew #'guard-heap sb-ext:*after-gc-hooks*)))
+
+(defun note-collections ()
+  "Have GUARD-HEAP run after each collection, in the thread that has collected."
+  (unless (hooks-run-here-p)
+    (encapsulate +after-collection+ 'live-lisp-memory
+                 (lambda (original)
+                   (multiple-value-prog1 (funcall original)
+                     ;; An error of the guard is none of the program that allocates here.
+                     (ignore-errors (guard-heap))))))
+  (keep-guard))
 
 (defun prepare-heap ()
   "Before a job, put the guard of the heap back and make room for what the job will make."
@@ -185,4 +207,4 @@ done last, nothing is ended. What was added can be garbage, and is too little to
   (setf **usage** (heap-use))
   (push #'prepare-heap **before-jobs**)
   (setf **collect-much** #'collect-much)
-  (keep-guard))
+  (note-collections))

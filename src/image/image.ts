@@ -12,6 +12,8 @@ export type Notice =
   | CallNotice
   /** The image was lost, and another has taken its place. */
   | { kind: 'loss'; report: LossReport }
+  /** New images ended, as HOW says, so this one does WITHOUT what the agent does by internals of SBCL: a text for each. */
+  | { kind: 'plain'; how: readonly string[]; without: readonly string[] }
   /** The connection to an image that somebody else runs was lost, as HOW says, and there is a new one. */
   | { kind: 'connected again'; how: string }
   | JournalNote;

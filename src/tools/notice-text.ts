@@ -26,6 +26,8 @@ export function noticeText(notice: Notice): string {
       return `${notice.count} earlier notices were left out: no answer could tell them.`;
     case 'loss':
       return lossText(notice.report);
+    case 'plain':
+      return plainText(notice.how, notice.without);
     case 'connected again':
       return `The connection to the Lisp image was lost: ${notice.how}. There is a new one; look whether the image still holds what you need.`;
     case 'journal full':
@@ -33,6 +35,24 @@ export function noticeText(notice: Notice): string {
     case 'journal unwritable':
       return `Note: the journal cannot be written (${notice.why}). A lost image is built again from memory; a later server will not know what this one built.`;
   }
+}
+
+/** Returns what a model reads of an image that is plain, because new ones ended as HOW says, and does WITHOUT abilities. */
+export function plainText(how: readonly string[], without: readonly string[]): string {
+  return (
+    `This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves (${how.join('; then ')}). ` +
+    `It evaluates and loads as always. It does without: ${abilityNames(without)}. ` +
+    'Ask the user to run live-lisp doctor, which finds the part that ends images.'
+  );
+}
+
+/** Returns the names of the abilities that FALLBACKS, texts of an agent, are about. */
+export function abilityNames(fallbacks: readonly string[]): string {
+  return fallbacks
+    .map((text) =>
+      text.replace(/^([^:]*): (in part)?.*$/s, (_, name, part) => (part ? `${name} (${part})` : name)),
+    )
+    .join(', ');
 }
 
 function cancelledText(ending: Ending, afterMs: number, output: Output | undefined): string {

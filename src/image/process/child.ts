@@ -37,6 +37,12 @@ export class Child implements Peer {
   #complaint = '';
   #exited = false;
   #endedFromOutside = false;
+  /** Whether it was told to exit, and whether its agent failed. */
+  #exits = false;
+  #failed = false;
+  #hello: Hello | undefined;
+  /** The operations that had no answer when it ended. */
+  #unanswered: string[] = [];
   readonly startedAt = performance.now();
   #greet: (hello: Hello) => void = () => {};
   /** Resolves with the greeting; rejects when the process ends before, with what it wrote. */
@@ -59,8 +65,14 @@ export class Child implements Peer {
     });
     this.#channel = new Channel(this.#process.stdio[3] as Duplex, this, upcalls(this), {
       hello: (hello) => this.#greeted(hello),
-      exiting: () => setTimeout(() => this.kill('it was told to exit'), times.exit).unref(),
-      broken: (how) => this.kill(how),
+      exiting: () => {
+        this.#exits = true;
+        setTimeout(() => this.kill('it was told to exit'), times.exit).unref();
+      },
+      broken: (how) => {
+        this.#failed = true;
+        this.kill(how);
+      },
       begun: (id) => this.#begun.has(id),
     });
     this.#lisp = this.#process.pid;
@@ -94,6 +106,21 @@ export class Child implements Peer {
   /** Whether somebody else has ended it, which says nothing of what it was started from. */
   get endedFromOutside(): boolean {
     return this.#endedFromOutside;
+  }
+
+  /** Whether nobody ended it: neither this program, nor a person, nor an exit that code asked for. */
+  get endedByItself(): boolean {
+    return (this.#complaint === '' || this.#failed) && !this.#endedFromOutside && !this.#exits;
+  }
+
+  /** The operations that had no answer when it ended. */
+  get unanswered(): readonly string[] {
+    return this.#unanswered;
+  }
+
+  /** What it lacks, and what it does instead; undefined before it has greeted. */
+  get hello(): Hello | undefined {
+    return this.#hello;
   }
 
   /** Whether requests wait for an answer. */
@@ -185,6 +212,7 @@ export class Child implements Peer {
   #greeted(hello: Hello): void {
     if (this.#wraps && this.#lisp !== undefined) this.#lisp = innermost(this.#lisp);
     this.#wraps = false;
+    this.#hello = hello;
     this.#collector = hello.collector;
     this.#readable = this.collector()() !== undefined;
     this.#greet(hello);
@@ -205,6 +233,7 @@ export class Child implements Peer {
   }
 
   #end(how: string): string {
+    this.#unanswered = this.#channel.running;
     this.#channel.close(how);
     this.#begun.close();
     // A process that was not found could hold their other ends open for ever.

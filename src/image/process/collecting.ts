@@ -2,10 +2,10 @@
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Where the runtime of an image keeps whether it collects garbage, and how often it has. */
+/** Where the runtime of an image keeps whether it collects garbage, and at which use of the heap it will collect next. */
 export interface CollectorAddresses {
   active: number;
-  count: number;
+  trigger: number;
 }
 
 /** Returns a function that tells whether the process PID collects garbage now or has since it was called last;
@@ -14,25 +14,29 @@ export function collectorOf(
   pid: number | undefined,
   addresses: CollectorAddresses | undefined,
 ): () => boolean | undefined {
-  let last: number | undefined;
+  let last: string | undefined;
   return () => {
     if (pid === undefined || addresses === undefined) return undefined;
-    const [active, count] = octetsAt(pid, [addresses.active, addresses.count]);
-    if (active === undefined || count === undefined) return undefined;
-    const collected = count !== last;
-    last = count;
-    return active !== 0 || collected;
+    const [active, trigger] = wordsAt(pid, [addresses.active, addresses.trigger]);
+    if (active === undefined || trigger === undefined) return undefined;
+    const now = trigger.toString('hex');
+    const collected = now !== last;
+    last = now;
+    return active[0] !== 0 || collected;
   };
 }
 
-/** Returns the octets at ADDRESSES in the memory of the process PID, or nothing when the system does not let us look. */
-function octetsAt(pid: number, addresses: number[]): number[] {
+/** Returns eight octets at each of ADDRESSES in the memory of PID, or nothing when the system does not let us look. */
+function wordsAt(pid: number, addresses: number[]): Buffer[] {
   let file: number | undefined;
   try {
-    file = openSync(`/proc/${pid}/mem`, 'r');
-    const octets = Buffer.alloc(addresses.length);
-    for (const [index, address] of addresses.entries()) readSync(file, octets, index, 1, address);
-    return [...octets];
+    const opened = openSync(`/proc/${pid}/mem`, 'r');
+    file = opened;
+    return addresses.map((address) => {
+      const word = Buffer.alloc(8);
+      readSync(opened, word, 0, word.length, address);
+      return word;
+    });
   } catch {
     return [];
   } finally {

@@ -53,6 +53,10 @@ export interface ImageStatus {
   probe?: { works: boolean; msAgo: number };
   /** What SBCL said when it warned that its memory may be corrupted. */
   corrupted?: string;
+  /** What it lacks of what the agent does by internals of SBCL, a text for each: the name, and what is done instead. */
+  fallbacks?: readonly string[];
+  /** How new images ended, because of which this one is plain. */
+  plainBecause?: readonly string[];
 }
 
 /** What is known of the life of an image, at any moment. */
@@ -72,6 +76,9 @@ export interface Life {
   readonly failure: string | undefined;
   /** What SBCL said when it warned that its memory may be corrupted. */
   readonly corrupted?: string | undefined;
+  /** What it lacks of what the agent does by internals of SBCL, as ImageStatus has it. */
+  readonly fallbacks?: readonly string[];
+  readonly plainBecause?: readonly string[];
 }
 
 /** What is known of lost images. */
@@ -94,7 +101,7 @@ export async function imageStatus(
   const denied = life.denied?.();
   denied?.();
   const { said, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
-  const { running, outside, frozenMs, corrupted } = life;
+  const { running, outside, frozenMs, corrupted, fallbacks = [], plainBecause = [] } = life;
   const { untold, progress } = losses;
   const state = stateOf(life, losses, jobs, silentMs);
   const why = untold.length > 0 ? untold.join('; then ') : life.failure;
@@ -108,6 +115,8 @@ export async function imageStatus(
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
     ...(probe && { probe: { works: probe.works, msAgo: performance.now() - probe.at } }),
     ...(running && corrupted !== undefined && { corrupted }),
+    ...(running && fallbacks.length > 0 && { fallbacks }),
+    ...(running && plainBecause.length > 0 && { plainBecause }),
     ...(state === 'rebuilding' && progress !== undefined && { building: progress }),
   };
 }

@@ -13,7 +13,7 @@ export interface Hello {
   without: string[];
   /** What the agent does in the place of each of these, and of those of which only a part is missing. */
   fallbacks: string[];
-  collector: { active: number; count: number } | undefined;
+  collector: { active: number; trigger: number } | undefined;
 }
 
 /** How a form changed the image, as the agent tells it. */
@@ -76,14 +76,14 @@ export function readMessage(message: Message): AgentMessage {
 }
 
 function readHello({ hello, without, fallbacks, collector }: Message): Hello {
-  const { active, count } = membersOf(collector);
-  const known = typeof active === 'number' && typeof count === 'number';
+  const { active, trigger } = membersOf(collector);
+  const known = typeof active === 'number' && typeof trigger === 'number';
   return {
     kind: 'hello',
     version: hello,
     without: textsOf(without),
     fallbacks: textsOf(fallbacks),
-    collector: known ? { active, count } : undefined,
+    collector: known ? { active, trigger } : undefined,
   };
 }
 

@@ -8,6 +8,7 @@ import { printable } from '../../kernel/schema.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { secondsText } from '../endings.ts';
 import { lossText } from '../loss-text.ts';
+import { abilityNames, plainText } from '../notice-text.ts';
 import { collectedText, outputTexts } from '../progress-text.ts';
 import { reasonText, toolOf } from './call-names.ts';
 
@@ -67,6 +68,8 @@ function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefin
     why,
     building,
     corrupted: status.corrupted,
+    fallbacks: status.fallbacks,
+    plainBecause: status.plainBecause,
     probe: status.probe && { works: status.probe.works, ago: seconds(status.probe.msAgo) },
     lastLoss,
     uptime: outside && seconds(outside.uptimeMs),
@@ -118,6 +121,7 @@ function statusText(status: ImageStatus, lastLoss: string | undefined): string {
       threadsLine(status),
       probeLine(status),
       corruptedLine(status),
+      fallbacksLine(status),
     ]
       .filter(Boolean)
       .join('\n'),
@@ -160,6 +164,12 @@ function probeLine({ probe }: ImageStatus): string | false {
 function corruptedLine({ corrupted }: ImageStatus): string | false {
   if (corrupted === undefined) return false;
   return `SBCL warned that its memory may be corrupted (${corrupted}); restart_image gives a new image.`;
+}
+
+function fallbacksLine({ fallbacks, plainBecause }: ImageStatus): string | false {
+  if (fallbacks === undefined) return false;
+  if (plainBecause !== undefined) return plainText(plainBecause, fallbacks);
+  return `Less with this SBCL: ${abilityNames(fallbacks)}. live-lisp doctor says what is done instead.`;
 }
 
 function countsText(jobs: JobStatus[]): string {
