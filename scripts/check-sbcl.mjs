@@ -1,5 +1,5 @@
 // Runs the whole suite on each SBCL that people have, in a system of its own, and writes docs/platforms.md. ONLY=trixie,sid
-// names some of the systems. SBCL_SOURCE is a folder with the sources of an SBCL, built or not. With --newest it runs the
+// names some of the systems, and TESTS=main runs the main tests only. SBCL_SOURCE is a folder with the sources of an SBCL, built or not. With --newest it runs the
 // main job on the newest SBCL that was set up here, and writes nothing.
 
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -9,7 +9,12 @@ import { writeRow } from './platforms.mjs';
 import { CACHE, cloneInto, hasRoot, obstacle, preparedRoot } from './roots.mjs';
 import { FOLDER, MAIN, PLATFORMS } from './sbcl-platforms.mjs';
 
-const { ONLY: only, SBCL_SOURCE: source, NODE: node = process.versions.node.split('.')[0] } = process.env;
+const {
+  ONLY: only,
+  TESTS: kind,
+  SBCL_SOURCE: source,
+  NODE: node = process.versions.node.split('.')[0],
+} = process.env;
 
 const RESULTS = join(CACHE, 'results');
 const VITEST = 'npx --no-install vitest run --reporter=default --reporter=json';
@@ -83,7 +88,7 @@ function line({ name, sbcl, asdf, demo, passed, failed, leftOut }) {
 /** Tries a platform, and keeps what came of it. Returns whether all was well. */
 async function check(platform) {
   try {
-    const { log, ...row } = await tried(platform, platform.like === undefined ? [] : MAIN);
+    const { log, ...row } = await tried(platform, platform.like === undefined && kind !== 'main' ? [] : MAIN);
     console.log(`${line(row)}; ${log}`);
     writeRow(row);
     return row.demo && row.failed === 0;

@@ -24,9 +24,9 @@ function readRows() {
   return existsSync(RESULT) ? JSON.parse(readFileSync(RESULT, 'utf8')) : [];
 }
 
-/** Puts ROW into the results, for another one of its name, and writes the page. */
+/** Puts ROW into the results, for another one of its name and tests, and writes the page. */
 export function writeRow(row) {
-  const rows = [...readRows().filter(({ name }) => name !== row.name), row];
+  const rows = [...readRows().filter(({ name, tests }) => name !== row.name || tests !== row.tests), row];
   rows.sort(
     (one, other) =>
       one.sbcl.localeCompare(other.sbcl, 'en', { numeric: true }) || (one.name < other.name ? -1 : 1),
