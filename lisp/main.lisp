@@ -18,7 +18,9 @@ that each collection changes, or NIL."
 
 (defun greeting ()
   "Return the first message."
-  (object "hello" +protocol-version+ "without" (lacking-abilities) "fallbacks" (fallbacks-in-use)
+  (object "hello" +protocol-version+ "without" (lacking-abilities)
+          "fallbacks" (loop for (name instead missing) in (fallbacks-in-use)
+                            collect (object "ability" name "instead" instead "missing" missing))
           "collector" (collector-addresses)))
 
 (defun read-messages ()

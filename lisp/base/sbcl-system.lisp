@@ -128,7 +128,7 @@ function."
 (define-internal thread-number (thread)
   "Return the number that the system has for THREAD; 0 before it runs." ("SB-THREAD" "THREAD-OS-TID") 0)
 (define-internal-variable compiler-lock
-  "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**"))
+  "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
   "True in a thread that ends because of an exit." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
 (define-internal allow-signals ()

@@ -86,13 +86,12 @@ NIL when it has both."
         when (lacking-p ability) collect (ability-name ability)))
 
 (defun fallbacks-in-use ()
-  "Return a text for each ability of which something is missing: what the agent does instead, and what it misses."
+  "Return a list for each ability of which something is missing: its name, what the agent does instead, and a list of what
+is missing."
   (loop for ability in (reverse **abilities**)
         for missing = (reverse (ability-missing ability))
-        for lacking = (lacking-p ability)
-        when (or missing lacking)
-          collect (format nil "~A: ~:[in part~;~:*~A~]~@[ (~{~A~^, ~})~]"
-                          (ability-name ability) (and lacking (ability-instead ability)) missing)))
+        when (or missing (lacking-p ability))
+          collect (list (ability-name ability) (ability-instead ability) missing)))
 
 ;;; Names
 

@@ -52,3 +52,37 @@ test('with an internal that is missing or wrong the main job works, and the imag
   }
   expect(failed).toEqual([]);
 });
+
+test('a fault in what the agent does before a call is told at once, with its own text', async () => {
+  const image = start('protect-control-stack', 'signals unprobed');
+  try {
+    await image.call('evaluate', { code: '1' });
+    await image.call('evaluate', { code: '2' });
+    expect(image.takeNotices()).toContainEqual(
+      expect.objectContaining({
+        kind: 'loss',
+        report: expect.objectContaining({ how: ['its agent failed: Unhandled memory fault at #x1'] }),
+      }),
+    );
+  } finally {
+    image.close();
+  }
+});
+
+test('what a probe finds wrong is left out, and image_status says so in a line', async () => {
+  const image = start('protect-control-stack', 'signals');
+  try {
+    await image.call('evaluate', { code: '1' });
+    const { fallbacks = [] } = (await image.status()).lacking ?? {};
+    expect(fallbacks).toContainEqual(
+      expect.objectContaining({
+        ability: 'stack guards',
+        missing: expect.arrayContaining([
+          'runtime:protect_control_stack_hard_guard_page gives a wrong answer',
+        ]),
+      }),
+    );
+  } finally {
+    image.close();
+  }
+});

@@ -78,7 +78,7 @@ export async function expectMainJob(image: SbclImage, name: string, folder: stri
     code: '(defun fails (x) (error "No ~A" x)) (list (fails 1))',
   });
   expect(failed.ending).toMatchObject({ kind: 'condition', condition: { text: 'No 1' } });
-  if (!without.includes('frames') && !fallbacks.some((text) => text.startsWith('frames:'))) {
+  if (!without.includes('frames') && !fallbacks.some(({ ability }) => ability === 'frames')) {
     expect(JSON.stringify(failed.ending)).toContain('FAILS');
   }
   const late = await image.call('evaluate', { code: '(loop)' }, { limitMs: 300 });
@@ -88,5 +88,5 @@ export async function expectMainJob(image: SbclImage, name: string, folder: stri
   setTimeout(() => stop.abort(new Stop('interrupt')), 300);
   expect((await stopped).ending).toMatchObject({ kind: 'interrupted', reason: 'interrupt' });
   expect(await value('*kept*')).toEqual(['7']);
-  expect((await image.status()).fallbacks ?? []).toEqual(fallbacks);
+  expect((await image.status()).lacking).toMatchObject({ without, fallbacks });
 }

@@ -232,10 +232,10 @@ export class SbclImage implements Image, Replaceable {
 
   /** That an image is plain is told with its first answer. */
   #tellPlain(): void {
-    const { child, plainBecause } = this.#lifetime;
-    if (plainBecause.length === 0 || this.#toldPlain === child) return;
+    const { child, plainBecause, hello } = this.#lifetime;
+    if (plainBecause.length === 0 || hello === undefined || this.#toldPlain === child) return;
     this.#toldPlain = child;
-    this.#notices.add({ kind: 'plain', how: plainBecause, without: this.#lifetime.fallbacks });
+    this.#notices.add({ kind: 'plain', how: plainBecause, lacking: hello });
   }
 
   /** A loss is told with the first answer of the image that took its place. */

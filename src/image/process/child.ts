@@ -26,7 +26,6 @@ export class Child implements Peer {
   readonly #channel: Channel;
   readonly #mark = randomUUID();
   readonly #begun = new Begun();
-  #collector: Hello['collector'];
   /** Whether the memory of SBCL can be read. */
   #readable = false;
   /** The number of SBCL's own process, which is not ours when it is in the sandbox. */
@@ -83,7 +82,10 @@ export class Child implements Peer {
     this.ended = this.#toEnd(tellsSignals === true, times.lastWords);
     this.greeting = new Promise((resolve, reject) => {
       this.#greet = resolve;
-      void this.ended.then((how) => reject(new Error(`${how}\n${this.takeRaw()}`.trim())));
+      void this.ended.then((how) => {
+        // What it wrote is told once: after it has greeted, by the answer to the call that lost it.
+        if (this.#hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
+      });
     });
     this.greeting.catch(() => {});
   }
@@ -156,7 +158,7 @@ export class Child implements Peer {
 
   /** Returns what tells whether garbage is being collected, during which nothing is answered. */
   collector(): () => boolean | undefined {
-    const look = collectorOf(this.#lisp, this.#collector);
+    const look = collectorOf(this.#lisp, this.#hello?.collector);
     // Once that can no longer be read, the process has become another program, which collects none.
     return this.#readable ? () => look() ?? false : look;
   }
@@ -213,7 +215,6 @@ export class Child implements Peer {
     if (this.#wraps && this.#lisp !== undefined) this.#lisp = innermost(this.#lisp);
     this.#wraps = false;
     this.#hello = hello;
-    this.#collector = hello.collector;
     this.#readable = this.collector()() !== undefined;
     this.#greet(hello);
   }

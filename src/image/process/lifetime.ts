@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
 import type { Outside } from '../wire/data.ts';
 import { fairly } from '../wire/fairly.ts';
+import type { Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import { Pulse } from '../wire/pulse.ts';
 import { TIMES, type Times } from '../wire/times.ts';
@@ -15,8 +16,12 @@ import { frozenAfter, listenToHeart } from './heart.ts';
 import { KeptCore } from './kept-core.ts';
 import { Ladder } from './ladder.ts';
 import { seenFromOutside } from './outside.ts';
-import { findSbcl } from './sbcl.ts';
+import { askSbcl, findSbcl } from './sbcl.ts';
+import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
+
+/** What a person does who does not know why an image does not start. */
+export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
 
 export interface LifetimeOptions extends AgentOptions {
   /** The sbcl to start; the one on PATH when absent. */
@@ -82,14 +87,14 @@ export class Lifetime {
     return this.#failure;
   }
 
+  /** What the agent of that process greeted with; undefined before. */
+  get hello(): Hello | undefined {
+    return this.#child?.hello;
+  }
+
   /** What SBCL said when it warned that its memory may be corrupted. */
   get corrupted(): string | undefined {
     return this.#child?.corrupted;
-  }
-
-  /** What the image lacks of what the agent does by internals of SBCL, and what it does instead. */
-  get fallbacks(): readonly string[] {
-    return this.#child?.hello?.fallbacks ?? [];
   }
 
   /** How new images ended, because of which this one is plain; empty when it is not. */
@@ -258,6 +263,7 @@ export class Lifetime {
     const { sandbox } = this.#options;
     const options = { ...this.#options, without: this.#ladder.without };
     const spawn = (compiled: boolean) => this.#spawn(agentCommand(sbcl, options, compiled));
+    if (!cached) await this.#checkSupported(sbcl);
     // What is there can be of another SBCL, or damaged: then it ends the process.
     const fasls = [async () => isCompiled(options), () => this.#compileAgent(sbcl, options)];
     let failure: unknown;
@@ -279,9 +285,18 @@ export class Lifetime {
     });
   }
 
+  /** Throws a SetupError when live-lisp does not run on this SBCL. One that does not even tell its version says why when
+   *  it is started. */
+  async #checkSupported(sbcl: string): Promise<void> {
+    const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
+    const why = facts && whyUnsupported(facts);
+    if (why !== undefined) throw new SetupError(why);
+  }
+
   /** Compiles the agent into the cache, and returns whether that succeeded. It takes 200 MB, which only a process of its
-   *  own gives back. */
+   *  own gives back. Throws a SetupError when live-lisp does not run on SBCL. */
   async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
+    await this.#checkSupported(sbcl);
     const command = compilingCommand(sbcl, options);
     const locked = this.#options.sandbox?.lockInCompiler(command) ?? command;
     const { process, code } = run(locked, this.#times.start);
@@ -307,7 +322,7 @@ export class Lifetime {
     } catch (error) {
       if (first && child.endedFromOutside) return this.#spawn(command, false);
       child.takeRaw(); // The error's message has it.
-      const remedy = spaceRemedy(this.#options.heapMb) ?? 'Run live-lisp doctor to find the step that fails.';
+      const remedy = spaceRemedy(this.#options.heapMb) ?? RUN_DOCTOR;
       throw new SetupError(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
     }
   }

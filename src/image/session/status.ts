@@ -2,6 +2,7 @@
 
 import type { Outside } from '../wire/data.ts';
 import type { Reason } from '../wire/endings.ts';
+import type { Lacking } from '../wire/messages.ts';
 import type { AgentJob, AgentStatus } from '../wire/operations.ts';
 import type { Pulse, Said } from '../wire/pulse.ts';
 import { TIMES } from '../wire/times.ts';
@@ -53,8 +54,8 @@ export interface ImageStatus {
   probe?: { works: boolean; msAgo: number };
   /** What SBCL said when it warned that its memory may be corrupted. */
   corrupted?: string;
-  /** What it lacks of what the agent does by internals of SBCL, a text for each: the name, and what is done instead. */
-  fallbacks?: readonly string[];
+  /** What its agent cannot do. */
+  lacking?: Lacking;
   /** How new images ended, because of which this one is plain. */
   plainBecause?: readonly string[];
 }
@@ -74,10 +75,10 @@ export interface Life {
   readonly frozenMs?: number;
   /** Why the last start failed, when it did. */
   readonly failure: string | undefined;
+  /** What its agent said when it greeted, when it did. */
+  readonly hello?: Lacking | undefined;
   /** What SBCL said when it warned that its memory may be corrupted. */
   readonly corrupted?: string | undefined;
-  /** What it lacks of what the agent does by internals of SBCL, as ImageStatus has it. */
-  readonly fallbacks?: readonly string[];
   readonly plainBecause?: readonly string[];
 }
 
@@ -101,7 +102,7 @@ export async function imageStatus(
   const denied = life.denied?.();
   denied?.();
   const { said, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
-  const { running, outside, frozenMs, corrupted, fallbacks = [], plainBecause = [] } = life;
+  const { running, outside, frozenMs, corrupted, hello, plainBecause = [] } = life;
   const { untold, progress } = losses;
   const state = stateOf(life, losses, jobs, silentMs);
   const why = untold.length > 0 ? untold.join('; then ') : life.failure;
@@ -115,7 +116,7 @@ export async function imageStatus(
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
     ...(probe && { probe: { works: probe.works, msAgo: performance.now() - probe.at } }),
     ...(running && corrupted !== undefined && { corrupted }),
-    ...(running && fallbacks.length > 0 && { fallbacks }),
+    ...(running && hello && { lacking: hello }),
     ...(running && plainBecause.length > 0 && { plainBecause }),
     ...(state === 'rebuilding' && progress !== undefined && { building: progress }),
   };

@@ -7,8 +7,9 @@ import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { secondsText } from '../endings.ts';
+import { lackingLine, lackingPhrases } from '../lacking-text.ts';
 import { lossText } from '../loss-text.ts';
-import { abilityNames, plainText } from '../notice-text.ts';
+import { plainText } from '../notice-text.ts';
 import { collectedText, outputTexts } from '../progress-text.ts';
 import { reasonText, toolOf } from './call-names.ts';
 
@@ -68,7 +69,7 @@ function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefin
     why,
     building,
     corrupted: status.corrupted,
-    fallbacks: status.fallbacks,
+    less: status.lacking && lackingPhrases(status.lacking),
     plainBecause: status.plainBecause,
     probe: status.probe && { works: status.probe.works, ago: seconds(status.probe.msAgo) },
     lastLoss,
@@ -121,7 +122,7 @@ function statusText(status: ImageStatus, lastLoss: string | undefined): string {
       threadsLine(status),
       probeLine(status),
       corruptedLine(status),
-      fallbacksLine(status),
+      lessLine(status),
     ]
       .filter(Boolean)
       .join('\n'),
@@ -166,10 +167,9 @@ function corruptedLine({ corrupted }: ImageStatus): string | false {
   return `SBCL warned that its memory may be corrupted (${corrupted}); restart_image gives a new image.`;
 }
 
-function fallbacksLine({ fallbacks, plainBecause }: ImageStatus): string | false {
-  if (fallbacks === undefined) return false;
-  if (plainBecause !== undefined) return plainText(plainBecause, fallbacks);
-  return `Less with this SBCL: ${abilityNames(fallbacks)}. live-lisp doctor says what is done instead.`;
+function lessLine({ lacking, plainBecause }: ImageStatus): string | undefined {
+  if (lacking === undefined) return undefined;
+  return plainBecause === undefined ? lackingLine(lacking) : plainText(plainBecause, lacking);
 }
 
 function countsText(jobs: JobStatus[]): string {
