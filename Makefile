@@ -36,6 +36,7 @@ check-long: long-machine $(INSTALLED)
 	node scripts/robustness.mjs
 	node scripts/clients.mjs
 	node scripts/callers.mjs
+	node scripts/check-image.mjs
 	LIVE_LISP_LONG=1 npx --no-install vitest run --maxWorkers 1 $$(grep -rlE "/long.ts'|'fast-check'" tests --include='*.test.ts')
 
 # Wants nothing of this project: it clones the commit into a bare system, and installs all that is needed there.

@@ -8,7 +8,7 @@
 (in-package "LIVE-LISP.BOOT")
 
 (defparameter *rooms*
-  '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-observe" "sbcl-system" "sbcl-uses" "own" "json" "capture" "stack" "printing" "wire")
+  '(("base" "package" "sbcl" "sbcl-code" "sbcl-definitions" "sbcl-observe" "sbcl-system" "sbcl-uses" "probes" "own" "json" "capture" "stack" "printing" "wire")
     ("jobs" "package" "begun" "readtables" "session" "asdf" "places" "frames" "near" "conditions" "hold" "jobs" "threads" "operations" "spent" "styles" "warnings" "ids" "locals" "status")
     ("guard" "package" "address-space" "threads" "collection" "memory" "leave")
     ("look" "package" "names" "symbols" "code" "users" "runs" "loads" "uses" "index" "sites" "systems" "rows" "xref" "describe" "arglist" "packages" "classes" "hierarchy" "dispatch" "combination" "ranked" "unused" "class-impact" "impact")
@@ -57,22 +57,22 @@
   #+linux (sb-alien:alien-funcall
            (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))
 
-(defun compile-share (parts)
-  "Compile PARTS in a process of its own, and return its id. It exits with 0 when it got through them."
+(defun in-child (function)
+  "Call FUNCTION in a process of its own, and return the id of that. It exits with 0 when FUNCTION returns."
   (let ((id (funcall (intern "FORK" "SB-POSIX"))))
     (when (zerop id)
       (end-with-parent)
-      (let ((code 1))
-        (unwind-protect (progn (loop for (name . part) in parts do (compile-part name part))
-                               (setf code 0))
-          (sb-ext:exit :code code :abort t))))
+      (sb-ext:exit :code (handler-case (progn (funcall function) 0) (error () 1)) :abort t))
     id))
+
+(defun exit-code (id)
+  "Wait for the process ID, and return 0 when it exited with that."
+  (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
 (defun compile-side-by-side (parts workers)
   "Compile PARTS in WORKERS processes at once. The sources are evaluated before, which takes a thirtieth of the time, so
 that each file finds the macros and structures of the others. Not the last file, which takes back what they export. The
 macros of a file are evaluated too: to compile them costs more than that saves. Signal an error when a process fails."
-  (require "SB-POSIX")
   (let ((sb-ext:*evaluator-mode* :interpret))
     (loop for (name) in (butlast parts) do (load (source name)))
     (flet ((size (part)
@@ -81,9 +81,71 @@ macros of a file are evaluated too: to compile them costs more than that saves. 
              (shares (loop for worker below workers
                            collect (loop for part in (nthcdr worker ordered) by (lambda (rest) (nthcdr workers rest))
                                          collect part))))
-        (dolist (id (mapcar #'compile-share shares))
-          (unless (eql 0 (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
+        (dolist (id (loop for share in shares
+                          collect (let ((share share))
+                                    (in-child (lambda ()
+                                                (loop for (name . part) in share do (compile-part name part)))))))
+          (unless (eql 0 (exit-code id))
             (error "A process that compiled a part of the agent failed.")))))))
+
+;;; Which internals of SBCL the agent may use. A name that exists can mean something else in another SBCL, so each is tried on
+;;; a known example (lisp/base/probes.lisp). That is done in a child process: a wrong one can end the process or stop it.
+
+(defvar *proven* '() "The names of what has proven right.")
+(defvar *unproven* '() "Lists of the name of what has not, an internal or an ability, and why, as text.")
+
+(defparameter *patience* 60 "Seconds after which a probe is taken to stand still. Each takes milliseconds.")
+
+(defun run-probes (start files descriptor)
+  "Run the probes from the number START on, and write to DESCRIPTOR what comes of them. The names of files that they make
+begin with FILES."
+  (let ((out (sb-sys:make-fd-stream descriptor :output t :external-format :utf-8))
+        (nowhere (funcall (intern "OPEN" "SB-POSIX") "/dev/null" 1)))
+    ;; The runtime tells of each stack that is exhausted.
+    (dolist (stream '(1 2)) (funcall (intern "DUP2" "SB-POSIX") nowhere stream))
+    (let ((sb-ext:*evaluator-mode* :interpret))
+      (loop for name in (rest (assoc "base" *rooms* :test #'string=))
+            until (string= name "probes")
+            do (load (source (concatenate 'string "base/" name)))))
+    (load (source "base/probes"))
+    (funcall (intern "RUN-PROBES" "LIVE-LISP.BASE") start files
+             (lambda (result names)
+               (format out "~S~%" (cons result names))
+               (finish-output out)))
+    (format out "(:end)~%")
+    (finish-output out)))
+
+(defun take-results (in)
+  "Read from IN what comes of probes, keep that, and return how many have ended and whether these were all."
+  (let ((ended 0) (begun '()))
+    (loop for (result . names) = (handler-case (read in nil '(:lost))
+                                   (error () '(:stands-still)))
+          do (case result
+               (:end (return (values ended t)))
+               (:begins (setf begun names))
+               (:right (incf ended)
+                (setf *proven* (append names *proven*)))
+               ((:lost :stands-still)
+                (loop for name in (or begun '("everything"))
+                      do (push (list name (if (eq result :lost) "ended the process" "stood still")) *unproven*))
+                (return (values (1+ ended) (null begun))))
+               (t (incf ended)
+                  (loop for name in names do (push (list name result) *unproven*)))))))
+
+(defun probe-internals (files)
+  "Find out which internals of SBCL the agent may use. Those after one that ends its process are tried in another. The names
+of files that are made for that begin with FILES."
+  (loop with start = 0
+        do (multiple-value-bind (from to) (funcall (intern "PIPE" "SB-POSIX"))
+             (let* ((id (in-child (lambda () (run-probes start files to))))
+                    (in (progn (funcall (intern "CLOSE" "SB-POSIX") to)
+                               (sb-sys:make-fd-stream from :input t :timeout *patience* :external-format :utf-8))))
+               (multiple-value-bind (ended all) (let ((*read-eval* nil)) (take-results in))
+                 (close in)
+                 (ignore-errors (funcall (intern "KILL" "SB-POSIX") id 9))
+                 (exit-code id)
+                 (when all (return))
+                 (incf start ended))))))
 
 (defun set-umask (mask)
   "Give the files that this process makes no rights in MASK, and return the mask of before."
@@ -101,6 +163,8 @@ Signal an error when that fails."
          (mask (set-umask #o077)))
     (unwind-protect
          (progn
+           (handler-case (progn (require "SB-POSIX") (probe-internals unique))
+             (error (failure) (push (list "everything" (format nil "cannot be tried (~A)" failure)) *unproven*)))
            (if workers
                (compile-side-by-side parts (parse-integer workers))
                (loop for (name . part) in parts do (load (compile-part name part))))

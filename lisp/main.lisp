@@ -18,7 +18,9 @@ that each collection changes, or NIL."
 
 (defun greeting ()
   "Return the first message."
-  (object "hello" +protocol-version+ "without" (lacking-abilities) "fallbacks" (fallbacks-in-use)
+  (object "hello" +protocol-version+ "without" (lacking-abilities)
+          "fallbacks" (loop for (name instead missing) in (fallbacks-in-use)
+                            collect (object "ability" name "instead" instead "missing" missing))
           "collector" (collector-addresses)))
 
 (defun read-messages ()
@@ -46,8 +48,8 @@ debugger, and what stray threads write is kept."
         sb-ext:*exit-timeout* 1)
   (sb-ext:disable-debugger)
   (setf sb-ext:*invoke-debugger-hook* #'debugger-hook)
-  (watch-memory)
-  (bound-memory)
+  (if-able "heap guard" (watch-memory))
+  (if-able "address-space limits" (bound-memory))
   (push (lambda () (setf **exiting** t)) sb-ext:*exit-hooks*)
   (note-beginning)
   (setf sb-sys:*stdout* **background-stream**
@@ -158,7 +160,7 @@ ends the reader first and this thread last, so this one waits for its turn."
     ;; The reader notices it now, and ends what the image started too.
     (end-with-server 0)
     (unless **origin** (steadily (guard)))
-    (steadily (give-back-zeros))
+    (if-able "card table" (steadily (give-back-zeros)))
     (loop
       (steadily
         (sb-thread:join-thread reader :default nil)

@@ -2,7 +2,8 @@
 // then a tenth of the tests. RELEASE names the system, NODE the version of Node, SHARD the tenth, as 3/10.
 
 import { execFileSync } from 'node:child_process';
-import { cloneInto, inFreshRoot, obstacle, ownRelease, PROJECT, runIn, USER } from './roots.mjs';
+import { runIn } from './enter-root.mjs';
+import { cloneInto, inFreshRoot, obstacle, ownRelease, PROJECT, USER } from './roots.mjs';
 
 const {
   RELEASE: release = ownRelease(),

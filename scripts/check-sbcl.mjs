@@ -2,63 +2,17 @@
 // names some of the systems. SBCL_SOURCE is a folder with the sources of an SBCL, built or not. With --newest it runs the
 // main job on the newest SBCL that was set up here, and writes nothing.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runIn } from './enter-root.mjs';
 import { readRows, writeRow } from './platforms.mjs';
-import { CACHE, cloneInto, hasRoot, obstacle, preparedRoot, runIn } from './roots.mjs';
+import { CACHE, cloneInto, hasRoot, obstacle, preparedRoot } from './roots.mjs';
+import { FOLDER, MAIN, PLATFORMS } from './sbcl-platforms.mjs';
 
 const { ONLY: only, SBCL_SOURCE: source, NODE: node = process.versions.node.split('.')[0] } = process.env;
 
-const FOLDER = '/root/live-lisp';
-
-/** The tests of what live-lisp is for: load, find, callers, evaluate, errors with frames, interrupt, timeout. */
-const MAIN = [
-  ...['smoke', 'who-calls', 'who-calls-styles', 'apropos-search', 'frames-readers'].map(
-    (name) => `contracts/${name}`,
-  ),
-  ...['evaluation', 'interrupt', 'loading'].map((name) => `image/${name}`),
-].map((name) => `tests/${name}.test.ts`);
-
 const RESULTS = join(CACHE, 'results');
-const VITEST =
-  'npx --no-install vitest run --reporter=default --reporter=json --outputFile=/results/tests.json';
-
-const INSTALL = 'apt-get update -qq && apt-get install -qq -y --no-install-recommends';
-
-/** Builds the SBCL whose sources are in /source, unless it is built, and installs it where it is found first. */
-const BUILD = `cp -a /source /usr/src/sbcl && cd /usr/src/sbcl && ${INSTALL} sbcl gcc libc6-dev zlib1g-dev &&
-  { [ -e output/sbcl.core ] || sh make.sh --prefix=/usr/local; } && INSTALL_ROOT=/usr/local sh install.sh`;
-
-/** Installs Debian's SBCL for arm64 in a folder of its own, and an sbcl that has QEMU run it. */
-const EMULATED = `dpkg --add-architecture arm64 && ${INSTALL} qemu-user-static && mkdir /arm64 && cd /tmp &&
-  apt-get download -qq sbcl:arm64 libc6:arm64 libzstd1:arm64 && for each in *.deb; do dpkg -x $each /arm64; done &&
-  printf '%s\\n' '#!/bin/sh' 'export SBCL_HOME=/arm64/usr/lib/sbcl' \
-    'exec qemu-aarch64-static -L /arm64 /arm64/usr/bin/sbcl "$@"' >/usr/local/bin/sbcl && chmod +x /usr/local/bin/sbcl`;
-
-/** From the oldest SBCL to the newest, each in a RELEASE in which root ran PREPARE. SOURCE wants SBCL_SOURCE. What only
- *  resembles another system runs the MAIN tests, in ENV and without /proc where PROC is false. */
-const PLATFORMS = [
-  { name: 'bookworm', release: 'bookworm' },
-  { name: 'bookworm-asdf', release: 'bookworm', prepare: `${INSTALL} cl-asdf` },
-  { name: 'trixie', release: 'trixie' },
-  { name: 'trixie-asdf', release: 'trixie', prepare: `${INSTALL} cl-asdf` },
-  { name: 'sid', release: 'sid' },
-  { name: 'sid-asdf', release: 'sid', prepare: `${INSTALL} cl-asdf` },
-  { name: 'newest', release: 'bookworm', prepare: BUILD, source: true },
-  { name: 'arm64', release: 'bookworm', prepare: EMULATED, like: 'arm64 by QEMU' },
-  {
-    ...{
-      name: 'no-proc',
-      release: 'sid',
-      proc: false,
-      like: 'without /proc and bubblewrap, taken for a Mac',
-    },
-    ...{
-      prepare: `ln -s /bin/false /usr/local/bin/bwrap`,
-      env: { NODE_OPTIONS: `--import=${FOLDER}/tests/platforms/darwin.mjs` },
-    },
-  },
-];
+const VITEST = 'npx --no-install vitest run --reporter=default --reporter=json';
 
 /** Prints, a line each, the system, the machine, and the versions of SBCL, of the ASDF that loads systems, and of Node. */
 const FACTS = `. /etc/os-release && echo "$PRETTY_NAME" && uname -m && sbcl --noinform --no-userinit --non-interactive \\
@@ -69,17 +23,12 @@ const FACTS = `. /etc/os-release && echo "$PRETTY_NAME" && uname -m && sbcl --no
  *  has it. */
 async function run(root, name, command, { mounts = {}, ...more } = {}) {
   mkdirSync(RESULTS, { recursive: true });
-  const { ok, output } = await runIn(
-    root,
-    { node, mounts: { [RESULTS]: '/results', ...mounts }, ...more },
-    command,
-  );
   const log = join(RESULTS, `${name}.log`);
-  writeFileSync(log, output);
-  return { ok, output, log };
+  const all = { node, mounts: { [RESULTS]: '/results', ...mounts }, log, ...more };
+  return { log, ...(await runIn(root, all, command)) };
 }
 
-/** Does as \`run\`, and throws when the command fails. */
+/** Does as `run`, and throws when the command fails. */
 async function must(...args) {
   const { ok, output, log } = await run(...args);
   if (!ok) throw new Error(`${args[1]} failed, see ${log}:\n${output.split('\n').slice(-15).join('\n')}`);
@@ -108,17 +57,17 @@ async function tried(platform, tests) {
   const [system, machine, sbcl, asdf, version] = (await must(root, `${name}-facts`, FACTS))
     .trim()
     .split('\n');
-  const demo = await run(root, `${name}-demo`, `cd ${FOLDER} && make build && node scripts/demo.mjs`, {
+  const demo = await run(root, `${name}-demo`, `cd ${FOLDER} && make demo`, {
     proc,
     env,
   });
-  const command = `cd ${FOLDER} && rm -f /results/tests.json && ${VITEST} ${tests.join(' ')}`;
+  const command = `cd ${FOLDER} && rm -f /results/${name}.json && ${VITEST} --outputFile=/results/${name}.json ${tests.join(' ')}`;
   const { output, log } = await run(root, `${name}-tests`, command, { proc, env });
-  const counts = JSON.parse(readFileSync(join(RESULTS, 'tests.json'), 'utf8'));
+  const counts = JSON.parse(readFileSync(join(RESULTS, `${name}.json`), 'utf8'));
   return {
     ...{ name, system: like === undefined ? `${system}, ${machine}` : `${system}, ${like}` },
     ...{ sbcl: sbcl.replace('.debian', ''), asdf, node: version.slice(1) },
-    ...{ tests: tests.length > 0 ? 'main' : 'all', demo: demo.ok },
+    ...{ tests: tests.length > 0 ? 'the main ones' : 'all', demo: demo.ok },
     ...{ passed: counts.numPassedTests, failed: counts.numFailedTests, leftOut: counts.numPendingTests },
     why: /^\d+ tests left out: (.*)/m.exec(output)?.[1] ?? '',
     when: new Date().toISOString().slice(0, 10),

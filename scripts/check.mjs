@@ -22,6 +22,7 @@ const CHECKS = [
     command: ['node', 'scripts/clients.mjs', '--check'],
   },
   { name: 'the measured callers are written', command: ['node', 'scripts/callers.mjs', '--check'] },
+  { name: 'the tried platforms are written', command: ['node', 'scripts/platforms.mjs', '--check'] },
   { name: 'the packed program and library work', command: ['node', 'scripts/check-pack.mjs'] },
 ];
 

@@ -23,8 +23,10 @@ function toolsText({ toolsInFull, toolsByName, namesInFull }) {
   return `${toolsInFull} in full${which}, ${toolsByName} by name`;
 }
 
-function keysText(asked) {
-  return asked.keys === '' ? '**none found**' : asked.keys;
+/** Returns what a human sees of a change. */
+function shownText({ shown, changed, turned, shownLater, preset }) {
+  const first = `${shown} of ${changed}, with ${preset === 'nothing' ? 'nothing chosen' : `“${preset}” chosen`}`;
+  return turned > 0 ? `${first}; ${shownLater} after ${turned} ${turned === 1 ? 'page' : 'pages'}` : first;
 }
 
 /** Returns what SAY says of how a client asks, if it does. */
@@ -48,10 +50,11 @@ const LINES = [
   ],
   ['cancel', ({ watched }) => watched?.cancel ?? 'not measured'],
   ['tool defined at run time can be called', ({ headless }) => YES(headless.lateTool)],
-  ['lines of the diff in the question', ofAsking(({ shown, changed }) => `${shown} of ${changed}`)],
-  ['keys to approve', ofAsking(keysText)],
+  ['lines of a change of 10 that its human sees', ofAsking(({ small }) => shownText(small))],
+  ['lines of a change of 60 that its human sees', ofAsking(({ large }) => shownText(large))],
+  ['its human can approve', ofAsking(({ small, large }) => YES(small.written && large.written))],
   ['refused without a human', ({ headless }) => headless.refused],
-  ['refused with Escape', ofAsking(({ refused }) => refused)],
+  ['refused with Escape', ofAsking(({ small }) => small.refused)],
 ];
 
 function table(rows) {
@@ -73,11 +76,35 @@ function screenText(screen) {
 function screens(rows) {
   return rows
     .filter(({ asked }) => asked)
-    .map(({ name, asked }) => `### ${name}\n\n\`\`\`text\n${screenText(asked.screen)}\n\`\`\``)
+    .map(({ name, asked }) =>
+      [
+        `### ${name}`,
+        ...[asked.small, asked.large].map(({ screen }) => `\`\`\`text\n${screenText(screen)}\n\`\`\``),
+      ].join('\n\n'),
+    )
     .join('\n\n');
 }
 
-function page({ rows, quirks }) {
+/** Returns what is to be said of the permission dialog of Claude Code, which RULE was measured of. */
+function ruleText({ asks, writes, code }) {
+  const modes = (names) => (names.length === 0 ? 'none' : names.map((name) => `\`${name}\``).join(', '));
+  return `Claude Code has a dialog of its own that shows the whole arguments of a call, and more rows of them. A rule opens it:
+\`"permissions": { "ask": ["mcp__live-lisp__edit_definitions", "mcp__live-lisp__write_file"] }\` in \`settings.json\`. It was
+tried whether that could stand for our question, with a server that is allowed the tool:
+
+- The dialog came in these modes: ${modes(asks)}. The file was written without it in: ${modes(writes)}. By hand
+  it was tried in 2.1.331 that the dialog comes also after "don't ask again", after \`--allowedTools\`, and where a hook of
+  \`PreToolUse\` allows the call. A hook of \`PermissionRequest\` answers it for the human.
+- The server must be started with \`--allow\` for that. Then code in the image writes without anybody being asked, and in this
+  trial it ${code ? 'did' : 'did not'}: \`eval_form\` with \`(live-lisp:call-tool :write-file ...)\`. Whatever other client starts that server is not asked either.
+- It shows what comes and not what goes: of \`rename_symbol\` two names, and no file. What it approved is not bound to what the
+  file has, and the audit log cannot tell it from a call that nobody saw.
+
+So it cannot, and install does not write it. Beside our question it is of use to whoever wants to see the whole new text: they
+are asked twice then.`;
+}
+
+function page({ rows, rule, quirks }) {
   const quirkRows = quirks.map(
     ({ client, seenIn, reason }) => `| ${cell(client)} | ${seenIn} | ${cell(reason)} |`,
   );
@@ -94,7 +121,12 @@ its human nothing itself (\`default_tools_approval_mode = "approve"\`). Claude C
 
 ${table(rows)}
 
-The question is a change of four lines in a file of five, in a terminal of 100 columns and 40 rows.
+A change of 10 lines takes five lines of a function and puts five in their place, one of 60 thirty. The terminal has 100 columns
+and 40 rows. "Chosen" is what a key confirms without another.
+
+## Its own dialog in Claude Code
+
+${ruleText(rule)}
 
 ## What is done for single clients
 

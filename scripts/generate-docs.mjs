@@ -1,6 +1,6 @@
-// Writes what the docs show of the running server: docs/tools.md, and the marked parts of README.md, CONTRIBUTING.md and
-// docs/debugging.md. It writes the manifests too. With --check it writes nothing, and fails when one of them is stale, or what
-// the tools cost.
+// Writes what the docs show of the running server: docs/tools.md, and the marked parts of README.md, CONTRIBUTING.md,
+// docs/debugging.md and docs/install.md. It writes the manifests too. With --check it writes nothing, and fails when one of
+// them is stale, or what the tools cost.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -50,6 +50,17 @@ function levelTable(tools) {
   return ['| level | tools | a call |', '|---|---|---|', ...rows].join('\n');
 }
 
+/** Returns the sentences that say which SBCLs live-lisp runs on. */
+function supportedSbcls() {
+  const versions = readFileSync(join(PROJECT, 'src', 'image', 'process', 'sbcl-versions.json'), 'utf8');
+  const { oldest, tested } = JSON.parse(versions);
+  const listed = `${tested.slice(0, -1).join(', ')} and ${tested.at(-1)}`;
+  return [
+    `It is tested with SBCL ${listed}, of 64 bits and with threads. Others from ${oldest} on do the main`,
+    'things, and `live-lisp doctor` tells what is less with yours. Older ones are refused.',
+  ].join('\n');
+}
+
 function readPage(file) {
   const path = join(PROJECT, file);
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
@@ -64,8 +75,9 @@ async function freshPages(answered) {
     web: fenced(readFileSync(WEB, 'utf8').trimEnd()),
     help: fenced(output('--help')),
     levels: levelTable(tools),
+    sbcl: supportedSbcls(),
   };
-  for (const file of ['README.md', 'CONTRIBUTING.md', 'docs/debugging.md']) {
+  for (const file of ['README.md', 'CONTRIBUTING.md', 'docs/debugging.md', 'docs/install.md']) {
     const page = readPage(file);
     if (page === undefined) continue;
     pages.set(

@@ -1,7 +1,7 @@
-// Knows bare Debian and Ubuntu systems, each in a folder of its own below CACHE: makes them, copies them, and runs commands in
-// them. Making and entering one needs root: they are made by debootstrap and entered by unshare and pivot_root.
+// Makes bare Debian and Ubuntu systems with debootstrap, each in a folder below CACHE, and keeps them. enter-root.mjs runs
+// commands in them. Both need root.
 
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -9,15 +9,14 @@ import { join } from 'node:path';
 export const PROJECT = join(import.meta.dirname, '..');
 export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'live-lisp-roots');
 
-const ENTER = join(import.meta.dirname, 'enter-root.sh');
 /** The user with sudo in each root. */
 export const USER = 'lisper';
-const UID = '1000';
+export const UID = '1000';
 const INCLUDED = 'make,git,ca-certificates,sudo';
-const UBUNTU = { jammy: '22.04', noble: '24.04' };
+const UBUNTU = ['jammy', 'noble'];
 
-/** Returns COMMAND as root runs it. */
-function asRoot(command) {
+/** Returns COMMAND as root runs it: with sudo, unless this is root. */
+export function asRoot(command) {
   return process.getuid?.() === 0 ? command : ['sudo', '-n', ...command];
 }
 
@@ -25,7 +24,8 @@ function succeeds([program, ...args]) {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
 
-function sudo(...command) {
+/** Runs COMMAND as root. */
+export function sudo(...command) {
   const [program, ...args] = asRoot(command);
   execFileSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
 }
@@ -64,7 +64,7 @@ async function kept(name, make) {
 export function bareRoot(release) {
   return kept(release, (folder) => {
     // A machine rarely has the keys of the other distribution.
-    const options = UBUNTU[release] ? ['--components=main,universe', '--no-check-gpg'] : [];
+    const options = UBUNTU.includes(release) ? ['--components=main,universe', '--no-check-gpg'] : [];
     sudo('debootstrap', '--variant=minbase', `--include=${INCLUDED}`, ...options, release, folder);
     const settings = `echo "127.0.1.1 $(hostname)" >>/etc/hosts
       useradd --uid ${UID} --create-home --shell /bin/bash ${USER}
@@ -111,93 +111,12 @@ export function cloneInto(root, path, owner) {
 }
 
 /** Returns a folder with Node VERSION and npm, as packages of npm. */
-function nodeFolder(version) {
+export function nodeFolder(version) {
   return kept(`node-${version}`, (folder) => {
     mkdirSync(folder);
     execFileSync('npm', ['install', '--loglevel=error', '--prefix', folder, `node@${version}`, 'npm@10'], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-  });
-}
-
-function npmSetting(name) {
-  const value = execFileSync('npm', ['config', 'get', name], { cwd: homedir(), encoding: 'utf8' }).trim();
-  return value === 'null' || value === 'undefined' ? '' : value;
-}
-
-/** Gives ROOT the resolver and the certificates of this machine, and returns the environment with which npm works there. */
-function withNetwork(root) {
-  sudo('cp', '-L', '/etc/resolv.conf', `${root}/etc/resolv.conf`);
-  const proxies = Object.entries(process.env).filter(([name]) => /^(?:https?|no)_proxy$/i.test(name));
-  const env = { ...Object.fromEntries(proxies), npm_config_registry: npmSetting('registry') };
-  const certificates = process.env.NODE_EXTRA_CA_CERTS || npmSetting('cafile');
-  if (certificates === '') return env;
-  const copy = '/etc/machine-certificates.pem';
-  sudo('cp', '-L', certificates, root + copy);
-  return { ...env, NODE_EXTRA_CA_CERTS: copy };
-}
-
-/** Runs the shell COMMAND in ROOT as USER in FOLDER. Node NODE is on PATH, and MOUNTS are folders of this machine at
- *  folders there; without PROC there is no /proc. What apt and npm download is kept. Resolves with whether it succeeded, and what it wrote. */
-export async function runIn(
-  root,
-  { user = 'root', folder = '/', node, mounts = {}, env = {}, proc = true },
-  command,
-) {
-  const home = user === 'root' ? '/root' : `/home/${user}`;
-  const kinds = [`apt-${root.split('/').pop().split('-')[0]}`, `npm-${user}`];
-  const [archives, packages] = kinds.map((name) => join(CACHE, name));
-  for (const each of [archives, packages]) mkdirSync(each, { recursive: true });
-  sudo('chown', user === 'root' ? '0' : UID, packages);
-  const all = {
-    [archives]: '/var/cache/apt/archives',
-    [packages]: `${home}/.npm`,
-    [await nodeFolder(node)]: '/opt/node',
-    ...mounts,
-  };
-  const environment = {
-    HOME: home,
-    PATH: '/opt/node/node_modules/.bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-    LANG: 'C.UTF-8',
-    CI: 'true',
-    NO_COLOR: '1',
-    ...withNetwork(root),
-    ...env,
-  };
-  const enter = [
-    'env',
-    `NO_PROC=${proc ? '' : 1}`,
-    'unshare',
-    '--mount',
-    '--pid',
-    '--fork',
-    '--kill-child',
-    'sh',
-    ENTER,
-    root,
-    user,
-  ];
-  const binds = Object.entries(all).map(([from, to]) => `${from}:${to}`);
-  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-  const [program, ...args] = asRoot([
-    ...enter,
-    ...binds,
-    '--',
-    'env',
-    ...variables,
-    'sh',
-    '-c',
-    `cd ${folder} && ${command}`,
-  ]);
-  return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text) => {
-        output += text;
-      });
-    }
-    child.on('close', (code) => resolve({ ok: code === 0, output }));
   });
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes sure that this machine has what live-lisp needs: node and SBCL. With the argument `test` also bubblewrap, for the
 # sandbox, the Lisp libraries that the tests declare (tests/libraries.ts), and an ASDF besides SBCL's. With `long` also
-# tmux, in which clients run, and the libraries of the long tests. With `fresh` it has debootstrap, which makes bare systems.
+# tmux, in which clients run, buildah, which makes the image of the Dockerfile, and the libraries of the long tests. With
+# `fresh` it has debootstrap, which makes bare systems.
 # Installs only what is missing, and says so.
 set -eu
 
@@ -29,18 +30,22 @@ check_node() {
 # Adds to $missing the Debian packages that are not there.
 find_missing() {
   missing=''
+  case $1 in long | fresh) [ -e /usr/share/debootstrap ] || missing=' debootstrap' ;; esac
+  [ "$1" != fresh ] || return 0
   if [ -n "${LIVE_LISP_SBCL:-}" ]; then
     command -v "$LIVE_LISP_SBCL" >/dev/null 2>&1 ||
       fail "LIVE_LISP_SBCL names $LIVE_LISP_SBCL, which is no program. Correct it, or unset it to use sbcl on PATH."
   elif ! command -v sbcl >/dev/null 2>&1; then
-    missing=' sbcl'
+    missing="$missing sbcl"
   fi
   [ "$1" != run ] || return 0
-  [ "$1" != fresh ] || { command -v debootstrap >/dev/null 2>&1 || missing="$missing debootstrap"; return 0; }
   libraries=$(node "$(dirname "$0")/libraries.mjs" --missing "$1")
   missing="$missing${libraries:+ $libraries}"
   command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
-  [ "$1" != long ] || command -v tmux >/dev/null 2>&1 || missing="$missing tmux"
+  [ "$1" = long ] || return 0
+  for program in tmux buildah; do
+    command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
+  done
 }
 
 # Prints the command that installs what is missing where this script cannot.

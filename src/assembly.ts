@@ -133,6 +133,8 @@ export interface Waits {
 export interface Surroundings extends Waits {
   /** What the first answer tells besides its own text; it is taken out of here. */
   notices?: string[];
+  /** The parts that the agent does without, by name; when absent the server itself leaves out what it must. */
+  without?: readonly string[];
 }
 
 /** Returns the parts that CONFIG asks for with all built-in tools, the image not started yet. */
@@ -159,13 +161,18 @@ export function assembleParts(
   config: Config,
   registry: ToolRegistry,
   catalog: Catalog,
-  { image: times, matchMs, notices = [] }: Surroundings = {},
+  { image: times, matchMs, notices = [], without }: Surroundings = {},
 ): Assembly {
   checkSandbox(config);
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const forbids = (real: string) => workspace.forbids(real);
   const image: SbclImage = new SbclImage({
-    ...{ ...imageOptions(config), ...journalOf(config), ...(times && { times }) },
+    ...{
+      ...imageOptions(config),
+      ...journalOf(config),
+      ...(times && { times }),
+      ...(without && { without }),
+    },
     loadedFiles: new LoadedFiles(forbids),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => grounds),

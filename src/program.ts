@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Assembly, assemble, HOME, imageOptions, sandboxOf, type Waits } from './assembly.ts';
+import { type Assembly, assemble, HOME, sandboxOf, type Waits } from './assembly.ts';
 import { readCatalog } from './catalog/open-catalog.ts';
 import type { Searchable } from './catalog/search.ts';
 import { callTool, helpText, searchText, toolList } from './cli.ts';
@@ -17,12 +17,16 @@ import { homeFolder } from './paths.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 import { visible } from './visible.ts';
 
+/** What package.json has of us. */
+interface Package {
+  version: string;
+  homepage?: string;
+  bugs: { url: string };
+}
+
 /** Returns what package.json says of us. */
-function ownPackage(): { version: string; homepage?: string } {
-  return JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as {
-    version: string;
-    homepage?: string;
-  };
+function ownPackage(): Package {
+  return JSON.parse(readFileSync(join(HOME, 'package.json'), 'utf8')) as Package;
 }
 
 /** What its surroundings say to the program. */
@@ -127,8 +131,9 @@ async function work(
       await withStartFile();
       return callTool(executor, registry, config.operands, print).finally(() => image.close());
     case 'doctor': {
-      const { diagnose } = await import('./doctor.ts');
-      return diagnose(imageOptions(config), sandboxOf(config), config, print, remarks);
+      const { diagnose } = await import('./doctor/doctor.ts');
+      const { version, bugs } = ownPackage();
+      return diagnose(config, { version, issues: bugs.url, remarks }, print);
     }
     default:
       return serveImage(parts, config, withStartFile, onWarm);

@@ -14,9 +14,18 @@ export function visible(text: string): string {
   return withHidden(text, (char) => (char === '\n' || char === '\t' ? char : codeOf(char)));
 }
 
-/** Returns TEXT for within a line, with such characters, also line ends, as `<U+000A>`. */
-export function visibleLine(text: string): string {
-  return withHidden(text, codeOf);
+/** Returns TEXT for within a line, with such characters, also line ends but none of KEPT, as `<U+000A>`. */
+export function visibleLine(text: string, kept = ''): string {
+  return withHidden(text, (char) => (kept.includes(char) ? char : codeOf(char)));
+}
+
+/** Returns LINE, which has no hidden characters, with marks from the third on as codes, and with words that are written from
+ *  right to left isolated: they reorder nothing beside them then. */
+export function apart(line: string): string {
+  const stacked = line.replace(/(?<=\p{M}\p{M})\p{M}+/gu, codesOf);
+  const leftwards =
+    /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}][\p{M}\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]*/gu;
+  return stacked.replace(leftwards, '\u2066$&\u2069');
 }
 
 /** Returns the NAME of a file as visibleLine does, with what imitates another name as codes too. That are letters that look
@@ -76,6 +85,17 @@ function imitationOf(char: string): string {
   const plain = char.normalize('NFKC');
   const letter = /\p{L}/u.test(char) && (plain === char || !/^\p{ASCII}+$/u.test(plain));
   return letter && !PHONETIC.test(char) ? char : codeOf(char);
+}
+
+/** Returns LINE, or its beginning, which apart gave, with codes for what is isolated in it: for those who show no isolates. */
+export function withoutIsolates(line: string): string {
+  return line.replace(/\u2066([^\u2069]*)\u2069?/gu, (_, word: string) => codesOf(word));
+}
+
+/** Returns JSON, one value, with what is hidden in it as escapes. */
+export function visibleJson(json: string): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return withHidden(json, (char) => char.split('').map(escaped).join(''));
 }
 
 function codesOf(chars: string): string {

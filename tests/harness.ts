@@ -1,5 +1,6 @@
 // A real MCP client over the built server over a real SBCL, for every test that is not about a pure function.
 
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Waits } from '../src/assembly.ts';
 import { compiledAgent } from '../src/image/process/agent.ts';
 import { coreFile } from '../src/image/process/kept-core.ts';
-import { findSbcl, sbclVersion } from '../src/image/process/sbcl.ts';
+import { findSbcl } from '../src/image/process/sbcl.ts';
 import type { Times } from '../src/image/wire/times.ts';
 import { cacheFolder } from '../src/paths.ts';
 import { until } from './server/processes.ts';
@@ -159,7 +160,8 @@ export function warmCache(base: string): void {
   const agent = basename(compiledAgent({ cacheFolder: own, lispFolder: LISP }));
   const there = existsSync(own) ? readdirSync(own) : [];
   // Another SBCL of this machine has one too.
-  const fasl = `${agent}-${sbclVersion(testSbcl()).replace(/^SBCL /, '')}.fasl`;
+  const version = execFileSync(testSbcl(), ['--version'], { encoding: 'utf8' }).trim();
+  const fasl = `${agent}-${version.replace(/^SBCL /, '')}.fasl`;
   const core = coreIn(own);
   const programs = [SERVER, TIMED_SERVER].map(codeIn);
   const isCode = (name: string) => programs.some((program) => name.startsWith(`program-${program}-`));

@@ -5,9 +5,9 @@ export function changedMeanwhile(tool: string): string {
   return `What ${tool} was approved for changed meanwhile, so nothing was done. Call it again to ask for what is there now.`;
 }
 
-/** Returns MESSAGE, a question, with the word FILE for the file of its whole preview. */
+/** Returns MESSAGE, a question, with the word FILE for the file that has all of what it is about. */
 export function withoutFile(message: string): string {
-  return message.replace(/^Whole preview: .*$/m, 'Whole preview: FILE');
+  return message.replace(/^All of it: .*$/m, 'All of it: FILE');
 }
 
 /** What is said when the image was lost during a call; HOW is part of the sentence. */

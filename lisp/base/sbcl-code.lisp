@@ -28,8 +28,6 @@ in C."
     ;; Since 2.4.3 a top-level form has a string for its name too.
     (if (and (stringp name) (eq :toplevel (debug-kind function))) (list +top-level-form+) name)))
 
-(define-check (debug-name (frame-function (top-frame))))
-
 ;;; Where frames are
 
 (define-ability "places of frames" "frames are told without file and line, and none is left out as SBCL's own")
@@ -241,5 +239,3 @@ know." ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-late-internal code-walker
   "Return the function that expands all macros in a form, or NIL."
   ("SB-WALKER" "MACROEXPAND-ALL" "SB-CLTL2" "MACROEXPAND-ALL"))
-
-(define-check (code-walker))

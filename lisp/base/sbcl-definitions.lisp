@@ -27,8 +27,6 @@
 in another way."
   (list (table-cells (internal-table package)) (table-cells (external-table package))))
 
-(define-check (second (package-cells (find-package "COMMON-LISP"))))
-
 ;;; What SBCL knows about names
 
 (define-ability "compiler definitions" "compile_form takes back less, and less is told of functions, variables and types")
@@ -64,8 +62,6 @@ in another way."
   ("SB-PCL" "CLASS-NOT-FOUND-ERROR"))
 (define-internal type-specifier (type)
   "Return the specifier of TYPE, an object of the compiler." ("SB-KERNEL" "TYPE-SPECIFIER"))
-
-(define-check (known :function :kind 'car))
 
 ;;; Where definitions are from
 
@@ -202,5 +198,3 @@ in another way."
   "Names the function that finds the function of a symbol." ("SB-KERNEL" "%COERCE-CALLABLE-TO-FUN"))
 (define-internal-name +qualifier-check+
   "Names the function by which a long method combination sorts methods." ("SB-PCL" "QUALIFIER-CHECK-RUNTIME"))
-
-(define-check (and +next-method-call+ +qualifier-check+))

@@ -6,15 +6,14 @@
 
 (define-ability "string data" "strings are copied before they are sent")
 
-(defmacro with-string-data ((data start end) string &body body)
-  "Evaluate BODY with DATA being the simple string that has the characters of STRING, from START to END."
-  (let ((operator (internal-symbol "SB-KERNEL" "WITH-ARRAY-DATA")))
-    (if operator
-        `(,operator ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
-        `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body))))
-
 (define-internal-name +with-array-data+
   "Names the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
+
+(defmacro with-string-data ((data start end) string &body body)
+  "Evaluate BODY with DATA being the simple string that has the characters of STRING, from START to END."
+  (if +with-array-data+
+      `(,+with-array-data+ ((,data ,string) (,start) (,end) :check-fill-pointer t) ,@body)
+      `(let* ((,data (coerce ,string 'simple-string)) (,start 0) (,end (length ,data))) ,@body)))
 
 ;;; Stacks
 
@@ -79,10 +78,6 @@
   "Return the address of NAME of the runtime, or NIL."
   (sb-sys:find-foreign-symbol-address name))
 
-(define-ability "count of collections" "image_status tells how long collections took, and not how many there were")
-
-(define-runtime-variable collections sb-alien:unsigned-int "How many collections there were." "n_gcs")
-
 ;;; The table of cards
 
 (define-ability "card table" "the image holds 2 MB of memory more for each GB of its heap")
@@ -115,10 +110,10 @@ function."
 
 ;;; Cores
 
-(define-ability "core linking" "a core of the agent is saved as this SBCL saves any: newer ones link code when it is loaded")
-
-(define-internal-name +link-core+
-  "Names the function that has all code call without names before a core is saved." ("SB-VM" "STATICALLY-LINK-CORE"))
+(define-here +link-core+
+  (defconstant +link-core+ (internal-symbol "SB-VM" "STATICALLY-LINK-CORE")
+    "Names the function that has all code call without names before a core is saved. Newer SBCLs do so when code is loaded,
+and have none."))
 
 ;;; Threads and the process
 
@@ -129,7 +124,7 @@ function."
 (define-internal thread-number (thread)
   "Return the number that the system has for THREAD; 0 before it runs." ("SB-THREAD" "THREAD-OS-TID") 0)
 (define-internal-variable compiler-lock
-  "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**"))
+  "The lock that is held while the compiler runs." ("SB-KERNEL" "**WORLD-LOCK**" "SB-C" "**WORLD-LOCK**"))
 (define-internal-variable exit-under-way
   "True in a thread that ends because of an exit." ("SB-IMPL" "*EXIT-IN-PROGRESS*"))
 (define-internal allow-signals ()

@@ -8,38 +8,77 @@
 
 ;;; Abilities
 
-(defstruct (ability (:constructor make-ability (name instead)))
-  "Something that the agent does by internals of SBCL. INSTEAD says what it does without them. CHECK is a function that
-returns true when the ability is there. MISSING has the internals that this SBCL lacks."
-  name instead (check nil) (missing '()))
+(defstruct (ability (:constructor make-ability (name instead state)))
+  "Something that the agent does by internals of SBCL. INSTEAD says what it does without them. STATE is :LEFT-OUT when the
+agent was compiled without it, and :PROVEN when it was tried then. CHECK is a function that returns true when the ability is
+there, of what only the process knows. MISSING has the internals that are not used, and why, as texts."
+  name instead state (check nil) (missing '()))
 
 (sb-ext:defglobal **abilities** '() "The abilities, those that were declared last first.")
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *ability* "" "The name of the ability that was declared last: what is declared next is for that."))
 
+(eval-when (:compile-toplevel :execute)
+  (defvar *absent* '() "The internals that this SBCL does not have: our names.")
+
+  (defun outcome (name)
+    "Return what boot.lisp, which runs the probes, has in its variable NAME."
+    (symbol-value (find-symbol name "LIVE-LISP.BOOT")))
+
+  (defun left-out-names ()
+    "Return what LIVE_LISP_WITHOUT says that the agent does without: names of abilities and internals, with commas between."
+    (loop with text = (or (sb-ext:posix-getenv "LIVE_LISP_WITHOUT") "")
+          for start = 0 then (1+ end)
+          for end = (position #\, text :start start)
+          for name = (subseq text start end)
+          unless (string= name "") collect name
+          while end))
+
+  (defun why-left-out (name)
+    "Return why the agent is compiled without the internal NAME, or without the ability that is declared now, as text. Return
+NIL when it has both."
+    (flet ((among (text)
+             (if (member text (left-out-names) :test #'string-equal)
+                 "left out"
+                 (second (assoc text (outcome "*UNPROVEN*") :test #'string-equal)))))
+      (or (among "everything") (among *ability*) (among (string name)))))
+
+  (defun ability-state-now (name)
+    "Return the state that the ability NAME has in the agent that is compiled, as a keyword or NIL."
+    (cond ((why-left-out name) :left-out)
+          ((member name (outcome "*PROVEN*") :test #'equal) :proven))))
+
+(defmacro if-able (ability &body body)
+  "Evaluate BODY, unless the agent is compiled without ABILITY."
+  (let ((*ability* ability))
+    (unless (why-left-out ability) `(progn ,@body))))
+
 (defmacro define-ability (name instead)
   "Declare the ability NAME, without which the agent does what the text INSTEAD says. What is declared next is for it."
   (setf *ability* name)
-  `(push (make-ability ,name ,instead) **abilities**))
+  `(push (make-ability ,name ,instead ,(ability-state-now name)) **abilities**))
 
 (defun named-ability (name)
   "Return the ability NAME."
   (find name **abilities** :key #'ability-name :test #'string=))
 
 (defmacro define-check (form)
-  "Have the last ability be there when FORM is true. Without a check it is there when no internal of it is missing."
+  "Have the last ability be there when FORM is true, which is asked in each process."
   `(setf (ability-check (named-ability ,*ability*)) (lambda () ,form)))
 
-(defun note-missing (ability name)
-  "Note that this SBCL lacks the internal NAME, which is for ABILITY."
-  (push name (ability-missing (named-ability ability))))
+(defun note-missing (ability text)
+  "Note that the agent does without an internal that is for ABILITY. TEXT says which, and why unless this SBCL lacks it."
+  (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
-  "True when ABILITY is not there."
-  (if (ability-check ability)
-      (not (ignore-errors (funcall (ability-check ability))))
-      (and (ability-missing ability) t)))
+  "True when ABILITY is not there. One that was not tried as a whole lacks when one of its internals is missing."
+  (case (ability-state ability)
+    (:left-out t)
+    (:proven nil)
+    (t (if (ability-check ability)
+           (not (ignore-errors (funcall (ability-check ability))))
+           (and (ability-missing ability) t)))))
 
 (defun lacking-abilities ()
   "Return the names of the abilities that this SBCL does not have, in the order of their declarations."
@@ -47,11 +86,12 @@ returns true when the ability is there. MISSING has the internals that this SBCL
         when (lacking-p ability) collect (ability-name ability)))
 
 (defun fallbacks-in-use ()
-  "Return a text for each ability of which something is missing: what the agent does instead, and what it misses."
+  "Return a list for each ability of which something is missing: its name, what the agent does instead, and a list of what
+is missing."
   (loop for ability in (reverse **abilities**)
         for missing = (reverse (ability-missing ability))
         when (or missing (lacking-p ability))
-          collect (format nil "~A: ~A~@[ (~{~A~^, ~})~]" (ability-name ability) (ability-instead ability) missing)))
+          collect (list (ability-name ability) (ability-instead ability) missing)))
 
 ;;; Names
 
@@ -76,11 +116,6 @@ names in turn: those after the first are what other versions of SBCL call it."
           for symbol = (internal-symbol package name)
           when (funcall test symbol) return symbol))
 
-  (defun missing-form (symbol place)
-    "Return a list of the form that notes that PLACE is missing, or NIL when it is there as SYMBOL."
-    (unless symbol
-      `((note-missing ,*ability* ,(format nil "~A:~A" (first place) (second place))))))
-
   (defun fallback-expansion (parameters arguments fallback)
     "Return a form that evaluates ARGUMENTS and then FALLBACK, in which PARAMETERS stand for their values."
     (if (null fallback)
@@ -88,6 +123,17 @@ names in turn: those after the first are what other versions of SBCL call it."
         `(let ,(loop for parameter in parameters for argument in arguments collect (list parameter argument))
            (declare (ignorable ,@parameters))
            ,fallback))))
+
+(eval-when (:compile-toplevel :execute)
+  (defun used-internal (name place test)
+    "Return the symbol that our NAME stands for, as FIRST-INTERNAL finds it, or NIL when the agent does without it."
+    (unless (why-left-out name) (first-internal place test)))
+
+  (defun missing-form (name symbol place)
+    "Return a list of the form that notes that PLACE is missing, our NAME, or NIL when it is there as SYMBOL."
+    (unless symbol
+      (push name *absent*)
+      `((note-missing ,*ability* ,(format nil "~A:~A~@[ ~A~]" (first place) (second place) (why-left-out name)))))))
 
 (defmacro define-here (name &body definitions)
   "Export NAME and evaluate DEFINITIONS of it where code is compiled. The fasl has nothing of them, so it loads faster."
@@ -111,7 +157,7 @@ names in turn: those after the first are what other versions of SBCL call it."
 (defmacro define-internal (name parameters what (&rest place) &optional fallback)
   "Define NAME as a macro of PARAMETERS that calls the operator at PLACE with them, or is the form FALLBACK. WHAT says
 what it returns or does. A parameter after &REST stands for all other arguments, which a fallback cannot use."
-  (let ((operator (first-internal place #'operator-p))
+  (let ((operator (used-internal name place #'operator-p))
         (required (ldiff parameters (member '&rest parameters)))
         (rest (second (member '&rest parameters))))
     `(progn
@@ -121,67 +167,67 @@ what it returns or does. A parameter after &REST stands for all other arguments,
            ,(if operator
                 `(list* ',operator ,@required ,rest)
                 `(fallback-expansion ',required (list ,@required) ',fallback))))
-       ,@(missing-form operator place))))
+       ,@(missing-form name operator place))))
 
 (defmacro define-internal-variable (name what (&rest place) &optional fallback)
   "Define NAME as a symbol macro for the value of the variable or constant at PLACE. Where there is none, or it is
 unbound, NAME stands for the form FALLBACK. WHAT says what the value is."
-  (let ((symbol (first-internal place #'identity)))
+  (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
          (define-symbol-macro ,name ,(cond ((null symbol) fallback)
                                            ((constantp symbol) symbol)
                                            (t `(if (boundp ',symbol) (symbol-value ',symbol) ,fallback))))
          (setf (documentation ',name 'variable) ,what))
-       ,@(missing-form symbol place))))
+       ,@(missing-form name symbol place))))
 
 (defmacro define-internal-place (name what (&rest place) &optional fallback)
   "Define NAME as a symbol macro for what stands at PLACE, a symbol macro or an alien variable, or for the form
 FALLBACK. WHAT says what the value is."
-  (let ((symbol (first-internal place #'identity)))
+  (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
          (define-symbol-macro ,name ,(or symbol fallback))
          (setf (documentation ',name 'variable) ,what))
-       ,@(missing-form symbol place))))
+       ,@(missing-form name symbol place))))
 
 (defmacro define-internal-type (name what (&rest place))
   "Define NAME as the type at PLACE, or as the empty type. WHAT says what is of it."
-  (let ((symbol (first-internal place #'type-p)))
+  (let ((symbol (used-internal name place #'type-p)))
     `(progn
        (define-here ,name)
        (deftype ,name () ,what ',symbol)
-       ,@(missing-form symbol place))))
+       ,@(missing-form name symbol place))))
 
 (defmacro define-internal-name (name what (&rest place))
   "Define NAME as a constant whose value is the symbol at PLACE, or NIL. WHAT says what the symbol names."
-  (let ((symbol (first-internal place #'identity)))
+  (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
          (defconstant ,name ',symbol ,what))
-       ,@(missing-form symbol place))))
+       ,@(missing-form name symbol place))))
 
 ;;; What the runtime, which is written in C, has
 
-(eval-when (:compile-toplevel :load-toplevel :execute)
-  (defun runtime-name (name)
-    "Return NAME when the runtime has a function or a variable of that name, else NIL."
-    (and (sb-sys:find-foreign-symbol-address name) name)))
+(eval-when (:compile-toplevel :execute)
+  (defun runtime-name (name there)
+    "Return THERE when the runtime has a function or a variable of that name, and the agent uses it as our NAME, else NIL."
+    (and (not (why-left-out name)) (sb-sys:find-foreign-symbol-address there) there)))
 
 (defmacro define-runtime-variable (name type what variable)
   "Define NAME as a symbol macro for the VARIABLE of the runtime, of an alien TYPE. Where there is none it is NIL, and
 setting it does nothing. WHAT says what the value is."
-  (let ((there (runtime-name variable)))
+  (let ((there (runtime-name name variable)))
     `(progn
        (define-here ,name
          (define-symbol-macro ,name ,(if there `(sb-alien:extern-alien ,variable ,type) '(nothing)))
          (setf (documentation ',name 'variable) ,what))
-       ,@(missing-form there (list "runtime" variable)))))
+       ,@(missing-form name there (list "runtime" variable)))))
 
 (defmacro define-runtime-function (name (&rest parameters) what function)
   "Define NAME as a macro that calls the FUNCTION of the runtime, which returns nothing, or does nothing. PARAMETERS are
 lists of a name and an alien type. WHAT says what it does."
-  (let ((there (runtime-name function)) (names (mapcar #'first parameters)))
+  (let ((there (runtime-name name function)) (names (mapcar #'first parameters)))
     `(progn
        (define-here ,name
          (defmacro ,name ,names
@@ -191,7 +237,7 @@ lists of a name and an alien type. WHAT says what it does."
                        '(sb-alien:extern-alien ,function (function sb-alien:void ,@(mapcar #'second parameters)))
                        ,@names)
                 `(list 'nothing ,@names))))
-       ,@(missing-form there (list "runtime" function)))))
+       ,@(missing-form name there (list "runtime" function)))))
 
 ;;; Libraries that come with SBCL and are loaded later, so their names are looked up when they are used
 
@@ -199,7 +245,7 @@ lists of a name and an alien type. WHAT says what it does."
   "Define NAME as a function without arguments that returns the operator at PLACE, or NIL while there is none. WHAT says
 what that does."
   `(progn
-     (defun ,name () ,what (first-internal ',place #'operator-p))
+     (defun ,name () ,what ,(unless (why-left-out name) `(first-internal ',place #'operator-p)))
      (eval-when (:compile-toplevel :load-toplevel :execute) (export ',name))))
 
 (defun contrib-symbol (package name)

@@ -3,13 +3,14 @@
 
 (in-package "LIVE-LISP.EVALUATE")
 
-(defparameter *compiler-variables*
-  (remove nil (list '*package* '*readtable* +policy+))
-  "What a form of a file can change for those after it, and COMPILE-FILE binds.")
+;; No variable: SBCL 2.1 would look for +POLICY+ when it loads the fasl, which has no constant.
+(defun compiler-variables ()
+  "Return the names of the variables that a form of a file can change for those after it, and COMPILE-FILE binds."
+  (remove nil (list '*package* '*readtable* +policy+)))
 
 (defun compiler-values ()
-  "Return the values of *COMPILER-VARIABLES*."
-  (mapcar #'symbol-value *compiler-variables*))
+  "Return the values of COMPILER-VARIABLES."
+  (mapcar #'symbol-value (compiler-variables)))
 
 (defun readtable-for-form (form)
   "Return a readtable that reads the only character of the file that stands for FORM as FORM. It puts the readtable of
@@ -45,7 +46,7 @@ readtable, they do to a copy."
              (loop for start = (skip-to-form stream)
                    while start
                    do (incf *form-number*)
-                      (progv *compiler-variables* values
+                      (progv (compiler-variables) values
                         (let ((form (read-form stream text start packages)))
                           (when (eq form stream) (decf *form-number*) (return))
                           (note-form text start stream)

@@ -29,10 +29,21 @@
   "True when the form can be read, evaluated and printed in a fresh session."
   (equal (call-in-fresh-session (lambda () (evaluated-text *probe*))) "(1 \"a\" #\\b 1.5 :C)"))
 
+(defun tells-errors-p ()
+  "True when an error can be told with the calls on the stack."
+  (handler-bind ((error (lambda (condition)
+                          (loop for frame = (top-frame) then (frame-below frame)
+                                repeat 10
+                                while frame do (frame-call frame))
+                          (return-from tells-errors-p
+                            (and (multiple-value-call #'condition-data condition (shown-frames)) t)))))
+    (error "An error to be told.")))
+
 (defun exercised-p ()
   "True when the image works, here and in a new thread, also after a collection. A hook can end it meanwhile."
   (sb-ext:gc)
   (and (fresh-session-works-p)
+       (tells-errors-p)
        (sb-thread:join-thread (sb-thread:make-thread #'fresh-session-works-p :name "live-lisp probe"))))
 
 (define-operation ("probe" :members t) (session exercise)

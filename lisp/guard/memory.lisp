@@ -3,6 +3,8 @@
 
 (in-package "LIVE-LISP.GUARD")
 
+(define-ability "heap guard" "a call that exhausts the heap ends the image")
+
 (defstruct (grower (:constructor make-grower (key least)))
   "What KEY, a job or a thread that works for none, has made: GROWTH octets of it live, as far as is
 known. LEAST is the smallest usage of the heap since it began: what is above can be its own."

@@ -212,6 +212,21 @@ the server replaces the image."
   (and (typep condition 'cell-error)
        (ours-p (cell-error-name condition))))
 
+(defun thread-name-for (operation)
+  "Return the name of the thread of a job for OPERATION."
+  (concatenate 'string "live-lisp " operation))
+
+(defun job-to-begin ()
+  "Return the job for which this thread was made, when that has not begun, or NIL. What fails until then is the agent's."
+  (let* ((thread sb-thread:*current-thread*) (name (sb-thread:thread-name thread)))
+    (sb-ext:with-locked-hash-table (**jobs**)
+      (loop for job being the hash-values of **jobs**
+            when (and (not (job-begun job))
+                      ;; It can be here before the reader knows it.
+                      (member (job-thread job) (list thread nil))
+                      (equal name (thread-name-for (job-operation job))))
+              return job))))
+
 (defun debugger-hook (condition hook)
   "The global *INVOKE-DEBUGGER-HOOK*: in a job the CONDITION becomes its answer, any other
 thread prints it and ends, and the image lives on. A debugger hook that user code bound is
@@ -229,7 +244,9 @@ asked first."
           (push sb-thread:*current-thread* **crowded**)))
     ;; FORMAT prints even strings by the session's pretty printers.
     (let ((*print-pprint-dispatch* **pretty-printers**))
-      (cond ((null *job*) (end-thread condition))
+      (cond ((null *job*)
+             (let ((job (job-to-begin)))
+               (if job (fail-job job condition) (end-thread condition))))
             ((and (job-interruptible *job*) (not (damage-p condition)))
              (unless (job-looking *job*)
                (retry-replaced condition)

@@ -6,10 +6,6 @@
 (sb-ext:defglobal **make-thread** 'sb-thread:make-thread
   "What makes the thread of a job: a function that is called as SB-THREAD:MAKE-THREAD is.")
 
-(defun thread-name-for (operation)
-  "Return the name of the thread of a job for OPERATION."
-  (concatenate 'string "live-lisp " operation))
-
 (defun run-in-new-thread (job function)
   "Make a thread that runs JOB by calling FUNCTION, or answer JOB that there can be none."
   (handler-case

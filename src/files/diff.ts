@@ -1,7 +1,7 @@
 // Decides how the change of a file is shown: as a unified diff.
 
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
-import { visibleName } from '../visible.ts';
+import { marked, ours, Told, told } from '../told.ts';
 import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
 /** Milliseconds after which two texts are too different to be compared. */
@@ -17,7 +17,7 @@ const TOLD = 10;
  *  are too different to tell. */
 export function diffHunks(before: string, after: string): { summary: string; text: string } | undefined {
   const hunks = hunksOf(before, after);
-  return hunks && { summary: summaryOf(hunks), text: hunksText(hunks) };
+  return hunks && { summary: summaryOf(hunks).text, text: hunksText(hunks) };
 }
 
 /** Line ends are compared where AFTER has mixed ones, which no other text tells. */
@@ -29,11 +29,11 @@ function hunksOf(before: string, after: string): StructuredPatchHunk[] | undefin
 }
 
 function hunksText(hunks: readonly StructuredPatchHunk[]): string {
-  return hunks
-    .map(({ oldStart, oldLines, newStart, newLines, lines }) =>
-      [`@@ -${rangeText(oldStart, oldLines)} +${rangeText(newStart, newLines)} @@`, ...lines].join('\n'),
-    )
-    .join('\n');
+  return hunks.flatMap((hunk) => [hunkHead(hunk).text, ...hunk.lines]).join('\n');
+}
+
+function hunkHead({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk): Told {
+  return told`@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`;
 }
 
 function isMixed(text: string): boolean {
@@ -41,8 +41,8 @@ function isMixed(text: string): boolean {
 }
 
 /** Returns the range of a hunk: of no lines, it names the line before. */
-function rangeText(start: number, lines: number): string {
-  return `${lines === 0 ? start - 1 : start},${lines}`;
+function range(start: number, lines: number): Told {
+  return told`${lines === 0 ? start - 1 : start},${lines}`;
 }
 
 /** How many lines come and go. */
@@ -54,63 +54,58 @@ interface LineCounts {
 /** How a person is shown what becomes of a file. */
 export interface Change {
   /** Where it changes and by how many lines, as in `line 12, +3 \u22121`. */
-  summary: string;
+  summary: Told;
   counts: LineCounts;
-  /** What to show first: all of the change where it is small, else its lines from the first that changes on. */
-  lines: string[];
-  /** The whole of it: the file, what else changes, and the unified diff. */
-  text: string;
+  /** What to show first: its lines from the first that changes to the last. */
+  lines: Told[];
+  /** The whole of it: the file, what else changes, and the diff. */
+  text: Told[];
 }
 
-/** Lines of a change that can be shown without what stands around them. */
-const FEW = 2;
-
-/** Returns the change of the file NAME: its unified diff, and before it how its encoding or line ends change. */
+/** Returns the change of the file NAME: its diff, and before it how its encoding or line ends change. */
 export function changeOf(name: string, before: FileText, after: FileText): Change {
   const hunks = hunksOf(before.text, after.text);
   if (hunks === undefined) {
-    return wholeContent(
-      `${visibleName(name)}, too different for a diff, becomes`,
-      after,
-      linesOf(before.text).length,
-    );
+    const removed = linesOf(before.text).length;
+    return wholeContent(told`File ${name}, too different for a diff, becomes`, after, removed);
   }
   const notes = [
     storageChange(before, after),
-    hunks.length === 0 ? 'The lines stay the same.' : undefined,
+    hunks.length === 0 ? told`The lines stay the same.` : undefined,
     outOfSight(hunks.flatMap(addedLines)),
   ].filter((note) => note !== undefined);
-  const shown = visibleName(name);
-  const text = [...notes, `--- ${shown}\n+++ ${shown}`, hunksText(hunks)].filter(Boolean).join('\n');
+  const summary = summaryOf(hunks);
   return {
-    summary: summaryOf(hunks),
+    summary,
     counts: countsOf(hunks),
-    lines: [...notes, ...firstLines(hunks)],
-    text,
+    lines: [...notes, ...changedLines(hunks)],
+    text: [told`File ${name}, ${summary}:`, ...notes, ...hunkLines(hunks)],
   };
 }
 
 /** Returns how many files CHANGES are, and how many lines come and go in all of them, as in `2 files, +3 \u22121`. */
-export function filesSummary(changes: readonly Change[]): string {
+export function filesSummary(changes: readonly Change[]): Told {
   const sum = (of: keyof LineCounts) => changes.reduce((total, { counts }) => total + counts[of], 0);
-  const files = `${changes.length} ${changes.length === 1 ? 'file' : 'files'}`;
-  return `${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
+  const files = changes.length === 1 ? told`1 file` : told`${changes.length} files`;
+  return told`${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
 }
 
 /** Returns what to show first of CHANGES, which are of the files NAMES: each below its name, where they are several. */
-export function changesLines(changes: readonly Change[], names: readonly string[]): string[] {
-  return changes.flatMap(({ lines }, index) => [
-    ...(changes.length > 1 ? [`+++ ${visibleName(names[index] ?? '')}`] : []),
+export function changesLines(changes: readonly Change[], names: readonly string[]): Told[] {
+  return changes.flatMap(({ lines, summary }, index) => [
+    // No line of a diff begins with a letter.
+    ...(changes.length > 1 ? [told`File ${names[index] ?? ''}, ${summary}:`] : []),
     ...lines,
   ]);
 }
 
 /** Returns where HUNKS begin to change the file, and how many lines they add and remove. */
-function summaryOf(hunks: readonly StructuredPatchHunk[]): string {
+function summaryOf(hunks: readonly StructuredPatchHunk[]): Told {
   const [first] = hunks;
-  const changed = first?.lines.findIndex((line) => !line.startsWith(' ')) ?? 0;
-  const where = first === undefined ? '' : `line ${Math.max(1, first.newStart) + changed}, `;
-  return where + countsText(countsOf(hunks));
+  const counts = countsText(countsOf(hunks));
+  if (first === undefined) return counts;
+  const changed = first.lines.findIndex((line) => !line.startsWith(' '));
+  return told`line ${Math.max(1, first.newStart) + changed}, ${counts}`;
 }
 
 function countsOf(hunks: readonly StructuredPatchHunk[]): LineCounts {
@@ -119,17 +114,27 @@ function countsOf(hunks: readonly StructuredPatchHunk[]): LineCounts {
   return { added: marked('+'), removed: marked('-') };
 }
 
-function countsText({ added, removed }: LineCounts): string {
-  return `+${added} \u2212${removed}`;
+function countsText({ added, removed }: LineCounts): Told {
+  return told`+${added} \u2212${removed}`;
 }
 
-/** Returns the lines that change when they are few, else all of HUNKS from the first that changes on. */
-function firstLines(hunks: readonly StructuredPatchHunk[]): string[] {
-  const lines = hunksText(hunks).split('\n').slice(1);
-  const first = lines.findIndex((line) => !line.startsWith(' '));
-  const last = lines.findLastIndex((line) => !line.startsWith(' '));
-  // Lines that change apart from each other say nothing without what stands between.
-  return last - first < FEW ? lines.slice(first, last + 1) : lines.slice(first);
+/** Returns the lines of HUNKS from the first that changes to the last. What stands between tells which is where. */
+function changedLines(hunks: readonly StructuredPatchHunk[]): Told[] {
+  const changes = ({ text }: Told) => !text.startsWith(' ');
+  const lines = hunkLines(hunks).slice(1);
+  const first = lines.findIndex(changes);
+  return lines.slice(first, lines.findLastIndex(changes) + 1);
+}
+
+/** Returns HUNKS as a person is shown them. */
+function hunkLines(hunks: readonly StructuredPatchHunk[]): Told[] {
+  return hunks.flatMap((hunk) => [hunkHead(hunk), ...hunk.lines.map(markedLine)]);
+}
+
+/** Returns LINE of a hunk. The diff makes lines of its own that begin with a backslash. */
+function markedLine(line: string): Told {
+  if (line.startsWith('\\')) return told`\\ No newline at end of file`;
+  return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));
 }
 
 function addedLines({ newStart, lines }: StructuredPatchHunk): [number: number, line: string][] {
@@ -141,55 +146,53 @@ function addedLines({ newStart, lines }: StructuredPatchHunk): [number: number, 
 }
 
 /** Returns the sentence that points to those of LINES, with their numbers, that may hold more than is seen. */
-function outOfSight(lines: readonly [number: number, line: string][]): string | undefined {
+function outOfSight(lines: readonly [number: number, line: string][]): Told | undefined {
   const numbers = lines
     .filter(([, line]) => line.replaceAll('\t', TAB).length > LONG || /[ \t]\r?$/.test(line))
-    .map(([number]) => number);
-  const more = numbers.length > TOLD ? ` and ${numbers.length - TOLD} more` : '';
-  const which = numbers.slice(0, TOLD).join(', ') + more;
+    .map(([number]) => told`${number}`);
   if (numbers.length === 0) return undefined;
   if (numbers.length === 1)
-    return `Note: line ${which} is longer than ${LONG} characters or ends in white space.`;
-  return `Note: lines ${which} are longer than ${LONG} characters or end in white space.`;
+    return told`Note: line ${numbers} is longer than ${LONG} characters or ends in white space.`;
+  const more = numbers.length > TOLD ? told` and ${numbers.length - TOLD} more` : told``;
+  return told`Note: lines ${numbers.slice(0, TOLD)}${more} are longer than ${LONG} characters or end in white space.`;
 }
 
 /** Returns the change that makes the file NAME with the text AFTER. */
 export function newFile(name: string, after: FileText): Change {
-  const change = wholeContent(`New file ${visibleName(name)}`, after);
-  return { ...change, summary: `new file, ${change.summary}` };
+  const change = wholeContent(told`New file ${name}`, after);
+  return { ...change, summary: told`new file, ${change.summary}` };
 }
 
 /** Returns the change to AFTER of what there is nothing to compare with, below HEAD, which says so. REMOVED lines go. */
-export function wholeContent(head: string, after: FileText, removed = 0): Change {
+export function wholeContent(head: Told, after: FileText, removed = 0): Change {
   const { text } = after;
   // In mixed ones, a CR before a line end is shown as any other control character.
   const lines = isMixed(text) ? linesOf(text, '\n') : linesOf(text);
-  const count = `${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`;
-  const about = [count, ...unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n'))];
+  const count = lines.length === 1 ? told`1 line` : told`${lines.length} lines`;
+  const unusual = unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n')).map(ours);
+  const about = [count, ...unusual];
   const note = outOfSight(lines.map((line, index) => [index + 1, line]));
-  const notes = [note, about.length > 1 ? `It has ${about.join(', ')}.` : undefined].filter(
-    (each) => each !== undefined,
-  );
-  // Each line is marked, so that none can be taken for a part of what stands around them.
-  const marked = lines.map((line) => `+${line}`);
+  const notes = note === undefined ? [] : [note];
+  const content = lines.map((line) => marked('+', line));
   const counts = { added: lines.length, removed };
   return {
     summary: countsText(counts),
     counts,
-    lines: [...notes, ...marked],
-    text: `${note ? `${note}\n` : ''}${[head, ...about].join(', ')}:\n\n${marked.join('\n')}`,
+    lines: [...notes, ...(unusual.length > 0 ? [told`It has ${about}.`] : []), ...content],
+    text: [told`${[head, ...about]}:`, ...notes, ...content],
   };
 }
 
-function storageChange(before: FileText, after: FileText): string | undefined {
+function storageChange(before: FileText, after: FileText): Told | undefined {
   const ends = lineEnds(after.text);
   const old = lineEnds(before.text);
   const endsChange = ends !== undefined && ends !== (old ?? 'LF');
   const [was, becomes] = [
-    { ...before, ends: old ?? 'no line end' },
+    { ...before, ends: old ?? ('no line end' as const) },
     { ...after, ends },
-  ].map(({ encoding, bom, ends }) =>
-    [encoding, bom && 'byte order mark', endsChange && ends].filter(Boolean).join(', '),
+  ].map(
+    ({ encoding, bom, ends }) =>
+      told`${[ours(encoding), bom && told`byte order mark`, endsChange && ends && ours(ends)].filter((part) => part instanceof Told)}`,
   );
-  return was === becomes ? undefined : `Stored as ${was}; becomes ${becomes}.`;
+  return was?.text === becomes?.text ? undefined : told`Stored as ${was ?? ''}; becomes ${becomes ?? ''}.`;
 }

@@ -39,7 +39,7 @@ export function encode({ text, encoding, bom }: FileText, name: string): Buffer 
 }
 
 /** Returns what BYTES, the first of a file, are when they are no text: as git does, by a NUL among them. */
-export function binaryKind(bytes: Uint8Array): string | undefined {
+export function binaryKind(bytes: Uint8Array): 'UTF-16 text' | 'a binary file' | undefined {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'UTF-16 text';
   return bytes.subarray(0, 8192).includes(0) ? 'a binary file' : undefined;
@@ -56,17 +56,24 @@ export function lineEnds(text: string): LineEnds {
   return pairs === 0 ? 'LF' : pairs === breaks ? 'CRLF' : 'mixed LF and CRLF';
 }
 
+type Unusual =
+  | 'Latin-1'
+  | 'byte order mark'
+  | 'CRLF line ends'
+  | 'mixed LF and CRLF line ends'
+  | 'no newline at the end';
+
 /** Returns what is unusual about how a text is stored: anything but UTF-8 in lines that end with LF. */
 export function unusualStorage(
   { encoding, bom }: Omit<FileText, 'text'>,
   ends: LineEnds,
   ended: boolean,
-): string[] {
+): Unusual[] {
   return [
     encoding !== 'UTF-8' && encoding,
-    bom && 'byte order mark',
-    ends !== undefined && ends !== 'LF' && `${ends} line ends`,
-    !ended && 'no newline at the end',
+    bom && ('byte order mark' as const),
+    ends !== undefined && ends !== 'LF' && (`${ends} line ends` as const),
+    !ended && ('no newline at the end' as const),
   ].filter((part) => part !== false);
 }
 

@@ -5,6 +5,7 @@ import type { Jobs } from './session/jobs.ts';
 import type { CallNotice } from './session/notices.ts';
 import type { ImageStatus } from './session/status.ts';
 import type { CallOptions, Reply } from './wire/call.ts';
+import type { Lacking } from './wire/messages.ts';
 import type { Operations } from './wire/operations.ts';
 
 /** What happened since the last answer that its reader must know. */
@@ -12,6 +13,8 @@ export type Notice =
   | CallNotice
   /** The image was lost, and another has taken its place. */
   | { kind: 'loss'; report: LossReport }
+  /** New images ended, as HOW says, so this one is LACKING what the agent does by internals of SBCL. */
+  | { kind: 'plain'; how: readonly string[]; lacking: Lacking }
   /** The connection to an image that somebody else runs was lost, as HOW says, and there is a new one. */
   | { kind: 'connected again'; how: string }
   | JournalNote;

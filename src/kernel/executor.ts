@@ -197,7 +197,7 @@ export class Executor {
 
   /** Returns whether an approval of what PREVIEW shows can hold for the session. */
   #lasts(preview: Shown): boolean {
-    return !preview.cut && this.#options.standing?.canLast(...placesOf(preview)) === true;
+    return this.#options.standing?.canLast(...placesOf(preview)) === true;
   }
 
   /** Records that CALL was not done by AUTHORITY, and returns its failure with ERROR. */

@@ -1,6 +1,7 @@
 // Decides how long a question to a human stays open, and that it is answered at most once.
 
 import { CallError } from '../errors.ts';
+import { visibleJson } from '../visible.ts';
 import type { OpenQuestion } from './approval.ts';
 import type { Shown } from './shown.ts';
 
@@ -13,8 +14,14 @@ const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was d
 const LIMIT = 100;
 
 /** What is kept of a question until it is answered: not its arguments, nor all of what it shows, which may be large. */
-export interface AskedQuestion extends Pick<OpenQuestion, 'tool' | 'lasts' | 'ended' | 'late'> {
+export interface AskedQuestion extends Pick<OpenQuestion, 'tool' | 'ended' | 'late'> {
   preview: Omit<Shown, 'whole' | 'lines'>;
+  /** The messages that its human has not seen yet. */
+  pages: readonly string[];
+  /** What an approval for the session holds for, in words; nothing where it cannot be given. */
+  lasting?: string;
+  /** Called once, when nobody can answer it any more. */
+  closed: () => void;
   /** The arguments as JSON, unless they are long. */
   given?: string;
   /** Approved, but with arguments that are asked for now. */
@@ -30,8 +37,17 @@ interface Open {
   subject: string;
   until: number;
   timer: NodeJS.Timeout;
-  /** Called once, when it is closed. */
-  closed: () => void;
+}
+
+/** Returns what is kept of QUESTION beside what is as REST says. */
+export function askedQuestion(
+  { tool, args, ended, late, preview }: OpenQuestion,
+  rest: Pick<AskedQuestion, 'pages' | 'lasting' | 'closed'>,
+): AskedQuestion {
+  const { whole, lines, ...kept } = preview;
+  const given = visibleJson(JSON.stringify(args));
+  const asked = { tool, preview: kept, ended, late, ...rest };
+  return given.length <= GIVEN_LIMIT ? { ...asked, given } : asked;
 }
 
 export class OpenQuestions {
@@ -43,21 +59,11 @@ export class OpenQuestions {
     this.seconds = seconds;
   }
 
-  /** Notes QUESTION, asked for SUBJECT, under ID, which nobody can guess. Calls CLOSED when it is open no more. */
-  add(id: string, question: OpenQuestion, subject: string, closed: () => void = () => {}): void {
+  /** Opens QUESTION, asked for SUBJECT, under ID, which nobody can guess. One that was taken can be opened again. */
+  add(id: string, question: AskedQuestion, subject: string): void {
     const [oldest] = this.#open.keys();
     if (oldest !== undefined && this.#open.size >= LIMIT) this.#end(oldest, MADE_ROOM);
-    const { tool, args, lasts, ended, late } = question;
-    const { whole, lines, ...preview } = question.preview;
-    const given = JSON.stringify(args);
-    const asked = { tool, preview, lasts, ended, late, ...(given.length <= GIVEN_LIMIT && { given }) };
-    this.#open.set(id, { question: asked, subject, ...this.#time(id), closed });
-  }
-
-  /** Opens QUESTION, which was asked for SUBJECT, again under ID: with which arguments instead? */
-  change(id: string, question: AskedQuestion, subject: string): void {
-    const again = { question: { ...question, changing: true }, subject, closed: () => {} };
-    this.#open.set(id, { ...again, ...this.#time(id) });
+    this.#open.set(id, { question, subject, ...this.#time(id) });
   }
 
   #time(id: string): { until: number; timer: NodeJS.Timeout } {
@@ -69,6 +75,7 @@ export class OpenQuestions {
   /** Closes the question of ID, which nobody answered in time, if that is not done yet. */
   expire(id: string): void {
     const question = this.#close(id)?.question;
+    question?.closed();
     question?.ended('timed out', question.late);
   }
 
@@ -85,10 +92,12 @@ export class OpenQuestions {
   }
 
   #end(id: string, why: string): void {
-    this.#close(id)?.question.ended('nobody', why);
+    const question = this.#close(id)?.question;
+    question?.closed();
+    question?.ended('nobody', why);
   }
 
-  /** Returns the question of ID, which is closed by that. Throws a CallError when there is none for SUBJECT. */
+  /** Returns the question of ID, which is open no more then. Throws a CallError when there is none for SUBJECT. */
   take(id: string, subject: string): AskedQuestion {
     const open = this.waits(id) ? this.#close(id) : undefined;
     if (open === undefined) {
@@ -97,6 +106,7 @@ export class OpenQuestions {
       );
     }
     if (open.subject !== subject) {
+      open.question.closed();
       open.question.ended('nobody', OTHER_CALL);
       throw new CallError(OTHER_CALL);
     }
@@ -116,7 +126,6 @@ export class OpenQuestions {
     const open = this.#open.get(id);
     this.#open.delete(id);
     clearTimeout(open?.timer);
-    open?.closed();
     return open;
   }
 }

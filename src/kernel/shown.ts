@@ -1,44 +1,54 @@
 // Decides how what a call would do is shown to the human who decides: with nothing in it hidden, and bounded.
 
+import { marked, type Told, told } from '../told.ts';
 import { visible } from '../visible.ts';
 import type { Arguments } from './parameter.ts';
 import type { Preview } from './tool.ts';
 
-/** A preview as a human is shown it: TEXT and LINES are bounded. */
-export interface Shown extends Preview {
-  lines: readonly string[];
-  /** Whether TEXT is not all. */
-  cut: boolean;
+/** A preview as a human is shown it. */
+export interface Shown extends Omit<Preview, 'summary' | 'text'> {
+  summary?: Told;
+  /** What the call would do; without its middle when that is long. */
+  text: string;
+  /** What to show of it first, as much as the client has room for. */
+  lines: readonly Told[];
   /** Returns all of it, within a bound that only few have reached. */
   whole: () => string;
 }
 
 /** Returns PREVIEW as a human is shown it. */
-export function shown(preview: Preview): Shown {
-  const { text, lines = [text], summary } = preview;
+export function shown({ summary, lines, ...preview }: Preview): Shown {
+  const { text } = preview;
+  const all = typeof text === 'string' ? visible(text) : text.join('\n');
   return {
     ...preview,
-    ...(summary !== undefined && { summary: visible(summary) }),
-    text: shownText(text),
-    lines: shownText(lines.join('\n')).split('\n'),
-    cut: text.length > SHOWN_LIMIT,
-    whole: () => shownText(text, WHOLE_LIMIT),
+    ...(summary !== undefined && { summary: told`${summary}` }),
+    text: shownText(all),
+    lines: lines ?? toldLines(text),
+    whole: () => shownText(all, WHOLE_LIMIT),
   };
+}
+
+/** Returns the lines of TEXT, that of a preview. */
+export function toldLines(text: Preview['text']): readonly Told[] {
+  return typeof text === 'string' ? text.split('\n').map((line) => marked('|', ` ${line}`)) : text;
 }
 
 /** Returns the preview of a call with ARGS of a tool that has none of its own, whose approval is for FINGERPRINT. */
 export function argumentsPreview(args: Arguments, fingerprint: string): Preview {
   const lines = Object.entries(args).flatMap(([name, value]) => argumentLines(name, value));
-  return { text: lines.length === 0 ? 'It takes no arguments.' : lines.join('\n'), fingerprint };
+  return { text: lines.length === 0 ? [told`It takes no arguments.`] : lines, fingerprint };
 }
 
-/** Returns the lines that show VALUE as the argument NAME. Each of a text of several is marked, so that none can be taken
- *  for another argument. */
-function argumentLines(name: string, value: unknown): string[] {
-  if (typeof value !== 'string') return [`${name}: ${JSON.stringify(value)}`];
-  const [first = '', ...more] = value.split(/\r?\n/);
-  if (more.length > 0) return [`${name}: | ${first}`, ...more.map((line) => `| ${line}`)];
-  return [`${name}: ${first === '' || first.trim() !== first ? JSON.stringify(first) : first}`];
+/** Returns the lines that show VALUE as the argument NAME. Only the first begins as an argument does. */
+function argumentLines(name: string, value: unknown): Told[] {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const [first = '', ...more] = text.split(/\r?\n/);
+  const blank = more.length === 0 && (first === '' || first.trim() !== first);
+  return [
+    told`> ${name}:${marked(' ', blank ? JSON.stringify(first) : first)}`,
+    ...more.map((line) => marked('|', ` ${line}`)),
+  ];
 }
 
 /** Characters that a human is shown of what a call would do, in the question and in its file. */
@@ -47,11 +57,10 @@ const WHOLE_LIMIT = 2_000_000;
 /** Characters that are left out besides, so that whole lines are shown. */
 const LINE_LIMIT = 1000;
 
-/** Returns TEXT as a human is shown it before they decide, with nothing in it hidden. Of a text longer than LIMIT it is
- *  the beginning, the end, and how much is missing between. No line is shown without its beginning, where the mark of a
- *  diff stands. */
+/** Returns TEXT, or of one longer than LIMIT the beginning, the end, and how much is missing between. No line is shown
+ *  without its beginning, where the mark of a diff stands. */
 export function shownText(text: string, limit = SHOWN_LIMIT): string {
-  if (text.length <= limit) return visible(text);
+  if (text.length <= limit) return text;
   const half = limit / 2;
   const [head, tail] = [text.slice(0, half), text.slice(-half)];
   const [lastEnd, firstEnd] = [head.lastIndexOf('\n') + 1, tail.indexOf('\n') + 1];
@@ -59,5 +68,5 @@ export function shownText(text: string, limit = SHOWN_LIMIT): string {
   const within = firstEnd === 0 || firstEnd > LINE_LIMIT;
   const last = within ? tail : `\n${tail.slice(firstEnd)}`;
   const hidden = text.length - first.length - last.length + (within ? 0 : 1);
-  return `Too long to show whole: ${hidden} characters in the middle are left out.\n\n${visible(first)}[... ${hidden} characters are not shown ...]${visible(last)}`;
+  return `Too long to show whole: ${hidden} characters in the middle are left out.\n\n${first}[... ${hidden} characters are not shown ...]${last}`;
 }

@@ -1,6 +1,7 @@
 // Decides what a tool is: the contract's seven parts, and what this server adds to them.
 
 import { CallError } from '../errors.ts';
+import type { Told } from '../told.ts';
 import {
   type Arguments,
   type ArgumentsOf,
@@ -47,12 +48,12 @@ export const MOST_KEYWORDS = 8;
 
 /** What a human is shown before a call that needs their approval, and what that approval holds for. */
 export interface Preview {
-  /** What the call would do in a few words: how many lines of a file change, what is lost. */
-  summary?: string;
-  /** What the call would do, for a person to read: for a file, a unified diff. */
-  text: string;
+  /** What the call would do in a few words: how many lines of a file change, what is lost. Names come last. */
+  summary?: Told | string;
+  /** What the call would do, for a person to read: for a file, a diff. A text is shown as one from outside. */
+  text: readonly Told[] | string;
   /** The same where little room is, the most telling first; else the lines of TEXT. */
-  lines?: readonly string[];
+  lines?: readonly Told[];
   /** Where it would do it: a file as people name it. Standing approvals name such places. */
   place?: string;
   /** Further such files. */

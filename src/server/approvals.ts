@@ -17,7 +17,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { CallError, messageOf } from '../errors.ts';
 import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
-import type { AskedQuestion, OpenQuestions } from '../kernel/questions.ts';
+import { type AskedQuestion, askedQuestion, type OpenQuestions } from '../kernel/questions.ts';
 import {
   APPROVE_FOR_SESSION,
   CHANGE,
@@ -25,10 +25,12 @@ import {
   choices,
   DENY,
   decisionForm,
-  messageFor,
+  lastingText,
+  MORE,
 } from './approval-form.ts';
 import type { PreviewFiles } from './preview-files.ts';
-import type { Manner } from './quirks.ts';
+import { pagesOf } from './question-text.ts';
+import { fits, messageIn, type Room, surelySeen } from './room.ts';
 
 export interface ApprovalOptions {
   questions: OpenQuestions;
@@ -46,6 +48,9 @@ type Answer = Verdict | { kind: 'next'; form: ElicitRequestFormParams; id: strin
 /** Sends a form to the client and resolves with its answer; undefined when none came in time. Never throws. */
 export type Send = (form: ElicitRequestFormParams, milliseconds: number) => Promise<ElicitResult | undefined>;
 
+/** Columns by which clients indent what stands below a field. */
+const INDENT = 4;
+
 /** The name of the question in MCP's messages. */
 const KEY = 'approval';
 
@@ -61,27 +66,22 @@ export class Approvals {
   }
 
   /** Returns the request to a client of the modern era that asks a human QUESTION, which came of the call of NAME with
-   *  ARGS. MANNER is how that shows it. */
-  async ask(
-    question: OpenQuestion,
-    name: string,
-    args: unknown,
-    manner: Manner,
-  ): Promise<InputRequiredResult> {
-    return this.#request(this.#begin(question, subjectOf(name, args), manner));
+   *  ARGS. ROOM is how much of it that shows. */
+  async ask(question: OpenQuestion, name: string, args: unknown, room: Room): Promise<InputRequiredResult> {
+    return this.#request(this.#begin(question, subjectOf(name, args), room));
   }
 
-  /** Asks a human QUESTION by SEND, as clients of the legacy era are asked, in the MANNER of theirs, and resolves with what
+  /** Asks a human QUESTION by SEND, as clients of the legacy era are asked, in the ROOM of theirs, and resolves with what
    *  they said. Throws a CallError when they said nothing in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,
     args: unknown,
-    { manner, send }: { manner: Manner; send: Send },
+    { room, send }: { room: Room; send: Send },
   ): Promise<Verdict> {
     const { questions } = this.#options;
     const subject = subjectOf(name, args);
-    let answer: Answer = this.#begin(question, subject, manner);
+    let answer: Answer = this.#begin(question, subject, room);
     while (answer.kind === 'next') {
       const { id, form } = answer;
       const result = await send(form, questions.seconds * 1000);
@@ -131,26 +131,44 @@ export class Approvals {
   }
 
   /** Opens QUESTION, asked for SUBJECT, with the whole preview in a file until it is answered. What is not shown whole in
-   *  the MANNER of the client cannot be approved for the session. */
-  #begin(question: OpenQuestion, subject: string, manner: Manner): Answer & { kind: 'next' } {
-    const id = randomUUID();
+   *  the ROOM of the client cannot be approved for the session. */
+  #begin(question: OpenQuestion, subject: string, room: Room): Answer & { kind: 'next' } {
     const file = this.#options.files.write(question.preview.whole());
-    const removed = 'path' in file ? file.remove : () => {};
-    const message = messageFor(question, file);
-    const asked = { ...question, lasts: question.lasts && manner.showsAll(message) };
-    this.#options.questions.add(id, asked, subject, removed);
-    const form = decisionForm(asked, message, this.#options.session);
-    return { kind: 'next', form: manner.arrange(form), id };
+    const { pages, whole } = pagesOf(question, file, room);
+    const [message = '', ...more] = pages;
+    const seen = whole && surelySeen(message, room);
+    const lasting = lastingText(question);
+    const told = fits({ lines: [lasting] }, { ...room, rows: 1, columns: room.columns - INDENT });
+    const lasts = question.lasts && this.#options.session && seen && told;
+    const asked = askedQuestion(question, {
+      pages: more,
+      closed: 'path' in file ? file.remove : () => {},
+      ...(lasts && { lasting: messageIn({ lines: [lasting] }, room) }),
+    });
+    return this.#next(asked, subject, decisionForm(asked, message, seen && more.length === 0));
+  }
+
+  /** Opens QUESTION, asked for SUBJECT, which FORM asks. */
+  #next(question: AskedQuestion, subject: string, form: ElicitRequestFormParams): Answer & { kind: 'next' } {
+    const id = randomUUID();
+    this.#options.questions.add(id, question, subject);
+    return { kind: 'next', form, id };
   }
 
   /** Returns what RESULT says to QUESTION, which was asked for SUBJECT. */
   #read(question: AskedQuestion, subject: string, { action, content = {} }: Given): Answer {
+    const offered: unknown[] = choices(question);
+    const { decision, arguments: changed } = content;
+    const [message, ...pages] = question.pages;
+    if (action === 'accept' && decision === MORE && message !== undefined) {
+      const turned = { ...question, pages };
+      return this.#next(turned, subject, decisionForm(turned, message, false));
+    }
+    question.closed();
     if (action === 'cancel') return { kind: 'unanswered' };
     if (action !== 'accept') return { kind: 'denied' };
     const { fingerprint } = question.preview;
-    const { decision, arguments: changed } = content;
     const given = typeof changed === 'string' && changed.trim() !== '' ? changed : undefined;
-    const offered: unknown[] = choices(question, this.#options.session);
     if (decision === DENY) return { kind: 'denied' };
     if (question.changing ? given === undefined : !offered.includes(decision)) return { kind: 'unanswered' };
     // The first form does not ask for them, but who gives them has not approved the others.
@@ -158,9 +176,7 @@ export class Approvals {
     if (decision !== CHANGE) {
       return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
     }
-    const id = randomUUID();
-    this.#options.questions.change(id, question, subject);
-    return { kind: 'next', form: changesForm(question), id };
+    return this.#next({ ...question, pages: [], changing: true }, subject, changesForm(question));
   }
 }
 

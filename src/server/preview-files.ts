@@ -9,7 +9,11 @@ import { makeFolder } from '../paths.ts';
 /** A preview that was written to the file at PATH, or WHY it could not be. Nothing here throws. */
 export type PreviewFile = { path: string; remove: () => void } | { why: string };
 
-const NAME = /^[0-9a-f]{16}\.diff$/;
+const NAME = /^[0-9a-f]+\.diff$/;
+/** Octets of a name, which stands in a question, where there is little room. */
+const NAME_OCTETS = 2;
+/** Names that are tried before a file counts as impossible, since other servers use some. */
+const TRIES = 20;
 
 export class PreviewFiles {
   readonly #folder: string;
@@ -26,7 +30,6 @@ export class PreviewFiles {
 
   /** Writes TEXT to a new file that only its owner can read. */
   write(text: string): PreviewFile {
-    const path = join(this.#folder, `${randomBytes(8).toString('hex')}.diff`);
     try {
       makeFolder(dirname(this.#folder));
       makeOwn(this.#folder);
@@ -34,20 +37,27 @@ export class PreviewFiles {
     } catch (error) {
       return { why: messageOf(error) };
     }
-    try {
-      writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
-    } catch (error) {
-      remove(path); // Half of it is worse than nothing.
-      return { why: messageOf(error) };
+    for (let tries = 1; ; tries += 1) {
+      const path = join(this.#folder, `${randomBytes(NAME_OCTETS).toString('hex')}.diff`);
+      try {
+        writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
+      } catch (error) {
+        const taken = (error as NodeJS.ErrnoException).code === 'EEXIST';
+        if (taken && tries < TRIES) continue;
+        if (!taken) remove(path); // Half of it is worse than nothing.
+        return { why: messageOf(error) };
+      }
+      return this.#opened(path);
     }
+  }
+
+  #opened(path: string): PreviewFile {
     this.#open.add(path);
-    return {
-      path,
-      remove: () => {
-        this.#open.delete(path);
-        remove(path);
-      },
+    const close = () => {
+      // Another server may have a file of that name later.
+      if (this.#open.delete(path)) remove(path);
     };
+    return { path, remove: close };
   }
 
   /** Removes what servers left that were killed. */

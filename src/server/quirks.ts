@@ -4,10 +4,10 @@
 import {
   type CallToolResult,
   CLIENT_INFO_META_KEY,
-  type ElicitRequestFormParams,
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import type { Room } from './room.ts';
 
 /** What one client gets otherwise. */
 export interface Quirk {
@@ -18,18 +18,12 @@ export interface Quirk {
   reason: string;
   /** Returns what this client gets in place of RESULT. */
   adapt?: (result: CallToolResult) => CallToolResult;
-  manner?: Manner;
+  /** What it shows of a question, in the smallest terminal that people use: of 80 columns and 24 rows. */
+  room?: Room;
 }
 
-/** How a client shows a question. */
-export interface Manner {
-  /** Returns what it is sent in place of FORM. */
-  arrange: (form: ElicitRequestFormParams) => ElicitRequestFormParams;
-  /** Returns whether its human sees all of MESSAGE, as far as that can be known. */
-  showsAll: (message: string) => boolean;
-}
-
-const PLAIN: Manner = { arrange: (form) => form, showsAll: () => true };
+/** What a client that is not known is sent of a question. Its human may see less. */
+const UNKNOWN: Room = { rows: 100, columns: 76, sure: 13 };
 
 /** All of them. */
 export const QUIRKS: readonly Quirk[] = [
@@ -42,10 +36,17 @@ export const QUIRKS: readonly Quirk[] = [
   },
   {
     client: 'claude-code',
-    seenIn: '2.1.330',
+    seenIn: '2.1.331',
     reason:
-      'Of a question in several lines it shows four, or three and how many more there are, each cut at the width of the terminal. A question in one line it wraps over as many. So its human gets all in one, with a sign where a line ends.',
-    manner: { arrange: inOneLine, showsAll: fitsInRows },
+      'In a terminal of any height it shows four rows of a question, or three and how many more there are. Of one in several lines each row is cut at the width of the terminal; one in a single line it wraps. So its human gets a single line that takes four rows, with a sign where a line ends. It shows U+FFFD in the place of U+2066 and U+2069, so words that are written from right to left are codes.',
+    room: { rows: 4, columns: 74, joined: true },
+  },
+  {
+    client: 'codex-mcp-client',
+    seenIn: '0.169.0',
+    reason:
+      'What does not fit into the window it leaves out without a word, of the choices too, and nothing scrolls. So its human gets what fits into one of 24 rows with all choices.',
+    room: { rows: 13, columns: 76 },
   },
 ];
 
@@ -54,9 +55,9 @@ export function adaptedTo(server: Server, context: ServerContext, result: CallTo
   return quirkOf(server, context)?.adapt?.(result) ?? result;
 }
 
-/** Returns how the client of CONTEXT, which is connected to SERVER, shows a question. */
-export function mannerOf(server: Server, context: ServerContext): Manner {
-  return quirkOf(server, context)?.manner ?? PLAIN;
+/** Returns what the client of CONTEXT, which is connected to SERVER, shows of a question. */
+export function roomOf(server: Server, context: ServerContext): Room {
+  return quirkOf(server, context)?.room ?? UNKNOWN;
 }
 
 function quirkOf(server: Server, context: ServerContext): Quirk | undefined {
@@ -68,48 +69,6 @@ function quirkOf(server: Server, context: ServerContext): Quirk | undefined {
 function clientName(server: Server, context: ServerContext): string {
   const envelope = context.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');
-}
-
-/** Stands where a line ends; one in the text of a line is shown as its code, so that it ends none. */
-const LINE_END = '\u23ce';
-
-/** Returns FORM with its message in one line. */
-function inOneLine(form: ElicitRequestFormParams): ElicitRequestFormParams {
-  return { ...form, message: oneLine(form.message) };
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(LINE_END, '<U+23CE>').replaceAll('\n', ` ${LINE_END} `);
-}
-
-/** What Claude Code shows of a line in a terminal of 80 columns. */
-const ROWS = 4;
-const COLUMNS = 74;
-
-/** Returns whether MESSAGE in one line, wrapped between words, fits into these. */
-function fitsInRows(message: string): boolean {
-  let rows = 1;
-  let column = 0;
-  for (const word of oneLine(message).split(' ')) {
-    const width = widthOf(word);
-    if (column > 0 && column + 1 + width > COLUMNS) {
-      rows += 1;
-      column = 0;
-    }
-    column += width + (column > 0 ? 1 : 0);
-    rows += Math.floor(Math.max(0, column - 1) / COLUMNS);
-    column = column > COLUMNS ? ((column - 1) % COLUMNS) + 1 : column;
-  }
-  return rows <= ROWS;
-}
-
-const TAB_COLUMNS = 8;
-
-/** Returns how many columns WORD takes at most: letters of other than alphabets can take two, and small pictures do. */
-function widthOf(word: string): number {
-  const wide = /[\u1100-\u11ff\u2e80-\u{10ffff}]|\p{Emoji_Presentation}/u;
-  const widths = [...word].map((letter) => (letter === '\t' ? TAB_COLUMNS : wide.test(letter) ? 2 : 1));
-  return widths.reduce((sum, width) => sum + width, 0);
 }
 
 /** Returns RESULT, with its texts as structure too when the first is JSON and no object. */

@@ -20,7 +20,7 @@ import type { CallContext } from '../kernel/tool.ts';
 import { type Approvals, canAsk, isModern, sender } from './approvals.ts';
 import { identity, signed } from './identity.ts';
 import { instructions } from './instructions.ts';
-import { adaptedTo, mannerOf } from './quirks.ts';
+import { adaptedTo, roomOf } from './quirks.ts';
 
 export interface ServerOptions {
   registry: ToolRegistry;
@@ -114,10 +114,10 @@ async function performCall(
     const outcome = await execute(verdict);
     const question = outcome.success ? undefined : outcome.question;
     if (question === undefined || !asks) return told(outcome);
-    const manner = mannerOf(server, context);
-    if (isModern(context)) return await approvals.ask(question, name, args, manner);
+    const room = roomOf(server, context);
+    if (isModern(context)) return await approvals.ask(question, name, args, room);
     const send = sender(server, context);
-    const said = await approvals.askBySending(question, name, args, { manner, send });
+    const said = await approvals.askBySending(question, name, args, { room, send });
     return told(await execute(said));
   } catch (error) {
     return errorResult(error);

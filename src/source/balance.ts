@@ -1,6 +1,6 @@
 // Decides where the parentheses of a Lisp text are wrong, by what its indentation says.
 
-import { type Element, indentationCost } from './indentation.ts';
+import { costAtEnd, type Element, type Indented, NOTHING_READ, readOn } from './indentation.ts';
 import { nextToken } from './lexer.ts';
 
 /** What is wrong with a text. Lines count from 1. */
@@ -27,42 +27,63 @@ export interface Repair {
 
 /** The top-level form that is at fault, up to the next one. */
 interface Region {
-  parts: Element[];
+  /** Its elements; none when they are too many for a repair to be looked for. */
+  parts: readonly Element[];
+  began: number;
+  lastLine: number;
   /** How many parentheses are open at its end, or too many when negative. */
   excess: number;
   next: Element | undefined;
 }
 
+/** Something that may put a region right. */
 interface Candidate extends Repair {
   line: number;
-  /** The elements of the region as they then were. */
-  parts: Element[];
   /** What it costs beside its indentation. */
   unlikely: number;
+  /** Elements that come in the place of those from one index to another. */
+  put: Element[];
+  from: number;
+  to: number;
+  /** By how many columns what follows in the same line moves. */
+  moved: number;
+  /** Whether what follows begins a line then. */
+  leads?: boolean;
 }
+
+/** Elements of a form in which a repair is looked for: beyond are tables of data. */
+const ELEMENTS = 30_000;
 
 /** Lines before the first that contradicts, in which the fault is looked for. */
 const LINES_BACK = 250;
 
-/** Tokens that are looked at for the repairs of one text: each possible one is tried on a whole form. */
-const LOOKS = 3_000_000;
+/** Elements that are looked at for the repairs of one text: each possible one is tried on the rest of the form. */
+const LOOKS = 600_000;
 
 /** What a repair costs that concerns where a list begins. Where it ends says less to a reader, so that is wrong more often. */
 const UNLIKELY = 0.5;
 
 /** Returns what is wrong with the parentheses of TEXT, or undefined when they are right. */
 export function imbalanceOf(text: string): Imbalance | undefined {
-  const { parts, cut } = elementsOf(text);
-  if (cut !== undefined) return openString(text, parts, cut);
-  const region = regionOf(parts);
-  const [first, last] = [region?.parts[0], region?.parts.at(-1)];
-  if (region === undefined || first === undefined || last === undefined) return undefined;
+  const search = new RegionSearch();
+  let inString: number | undefined;
+  let at = 0;
+  for (const element of elementsOf(text)) {
+    search.take(element);
+    if (element.endLine > element.line && text.slice(element.start, element.end).includes('\n('))
+      inString ??= element.start;
+    at = element.end;
+  }
+  const { start } = nextToken(text, at, false);
+  if (start < text.length) return openString(text, inString ?? start);
+  const region = search.end();
+  if (region === undefined) return undefined;
   const best = bestRepair(region);
   const open = region.excess > 0;
   return {
     kind: open ? 'open' : 'closed',
-    began: first.line,
-    line: best?.line ?? last.line,
+    began: region.began,
+    line: best?.line ?? region.lastLine,
     ...(best && { repair: repairOf(best) }),
     ...(open && region.next && { swallowed: region.next.line }),
   };
@@ -72,26 +93,35 @@ function repairOf({ index, removed, sign, text }: Candidate): Repair {
   return { index, removed, sign, text };
 }
 
-/** Returns the tokens of TEXT, and where it ends within one, when it does. */
-function elementsOf(text: string): { parts: Element[]; cut: number | undefined } {
-  const parts: Element[] = [];
+/** Yields the tokens of TEXT, up to where it ends within one, when it does. */
+function* elementsOf(text: string): Generator<Element> {
   let [line, lineStart, lastLine] = [1, 0, 0];
-  for (let at = 0; ; ) {
+  let [column, measured] = [0, 0];
+  for (let at = 0, nextLine = text.indexOf('\n'); ; ) {
     const { kind, start, end } = nextToken(text, at, false);
-    for (let next = text.indexOf('\n', lineStart); next !== -1 && next < start; ) {
+    for (; nextLine !== -1 && nextLine < start; nextLine = text.indexOf('\n', lineStart)) {
       line++;
-      lineStart = next + 1;
-      next = text.indexOf('\n', lineStart);
+      lineStart = nextLine + 1;
     }
-    if (kind === 'end') return { parts, cut: start < text.length ? start : undefined };
-    const column = width(text.slice(lineStart, start));
+    if (kind === 'end') return;
+    // From the last element of the line on, so that a long line costs no more.
+    const counted = measured >= lineStart;
+    column = width(text, counted ? measured : lineStart, start, counted ? column : 0);
+    measured = start;
     const sort = sortOf(kind);
-    const endLine = sort === 'atom' ? line + text.slice(start, end).split('\n').length - 1 : line;
+    const endLine = sort === 'atom' ? line + lineEndsIn(text, nextLine, end) : line;
     const paren = column + end - start - 1;
-    parts.push({ sort, start, end, line, endLine, column, paren, leads: line !== lastLine });
+    yield { sort, start, end, line, endLine, column, paren, leads: line !== lastLine };
     lastLine = endLine;
     at = end;
   }
+}
+
+/** Returns how many lines of TEXT end before END, the first of them at FIRST. */
+function lineEndsIn(text: string, first: number, end: number): number {
+  let count = 0;
+  for (let at = first; at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count++;
+  return count;
 }
 
 function sortOf(kind: string): Element['sort'] {
@@ -100,21 +130,17 @@ function sortOf(kind: string): Element['sort'] {
   return kind === 'atom' || kind === '.' || kind === '##' ? 'atom' : 'prefix';
 }
 
-/** Returns how many columns TEXT takes, with tabs to each eighth. */
-function width(text: string): number {
-  let columns = 0;
-  for (const char of text) columns += char === '\t' ? 8 - (columns % 8) : 1;
+/** Returns the column at END of TEXT when START is at COLUMN: a tab leads to each eighth. */
+function width(text: string, start: number, end: number, column: number): number {
+  let columns = column;
+  for (const char of text.slice(start, end)) columns += char === '\t' ? 8 - (columns % 8) : 1;
   return columns;
 }
 
-/** Returns what is wrong where a string or a quoted symbol begins at CUT and does not end. A quotation mark too many
- *  turns all later strings round, so the first that reaches over a form at the left margin is named. */
-function openString(text: string, parts: Element[], cut: number): Imbalance {
-  const lineAt = (index: number) => text.slice(0, index).split('\n').length;
-  const early = parts.find(
-    ({ sort, start, end }) => sort === 'atom' && text.slice(start, end).includes('\n('),
-  );
-  const line = lineAt(early?.start ?? cut);
+/** Returns what is wrong where a string or a quoted symbol does not end. A quotation mark too many turns all later strings
+ *  round, so the first that reaches over a form at the left margin is named: it begins at START. */
+function openString(text: string, start: number): Imbalance {
+  const line = text.slice(0, start).split('\n').length;
   return { kind: 'string', began: line, line };
 }
 
@@ -123,119 +149,172 @@ function atMargin({ leads, column, sort }: Element): boolean {
   return leads && column === 0 && sort !== 'close';
 }
 
-/** Returns the first region of PARTS with too few or too many parentheses; undefined when there is none. */
-function regionOf(parts: Element[]): Region | undefined {
-  let [begin, depth] = [0, 0];
-  for (const [index, part] of parts.entries()) {
-    if (depth === 0 && atMargin(part)) begin = index;
-    depth += depthAfter(part);
-    if (depth < 0) return cutRegion(parts, begin, index + 1);
-  }
-  return depth > 0 ? cutRegion(parts, begin, begin + 1) : undefined;
-}
-
 function depthAfter({ sort }: Element): number {
   if (sort === 'open') return 1;
   return sort === 'close' ? -1 : 0;
 }
 
-/** Returns the region from BEGIN to the next top-level form after index FROM before which parentheses are wrong. */
-function cutRegion(parts: Element[], begin: number, from: number): Region | undefined {
-  let excess = 0;
-  for (let index = begin; index < parts.length; index++) {
-    const part = parts[index];
-    if (part === undefined) break;
-    const starts = index >= from && atMargin(part) && part.sort !== 'atom';
-    if (starts && excess !== 0) return { parts: parts.slice(begin, index), excess, next: part };
-    excess += depthAfter(part);
+/** Finds the first region with too few or too many parentheses. */
+class RegionSearch {
+  #parts: Element[] = [];
+  #first: Element | undefined;
+  #last: Element | undefined;
+  #depth = 0;
+  /** Whether more lists were closed than begun. */
+  #closed = false;
+  /** What the region is when its lists do not end: up to the first form at the margin within. */
+  #open: Region | undefined;
+  #found: Region | undefined;
+
+  /** Takes PART, the next element of the text. */
+  take(part: Element): void {
+    if (this.#found !== undefined) return;
+    const begins = atMargin(part);
+    if (begins && part.sort !== 'atom' && this.#depth !== 0) {
+      if (this.#closed) this.#found = this.#region(part);
+      else this.#open ??= this.#region(part);
+    }
+    if (begins && this.#depth === 0 && !this.#closed) {
+      this.#parts = [];
+      this.#first = undefined;
+      this.#open = undefined;
+    }
+    this.#first ??= part;
+    this.#last = part;
+    if (this.#parts.length <= ELEMENTS) this.#parts.push(part);
+    this.#depth += depthAfter(part);
+    if (this.#depth < 0) this.#closed = true;
   }
-  return excess === 0 ? undefined : { parts: parts.slice(begin), excess, next: undefined };
+
+  /** Returns the region, when there is one, once all elements were taken. */
+  end(): Region | undefined {
+    if (this.#found !== undefined || this.#depth === 0) return this.#found;
+    return this.#closed ? this.#region(undefined) : (this.#open ?? this.#region(undefined));
+  }
+
+  /** Returns the region that ends where NEXT begins. */
+  #region(next: Element | undefined): Region {
+    const many = this.#parts.length > ELEMENTS;
+    return {
+      parts: many ? [] : this.#parts.slice(),
+      began: this.#first?.line ?? 0,
+      lastLine: this.#last?.line ?? 0,
+      excess: this.#depth,
+      next,
+    };
+  }
 }
 
 /** Returns the repair of REGION after which its indentation fits best. */
 function bestRepair({ parts, excess }: Region): Candidate | undefined {
-  const contradicted = indentationCost(parts).contradicted ?? parts.at(-1)?.line ?? 0;
+  const contradicted = wholeOf(parts).contradicted ?? parts.at(-1)?.line ?? 0;
+  const last = parts.findLastIndex(({ line }) => line <= contradicted);
+  const from = parts.findIndex(({ line }) => line >= contradicted - LINES_BACK);
+  const before = readBefore(parts, from, last);
   let best: { candidate: Candidate; cost: number } | undefined;
-  let looks = 0;
-  for (let index = parts.length - 1; index >= 0 && looks < LOOKS; index--) {
-    const line = parts[index]?.line ?? 0;
-    if (line > contradicted || line < contradicted - LINES_BACK) continue;
-    for (const candidate of repairsAt(parts, index, excess)) {
-      const cost = indentationCost(candidate.parts, best?.cost).cost + candidate.unlikely;
+  // How many lists close in a row in the line, from the element on.
+  let closes = 0;
+  for (let index = last, looks = 0; index >= from && looks < LOOKS; index--) {
+    const [part, next] = [parts[index], parts[index + 1]];
+    closes = part?.sort !== 'close' ? 0 : next?.line === part.line ? closes + 1 : 1;
+    for (const candidate of repairsAt(parts, index, excess, closes)) {
+      const read = before[candidate.from - from];
+      if (read === undefined) continue;
+      const tried = costOf(candidate, read, parts, best?.cost);
+      looks += tried.looks;
+      const cost = tried.cost + candidate.unlikely;
       if (best === undefined || cost < best.cost) best = { candidate, cost };
-      looks += candidate.parts.length;
     }
   }
   return best?.candidate;
 }
 
-/** Returns what can be done at the INDEXth of PARTS about EXCESS parentheses. */
-function repairsAt(parts: Element[], index: number, excess: number): Candidate[] {
+function wholeOf(parts: readonly Element[]): Indented {
+  let read = NOTHING_READ;
+  for (const part of parts) read = readOn(read, part);
+  return read;
+}
+
+/** Returns what is known before each of PARTS from index FROM to the one behind LAST. */
+function readBefore(parts: readonly Element[], from: number, last: number): Indented[] {
+  const known: Indented[] = [];
+  let read = NOTHING_READ;
+  for (const [index, part] of parts.entries()) {
+    if (index >= from) known.push(read);
+    if (index > last) return known;
+    read = readOn(read, part);
+  }
+  known.push(read);
+  return known;
+}
+
+/** Returns what the indentation of PARTS costs with CANDIDATE, before which READ is known, and at how many was looked. Above
+ *  LIMIT it is not told exactly. */
+function costOf(
+  { put, to, moved, leads, line }: Candidate,
+  before: Indented,
+  parts: readonly Element[],
+  limit = Number.POSITIVE_INFINITY,
+): { cost: number; looks: number } {
+  let read = before;
+  for (const part of put) read = readOn(read, part);
+  let sameLine = moved !== 0;
+  let index = to;
+  for (; index < parts.length && read.cost <= limit; index++) {
+    const part = parts[index] as Element;
+    sameLine &&= part.line === line;
+    read = readOn(read, sameLine ? movedBy(part, moved, index === to ? leads : undefined) : part);
+  }
+  return { cost: costAtEnd(read), looks: put.length + index - to };
+}
+
+function movedBy(part: Element, columns: number, leads = part.leads): Element {
+  return { ...part, column: part.column + columns, paren: part.paren + columns, leads };
+}
+
+/** Returns what can be done about EXCESS parentheses at the INDEXth of PARTS, and in whose line CLOSES of them follow from
+ *  there on. */
+function repairsAt(parts: readonly Element[], index: number, excess: number, closes: number): Candidate[] {
   const part = parts[index];
   if (part === undefined) return [];
   const endsLine = parts[index + 1]?.leads ?? true;
   if (excess > 0) {
     return [
-      ...(endsLine && part.sort !== 'prefix' ? [closedAfter(parts, index, part, excess)] : []),
-      ...(excess === 1 && part.sort === 'open' ? [without(parts, index, part, 1)] : []),
+      ...(endsLine && part.sort !== 'prefix' ? [closedAfter(index, part, excess)] : []),
+      ...(excess === 1 && part.sort === 'open' ? [without(index, part, 1)] : []),
     ];
   }
-  const closes = parts
-    .slice(index, index - excess)
-    .filter(({ sort, line }) => sort === 'close' && line === part.line);
   return [
-    ...(closes.length === -excess ? [without(parts, index, part, -excess)] : []),
-    ...(excess === -1 && part.sort !== 'close' ? [openedBefore(parts, index, part)] : []),
+    ...(closes >= -excess ? [without(index, part, -excess)] : []),
+    ...(excess === -1 && part.sort !== 'close' ? [openedBefore(index, part)] : []),
   ];
 }
 
-/** Returns PARTS closed COUNT times after PART, the INDEXth. */
-function closedAfter(parts: Element[], index: number, part: Element, count: number): Candidate {
+/** Returns the repair that closes lists COUNT times after PART, the INDEXth. */
+function closedAfter(index: number, part: Element, count: number): Candidate {
   const close: Element = { ...part, sort: 'close', leads: false, line: part.endLine };
-  const all = [...parts.slice(0, index + 1), ...Array<Element>(count).fill(close), ...parts.slice(index + 1)];
-  const text = ')'.repeat(count);
-  return { line: part.endLine, index: part.end, removed: 0, sign: ')', text, parts: all, unlikely: 0 };
-}
-
-/** Returns PARTS without the COUNT parentheses from PART on, the INDEXth. */
-function without(parts: Element[], index: number, part: Element, count: number): Candidate {
-  const rest = moved(parts.slice(index + count), part, -count);
   return {
-    line: part.line,
-    index: part.sort === 'open' ? part.end - 1 : part.start,
-    removed: count,
-    sign: part.sort === 'open' ? '(' : ')',
-    text: '',
-    parts: [...parts.slice(0, index), ...rest],
-    unlikely: part.sort === 'open' ? UNLIKELY : 0,
+    ...{ line: part.endLine, index: part.end, removed: 0, sign: ')', text: ')'.repeat(count), unlikely: 0 },
+    ...{ put: Array<Element>(count).fill(close), from: index + 1, to: index + 1, moved: 0 },
   };
 }
 
-/** Returns PARTS with a list that begins before PART, the INDEXth. */
-function openedBefore(parts: Element[], index: number, part: Element): Candidate {
+/** Returns the repair that takes out the COUNT parentheses from PART on, the INDEXth. What then leads the line stands where
+ *  its first token stood. */
+function without(index: number, part: Element, count: number): Candidate {
+  const opens = part.sort === 'open';
+  return {
+    ...{ line: part.line, index: opens ? part.end - 1 : part.start, removed: count, text: '' },
+    ...{ sign: opens ? '(' : ')', unlikely: opens ? UNLIKELY : 0 },
+    ...{ put: [], from: index, to: index + count, moved: -count, leads: part.leads },
+  };
+}
+
+/** Returns the repair that begins a list before PART, the INDEXth. */
+function openedBefore(index: number, part: Element): Candidate {
   const open: Element = { ...part, sort: 'open', paren: part.column };
-  const rest = moved(parts.slice(index), part, 1);
-  const all = [...parts.slice(0, index), open, { ...part, leads: false }, ...rest.slice(1)];
   return {
-    line: part.line,
-    index: part.start,
-    removed: 0,
-    sign: '(',
-    text: '(',
-    parts: all,
-    unlikely: UNLIKELY,
+    ...{ line: part.line, index: part.start, removed: 0, sign: '(', text: '(', unlikely: UNLIKELY },
+    ...{ put: [open, { ...part, leads: false }], from: index, to: index + 1, moved: 1 },
   };
-}
-
-/** Returns PARTS, which PART stood before, with those in its line COLUMNS further to the right. */
-function moved(parts: Element[], { line, leads }: Element, columns: number): Element[] {
-  const count = parts.findIndex((part) => part.line !== line);
-  const same = parts.slice(0, count === -1 ? parts.length : count).map((part, index) => ({
-    ...part,
-    // What then leads the line stands where its first token stood.
-    column: part.column + columns,
-    paren: part.paren + columns,
-    leads: columns < 0 && index === 0 ? leads : part.leads,
-  }));
-  return [...same, ...parts.slice(same.length)];
 }

@@ -21,16 +21,42 @@ export type Occurrence = [start: number, end: number];
 export function codeFinder(pattern: string): ((text: string) => Occurrence[]) | undefined {
   const wanted = tokensOf(pattern);
   if (wanted.length === 0) return undefined;
-  const tests = wanted.map((token) => testFor(token, pattern));
+  const places = placesIn(wanted, pattern);
   return (text) => {
     const tokens = tokensOf(text);
+    // Each word has a bit for each of so many tokens of the pattern: whether these end at the token that was read last.
+    const words = new Uint32Array(Math.ceil(wanted.length / BITS));
+    const [lastWord, lastBit] = [words.length - 1, 1 << ((wanted.length - 1) % BITS)];
     return tokens.flatMap((token, index): Occurrence[] => {
-      const found = tests.every((test, offset) => {
-        const other = tokens[index + offset];
-        return other !== undefined && test(other, text);
-      });
-      return found ? [[token.start, tokens[index + tests.length - 1]?.end ?? token.end]] : [];
+      const fitting = places(token, text);
+      let carried = 1;
+      for (const [at, word] of words.entries()) {
+        const next = ((word << 1) | carried) & MASK;
+        carried = (word >>> (BITS - 1)) & 1;
+        words[at] = next & fitting(at);
+      }
+      const found = ((words[lastWord] ?? 0) & lastBit) !== 0;
+      return found ? [[tokens[index - wanted.length + 1]?.start ?? token.start, token.end]] : [];
     });
+  };
+}
+
+/** Tokens that one word has a bit for. */
+const BITS = 31;
+const MASK = 0x7fffffff;
+
+/** Returns what tells, of a token of a text, a word of bits for the tokens of PATTERN, which are WANTED, that it is. */
+function placesIn(wanted: readonly Token[], pattern: string) {
+  const known = new Map<string, Uint32Array>();
+  for (const [index, token] of wanted.entries()) {
+    const key = wantedKey(token, pattern);
+    const words = known.get(key) ?? new Uint32Array(Math.ceil(wanted.length / BITS));
+    known.set(key, words);
+    words[Math.floor(index / BITS)] = (words[Math.floor(index / BITS)] ?? 0) | (1 << (index % BITS));
+  }
+  return (token: Token, text: string) => {
+    const found = keysOf(token, text).flatMap((key) => known.get(key) ?? []);
+    return (at: number) => found.reduce((bits, words) => bits | (words[at] ?? 0), 0);
   };
 }
 
@@ -54,15 +80,18 @@ export function brokenCall(text: string, start: number): { from: number; call: s
   return undefined;
 }
 
-/** Returns what tells whether a token of a text is the same as TOKEN of PATTERN. */
-function testFor(token: Token, pattern: string): (other: Token, text: string) => boolean {
+/** Returns the key of TOKEN of PATTERN: one of a token of a text that is the same. */
+function wantedKey(token: Token, pattern: string): string {
   const { kind, name } = token;
-  const written = pattern.slice(token.start, token.end);
-  // Strings, characters and the like have no name.
-  if (kind === 'atom' && name === '')
-    return (other, text) => other.kind === kind && text.slice(other.start, other.end) === written;
-  const qualified = name.includes(MARK);
-  return (other) => other.kind === kind && (qualified ? other.name : bareName(other)) === name;
+  if (kind === 'atom' && name === '') return `written ${pattern.slice(token.start, token.end)}`;
+  return `${name.includes(MARK) ? 'whole' : 'bare'} ${kind} ${name}`;
+}
+
+/** Returns the keys of TOKEN of TEXT. Strings, characters and the like have no name. */
+function keysOf(token: Token, text: string): string[] {
+  const { kind, name } = token;
+  if (kind === 'atom' && name === '') return [`written ${text.slice(token.start, token.end)}`];
+  return [`whole ${kind} ${name}`, `bare ${kind} ${bareName(token)}`];
 }
 
 function bareName({ name }: Token): string {

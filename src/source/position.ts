@@ -3,7 +3,7 @@
 import { type Features, firstToken, newReader, readTopLevel } from './form.ts';
 import { type Kept, KeptForms, type Numbered, type TopLevelForm } from './kept-forms.ts';
 import { type NumberedName, Numbering, numberedConses } from './numbering.ts';
-import type { SourcePosition, SourceText } from './text.ts';
+import { lastUpTo, type SourcePosition, type SourceText } from './text.ts';
 import { isUse, packageEntered, type Used, useIn, usesIn } from './uses.ts';
 
 /** Where a use is: at one of STARTS. They are none when an expansion has made it, so that the text does not have it. */
@@ -22,7 +22,7 @@ export class TopLevelForms {
   readonly #leads = new Map<number, number>();
   readonly #ends = new Map<number, number>();
   /** The packages that forms enter, and where those end: each is read before it counts. */
-  readonly #entered: { end: number; name: string }[] = [];
+  readonly #entered: { ends: number[]; names: (string | undefined)[] } = { ends: [0], names: [undefined] };
   readonly #known = new Map<number, Kept>();
   readonly #kept: KeptForms;
 
@@ -40,7 +40,10 @@ export class TopLevelForms {
       const form = readTopLevel(this.#reader);
       if (form === undefined) break;
       const name = packageEntered(form, this.source.text);
-      if (name !== undefined) this.#entered.push({ end: this.#reader.at, name });
+      if (name !== undefined) {
+        this.#entered.ends.push(this.#reader.at);
+        this.#entered.names.push(name);
+      }
       this.#ends.set(form.start, this.#reader.at);
       if (form.lead !== undefined) this.#leads.set(form.start, form.lead);
       this.#starts.push(form.start);
@@ -182,7 +185,7 @@ export class TopLevelForms {
   /** Gives the current package at INDEX, or undefined when no form of the text has entered one. */
   packageAt(index: number): string | undefined {
     while ((this.#starts.at(-1) ?? -1) < index && this.start(this.#starts.length) !== undefined);
-    return this.#entered.findLast(({ end }) => end <= index)?.name;
+    return this.#entered.names[lastUpTo(this.#entered.ends, index)];
   }
 }
 

@@ -1,11 +1,16 @@
 /** Decides which line and column a place in a source file has, and how octets of the file become indices of its text. */
 
-/** A place in a file: 1-based LINE and COLUMN (in code points), and that line without white space around it. */
+/** A place in a file: 1-based LINE and COLUMN (in code points), and that line without white space around it. Of a long line
+ *  it is the part that begins a little before the place. */
 export interface SourcePosition {
   line: number;
   column: number;
   text: string;
 }
+
+/** Units of a line that are shown whole, and those before the place in a longer one. */
+const LONG = 1000;
+const BEFORE = 100;
 
 /** The text of a source file. Where its lines begin is found once, so that a place costs no more far down in it. */
 export class SourceText {
@@ -13,6 +18,8 @@ export class SourceText {
   /** Where each line begins: UTF-16 indices, and octets of the file. In ASCII and Latin-1 they are the same. */
   readonly #starts: readonly number[];
   readonly #octets: readonly number[];
+  /** Where the characters are that take two units; found when it is asked for. */
+  #pairs: readonly number[] | undefined;
 
   /** Takes TEXT with its byte order mark, as SBCL does, and how the file stores it. */
   constructor(text: string, encoding: 'UTF-8' | 'Latin-1' = 'UTF-8') {
@@ -41,9 +48,16 @@ export class SourceText {
     const line = lastUpTo(this.#starts, index);
     const start = this.#starts[line] ?? 0;
     const end = this.#starts[line + 1] ?? this.text.length;
-    let column = 1;
-    for (const _ of this.text.slice(start, index)) column++;
-    return { line: line + 1, column, text: this.text.slice(start, end).trim() };
+    const column = index - start + 1 - (this.#pairsBefore(index) - this.#pairsBefore(start));
+    const from = end - start > LONG ? Math.max(start, index - BEFORE) : start;
+    return { line: line + 1, column, text: this.text.slice(from, Math.min(end, from + LONG)).trim() };
+  }
+
+  /** Returns how many characters before INDEX take two units. */
+  #pairsBefore(index: number): number {
+    this.#pairs ??= [...this.text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map((pair) => pair.index);
+    const first = this.#pairs[0];
+    return first === undefined || first >= index ? 0 : lastUpTo(this.#pairs, index - 1) + 1;
   }
 }
 
@@ -62,7 +76,7 @@ function lineOctets(text: string, starts: readonly number[]): number[] {
 }
 
 /** Returns where in SORTED, which ascend from 0, the last number up to LIMIT is. */
-function lastUpTo(sorted: readonly number[], limit: number): number {
+export function lastUpTo(sorted: readonly number[], limit: number): number {
   let low = 0;
   for (let high = sorted.length; high - low > 1; ) {
     const middle = (low + high) >> 1;

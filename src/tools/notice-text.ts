@@ -3,6 +3,7 @@
 import type { Notice } from '../image/image.ts';
 
 import { type Ending, type Output, wholeText } from '../image/wire/endings.ts';
+import type { Lacking } from '../image/wire/messages.ts';
 import { foldedLines, secondsText } from './endings.ts';
 import { lossText } from './loss-text.ts';
 import { newestCall } from './stack.ts';
@@ -26,6 +27,8 @@ export function noticeText(notice: Notice): string {
       return `${notice.count} earlier notices were left out: no answer could tell them.`;
     case 'loss':
       return lossText(notice.report);
+    case 'plain':
+      return plainText(notice.how, notice.lacking);
     case 'connected again':
       return `The connection to the Lisp image was lost: ${notice.how}. There is a new one; look whether the image still holds what you need.`;
     case 'journal full':
@@ -33,6 +36,15 @@ export function noticeText(notice: Notice): string {
     case 'journal unwritable':
       return `Note: the journal cannot be written (${notice.why}). A lost image is built again from memory; a later server will not know what this one built.`;
   }
+}
+
+/** Returns what a model reads of an image that is plain, because new ones ended as HOW says, and so is LACKING abilities. */
+export function plainText(how: readonly string[], { without }: Lacking): string {
+  return (
+    `This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves (${how.join('; then ')}). ` +
+    `It evaluates and loads as always. It does without: ${without.join(', ')}. ` +
+    'Ask the user to run live-lisp doctor, which finds the part that ends images.'
+  );
 }
 
 function cancelledText(ending: Ending, afterMs: number, output: Output | undefined): string {

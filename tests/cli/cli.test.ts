@@ -5,8 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { PROJECT, SERVER, temporaryFolder, warmCache } from '../harness.ts';
-import { LONG } from '../long.ts';
+import { PROJECT, SERVER, temporaryFolder } from '../harness.ts';
 import { BUILT_IN } from '../names.ts';
 import { marked } from '../server/processes.ts';
 import { run, WITHOUT_SBCL } from './run.ts';
@@ -169,75 +168,6 @@ describe('what needs no image', () => {
       .map((line) => line.split(/ {2,}/));
     expect(rows.map(([name, level]) => [name, level?.trim()])).toEqual(BUILT_IN);
     for (const [, , sentence] of rows) expect(sentence).toMatch(/^[A-Z].{10,99}[^.]$/);
-  });
-});
-
-describe('doctor', () => {
-  const home = {
-    HOME: folder.path,
-    XDG_CACHE_HOME: join(folder.path, 'cache'),
-    XDG_DATA_HOME: join(folder.path, 'data'),
-  };
-  warmCache(home.XDG_CACHE_HOME);
-
-  test('where all is well says so of each, and how to set up the clients; exit 0', async () => {
-    const { code, stdout, stderr } = await run(['doctor'], home);
-    expect([code, stderr]).toEqual([0, '']);
-    const [checks = '', clients = ''] = stdout.split('\n\n');
-    for (const line of checks.split('\n')) expect(line).toMatch(/^ok {3}\S/);
-    expect(checks).toContain(`node ${process.versions.node}`);
-    expect(checks).toMatch(/^ok {3}sbcl \/\S+: SBCL \d/m);
-    expect(checks).toMatch(/^ok {3}image: evaluates, \d+ ms after its start \("[^"]+"\)$/m);
-    expect(checks).toMatch(/^ok {3}cross references: /m);
-    // Another than Debian's can lack some; tests/image/fallbacks.test.ts has the other text.
-    expect(checks).toMatch(/^ok {3}internals of SBCL: (?:all that the agent uses are there$|some are not)/m);
-    expect(checks).toContain(`cache: ${folder.path}/cache/live-lisp`);
-    expect(checks).toContain(`ASDF looks in ${PROJECT}`);
-    expect(checks).toContain('libraries: no Quicklisp, qlot or ocicl is set up (none is needed)');
-    expect(clients.split('\n')).toEqual([
-      'live-lisp install sets clients up. By hand it is:',
-      `Claude Code:  claude mcp add live-lisp -- ${process.execPath} ${SERVER}`,
-      `Codex:        codex mcp add live-lisp -- ${process.execPath} ${SERVER}`,
-      `Others:       {"mcpServers": {"live-lisp": {"command":"${process.execPath}","args":["${SERVER}"]}}}`,
-      '',
-    ]);
-  });
-
-  test('without an SBCL says how to get one; exit 1', async () => {
-    const { code, stdout } = await run(['doctor'], { ...home, ...WITHOUT_SBCL });
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL sbcl: There is no sbcl on this machine's PATH or where .* install it.*$/m);
-    expect(stdout).toContain('Claude Code:');
-  });
-
-  test('with an SBCL that does not start says what it wrote; exit 1', async () => {
-    const sbcl = write('broken-sbcl', '#!/bin/sh\necho "cannot find core" >&2\nexit 3\n');
-    const { code, stdout } = await run(['doctor', '--sbcl', sbcl], home);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL image: .*it exited with code 3\b/m);
-    expect(stdout).toContain('cannot find core');
-  });
-
-  // Where an SBCL starts without a cache, it compiles the agent for that.
-  test.each(LONG ? [0, 1] : [1])(
-    'tells of a cache that cannot be written, which is no failure; exit %d',
-    async (exit) => {
-      const sbcl = exit === 0 ? {} : WITHOUT_SBCL;
-      const { code, stdout } = await run(['doctor'], { ...home, ...sbcl, XDG_CACHE_HOME: '/proc/nothing' });
-      expect(code).toBe(exit);
-      expect(stdout).toMatch(/^ok {3}cache: \/proc\/nothing\/live-lisp cannot be written/m);
-    },
-  );
-
-  test('tells which library manager images use', async () => {
-    mkdirSync(join(folder.path, 'quicklisp'));
-    const setup = write('quicklisp/setup.lisp', '(error "not run by the doctor")\n');
-    expect((await run(['doctor'], home)).stdout).toContain(
-      `ok   libraries: Quicklisp (${setup}) is loaded when a system or a form first needs it`,
-    );
-    expect((await run(['doctor', '--libraries', 'none'], home)).stdout).toContain(
-      'ok   libraries: --libraries none, and none is used',
-    );
   });
 });
 

@@ -8,31 +8,39 @@ import { QUIRKS } from '../../src/server/quirks.ts';
 import { PROJECT } from '../harness.ts';
 import { type Headless, measureHeadless } from './headless.ts';
 import { HOSTS } from './hosts.ts';
-import { measureAsked, measureWatched, type Questioned, type Watched } from './interactive.ts';
+import { measureAsked, measureWatched, type Questioned, sampleOf, type Watched } from './interactive.ts';
+import { measureRule, type Ruled } from './rule.ts';
 
 interface Row {
   name: string;
   version: string;
   headless?: Headless;
   watched?: Watched;
-  /** Null when it asks nobody. */
-  asked?: Questioned | null;
+  /** Of a change of ten lines and of one of sixty; null when it asks nobody. */
+  asked?: { small: Questioned; large: Questioned } | null;
 }
 
 const FILE = join(PROJECT, 'tests', 'clients', 'result.json');
 
+interface Result {
+  rows: Row[];
+  rule?: Ruled;
+}
+
+const known: Result = existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Result) : { rows: [] };
+
 /** What an earlier run saw of the same version stands until it is seen again. */
 function earlier(name: string, version: string): Row {
-  const known = existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as { rows: Row[] }).rows : [];
-  return known.find((row) => row.name === name && row.version === version) ?? { name, version };
+  return known.rows.find((row) => row.name === name && row.version === version) ?? { name, version };
 }
 
 const rows = HOSTS.map(({ name, version }) => earlier(name, version));
 const PAIRS = HOSTS.map((host, index) => [host.name, host, rows[index] as Row] as const);
+let { rule } = known;
 
 afterAll(() => {
   const quirks = QUIRKS.map(({ client, seenIn, reason }) => ({ client, seenIn, reason }));
-  writeFileSync(FILE, `${JSON.stringify({ rows, quirks }, null, 2)}\n`);
+  writeFileSync(FILE, `${JSON.stringify({ rows, rule, quirks }, null, 2)}\n`);
 });
 
 test.each(PAIRS)('%s without a human: its model gets every value', async (_, host, row) => {
@@ -45,9 +53,27 @@ test.each(PAIRS)('%s in a terminal: a call that is cancelled', async (_, host, r
   expect(row.watched.cancel).not.toContain('no next call');
 });
 
-test.each(PAIRS)('%s in a terminal: who can be asked can approve', async (_, host, row) => {
-  const asked = await measureAsked(host);
-  row.asked = asked ?? null;
-  expect(asked?.keys).not.toBe('');
-  expect(asked?.shown).toBe(asked?.changed);
+test.each(PAIRS)(
+  '%s in a terminal: who can be asked sees how much is shown, and can approve',
+  async (_, host, row) => {
+    const small = await measureAsked(host, sampleOf(5));
+    const large = small && (await measureAsked(host, sampleOf(30)));
+    row.asked = small && large ? { small, large } : null;
+    for (const asked of [small, large]) {
+      if (asked === undefined) continue;
+      const { shown, changed, screen, preset, written, turned, shownLater } = asked;
+      expect(written).toBe(true);
+      // What is not there is counted, and is not approved by a key that confirms what is preset.
+      expect(/\d+ of \d+ lines are shown/.exec(screen)?.[0]).toBe(
+        shown === changed ? undefined : `${shown} of ${changed} lines are shown`,
+      );
+      expect(preset === 'approve').toBe(shown === changed);
+      if (turned > 0) expect(shownLater).toBe(changed);
+    }
+  },
+);
+
+test('the permission dialog of Claude Code cannot stand for our question', async () => {
+  rule = await measureRule();
+  expect(rule.code).toBe(true);
 });

@@ -30,6 +30,8 @@ export interface Host {
   interactive: (prompt: string) => string[];
   /** What its human presses to cancel a call. */
   cancel: readonly string[];
+  /** What they press to answer a question, where it asks any: with the choice that is preset, and to choose the second. */
+  answer?: { preset: readonly string[]; second: readonly string[] };
   /** What is in all that it asks a model beside the conversation, where it has tools there too. */
   aside?: RegExp;
   /** What its human has to be rid of before the conversation begins: a pattern on the screen, and the keys. */
@@ -56,10 +58,10 @@ export function commonEnvironment({ home }: Setup): { [name: string]: string } {
   };
 }
 
-const CLAUDE_CODE: Host = {
+export const CLAUDE_CODE: Host = {
   name: 'Claude Code',
   package: '@anthropic-ai/claude-code',
-  version: '2.1.330',
+  version: '2.1.331',
   program: 'claude',
   naming: {
     name: (tool) => `mcp__live-lisp__${tool}`,
@@ -84,6 +86,7 @@ const CLAUDE_CODE: Host = {
   headless: (prompt) => ['-p', prompt, '--allowedTools', 'mcp__live-lisp'],
   interactive: (prompt) => ['--allowedTools', 'mcp__live-lisp', '--', prompt],
   cancel: ['Escape'],
+  answer: { preset: ['Down', 'Enter'], second: ['Right', 'Down', 'Enter', 'Enter'] },
   gates: [
     [/trust this folder|Do you trust/i, 'Enter'],
     [/Detected a custom API key/i, 'Up', 'Enter'],
@@ -103,6 +106,7 @@ function codex(name: string, model: string, naming: Naming): Host {
     headless: (prompt) => ['exec', '--skip-git-repo-check', prompt],
     interactive: (prompt) => [prompt],
     cancel: ['Escape'],
+    answer: { preset: ['Enter'], second: ['Down', 'Enter'] },
     aside: /"thread_source":"thread_title"/,
     gates: [
       [/Do you trust/i, 'Enter'],

@@ -1,6 +1,6 @@
 // What is measured of a client with a human: what they see of progress and of a question, and which keys answer it.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Conversation, converse, evaluation, PROMPT } from './conversation.ts';
 import { refusalSaid } from './headless.ts';
@@ -18,11 +18,16 @@ export interface Watched {
 /** What was seen of a question. */
 export interface Questioned {
   screen: string;
-  /** Lines of the diff on the screen, of how many. */
+  /** Lines of the diff on the first screen, of how many. */
   shown: number;
   changed: number;
-  /** The fewest of the tried keys that approve. */
-  keys: string;
+  /** Pages that were turned, and lines on all of them. */
+  turned: number;
+  shownLater: number;
+  /** The choice that the first screen stands on. */
+  preset: string;
+  /** Whether the human could approve with the keys of the client. */
+  written: boolean;
   /** What the model reads when the human presses Escape. */
   refused: string;
 }
@@ -71,44 +76,64 @@ function stuck(host: Host, terminal: Terminal): Error {
 }
 
 const FILE = 'shape.lisp';
-const BEFORE = '(defun area (side)\n  (* side side))\n\n(defun around (side)\n  (* 4 side))\n';
-const AFTER =
-  '(defun area (width height)\n  (* width height))\n\n(defun around (width height)\n  (* 2 (+ width height)))\n';
-const WRITE = { tool: 'write_file', args: { path: FILE, content: AFTER } };
 
-const lines = (text: string) => text.split('\n').filter((line) => line !== '');
-/** The lines of the diff: those that go, and those that come. */
-const CHANGED = [
-  ...lines(BEFORE).filter((line) => !lines(AFTER).includes(line)),
-  ...lines(AFTER).filter((line) => !lines(BEFORE).includes(line)),
-];
+/** A change of a file in which as many lines come as go. */
+export interface Sample {
+  before: string;
+  after: string;
+  /** Its lines as a diff has them. */
+  changed: readonly string[];
+}
 
-/** Keys that may approve, the fewest first. */
-const TRIED: readonly (readonly string[])[] = [
-  ['Enter'],
-  ['Down', 'Enter'],
-  ['Enter', 'Enter'],
-  ['C-n', 'Enter'],
-  ['Enter', 'Down', 'Enter'],
-  ['C-n', 'Enter', 'Enter'],
-  ['Right', 'Enter', 'Down', 'Enter'],
-  ['Right', 'Enter', 'Down', 'Down', 'Enter'],
-];
+/** Returns a change of a function with LINES lines that become others. */
+export function sampleOf(lines: number): Sample {
+  const body = (name: string) =>
+    Array.from({ length: lines }, (_, index) => `  (${name} shape :side ${index + 1})`);
+  const [before, after] = [body('measure'), body('measure-side')];
+  const text = (middle: string[]) => `(defun area (shape)\n${middle.join('\n')}\n  shape)\n`;
+  const changed = [...before.map((line) => `-${line}`), ...after.map((line) => `+${line}`)];
+  return { before: text(before), after: text(after), changed };
+}
 
-/** Runs HOST in a terminal through a change that its human is asked about; undefined when it asks nobody. */
-export async function measureAsked(host: Host): Promise<Questioned | undefined> {
-  const first = await ask(host, ['Escape']);
-  if (first === undefined) return undefined;
-  const { screen, read } = first;
-  // Where a client wraps lines, one can begin anew at any space.
-  const words = oneLine(screen);
-  const shown = CHANGED.filter((line) => words.includes(oneLine(line)));
-  const seen = { screen, shown: shown.length, changed: CHANGED.length, refused: refusalSaid(read) };
-  for (const keys of TRIED) {
-    const tried = await ask(host, keys);
-    if (tried?.text === AFTER) return { ...seen, keys: keys.join(', ') };
-  }
-  return { ...seen, keys: '' };
+/** Runs HOST in a terminal through the change of SAMPLE, which its human is asked about; undefined when it asks nobody. */
+export async function measureAsked(host: Host, sample: Sample): Promise<Questioned | undefined> {
+  const { answer } = host;
+  const refused = await ask(host, sample, async (terminal) => terminal.press('Escape'));
+  if (refused === undefined) return undefined;
+  const { screens, read } = refused;
+  const [screen = ''] = screens;
+  const approved =
+    answer &&
+    (await ask(host, sample, async (terminal, see) => {
+      while (offers(terminal.screen, 'show more')) {
+        await terminal.press(...answer.preset);
+        await pause(DRAWN_MS);
+        see();
+      }
+      await terminal.press(...(offers(terminal.screen, 'approve') ? answer.preset : answer.second));
+    }));
+  const pages = approved?.screens ?? [];
+  return {
+    screen,
+    changed: sample.changed.length,
+    shown: shownIn([screen], sample),
+    turned: pages.length - 1,
+    shownLater: shownIn(pages, sample),
+    preset: offers(screen, 'show more') ? 'show more' : offers(screen, 'approve') ? 'approve' : 'nothing',
+    written: approved?.text === sample.after,
+    refused: refusalSaid(read),
+  };
+}
+
+/** Returns whether CHOICE is what a client stands on, as its SCREEN shows it. */
+function offers(screen: string, choice: string): boolean {
+  return new RegExp(`(?:\u25b8 |\u203a 1\\. )${choice}$`, 'm').test(screen);
+}
+
+/** Returns how many lines of SAMPLE stand on SCREENS. Where a client wraps lines, one can begin anew at any space. */
+function shownIn(screens: readonly string[], { changed }: Sample): number {
+  const words = screens.map(oneLine);
+  return changed.filter((line) => words.some((each) => each.includes(oneLine(line)))).length;
 }
 
 function oneLine(text: string): string {
@@ -116,31 +141,34 @@ function oneLine(text: string): string {
 }
 
 interface Answered {
-  screen: string;
+  screens: string[];
   read: string;
   /** The file afterwards. */
   text: string;
 }
 
-/** Asks the human of HOST, who presses KEYS. */
-function ask(host: Host, keys: readonly string[]): Promise<Answered | undefined> {
-  return converse(host, [WRITE], { [FILE]: BEFORE }, async ({ place, script }: Conversation) => {
+/** Asks the human of HOST about SAMPLE, who does what ANSWERS does. It calls SEE for what is on the screen later. */
+function ask(
+  host: Host,
+  { before, after }: Sample,
+  answers: (terminal: Terminal, see: () => void) => Promise<void>,
+): Promise<Answered | undefined> {
+  const write = { tool: 'write_file', args: { path: FILE, content: after } };
+  return converse(host, [write], { [FILE]: before }, async ({ place, script }: Conversation) => {
     const terminal = new Terminal(place, PROMPT);
     try {
       const asked = await terminal.until(() => place.wire.questions.length > 0 || script.done, START_MS);
       if (!asked) throw stuck(host, terminal);
       if (place.wire.questions.length === 0) return undefined;
       await pause(DRAWN_MS);
-      const screen = terminal.screen;
-      await terminal.press(...keys);
-      const changed = () => readFileSync(join(place.setup.workspace, FILE), 'utf8');
-      await terminal.until(() => script.done, DRAWN_MS);
-      if (changed() === AFTER) await terminal.until(() => script.done, SHOWN_MS);
+      const screens = [terminal.screen];
+      await answers(terminal, () => void screens.push(terminal.screen));
+      await terminal.until(() => script.done, SHOWN_MS);
       const tidy = (text: string) => withoutPlaces(text, place);
       return {
-        screen: tidy(screen),
+        screens: screens.map(tidy),
         read: tidy(script.went[0]?.read ?? ''),
-        text: existsSync(join(place.setup.workspace, FILE)) ? changed() : '',
+        text: readFileSync(join(place.setup.workspace, FILE), 'utf8'),
       };
     } finally {
       await terminal.close();
@@ -153,5 +181,5 @@ function withoutPlaces(text: string, { setup: { home, workspace } }: Place): str
   return text
     .replaceAll(workspace, 'WORKSPACE')
     .replaceAll(dirname(home), 'FOLDER')
-    .replace(/\d+-[0-9a-f]{8}(?=\.diff)/g, 'NUMBER');
+    .replace(/[0-9a-f]{4}(?=\.diff)/g, 'NAME');
 }

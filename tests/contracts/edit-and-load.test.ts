@@ -189,7 +189,7 @@ Not loaded then: code.lisp.`,
     at.questions.length = 0;
     await edit({ definition: 'report', text: '(defun report () "built again")' });
     expect(at.questions[0]).toMatch(
-      /^Approve edit_definitions \(dangerous\)\? line \d+, \+\d+ \u2212\d+, then load, in code\.lisp\n/,
+      /^Approve edit_definitions \(dangerous\)\? line \d+, \+\d+ \u2212\d+, then load, in\n\u2026 code\.lisp\n/,
     );
     at.human = () => APPROVE;
     expect(await at.answer('restart_image', {})).not.toContain('Another than before');

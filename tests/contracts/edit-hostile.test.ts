@@ -136,7 +136,7 @@ Note: there is no package NO-SUCH-PACKAGE in the image, so names in kept.lisp we
     expect(await edit({ definition: 'f', path: 'kept.lisp', text: NEW })).toBe(
       `Changed kept.lisp: lines 1-2, +2 −1. It has 2 top-level forms now.
 
-Note: the reader of the image stops at kept.lisp:3: illegal sharp macro character: #\\<. Only the syntax was checked behind that.`,
+Note: only the syntax was checked behind kept.lisp:3, where the reader of the image stops: illegal sharp macro character: #\\<`,
     );
   });
 });
@@ -247,14 +247,15 @@ test('several files are one question, with one diff', async () => {
 Changed one.lisp: line 3, +2 −0. It has 2 top-level forms now.`,
   );
   expect(at.questions).toEqual([
-    `Approve edit_definitions (dangerous)? 2 files, +3 −1, in sub/two.lisp and 1 more
-Whole preview: FILE
-+++ sub/two.lisp
+    `Approve edit_definitions (dangerous)? 2 files, +3 −1, the first is
+… sub/two.lisp
+File sub/two.lisp, line 1, +1 −1:
 -(defun g () 1)
 +(defun g () 2)
-+++ one.lisp
+File one.lisp, line 2, +2 −0:
 +
-+(defun h () 3)`,
++(defun h () 3)
+All of it: FILE`,
   ]);
 });
 
@@ -281,8 +282,7 @@ test('what the human changed is shown', async () => {
   expect(await edit({ definition: 'f', path: 'kept.lisp', text: NEW })).toBe(
     `Changed kept.lisp: line 1, +1 −1. It has 1 top-level form now.
 
---- kept.lisp
-+++ kept.lisp
+File kept.lisp, line 1, +1 −1:
 @@ -1,1 +1,1 @@
 -(defun f () 1)
 +(defun f () 7)`,

@@ -182,7 +182,7 @@ describe('approval', () => {
     const outcome = await execute(one)({ symbol: 'car' });
     const shown = outcome.success ? '' : outcome.question?.preview.text;
     expect(shown).toMatch(
-      /^Too long to show whole: 992001 characters in the middle are left out\.\n\na{4000}\[\.\.\. 992001 characters are not shown \.\.\.\]b{4000}$/,
+      /^Too long to show whole: 992008 characters in the middle are left out\.\n\na{4000}\[\.\.\. 992008 characters are not shown \.\.\.\]b{4000}$/,
     );
   });
 

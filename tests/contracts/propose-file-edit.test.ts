@@ -180,10 +180,10 @@ describe.each(ERAS)('the question, in the %s era', (era) => {
     expect(await propose('two', '2', { description })).toBe('failed: Tool execution denied by user');
     expect(asked.questions).toEqual([
       `Approve propose_file_edit (dangerous)? line 2, +1 \u22121, in a.txt
-Whole preview: FILE
 -two
 +2
-The agent says: Harmless. --- other +++ other<U+202E><U+0007>`,
+The agent says: Harmless. --- other +++ other<U+202E><U+0007>
+All of it: FILE`,
     ]);
     expect(content()).toBe('one\ntwo\n');
   });
@@ -194,10 +194,8 @@ The agent says: Harmless. --- other +++ other<U+202E><U+0007>`,
     expect(asked.questions[0]).toContain('+<U+202E><U+200B><U+001B>[2K<U+000D>x');
     await propose('two', 'long\n'.repeat(10_000), { description: 'x'.repeat(5000) });
     expect(asked.questions[1]).toMatch(
-      /\nToo long to show whole: \d+ characters in the middle are left out\.\n/,
+      /^97 of 10003 lines are shown\. Approve propose_file_edit \(dangerous\)\? line 2,\n\u2026 \+10001 \u22121, in a\.txt\n-two\n(?:\+long\n){96}All of it: FILE$/,
     );
-    expect(asked.questions[1]?.length).toBeLessThan(8300);
-    expect(asked.questions[1]).toMatch(/\nThe agent says: x{500}\.\.\.$/);
   });
 
   test('answered with other arguments, those are applied, and the answer shows what was done', async () => {

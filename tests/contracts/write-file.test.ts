@@ -42,7 +42,7 @@ describe.each(ERAS)('in the %s era', (era) => {
     expect(await write('new/deep/./λ.lisp', 'λ😀\n')).toBe('Wrote 7 bytes to new/deep/./λ.lisp');
     expect(text('new/deep/λ.lisp')).toBe('λ😀\n');
     expect(at.questions).toEqual([
-      'Approve write_file (dangerous)? new file, +1 \u22120, in new/deep/λ.lisp\nWhole preview: FILE\n+λ😀',
+      'Approve write_file (dangerous)? new file, +1 \u22120, in new/deep/λ.lisp\n+λ😀\nAll of it: FILE',
     ]);
     expect(await write('empty', '')).toBe('Wrote 0 bytes to empty');
     expect(tree(at.root)).toEqual(['empty', 'new', 'new/deep', 'new/deep/λ.lisp']);
@@ -53,12 +53,12 @@ describe.each(ERAS)('in the %s era', (era) => {
     expect(await write('a.txt', 'one\n2\nthree')).toBe('Wrote 11 bytes to a.txt');
     expect(text('a.txt')).toBe('one\n2\nthree');
     expect(at.questions[0]).toBe(`Approve write_file (dangerous)? line 2, +2 \u22122, in a.txt
-Whole preview: FILE
 -two
 -three
 +2
 +three
-\\ No newline at end of file`);
+\\ No newline at end of file
+All of it: FILE`);
   });
 
   test('S2.12 denied, nothing is written, and no directory is made', async () => {

@@ -1,13 +1,16 @@
 // What a human is shown of a change: every byte that changes, also those that no line shows.
 
 import { describe, expect, test } from 'vitest';
-import { changeOf, newFile, wholeContent } from '../../src/files/diff.ts';
+import { type Change, changeOf, newFile, wholeContent } from '../../src/files/diff.ts';
 import { decode } from '../../src/files/text.ts';
+import { told } from '../../src/told.ts';
 
 const file = (text: string) => decode(Buffer.from(text));
-const diff = (before: string, after: string) => changeOf('n', file(before), file(after)).text;
+/** What a human is shown of the change, without its first line. */
+const diff = (before: string, after: string) => behindHead(changeOf('n', file(before), file(after)));
+const behindHead = ({ text }: Change) => text.slice(1).join('\n');
 const NONE = '\\ No newline at end of file';
-const STAYS = 'The lines stay the same.\n--- n\n+++ n';
+const STAYS = 'The lines stay the same.';
 
 describe('a diff', () => {
   test.each([
@@ -15,13 +18,13 @@ describe('a diff', () => {
       'one mix of line ends and another',
       'a\r\nb\n',
       'a\nb\r\n',
-      '--- n\n+++ n\n@@ -1,2 +1,2 @@\n-a\r\n-b\n+a\n+b\r',
+      '@@ -1,2 +1,2 @@\n-a<U+000D>\n-b\n+a\n+b<U+000D>',
     ],
     [
       'a line end among others',
       'a\nb\n',
       'a\nb\nc\r\n',
-      'Stored as UTF-8, LF; becomes UTF-8, mixed LF and CRLF.\n--- n\n+++ n\n@@ -1,2 +1,3 @@\n a\n b\n+c\r',
+      'Stored as UTF-8, LF; becomes UTF-8, mixed LF and CRLF.\n@@ -1,2 +1,3 @@\n a\n b\n+c<U+000D>',
     ],
     [
       'all line ends',
@@ -33,25 +36,25 @@ describe('a diff', () => {
       'the first line end',
       'a',
       'a\r\n',
-      `Stored as UTF-8, no line end; becomes UTF-8, CRLF.\n--- n\n+++ n\n@@ -1,1 +1,1 @@\n-a\n${NONE}\n+a`,
+      `Stored as UTF-8, no line end; becomes UTF-8, CRLF.\n@@ -1,1 +1,1 @@\n-a\n${NONE}\n+a`,
     ],
     [
       'an empty file',
       '',
       '\ufeffa\r\n',
-      'Stored as UTF-8, no line end; becomes UTF-8, byte order mark, CRLF.\n--- n\n+++ n\n@@ -0,0 +1,1 @@\n+a',
+      'Stored as UTF-8, no line end; becomes UTF-8, byte order mark, CRLF.\n@@ -0,0 +1,1 @@\n+a',
     ],
     ['the mark', '\ufeffa', 'a', `Stored as UTF-8, byte order mark; becomes UTF-8.\n${STAYS}`],
-    ['the last newline, lost', 'a\n', 'a', `--- n\n+++ n\n@@ -1,1 +1,1 @@\n-a\n+a\n${NONE}`],
-    ['the last newline, won', 'a', 'a\n', `--- n\n+++ n\n@@ -1,1 +1,1 @@\n-a\n${NONE}\n+a`],
-    ['a new text without one', '', 'a', `--- n\n+++ n\n@@ -0,0 +1,1 @@\n+a\n${NONE}`],
+    ['the last newline, lost', 'a\n', 'a', `@@ -1,1 +1,1 @@\n-a\n+a\n${NONE}`],
+    ['the last newline, won', 'a', 'a\n', `@@ -1,1 +1,1 @@\n-a\n${NONE}\n+a`],
+    ['a new text without one', '', 'a', `@@ -0,0 +1,1 @@\n+a\n${NONE}`],
   ])('tells %s', (_, before, after, shown) => {
     expect(diff(before, after)).toBe(shown);
   });
 
   test('tells another encoding', () => {
     const latin = decode(Buffer.from('é\n', 'latin1'));
-    expect(changeOf('n', latin, file('é\n')).text).toBe(`Stored as Latin-1; becomes UTF-8.\n${STAYS}`);
+    expect(behindHead(changeOf('n', latin, file('é\n')))).toBe(`Stored as Latin-1; becomes UTF-8.\n${STAYS}`);
   });
 
   test('of any two short files that differ is another one', () => {
@@ -92,22 +95,22 @@ describe('lines whose end may be out of sight are named', () => {
       'Note: lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 5 more are longer than 200 characters or end in white space.',
     ],
   ])('%s', (_, before, after, note) => {
-    expect(diff(before, after).split('\n--- n\n')[0]?.split('\n').at(-1)).toBe(note);
+    expect(diff(before, after).split('\n@@ ')[0]?.split('\n').at(-1)).toBe(note);
   });
 
   test('in a whole content', () => {
-    expect(wholeContent('New file n', file('a\nb \n')).text).toBe(
-      'Note: line 2 is longer than 200 characters or ends in white space.\nNew file n, 2 lines:\n\n+a\n+b ',
+    expect(wholeContent(told`New file n`, file('a\nb \n')).text.join('\n')).toBe(
+      'New file n, 2 lines:\nNote: line 2 is longer than 200 characters or ends in white space.\n+a\n+b ',
     );
   });
 });
 
 test.each([
-  ['a\nb\n', '2 lines:\n\n+a\n+b'],
-  ['a\r\nb\r\n', '2 lines, CRLF line ends:\n\n+a\n+b'],
-  ['\ufeffa', '1 line, byte order mark, no newline at the end:\n\n+a'],
-  ['a\r\nb\n', '2 lines, mixed LF and CRLF line ends:\n\n+a\r\n+b'],
-  ['', '0 lines:\n\n'],
+  ['a\nb\n', '2 lines:\n+a\n+b'],
+  ['a\r\nb\r\n', '2 lines, CRLF line ends:\n+a\n+b'],
+  ['\ufeffa', '1 line, byte order mark, no newline at the end:\n+a'],
+  ['a\r\nb\n', '2 lines, mixed LF and CRLF line ends:\n+a<U+000D>\n+b'],
+  ['', '0 lines:'],
 ])('the whole content %j tells how it is stored', (text, shown) => {
-  expect(newFile('n', file(text)).text).toBe(`New file n, ${shown}`);
+  expect(newFile('n', file(text)).text.join('\n')).toBe(`New file n, ${shown}`);
 });

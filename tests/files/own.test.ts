@@ -67,8 +67,7 @@ describe('a folder for what is run', () => {
 
 test('a compiled agent that others can write is removed, and compiled anew', async () => {
   const cache = inFolder('live-lisp');
-  mkdirSync(cache);
-  warmCache(cache);
+  warmCache(folder.path);
   for (const core of readdirSync(cache).filter((each) => each.endsWith('.core'))) rmSync(join(cache, core));
   const [name = ''] = readdirSync(cache).filter((each) => /^agent-.*\.fasl$/.test(each));
   renameSync(join(cache, name), inFolder('kept'));

@@ -1,13 +1,15 @@
 // An SBCL that lacks what the agent uses of its internals: the agent is built, says so, and answers.
 
-import { chmodSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { abilityChecks } from '../../src/doctor.ts';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
+import type { Lacking } from '../../src/image/wire/messages.ts';
 import { cacheFolder } from '../../src/paths.ts';
+import { lackingLine } from '../../src/tools/lacking-text.ts';
 import { FIXTURES, PROJECT, temporaryFolder, testSbcl } from '../harness.ts';
 import { LONG } from '../long.ts';
+import { sbclThatEvaluates } from '../odd-sbcl.ts';
 import { filesOf, textOf } from '../repository/files.ts';
 import { topLevelForms } from '../repository/lisp.ts';
 
@@ -40,20 +42,8 @@ for (const path of filesOf('lisp/base', '.lisp').filter((name) => /\/sbcl-[a-z]+
 
 /** Writes a program that is SBCL without the NAMES, PACKAGE:NAME. */
 function sbclWithout(names: string[], program: string): string {
-  const path = join(folder.path, program);
   const load = `(load "${join(FIXTURES, 'lacking.lisp')}")`;
-  const script = `#!/usr/bin/env bash
-export LACKING='${names.join(' ')}'
-args=() seen=
-for arg; do
-  if [ "$arg" = --eval ] && [ -z "$seen" ]; then args+=(--eval '${load}') seen=1; fi
-  args+=("$arg")
-done
-exec '${SBCL}' "\${args[@]}"
-`;
-  writeFileSync(path, script);
-  chmodSync(path, 0o755);
-  return path;
+  return sbclThatEvaluates(load, join(folder.path, program), `export LACKING='${names.join(' ')}'`);
 }
 
 /** Without a cache the agent is not compiled to a file, in which SBCL could not name what has no package. */
@@ -80,7 +70,7 @@ const namesOf = (ability: string) => ABILITIES.get(ability)?.internals ?? [];
 const GROUPS = [NAMES, ...(LONG ? NAMES.map((name) => [name]) : [])];
 
 /** What the image greets with that lacks all. */
-let withoutAny = { without: [] as string[], fallbacks: [] as string[] };
+let withoutAny: Lacking = { without: [], fallbacks: [] };
 
 /** What this SBCL lacks as it is, and what the system does not do for an image without a limit of memory. */
 const lackedAnyway = ['address-space limits'];
@@ -135,10 +125,11 @@ test.each(GROUPS.map((group) => [group.length > 1 ? 'any' : group.join(), group]
       const told = (names: readonly string[]) => names.filter((name) => !lackedAnyway.includes(name));
       expect(told(without)).toEqual(told(group));
       for (const ability of group) {
-        const line = fallbacks.find((text) => text.startsWith(`${ability}: `)) ?? '';
-        expect(line).toContain(ABILITIES.get(ability)?.instead);
+        const fallback = fallbacks.find((each) => each.ability === ability);
+        expect(fallback?.instead).toBe(ABILITIES.get(ability)?.instead);
         const names = namesOf(ability).map(([first = '']) => first);
-        for (const name of names.filter((each) => !LATE.includes(each))) expect(line).toContain(name);
+        const missing = fallback?.missing.join(' ') ?? '';
+        for (const name of names.filter((each) => !LATE.includes(each))) expect(missing).toContain(name);
       }
       await expectBasics(image);
     } finally {
@@ -147,9 +138,8 @@ test.each(GROUPS.map((group) => [group.length > 1 ? 'any' : group.join(), group]
   },
 );
 
-test('without any of them the doctor says in one line what is done instead', () => {
-  const line = abilityChecks(withoutAny).find(({ text }) => text.includes('internals of SBCL'));
-  expect(line?.text).toMatch(
-    /^internals of SBCL: some are not there, so the agent does something else\. frames: errors and interrupted calls tell no frames \(SB-DI:TOP-FRAME, .*\); locals: /,
+test('what is less without any of them is told in one line', () => {
+  expect(lackingLine(withoutAny)).toMatch(
+    /^Less with this SBCL: errors and interrupted calls tell no frames; .*; who_calls finds nobody; .*\.$/,
   );
 });

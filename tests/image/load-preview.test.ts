@@ -14,20 +14,18 @@ test('S2.11 its content', async () => {
   at.put('a.lisp', '(a)\n');
   await at.answer('load_file', { path: 'a.lisp' });
   expect(at.questions).toEqual([
-    'Approve load_file (cautious)? 1 line to compile and run, in a.lisp\nWhole preview: FILE\n+(a)',
+    'Approve load_file (cautious)? 1 line to compile and run, in a.lisp\n+(a)\nAll of it: FILE',
   ]);
 });
 
 test.each([
-  [{ forget: true }, '1 line to compile and run, what it no longer has to remove from the image'],
+  [{ forget: true }, '1 line to compile and run, what it no longer\n\u2026 has to remove from the image'],
   [{ check: true }, '1 line to compile, not to load'],
 ])('with %j what else becomes of it', async (how, told) => {
   at.put('a.lisp', '(a)\n');
   at.questions.length = 0;
   await at.answer('load_file', { path: 'a.lisp', ...how });
-  expect(at.questions).toEqual([
-    `Approve load_file (cautious)? ${told}, in a.lisp\nWhole preview: FILE\n+(a)`,
-  ]);
+  expect(at.questions).toEqual([`Approve load_file (cautious)? ${told}, in a.lisp\n+(a)\nAll of it: FILE`]);
 });
 
 test('a file too large to show is not read, and nobody is asked', async () => {

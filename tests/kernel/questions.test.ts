@@ -3,11 +3,10 @@
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CallError } from '../../src/errors.ts';
 import type { OpenQuestion } from '../../src/kernel/approval.ts';
-import { OpenQuestions } from '../../src/kernel/questions.ts';
+import { type AskedQuestion, askedQuestion, OpenQuestions } from '../../src/kernel/questions.ts';
 import { shown } from '../../src/kernel/shown.ts';
 import { Approvals, type Send } from '../../src/server/approvals.ts';
 import { PreviewFiles } from '../../src/server/preview-files.ts';
-import type { Manner } from '../../src/server/quirks.ts';
 import { probe } from '../contracts/tools.ts';
 import { temporaryFolder } from '../harness.ts';
 
@@ -24,6 +23,8 @@ const question = (place: string): OpenQuestion => ({
   ended: (authority, why) => void ended.push([place, authority, why]),
   late: 'too late',
 });
+const asked = (place: string, closed = () => {}): AskedQuestion =>
+  askedQuestion(question(place), { pages: [], closed });
 const ended: string[][] = [];
 beforeEach(() => void ended.splice(0));
 
@@ -36,8 +37,8 @@ afterEach(() => {
 
 test('S2.12 it is closed by its answer, and by one for another call', () => {
   const questions = new OpenQuestions(600);
-  questions.add('1', question('a'), 'subject');
-  questions.add('2', question('b'), 'subject');
+  questions.add('1', asked('a'), 'subject');
+  questions.add('2', asked('b'), 'subject');
   expect(questions.take('1', 'subject').preview.place).toBe('a');
   expect(() => questions.take('1', 'subject')).toThrow(CLOSED);
   const other =
@@ -49,8 +50,8 @@ test('S2.12 it is closed by its answer, and by one for another call', () => {
 
 test('S2.12 it is open for its time, to the millisecond', () => {
   const questions = new OpenQuestions(0.9);
-  questions.add('1', question('a'), 'subject');
-  questions.add('2', question('a'), 'subject');
+  questions.add('1', asked('a'), 'subject');
+  questions.add('2', asked('a'), 'subject');
   vi.advanceTimersByTime(899);
   expect(questions.take('1', 'subject').preview.place).toBe('a');
   vi.advanceTimersByTime(1);
@@ -60,7 +61,7 @@ test('S2.12 it is open for its time, to the millisecond', () => {
 
 test('C29 one whose time is over waits no more, also where its timer is late; that is recorded', () => {
   const questions = new OpenQuestions(0.9);
-  questions.add('1', question('a'), 'subject');
+  questions.add('1', asked('a'), 'subject');
   expect(questions.waits('1')).toBe(true);
   vi.setSystemTime(Date.now() + 900);
   expect(questions.waits('1')).toBe(false);
@@ -74,30 +75,36 @@ test('C29 an answer by a client of the legacy era that comes too late is told as
     vi.setSystemTime(Date.now() + 900);
     return { action: 'accept', content: { decision: 'approve' } };
   };
-  const manner: Manner = { arrange: (form) => form, showsAll: () => true };
-  const asked = approvals.askBySending(question('a'), 'probe', {}, { manner, send });
-  await expect(asked).rejects.toThrow(new CallError('too late'));
+  const room = { rows: 10, columns: 80 };
+  const answered = approvals.askBySending(question('a'), 'probe', {}, { room, send });
+  await expect(answered).rejects.toThrow(new CallError('too late'));
 });
 
 test('C29 one that is not answered in time is recorded as that, once; so is one whose arguments are not', () => {
   const closed: string[] = [];
   const questions = new OpenQuestions(0.9);
-  for (const id of ['1', '2', '3']) questions.add(id, question(id), 'subject', () => void closed.push(id));
+  for (const id of ['1', '2', '3'])
+    questions.add(
+      id,
+      asked(id, () => void closed.push(id)),
+      'subject',
+    );
   questions.take('1', 'subject');
-  questions.change('4', questions.take('2', 'subject'), 'subject');
+  questions.add('4', { ...questions.take('2', 'subject'), changing: true }, 'subject');
   vi.advanceTimersByTime(900);
   questions.expire('3');
   expect(ended).toEqual([
     ['3', 'timed out', 'too late'],
     ['2', 'timed out', 'too late'],
   ]);
-  expect(closed).toEqual(['1', '2', '3']);
+  // Who takes one closes it.
+  expect(closed).toEqual(['3', '2']);
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test('of more than a hundred, the oldest are closed', () => {
   const questions = new OpenQuestions(600);
-  for (let id = 0; id < 101; id += 1) questions.add(String(id), question(`${id % 2}`), 'subject');
+  for (let id = 0; id < 101; id += 1) questions.add(String(id), asked(`${id % 2}`), 'subject');
   expect(questions.about('0').length + questions.about('1').length).toBe(100);
   expect(() => questions.take('0', 'subject')).toThrow(CLOSED);
   expect(ended).toEqual([

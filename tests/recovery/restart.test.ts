@@ -116,11 +116,12 @@ test('C20 a human is asked, and shown what is at stake', async () => {
   expect(await session.text('restart_image')).toBe('Tool execution denied by user');
   expect(withoutFile(String(questions[0]?.message))).toBe(
     [
-      'Approve restart_image (dangerous)? all values, threads, open files and connections of the image are lost',
-      'Whole preview: FILE',
-      'Variables that were set: COMMON-LISP-USER::*X*.',
+      'Approve restart_image (dangerous)? all values, threads, open files and',
+      '\u2026 connections of the image are lost',
       'Built again: what this session defined and loaded (1 step of its journal).',
       'The Lisp image is ended and a fresh one started.',
+      'Variables that were set (1): COMMON-LISP-USER::*X*.',
+      'All of it: FILE',
     ].join('\n'),
   );
   expect(await session.eval('*x*')).toBe('2');

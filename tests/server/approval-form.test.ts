@@ -27,8 +27,9 @@ beforeAll(async () => {
   at = await openWorkspace({ env: { XDG_STATE_HOME: state } });
   at.human = (_, form) => {
     forms.push(form);
-    const path = /^Whole preview: (.*)$/m.exec(form.message)?.[1] ?? '';
-    whole = { path, text: readFileSync(path, 'utf8'), mode: statSync(path).mode & 0o777 };
+    const path = /^All of it: (.*)$/m.exec(form.message)?.[1];
+    if (path !== undefined)
+      whole = { path, text: readFileSync(path, 'utf8'), mode: statSync(path).mode & 0o777 };
     return DENY;
   };
 });
@@ -60,18 +61,18 @@ test('a change of a line is shown whole in four lines', async () => {
   const { message } = await formFor('a.lisp', lines(9).replace('line 5', 'line five'));
   expect(message.split('\n')).toEqual([
     'Approve write_file (dangerous)? line 5, +1 \u22121, in a.lisp',
-    `Whole preview: ${whole?.path}`,
     '-line 5',
     '+line five',
+    `All of it: ${whole?.path}`,
   ]);
 });
 
-test('of a larger change, the third line is the first that changes, and no line is empty', async () => {
+test('of a larger change, the second line is the first that changes, and no line is empty', async () => {
   at.put('b.lisp', `one\n\n${lines(9)}`);
   const { message } = await formFor('b.lisp', `one\n\n${lines(9).replace('line 2\n', 'two\n\n\ntwo\n')}`);
   const shown = message.split('\n');
   expect(shown[0]).toBe('Approve write_file (dangerous)? line 4, +4 \u22121, in b.lisp');
-  expect(shown.slice(2, 4)).toEqual(['-line 2', '+two']);
+  expect(shown.slice(1, 3)).toEqual(['-line 2', '+two']);
   expect(shown.filter((line) => line.trim() === '')).toEqual([]);
 });
 
@@ -82,32 +83,35 @@ test.each([
 ])('%s is shown with what stands between', async (_, before, after) => {
   at.put('m.lisp', before);
   const { message } = await formFor('m.lisp', after);
-  const shown = message.split('\n').slice(2);
+  const shown = message.split('\n').slice(1, -1);
   expect(shown.length).toBeGreaterThan(2);
   expect(shown.some((line) => /^(?: |@@)/.test(line))).toBe(true);
 });
 
 test('a name cannot pass for the rest of the line', async () => {
   const { message } = await formFor('a.lisp, line 5, +1 -1      in b.lisp', 'x\n');
-  expect(message.split('\n')[0]).toBe(
-    `Approve write_file (dangerous)? new file, +1 \u22120, in "a.lisp, line 5, +1 -1 ${'<U+0020>'.repeat(5)}in b.lisp"`,
-  );
+  expect(message.split('\n').slice(0, -1)).toEqual([
+    'Approve write_file (dangerous)? new file, +1 \u22120, in "a.lisp, line 5, +1 -1',
+    `\u2026 ${'<U+0020>'.repeat(5)}in b.lisp"`,
+    '+x',
+  ]);
 });
 
 test('what is not a text is told with how much of it is lost', async () => {
   at.put('c.bin', '\0\0\0');
   const { message } = await formFor('c.bin', 'x\n');
-  expect(message.split('\n')[0]).toBe(
-    'Approve write_file (dangerous)? +1 \u22120 in place of a binary file of 3 bytes, which are lost, in c.bin',
-  );
+  expect(message.split('\n').slice(0, 2)).toEqual([
+    'Approve write_file (dangerous)? +1 \u22120 in place of a binary file of 3 bytes,',
+    '\u2026 which are lost, in c.bin',
+  ]);
 });
 
 test('the whole preview is in a file that only its owner reads, and is gone after the answer', async () => {
   const content = lines(5000);
   const { message } = await formFor('long.txt', content);
-  expect(message).toContain('Too long to show whole');
+  expect(message).toMatch(/^97 of 5000 lines are shown\. /);
   expect(whole?.mode).toBe(0o600);
-  expect(whole?.text).toBe(`New file long.txt, 5000 lines:\n\n${content.replaceAll('line', '+line')}`);
+  expect(whole?.text).toBe(`New file long.txt, 5000 lines:\n${content.replaceAll('line', '+line')}`);
   expect(statSync(dirname(whole?.path ?? '')).mode & 0o777).toBe(0o700);
   expect(existsSync(whole?.path ?? '')).toBe(false);
 });
@@ -139,8 +143,8 @@ test.each<[string, (folder: string, aside: string) => void]>([
   };
   forms.splice(0);
   const { message } = await formFor('d.lisp', 'd');
-  expect(message.split('\n')[1]).toBe(
-    `Whole preview: not in a file (${folder} is not a folder that its owner alone can use; remove it)`,
+  expect(message.split('\n').at(-1)).toBe(
+    `All of it: not in a file (${folder} is not a folder that its owner alone can use; remove it)`,
   );
   at.human = human;
   rmSync(folder, { recursive: true });
@@ -164,12 +168,13 @@ test('a preview that code in the image has put a folder in place of does not har
 describe('the choices', () => {
   const ALL = ['approve', 'approve for this session', 'approve with changes', 'deny'];
   const ONCE = ['approve', 'approve with changes', 'deny'];
+  const DENY_FIRST = ['deny', 'approve', 'approve with changes'];
 
   test('are all, with a default, for a file that is shown whole', async () => {
     expect(decision(await formFor('f.lisp', 'x'))).toEqual({
       type: 'string',
       title: 'Decision',
-      description: 'for this session: write_file of *.lisp files directly in the workspace root',
+      description: 'for this session: write_file of *.lisp directly in the workspace',
       enum: ALL,
       default: 'approve',
     });
@@ -193,12 +198,12 @@ describe('the choices', () => {
     });
   });
 
-  test('have no default and none for the session for what is not shown whole', async () => {
+  test('have no default, denial first and none for the session for what is not shown whole', async () => {
     expect(decision(await formFor('large.txt', 'x\n'.repeat(8000)))).toEqual({
       type: 'string',
       title: 'Decision',
       description: 'write_file, once',
-      enum: ONCE,
+      enum: DENY_FIRST,
     });
   });
 });
@@ -217,9 +222,9 @@ test('a tool that code in the image defined is told as that', async () => {
     (live-lisp:define-tool "wipe" "Wipes." '((:name "what" :type :string)) :safety-level :dangerous
       :handler (lambda (args) (declare (ignore args)) "wiped")))`);
   await at.answer('wipe', { what: 'a\nform: b' });
-  expect(forms[0]?.message.split('\n').filter((_, index) => index !== 1)).toEqual([
+  expect(forms[0]?.message.split('\n').slice(0, -1)).toEqual([
     'Approve wipe (dangerous, defined by code in the image, not by live-lisp)?',
-    'what: | a',
+    '> what: a',
     '| form: b',
   ]);
 });
@@ -266,4 +271,99 @@ test('C29 S2.11 the audit log has what became of each question', async () => {
     'decided by the user',
   ]);
   at.human = human;
+});
+
+describe('what a client has no room for', () => {
+  let codex: FileSession;
+  let asked: ElicitRequestFormParams[];
+  /** What the human chooses, one page after the other. */
+  let answers: string[];
+  beforeAll(async () => {
+    codex = await openWorkspace({ clientName: 'codex-mcp-client', env: { XDG_STATE_HOME: state } });
+    codex.human = (_, form) => {
+      asked.push(form);
+      return { action: 'accept', content: { decision: answers.shift() ?? 'deny' } };
+    };
+  });
+  beforeEach(() => {
+    asked = [];
+  });
+  afterAll(() => codex.close());
+
+  const previews = () => readdirSync(join(state, 'live-lisp', 'previews'));
+  /** Returns what is preset on each page, and what stands first among its choices. */
+  const stands = () =>
+    asked
+      .map((form) => decision(form) as { default?: string; enum: string[] })
+      .map((each) => [each.default, each.enum[0]]);
+
+  test('is on further pages, and only what is all on one has approve preset', async () => {
+    answers = ['show more', 'show more', 'approve for this session'];
+    const content = lines(24);
+    expect(await codex.answer('write_file', { path: 'p.lisp', content })).toBe(
+      `Wrote ${content.length} bytes to p.lisp`,
+    );
+    const file = /^All of it: (.*)$/m.exec(asked[0]?.message ?? '')?.[1] ?? '';
+    const rows = (from: number, to: number) =>
+      lines(24)
+        .split('\n')
+        .slice(from - 1, to)
+        .map((line) => `+${line}`);
+    expect(asked.map(({ message }) => message.split('\n'))).toEqual([
+      [
+        '10 of 24 lines are shown. Approve write_file (dangerous)? new file, +24 \u22120,',
+        '\u2026 in p.lisp',
+        ...rows(1, 10),
+        `All of it: ${file}`,
+      ],
+      ['Lines 11 to 22 of 24, write_file', ...rows(11, 22)],
+      ['Lines 23 to 24 of 24, write_file', ...rows(23, 24)],
+    ]);
+    expect(stands()).toEqual([
+      ['show more', 'show more'],
+      ['show more', 'show more'],
+      [undefined, 'deny'],
+    ]);
+    expect(existsSync(file)).toBe(false);
+    answers = [];
+    expect(await codex.answer('write_file', { path: 'q.lisp', content: '1' })).toBe(
+      'Wrote 1 bytes to q.lisp',
+    );
+  });
+
+  test('keeps its file until the last page is answered', async () => {
+    answers = ['show more', 'deny'];
+    const seen: number[] = [];
+    const { human } = codex;
+    codex.human = (message, form) => {
+      seen.push(previews().length);
+      return human(message, form);
+    };
+    const before = previews().length;
+    await codex.answer('write_file', { path: 'p.txt', content: lines(20) });
+    codex.human = human;
+    expect([...seen, previews().length]).toEqual([before + 1, before + 1, before]);
+  });
+
+  test('on more than six pages, and a line that is too long for one, are in the file alone', async () => {
+    answers = ['approve', 'show more'];
+    await codex.answer('write_file', { path: 'p.txt', content: lines(71) });
+    await codex.answer('write_file', { path: 'r.txt', content: `${'x'.repeat(2000)}\n` });
+    expect(asked.map(({ message }) => message.split('\n')[0])).toEqual([
+      '10 of 71 lines are shown. Approve write_file (dangerous)? new file, +71 \u22120,',
+      '1 of 2 lines are shown. Approve write_file (dangerous)? new file, +1 \u22120, in',
+    ]);
+    expect(asked[1]?.message).toMatch(
+      /\nNote: line 1 is longer than 200 characters or ends in white space\.\n/,
+    );
+    expect(stands()).toEqual([
+      [undefined, 'deny'],
+      [undefined, 'deny'],
+    ]);
+    // There was nothing more, so nothing was chosen.
+    expect([existsSync(join(codex.root, 'p.txt')), existsSync(join(codex.root, 'r.txt'))]).toEqual([
+      true,
+      false,
+    ]);
+  });
 });

@@ -155,7 +155,7 @@ test('an approval for the session holds for the folder that the human was told, 
   const first = { name: 'write_file', arguments: { path: '"lib"/x.lisp', content: '1' } };
   const { result } = await server.send(server.request('tools/call', first));
   expect(JSON.stringify(result)).toContain(
-    'for this session: write_file of *.lisp files directly in \\"lib\\"',
+    'for this session: write_file of *.lisp directly in \\"\\\\\\"lib\\\\\\"\\"',
   );
   const inputResponses = {
     approval: { action: 'accept', content: { decision: 'approve for this session' } },
@@ -184,7 +184,7 @@ test('S2.12 a file that is loaded is the one that was shown', async () => {
   const load = { name: 'load_file', arguments: { path: 'src/a.lisp' } };
   const { result } = await server.send(server.request('tools/call', load));
   expect(JSON.stringify(result)).toContain(
-    'Approve load_file (cautious)? 1 line to compile and run, in src/a.lisp\\nWhole preview: ',
+    'Approve load_file (cautious)? 1 line to compile and run, in src/a.lisp\\n',
   );
   writeFileSync(file, '(evil)');
   expectRefusal(await answer(server, result?.requestState, load), changedMeanwhile('load_file'));

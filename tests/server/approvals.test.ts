@@ -91,7 +91,7 @@ describe.each(ERAS)('in the %s era', (era) => {
     const { session, questions } = await start(era, [{ action: 'cancel' }]);
     await session.call('eval_form', { form: '(delete-file "x")' });
     expect(withoutFile(String(questions[0]?.message))).toBe(
-      'Approve eval_form (cautious)?\nWhole preview: FILE\nform: (delete-file "x")',
+      'Approve eval_form (cautious)?\n> form: (delete-file "x")\nAll of it: FILE',
     );
     expect(questions[0]?.requestedSchema).toMatchObject({
       type: 'object',
@@ -229,9 +229,9 @@ describe.each(ERAS)('in the %s era', (era) => {
     const { session, questions } = await start(era, [{ action: 'decline' }, { action: 'decline' }]);
     await session.call('eval_form', { form: '(list "\u202e\u200b\u0007\u2028")' });
     await session.call('eval_form', { form: `(list ${'x'.repeat(20_000)} (danger))` });
-    expect(questions[0]?.message).toContain('\nform: (list "<U+202E><U+200B><U+0007><U+2028>")');
+    expect(questions[0]?.message).toContain('\n> form: (list "<U+202E><U+200B><U+0007><U+2028>")');
     expect(questions[1]?.message).toMatch(
-      /^Approve eval_form \(cautious\)\?\nWhole preview: .*\nToo long to show whole: 12\d{3} characters in the middle are left out\.\nform: \(list x+\[\.\.\. 12\d{3} characters are not shown \.\.\.\]x+ \(danger\)\)$/,
+      /^0 of 1 lines are shown\. Approve eval_form \(cautious\)\?\n> form: \(list(?:\n\u2026 x+)+ \[\.\.\.\]\nAll of it: .*$/,
     );
     expect(questions[1]?.message.length).toBeLessThan(8300);
   });

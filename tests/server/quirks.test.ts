@@ -65,11 +65,11 @@ describe.each(ERAS)('Claude Code in the %s era', (era) => {
   const FORM = '(list "\u23ce"\n      2)\n\n(list 3)';
   const LINES = [
     'Approve eval_form (cautious)?',
-    'FILE',
-    'form: | (list "\u23ce"',
+    '> form: (list "\u23ce"',
     '|       2)',
     '| ',
     '| (list 3)',
+    'FILE',
   ];
   const IN_ONE = LINES.join('\n').replace('\u23ce', '<U+23CE>').replaceAll('\n', ' \u23ce ');
 
@@ -83,7 +83,7 @@ describe.each(ERAS)('Claude Code in the %s era', (era) => {
       clientName,
       args: ['--ask', 'cautious'],
       onQuestion: ({ message }) => {
-        questions.push(message.replace(/Whole preview: \S+/, 'FILE'));
+        questions.push(message.replace(/All of it: \S+/, 'FILE'));
         return { action: 'accept', content: { decision: 'approve' } };
       },
     });
@@ -120,7 +120,9 @@ describe.each(ERAS)('an approval for the session in the %s era', (era) => {
       },
     });
     await session.eval(form);
-    const all = ['approve', ...(offered ? ['approve for this session'] : []), 'approve with changes', 'deny'];
+    const all = offered
+      ? ['approve', 'approve for this session', 'approve with changes', 'deny']
+      : ['deny', 'approve', 'approve with changes'];
     expect(choices).toMatchObject([{ enum: all }]);
     await session.close();
   });

@@ -102,7 +102,9 @@ function expectSane(source: string, offset: number, number: number) {
   const index = offsetOfTopLevelForm(source, number, SBCL) ?? 0;
   for (const place of [positionOfForm(source, offset, number, SBCL), positionAt(source, index)]) {
     const line = source.split('\n')[(place?.line ?? 0) - 1] ?? '';
-    expect(place?.text ?? '').toBe(line.trim());
+    // Of a long line it is the part around the place.
+    if (line.length <= 1000) expect(place?.text ?? '').toBe(line.trim());
+    else expect(line.includes(place?.text ?? '')).toBe(true);
     expect(place?.column ?? 0).toBeLessThanOrEqual(Array.from(line).length + 1);
   }
 }

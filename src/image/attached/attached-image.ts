@@ -88,6 +88,7 @@ export class AttachedImage implements Image {
       prepared: this.#peer !== undefined,
       pulse: this.#pulse,
       failure: this.#failure,
+      hello: this.#peer?.hello,
     };
     return imageStatus(life, { untold: this.#losses }, this.jobs, this.#times.status);
   }

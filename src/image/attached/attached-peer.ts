@@ -17,6 +17,7 @@ export class AttachedPeer implements Peer {
   readonly #channel: Channel;
   #how = 'the image or its agent closed the connection';
   #greet: (hello: Hello) => void = () => {};
+  #hello: Hello | undefined;
   /** Resolves when the agent has greeted; rejects with why when the connection ends before. */
   readonly greeting: Promise<Hello>;
   /** Resolves when the connection has ended, with how, as part of a sentence. */
@@ -25,10 +26,9 @@ export class AttachedPeer implements Peer {
   /** Connects to the Unix SOCKET of an agent, whose code asks UPCALLS through. */
   constructor(socket: string, upcalls: Upcalls) {
     this.#socket = connect(socket);
-    let greeted = false;
     const turns: Turns = {
       hello: (hello) => {
-        greeted = true;
+        this.#hello = hello;
         this.#greet(hello);
       },
       exiting: () => {
@@ -38,7 +38,7 @@ export class AttachedPeer implements Peer {
     };
     this.#channel = new Channel(this.#socket, this, upcalls, turns, randomInt(1, FIRST_IDS));
     // What ends a connection that stood is no news besides that it ended.
-    this.#socket.on('error', ({ message }) => this.disconnect(greeted ? this.#how : message));
+    this.#socket.on('error', ({ message }) => this.disconnect(this.#hello ? this.#how : message));
     this.ended = new Promise((resolve) => {
       this.#socket.on('close', () => {
         this.#channel.close(this.#how);
@@ -50,6 +50,11 @@ export class AttachedPeer implements Peer {
       void this.ended.then((how) => reject(new Error(how)));
     });
     this.greeting.catch(() => {});
+  }
+
+  /** What the agent greeted with; undefined before. */
+  get hello(): Hello | undefined {
+    return this.#hello;
   }
 
   get dead(): boolean {

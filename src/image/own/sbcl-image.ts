@@ -54,6 +54,8 @@ export class SbclImage implements Image, Replaceable {
   #startsFrom: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
+  /** The image that was told to be plain last. */
+  #toldPlain: Child | undefined;
 
   constructor(options: SbclOptions) {
     const times = timesFor(options.heapMb, options.times);
@@ -97,6 +99,7 @@ export class SbclImage implements Image, Replaceable {
         // One that a start file has ended is no image to tell of.
         if (peer.dead) return;
         this.#tellLoss();
+        this.#tellPlain();
         this.#recovery.used();
       },
       // What is done before calls use an image is done to every new one.
@@ -104,6 +107,7 @@ export class SbclImage implements Image, Replaceable {
         this.#lifetime.isPrepared(peer) ? this.#recovery.watch(peer, name, args) : undefined,
       ended: (peer, reply) => {
         this.#recovery.worked();
+        this.#lifetime.answered();
         this.#probing.ended(peer, reply);
       },
       notify: (notice) => this.#notices.add(notice),
@@ -224,6 +228,14 @@ export class SbclImage implements Image, Replaceable {
     const called = this.#options.tools?.register(definition, atStart, registration) ?? nameOf(definition);
     if (!atStart) this.#recovery.registeredTool(called, this.#lifetime.isPrepared(child));
     return called;
+  }
+
+  /** That an image is plain is told with its first answer. */
+  #tellPlain(): void {
+    const { child, plainBecause, hello } = this.#lifetime;
+    if (plainBecause.length === 0 || hello === undefined || this.#toldPlain === child) return;
+    this.#toldPlain = child;
+    this.#notices.add({ kind: 'plain', how: plainBecause, lacking: hello });
   }
 
   /** A loss is told with the first answer of the image that took its place. */

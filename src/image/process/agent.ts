@@ -19,7 +19,13 @@ export interface AgentOptions {
   heapMb: number;
   /** The folders below which ASDF searches for systems; when there are none, it looks in the root alone. */
   trees: string[];
+  /** The abilities and internals of SBCL that the agent does without, by name. The names are those of define-ability and
+   *  define-internal in lisp/. */
+  without?: readonly string[] | undefined;
 }
+
+/** Leaves out every ability: the agent uses only what SBCL documents. */
+export const EVERYTHING: readonly string[] = ['everything'];
 
 /** Returns whether compiled files can be kept in FOLDER, making it when needed: it must be this user's alone, since what is
  *  in it is run. */
@@ -154,18 +160,30 @@ function command(
   };
 }
 
-/** Returns the variables that tell SBCL where the agent's source is, and its fasl without the version of SBCL, which only
- *  that knows. */
+/** Returns the variables that tell SBCL where the agent's source is, what to leave out of it, and its fasl without the
+ *  version of SBCL, which only that knows. */
 function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
-  return { LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'), LIVE_LISP_FASL: compiledAgent(options) };
+  return {
+    LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
+    LIVE_LISP_FASL: compiledAgent(options),
+    LIVE_LISP_WITHOUT: (options.without ?? []).join(','),
+  };
 }
 
-/** Returns the name of the compiled agent without the version of SBCL, which only that knows. */
+/** Returns the name of the compiled agent without the version of SBCL, which only that knows. An agent that does without
+ *  some abilities has a name of its own. */
 export function compiledAgent({
   cacheFolder,
   lispFolder,
-}: Pick<AgentOptions, 'cacheFolder' | 'lispFolder'>): string {
-  return join(cacheFolder, `agent-${agentDigest(lispFolder)}`);
+  without = [],
+}: Pick<AgentOptions, 'cacheFolder' | 'lispFolder' | 'without'>): string {
+  const source = agentDigest(lispFolder);
+  const identity = without.length === 0 ? source : digestOf(JSON.stringify([source, [...without].sort()]));
+  return join(cacheFolder, `agent-${identity}`);
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 /** Returns the value of CL_SOURCE_REGISTRY that puts TREES, or ROOT alone, before what the user has EXISTING. It is in

@@ -26,7 +26,6 @@ export class Child implements Peer {
   readonly #channel: Channel;
   readonly #mark = randomUUID();
   readonly #begun = new Begun();
-  #collector: Hello['collector'];
   /** Whether the memory of SBCL can be read. */
   #readable = false;
   /** The number of SBCL's own process, which is not ours when it is in the sandbox. */
@@ -37,6 +36,12 @@ export class Child implements Peer {
   #complaint = '';
   #exited = false;
   #endedFromOutside = false;
+  /** Whether it was told to exit, and whether its agent failed. */
+  #exits = false;
+  #failed = false;
+  #hello: Hello | undefined;
+  /** The operations that had no answer when it ended. */
+  #unanswered: string[] = [];
   readonly startedAt = performance.now();
   #greet: (hello: Hello) => void = () => {};
   /** Resolves with the greeting; rejects when the process ends before, with what it wrote. */
@@ -59,8 +64,14 @@ export class Child implements Peer {
     });
     this.#channel = new Channel(this.#process.stdio[3] as Duplex, this, upcalls(this), {
       hello: (hello) => this.#greeted(hello),
-      exiting: () => setTimeout(() => this.kill('it was told to exit'), times.exit).unref(),
-      broken: (how) => this.kill(how),
+      exiting: () => {
+        this.#exits = true;
+        setTimeout(() => this.kill('it was told to exit'), times.exit).unref();
+      },
+      broken: (how) => {
+        this.#failed = true;
+        this.kill(how);
+      },
       begun: (id) => this.#begun.has(id),
     });
     this.#lisp = this.#process.pid;
@@ -71,7 +82,10 @@ export class Child implements Peer {
     this.ended = this.#toEnd(tellsSignals === true, times.lastWords);
     this.greeting = new Promise((resolve, reject) => {
       this.#greet = resolve;
-      void this.ended.then((how) => reject(new Error(`${how}\n${this.takeRaw()}`.trim())));
+      void this.ended.then((how) => {
+        // What it wrote is told once: after it has greeted, by the answer to the call that lost it.
+        if (this.#hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
+      });
     });
     this.greeting.catch(() => {});
   }
@@ -94,6 +108,21 @@ export class Child implements Peer {
   /** Whether somebody else has ended it, which says nothing of what it was started from. */
   get endedFromOutside(): boolean {
     return this.#endedFromOutside;
+  }
+
+  /** Whether nobody ended it: neither this program, nor a person, nor an exit that code asked for. */
+  get endedByItself(): boolean {
+    return (this.#complaint === '' || this.#failed) && !this.#endedFromOutside && !this.#exits;
+  }
+
+  /** The operations that had no answer when it ended. */
+  get unanswered(): readonly string[] {
+    return this.#unanswered;
+  }
+
+  /** What it lacks, and what it does instead; undefined before it has greeted. */
+  get hello(): Hello | undefined {
+    return this.#hello;
   }
 
   /** Whether requests wait for an answer. */
@@ -129,7 +158,7 @@ export class Child implements Peer {
 
   /** Returns what tells whether garbage is being collected, during which nothing is answered. */
   collector(): () => boolean | undefined {
-    const look = collectorOf(this.#lisp, this.#collector);
+    const look = collectorOf(this.#lisp, this.#hello?.collector);
     // Once that can no longer be read, the process has become another program, which collects none.
     return this.#readable ? () => look() ?? false : look;
   }
@@ -185,7 +214,7 @@ export class Child implements Peer {
   #greeted(hello: Hello): void {
     if (this.#wraps && this.#lisp !== undefined) this.#lisp = innermost(this.#lisp);
     this.#wraps = false;
-    this.#collector = hello.collector;
+    this.#hello = hello;
     this.#readable = this.collector()() !== undefined;
     this.#greet(hello);
   }
@@ -205,6 +234,7 @@ export class Child implements Peer {
   }
 
   #end(how: string): string {
+    this.#unanswered = this.#channel.running;
     this.#channel.close(how);
     this.#begun.close();
     // A process that was not found could hold their other ends open for ever.

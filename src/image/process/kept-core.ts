@@ -110,12 +110,14 @@ export class KeptCore {
   }
 }
 
-/** Returns the file in the cache for the core from which images of SBCL with OPTIONS start, or undefined when there is no
- *  such SBCL. It is another for each program, source of the agent and size of table. */
+/** Returns the file in the cache for the core from which images of SBCL with OPTIONS start. It is another for each program,
+ *  source of the agent and size of table. Returns undefined when there is no such SBCL, and for an agent that does without
+ *  some abilities: saving a core is one more thing that can fail. */
 export function coreFile(
   sbcl: string,
-  options: Pick<AgentOptions, 'cacheFolder' | 'heapMb' | 'lispFolder'>,
+  options: Pick<AgentOptions, 'cacheFolder' | 'heapMb' | 'lispFolder' | 'without'>,
 ): string | undefined {
+  if (options.without !== undefined && options.without.length > 0) return undefined;
   try {
     const program = realpathSync(sbcl);
     const { size, mtimeMs } = statSync(program);

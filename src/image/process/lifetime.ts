@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
 import type { Outside } from '../wire/data.ts';
 import { fairly } from '../wire/fairly.ts';
+import type { Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
 import { Pulse } from '../wire/pulse.ts';
 import { TIMES, type Times } from '../wire/times.ts';
@@ -13,9 +14,14 @@ import { Child } from './child.ts';
 import { type Cell, type Command, run } from './command.ts';
 import { frozenAfter, listenToHeart } from './heart.ts';
 import { KeptCore } from './kept-core.ts';
+import { Ladder } from './ladder.ts';
 import { seenFromOutside } from './outside.ts';
-import { findSbcl } from './sbcl.ts';
+import { askSbcl, findSbcl } from './sbcl.ts';
+import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
+
+/** What a person does who does not know why an image does not start. */
+export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
 
 export interface LifetimeOptions extends AgentOptions {
   /** The sbcl to start; the one on PATH when absent. */
@@ -40,6 +46,9 @@ export class Lifetime {
   readonly #turns: Turns;
   readonly #times: Times;
   readonly #core: KeptCore;
+  readonly #ladder: Ladder;
+  /** The process that did not show that it works. */
+  #onTrial: Child | undefined;
   #ready: Promise<Child> | undefined;
   #child: Child | undefined;
   #prepared: Child | undefined;
@@ -55,6 +64,7 @@ export class Lifetime {
     this.#times = times;
     this.#turns = turns;
     this.#core = new KeptCore(options, options.sandbox, times.core);
+    this.#ladder = new Ladder(options.without);
   }
 
   /** Whether there is a process, or one is being started. */
@@ -77,9 +87,24 @@ export class Lifetime {
     return this.#failure;
   }
 
+  /** What the agent of that process greeted with; undefined before. */
+  get hello(): Hello | undefined {
+    return this.#child?.hello;
+  }
+
   /** What SBCL said when it warned that its memory may be corrupted. */
   get corrupted(): string | undefined {
     return this.#child?.corrupted;
+  }
+
+  /** How new images ended, because of which this one is plain; empty when it is not. */
+  get plainBecause(): readonly string[] {
+    return this.#ladder.because;
+  }
+
+  /** Takes that the image has answered a call. */
+  answered(): void {
+    this.#ladder.answered();
   }
 
   /** Milliseconds after which an image that does not react is replaced while calls wait. */
@@ -171,8 +196,32 @@ export class Lifetime {
 
   /** Starts a process that is watched from now on. */
   async #begin(): Promise<Child> {
+    const child = await this.#watched();
+    if (!this.#ladder.doubtful || (await this.#works(child))) return child;
+    return this.#begin();
+  }
+
+  /** Returns whether CHILD, in which no code of the user has run, shows that it works. It is ended when it does not. */
+  async #works(child: Child): Promise<boolean> {
+    const { answer } = child.request('probe', { exercise: true });
+    const stop = fairly(this.#times.start, child.denied(), () => child.kill('it did not react'));
+    const { ending, data } = await answer;
+    stop();
+    if (ending.kind === 'done' && data.works === true) return true;
+    this.#onTrial = child;
+    child.kill('it could not evaluate a form');
+    this.#ladder.ended(await child.ended, ['probe']);
+    return false;
+  }
+
+  async #watched(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
-    const child = await this.#spawnAgent(sbcl);
+    const child = await this.#spawnAgent(sbcl).catch((error: unknown) => {
+      if (spaceRemedy(this.#options.heapMb) !== undefined || !this.#ladder.failed(firstLine(error)))
+        throw error;
+      return this.#spawnAgent(sbcl);
+    });
+    this.#ladder.began();
     const pulse = new Pulse(child);
     this.#pulse = pulse;
     const collecting = child.collector();
@@ -200,10 +249,11 @@ export class Lifetime {
   /** Starts a process from the core that is kept. Where there is none, or no process starts from it, from the agent. */
   async #spawnAgent(sbcl: string): Promise<Child> {
     const cached = cacheUsable(this.#options.cacheFolder);
-    const command = cached ? this.#core.command(sbcl) : undefined;
+    const whole = this.#ladder.without.length === 0;
+    const command = cached && whole ? this.#core.command(sbcl) : undefined;
     const fromCore = command && (await this.#spawn(command).catch(() => undefined));
     const child = fromCore ?? (await this.#spawnWithoutCore(sbcl, cached));
-    const lacking = cached && fromCore === undefined;
+    const lacking = cached && whole && fromCore === undefined;
     this.#makeCore = () => lacking && void this.#core.make(sbcl, command !== undefined);
     return child;
   }
@@ -211,28 +261,48 @@ export class Lifetime {
   /** Starts a process from the compiled agent when CACHED, or from its source where that cannot be kept. */
   async #spawnWithoutCore(sbcl: string, cached: boolean): Promise<Child> {
     const { sandbox } = this.#options;
-    const spawn = (compiled: boolean) => this.#spawn(agentCommand(sbcl, this.#options, compiled));
+    const options = { ...this.#options, without: this.#ladder.without };
+    const spawn = (compiled: boolean) => this.#spawn(agentCommand(sbcl, options, compiled));
+    if (!cached) await this.#checkSupported(sbcl);
     // What is there can be of another SBCL, or damaged: then it ends the process.
-    const fasls = [async () => isCompiled(this.#options), () => this.#compileAgent(sbcl)];
+    const fasls = [async () => isCompiled(options), () => this.#compileAgent(sbcl, options)];
+    let failure: unknown;
     for (const isThere of cached ? fasls : []) {
-      const child = (await isThere()) && (await spawn(true).catch(() => sandbox?.check()));
-      if (child) return child;
+      failure = undefined;
+      if (!(await isThere())) continue;
+      try {
+        return await spawn(true);
+      } catch (error) {
+        await sandbox?.check();
+        failure = error;
+      }
     }
+    // What was just compiled is the source.
+    if (failure !== undefined) throw failure;
     return spawn(false).catch(async (error: unknown) => {
       await sandbox?.check();
       throw error;
     });
   }
 
+  /** Throws a SetupError when live-lisp does not run on this SBCL. One that does not even tell its version says why when
+   *  it is started. */
+  async #checkSupported(sbcl: string): Promise<void> {
+    const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
+    const why = facts && whyUnsupported(facts);
+    if (why !== undefined) throw new SetupError(why);
+  }
+
   /** Compiles the agent into the cache, and returns whether that succeeded. It takes 200 MB, which only a process of its
-   *  own gives back. */
-  async #compileAgent(sbcl: string): Promise<boolean> {
-    const command = compilingCommand(sbcl, this.#options);
+   *  own gives back. Throws a SetupError when live-lisp does not run on SBCL. */
+  async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
+    await this.#checkSupported(sbcl);
+    const command = compilingCommand(sbcl, options);
     const locked = this.#options.sandbox?.lockInCompiler(command) ?? command;
     const { process, code } = run(locked, this.#times.start);
     this.#compiler = process;
     if (this.#closed) process.kill();
-    const succeeds = (await code) === 0 && isCompiled(this.#options);
+    const succeeds = (await code) === 0 && isCompiled(options);
     this.#compiler = undefined;
     return succeeds;
   }
@@ -252,7 +322,7 @@ export class Lifetime {
     } catch (error) {
       if (first && child.endedFromOutside) return this.#spawn(command, false);
       child.takeRaw(); // The error's message has it.
-      const remedy = spaceRemedy(this.#options.heapMb) ?? 'Run live-lisp doctor to find the step that fails.';
+      const remedy = spaceRemedy(this.#options.heapMb) ?? RUN_DOCTOR;
       throw new SetupError(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
     }
   }
@@ -274,8 +344,16 @@ export class Lifetime {
 
   #lost(child: Child, how: string): void {
     if (this.#child !== child || this.#closed) return;
+    if (child.endedByItself && child !== this.#onTrial) this.#ladder.ended(how, child.unanswered);
     // One that was not ready yet is dealt with where it is made ready.
     if (child === this.#prepared) this.#ready = undefined;
     this.#turns.lost(how);
   }
+}
+
+/** Returns what ERROR says first, which is how the process ended. */
+function firstLine(error: unknown): string {
+  return messageOf(error)
+    .replace(/\n.*/s, '')
+    .replace(/^The Lisp image did not start: /, '');
 }

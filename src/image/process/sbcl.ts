@@ -1,11 +1,22 @@
 // Decides which SBCL is started, and what to say when there is none.
 
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { messageOf, SetupError } from '../../errors.ts';
+import { promisify } from 'node:util';
+import { SetupError } from '../../errors.ts';
 import { isExecutable, programsOf } from '../../paths.ts';
+import type { Cell } from './command.ts';
 import { type SbclPlace, sbclPlaces } from './sbcl-places.ts';
+import type { SbclFacts } from './sbcl-versions.ts';
+
+const runFile = promisify(execFile);
+
+/** What a program wrote. */
+interface Written {
+  stdout: string;
+  stderr: string;
+}
 
 /** Returns the path of the sbcl to start: WANTED when given, else the first on PATH, else the first in PLACES. Throws a
  *  SetupError that says how to get one. */
@@ -44,13 +55,23 @@ export function managerOf(
   return places.find(({ folder }) => join(folder, 'sbcl') === sbcl)?.manager;
 }
 
-/** Returns what SBCL says of its version, or why it says nothing. */
-export function sbclVersion(sbcl: string): string {
-  try {
-    return execFileSync(sbcl, ['--version'], { encoding: 'utf8', timeout: 10_000 }).trim();
-  } catch (error) {
-    return `--version failed (${messageOf(error)})`;
-  }
+/** What an SBCL evaluates to tell its facts, in a line of its own behind whatever else it prints. */
+const FACTS = `(format t "~&live-lisp ~A ~A~{ ~A~}~%" (lisp-implementation-version)
+  (if (> (integer-length most-positive-fixnum) 32) 64 32) *features*)`;
+
+/** Returns what the program SBCL, which runs in CELL if there is one, says of itself. Throws an error with what it wrote
+ *  when it says nothing. */
+export async function askSbcl(sbcl: string, cell: Cell | undefined): Promise<SbclFacts> {
+  const forms = [FACTS, '(sb-ext:exit)'].flatMap((form) => ['--eval', form]);
+  const args = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger', ...forms];
+  const command = { program: sbcl, args, env: process.env };
+  const { program, args: words, env } = cell?.lockIn(command) ?? command;
+  const { stdout, stderr } = await runFile(program, words, { env, timeout: 60_000 }).catch(
+    (error: Partial<Written> & Error) => ({ stdout: '', stderr: error.stderr || error.message }),
+  );
+  const [, version, bits, features = ''] = /^live-lisp (\S+) (\d+) (.+)$/m.exec(stdout) ?? [];
+  if (version === undefined) throw new Error(`it does not run, or is no SBCL: ${(stderr + stdout).trim()}`);
+  return { version, bits: Number(bits), features: features.split(' ') };
 }
 
 function searchPath(name: string, path: string): string | undefined {

@@ -2,6 +2,7 @@
 
 import type { Outside } from '../wire/data.ts';
 import type { Reason } from '../wire/endings.ts';
+import type { Lacking } from '../wire/messages.ts';
 import type { AgentJob, AgentStatus } from '../wire/operations.ts';
 import type { Pulse, Said } from '../wire/pulse.ts';
 import { TIMES } from '../wire/times.ts';
@@ -53,6 +54,10 @@ export interface ImageStatus {
   probe?: { works: boolean; msAgo: number };
   /** What SBCL said when it warned that its memory may be corrupted. */
   corrupted?: string;
+  /** What its agent cannot do. */
+  lacking?: Lacking;
+  /** How new images ended, because of which this one is plain. */
+  plainBecause?: readonly string[];
 }
 
 /** What is known of the life of an image, at any moment. */
@@ -70,8 +75,11 @@ export interface Life {
   readonly frozenMs?: number;
   /** Why the last start failed, when it did. */
   readonly failure: string | undefined;
+  /** What its agent said when it greeted, when it did. */
+  readonly hello?: Lacking | undefined;
   /** What SBCL said when it warned that its memory may be corrupted. */
   readonly corrupted?: string | undefined;
+  readonly plainBecause?: readonly string[];
 }
 
 /** What is known of lost images. */
@@ -94,7 +102,7 @@ export async function imageStatus(
   const denied = life.denied?.();
   denied?.();
   const { said, silentMs = 0 } = (life.running && (await life.pulse?.status(answerMs))) || {};
-  const { running, outside, frozenMs, corrupted } = life;
+  const { running, outside, frozenMs, corrupted, hello, plainBecause = [] } = life;
   const { untold, progress } = losses;
   const state = stateOf(life, losses, jobs, silentMs);
   const why = untold.length > 0 ? untold.join('; then ') : life.failure;
@@ -108,6 +116,8 @@ export async function imageStatus(
     ...((!running || state === 'rebuilding') && why !== undefined && { why }),
     ...(probe && { probe: { works: probe.works, msAgo: performance.now() - probe.at } }),
     ...(running && corrupted !== undefined && { corrupted }),
+    ...(running && hello && { lacking: hello }),
+    ...(running && plainBecause.length > 0 && { plainBecause }),
     ...(state === 'rebuilding' && progress !== undefined && { building: progress }),
   };
 }

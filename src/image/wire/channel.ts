@@ -39,7 +39,7 @@ export class Channel {
   readonly #upcalls: Upcalls;
   readonly #codeCalls: CodeCalls;
   readonly #reader = new FrameReader();
-  readonly #pending = new Map<number, (answer: Answer) => void>();
+  readonly #pending = new Map<number, { name: string; resolve: (answer: Answer) => void }>();
   /** What the requests that are pending had written when that was last known. */
   readonly #written = new Map<number, Output>();
   /** What those that are pending were answered in part. */
@@ -69,6 +69,11 @@ export class Channel {
     return this.#pending.size > 0;
   }
 
+  /** The operations of the requests that wait for an answer. */
+  get running(): string[] {
+    return [...this.#pending.values()].map(({ name }) => name);
+  }
+
   /** Does what the same function of Peer says. */
   request<Name extends keyof AgentOperations>(
     name: Name,
@@ -79,7 +84,7 @@ export class Channel {
     const answer = new Promise<Answer<Name>>((resolve) => {
       // What comes back under this id has the data of this operation.
       const answered = (told: Answer) => resolve(told as Answer<Name>);
-      if (this.#lost === undefined) this.#pending.set(id, answered);
+      if (this.#lost === undefined) this.#pending.set(id, { name, resolve: answered });
       else answered(lostAnswer(this.#lost, false));
     });
     if (this.#lost === undefined) {
@@ -105,7 +110,7 @@ export class Channel {
   /** Answers all that wait with a loss; HOW is part of a sentence. */
   close(how: string): void {
     this.#lost ??= how;
-    for (const [id, resolve] of this.#pending) {
+    for (const [id, { resolve }] of this.#pending) {
       const begun = this.#turns.begun?.(id) !== false;
       resolve(this.#withParts(id, lostAnswer(this.#lost, begun, this.#written.get(id))));
     }
@@ -173,7 +178,7 @@ export class Channel {
   }
 
   #answered(id: number, answer: Answer): void {
-    this.#pending.get(id)?.(this.#withParts(id, answer));
+    this.#pending.get(id)?.resolve(this.#withParts(id, answer));
     this.#pending.delete(id);
     this.#written.delete(id);
     this.#parts.delete(id);

@@ -6,13 +6,23 @@ import type { Doing, Place } from './data.ts';
 import type { Condition, Frame, Interrupted, Output, Reason, ToldEnding } from './endings.ts';
 import type { Message } from './frames.ts';
 
+/** What the agent does INSTEAD of an ability of which some internals of SBCL are MISSING. */
+export interface Fallback {
+  ability: string;
+  instead: string;
+  missing: string[];
+}
+
+/** What the agent cannot do on its SBCL: the abilities that it lacks, and of each that is not whole what it does instead. */
+export interface Lacking {
+  without: string[];
+  fallbacks: Fallback[];
+}
+
 /** The first message: the version of the protocol, what this SBCL lacks, and where its runtime tells of collections. */
-export interface Hello {
+export interface Hello extends Lacking {
   kind: 'hello';
   version: unknown;
-  without: string[];
-  /** What the agent does in the place of each of these, and of those of which only a part is missing. */
-  fallbacks: string[];
   collector: { active: number; trigger: number } | undefined;
 }
 
@@ -82,9 +92,16 @@ function readHello({ hello, without, fallbacks, collector }: Message): Hello {
     kind: 'hello',
     version: hello,
     without: textsOf(without),
-    fallbacks: textsOf(fallbacks),
+    fallbacks: fallbacksOf(fallbacks),
     collector: known ? { active, trigger } : undefined,
   };
+}
+
+function fallbacksOf(fallbacks: unknown): Fallback[] {
+  return (Array.isArray(fallbacks) ? fallbacks : []).map((fallback) => {
+    const { ability, instead, missing } = membersOf(fallback);
+    return { ability: textOf(ability), instead: textOf(instead), missing: textsOf(missing) };
+  });
 }
 
 function readUpcall(message: Message): Upcall {

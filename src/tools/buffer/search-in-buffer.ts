@@ -113,6 +113,9 @@ async function searched(
 /** What finds the places of a pattern in texts. */
 type Finder = Pick<Searcher, 'search' | 'ended' | 'stop'> & { code?: boolean };
 
+/** Characters of a pattern of code: each of its tokens costs something at each of a text. */
+const CODE_LIMIT = 2000;
+
 type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
 
 /** Returns what searches as ARGS ask. Throws a CallError when the pattern is none. */
@@ -129,6 +132,11 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
   });
   if (!code) return searcher;
   if (regex) return within((text, skip, limit) => searcher.search(withoutProse(text), skip, limit));
+  if (pattern.length > CODE_LIMIT) {
+    throw new CallError(
+      `With code: true, pattern can have ${CODE_LIMIT} characters, not more. Give the beginning of the form.`,
+    );
+  }
   const find = codeFinder(pattern);
   if (find === undefined) {
     throw new CallError(

@@ -6,6 +6,7 @@ import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile, replaceFile } from '../../files/write.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { ours, told } from '../../told.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
 import { newImbalanceText } from '../parentheses.ts';
@@ -75,16 +76,15 @@ function wanted(args: ArgumentsFor<typeof WRITE_FILE>): { path: string; bytes: B
 
 /** Returns what a person is shown of BYTES, a text, in place of PRESENT. */
 function changeFor({ name, size, bytes: old }: Present, bytes: Buffer): Change {
-  const file = visibleName(name);
   const after = decode(bytes);
   if (size === undefined) return newFile(name, after);
   if (old?.equals(bytes)) {
-    const text = `${file} has exactly this content already.`;
-    return { summary: 'no change', counts: { added: 0, removed: 0 }, lines: [text], text };
+    const lines = [told`File ${name} has exactly this content already.`];
+    return { summary: told`no change`, counts: { added: 0, removed: 0 }, lines, text: lines };
   }
   const kind = old === undefined ? 'a large file' : binaryKind(old);
   if (old !== undefined && kind === undefined) return changeOf(name, decode(old), after);
-  const lost = `in place of ${kind} of ${size} bytes`;
-  const change = wholeContent(`${file}, ${lost}`, after);
-  return { ...change, summary: `${change.summary} ${lost}, which are lost` };
+  const lost = told`in place of ${ours(kind ?? 'a file')} of ${size} bytes`;
+  const change = wholeContent(told`File ${name}, ${lost}`, after);
+  return { ...change, summary: told`${change.summary} ${lost}, which are lost` };
 }

@@ -13,10 +13,10 @@ import {
   type ArgumentsFor,
   type CallContext,
   defineTool,
-  type Preview,
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
+import { told } from '../../told.ts';
 import { checkApproved } from '../approved.ts';
 import { PACKAGE, packageOf } from '../lookup.ts';
 import { editedData, editedText } from './edited-text.ts';
@@ -107,7 +107,7 @@ async function carriedOut(
     confirm: (now: Present) => checkApproved(now, fingerprint),
   }));
   await replaceTogether(origins.workspace, intents, replacements, context.signal);
-  const shown = context.changedByHuman ? [boundLines(previewOf(plan).text, DIFF_LINES)] : [];
+  const shown = context.changedByHuman ? [boundLines(previewOf(plan).text.join('\n'), DIFF_LINES)] : [];
   return editedResult(plan, shown, load ? await loadEdited(origins, plan, agreeing, context) : undefined);
 }
 
@@ -152,7 +152,7 @@ async function isStill({ files }: Plan, { workspace }: Origins, { signal }: Call
 }
 
 /** Returns what a human is shown of PLAN. */
-function previewOf(plan: Plan, load = false): Preview {
+function previewOf(plan: Plan, load = false) {
   const changes = plan.files.map(({ present, before, after }) => {
     const become = { ...before, text: after };
     return present.size === undefined
@@ -161,16 +161,14 @@ function previewOf(plan: Plan, load = false): Preview {
   });
   const names = plan.files.map(({ present }) => present.name);
   const [place, ...otherPlaces] = names;
-  const notes = [
-    ...(load ? ['Then the changed forms are compiled and run in the image.'] : []),
-    ...plan.files.flatMap((file) => file.notes),
-  ];
+  const notes = plan.files.flatMap((file) => file.notes);
+  const then = load ? [told`Then the changed forms are compiled and run in the image.`] : [];
   const several = otherPlaces.length > 0;
-  const changed = several ? filesSummary(changes) : (changes[0]?.summary ?? '');
+  const changed = several ? filesSummary(changes) : (changes[0]?.summary ?? told``);
   return {
-    summary: load ? `${changed}, then load` : changed,
+    summary: load ? told`${changed}, then load` : changed,
     lines: [...changesLines(changes, names), ...notes],
-    text: [...notes, ...changes.map(({ text }) => text)].join('\n'),
+    text: [...then, ...notes, ...changes.flatMap(({ text }) => text)],
     ...(place !== undefined && { place }),
     ...(several && { otherPlaces }),
     fingerprint: fingerprintOf(plan),

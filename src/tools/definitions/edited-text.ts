@@ -31,7 +31,7 @@ export function editedData({ files }: Plan): object[] {
     bytes: file.bytes.length,
     forms: file.now.starts().length,
     changed: linesOf(file).map(([line, lastLine]) => ({ line, lastLine })),
-    notes: file.notes,
+    notes: file.notes.map(String),
   }));
 }
 

@@ -5,6 +5,7 @@ import type { Image } from '../../image/image.ts';
 import type { CheckedText } from '../../image/wire/operations.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import { lineAt } from '../../source/splice.ts';
+import { said, type Told, told } from '../../told.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
@@ -31,10 +32,12 @@ export async function checkReadable(
   }
   const notes = [
     ...stopNotes(file, checked, places),
-    ...problems.map(({ start, text }) => `Note: ${file.name}:${lineOf(start)} cannot be read yet: ${text}`),
+    ...problems.map(
+      ({ start, text }) => told`Note: ${file.name}:${lineOf(start)} cannot be read yet: ${said(text)}`,
+    ),
     ...missing.map(
       (name) =>
-        `Note: there is no package ${name} in the image, so names in ${file.name} were not looked up.`,
+        told`Note: there is no package ${name} in the image, so names in ${file.name} were not looked up.`,
     ),
   ];
   return { notes, missing };
@@ -42,11 +45,7 @@ export async function checkReadable(
 
 /** Returns what is to be noted when the reader stops in FILE, as it has found it CHECKED. Throws a CallError when that is in
  *  a changed form, or before the reader finds other forms. */
-function stopNotes(
-  file: PlannedFile,
-  { ends = [], stopped }: CheckedText,
-  places: CharacterPlaces,
-): string[] {
+function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText, places: CharacterPlaces): Told[] {
   const { now, changed, name } = file;
   const own = now.starts().map((start) => places.ofIndex(now.end(start)));
   const other = own.findIndex((end, index) => end !== ends[index]);
@@ -65,7 +64,7 @@ function stopNotes(
     );
   }
   return [
-    `Note: the reader of the image stops at ${name}:${line}: ${stopped}. Only the syntax was checked behind that.`,
+    told`Note: only the syntax was checked behind ${name}:${line}, where the reader of the image stops: ${said(stopped)}`,
   ];
 }
 

@@ -8,7 +8,8 @@ import { type Present, presentFile, replaceFile } from '../../files/write.ts';
 import { boundLines, joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { topLevelLists } from '../../source/code-search.ts';
-import { visible, visibleName } from '../../visible.ts';
+import { said, type Told, told } from '../../told.ts';
+import { visibleName } from '../../visible.ts';
 import { checkApproved, presentText } from '../approved.ts';
 import { atLinesText, exactPlace, nearestText, withLineEndsOf } from '../exact-text.ts';
 import { isLispFile, newImbalanceText } from '../parentheses.ts';
@@ -55,8 +56,8 @@ export function proposeFileEdit(workspace: Workspace) {
       encode(after, visibleName(present.name)); // Throws what a human should not be asked for.
       const { name, size, fingerprint } = present;
       const change = size === undefined ? newFile(name, after) : changeOf(name, before, after);
-      const reason = reasonText(args);
-      const text = [...reason, change.text].join('\n\n');
+      const reason = reasonLines(args);
+      const text = [...reason, ...change.text];
       return { ...change, text, lines: [...change.lines, ...reason], place: name, fingerprint };
     },
     handler: async (args, { fingerprint, signal, changedByHuman }) => {
@@ -97,15 +98,10 @@ function edited(
   };
 }
 
-/** Characters of the reason that an agent gives for an edit. */
-const REASON_LIMIT = 500;
-
-/** Returns the reason that ARGS give, if they do, as one line that cannot be taken for a part of the question. */
-function reasonText({ description = '' }: EditArguments): string[] {
-  const reason = visible(description.trim().replace(/\s+/g, ' '));
-  if (reason === '') return [];
-  const shown = reason.length > REASON_LIMIT ? `${reason.slice(0, REASON_LIMIT)}...` : reason;
-  return [`The agent says: ${shown}`];
+/** Returns the line with the reason that ARGS give, if they do. */
+function reasonLines({ description = '' }: EditArguments): Told[] {
+  const reason = description.trim().replace(/\s+/g, ' ');
+  return reason === '' ? [] : [told`The agent says: ${said(reason)}`];
 }
 
 function headline({ name, size }: Present, summary: string | undefined, now: string): string {

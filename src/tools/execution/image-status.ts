@@ -7,7 +7,9 @@ import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { secondsText } from '../endings.ts';
+import { lackingLine, lackingPhrases } from '../lacking-text.ts';
 import { lossText } from '../loss-text.ts';
+import { plainText } from '../notice-text.ts';
 import { collectedText, outputTexts } from '../progress-text.ts';
 import { reasonText, toolOf } from './call-names.ts';
 
@@ -67,6 +69,8 @@ function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefin
     why,
     building,
     corrupted: status.corrupted,
+    less: status.lacking && lackingPhrases(status.lacking),
+    plainBecause: status.plainBecause,
     probe: status.probe && { works: status.probe.works, ago: seconds(status.probe.msAgo) },
     lastLoss,
     uptime: outside && seconds(outside.uptimeMs),
@@ -76,7 +80,6 @@ function statusData({ said, ...status }: ImageStatus, lastLoss: string | undefin
     memory: {
       heapUsed: said?.heapUsed,
       heapSize: said?.heapSize,
-      collections: said?.collections,
       collecting: said && said.collectedMilliseconds / 1000,
       imageRss: outside?.residentOctets,
       serverRss,
@@ -118,6 +121,7 @@ function statusText(status: ImageStatus, lastLoss: string | undefined): string {
       threadsLine(status),
       probeLine(status),
       corruptedLine(status),
+      lessLine(status),
     ]
       .filter(Boolean)
       .join('\n'),
@@ -162,6 +166,11 @@ function corruptedLine({ corrupted }: ImageStatus): string | false {
   return `SBCL warned that its memory may be corrupted (${corrupted}); restart_image gives a new image.`;
 }
 
+function lessLine({ lacking, plainBecause }: ImageStatus): string | undefined {
+  if (lacking === undefined) return undefined;
+  return plainBecause === undefined ? lackingLine(lacking) : plainText(plainBecause, lacking);
+}
+
 function countsText(jobs: JobStatus[]): string {
   const running = jobs.filter(({ phase }) => phase === 'running').length;
   const waiting = jobs.length - running;
@@ -190,17 +199,12 @@ const OLD_MS = 500;
 function memoryLine({ said, saidMsAgo = 0, outside, serverRss }: ImageStatus): string {
   const parts = [
     said && `heap ${megabytes(said.heapUsed)} of ${megabytes(said.heapSize)}`,
-    said && collectionsText(said),
+    said && `garbage collections took ${secondsText(said.collectedMilliseconds)}`,
     outside?.residentOctets !== undefined && `image ${megabytes(outside.residentOctets)} resident`,
     `server ${megabytes(serverRss)} resident`,
   ];
   const old = said && saidMsAgo > OLD_MS ? ` (heap and collections ${secondsText(saidMsAgo)} ago)` : '';
   return `Memory: ${parts.filter(Boolean).join('; ')}${old}`;
-}
-
-function collectionsText({ collections, collectedMilliseconds }: AgentStatus): string {
-  const count = collections === undefined ? 'garbage' : `${collections} garbage`;
-  return `${count} ${collections === 1 ? 'collection' : 'collections'} took ${secondsText(collectedMilliseconds)}`;
 }
 
 function threadsLine({ said }: ImageStatus): string | false {

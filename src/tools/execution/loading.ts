@@ -26,6 +26,7 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
+import { told } from '../../told.ts';
 import { visibleName } from '../../visible.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { DEBUG_LEVEL, errorOptions, type Holds, heldOr, ON_ERROR, RESTARTS } from '../debug/hold.ts';
@@ -162,11 +163,11 @@ async function loadPreview(
   const fingerprint = createHash('sha256').update(bytes).digest('hex');
   const text = decode(bytes);
   const count = linesOf(text.text).length;
-  const what = check
-    ? 'to compile, not to load'
-    : `to compile and run${forget ? ', what it no longer has to remove from the image' : ''}`;
-  const summary = `${count} ${count === 1 ? 'line' : 'lines'} ${what}`;
-  return { ...wholeContent(visibleName(place), text), summary, place, fingerprint };
+  const lines = count === 1 ? told`1 line` : told`${count} lines`;
+  const gone = forget ? told`, what it no longer has to remove from the image` : told``;
+  const what = check ? told`to compile, not to load` : told`to compile and run${gone}`;
+  const summary = told`${lines} ${what}`;
+  return { ...wholeContent(told`File ${place}`, text), summary, place, fingerprint };
 }
 
 function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {

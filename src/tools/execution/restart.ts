@@ -2,6 +2,7 @@
 
 import type { RebuildFrom, Replaceable } from '../../image/image.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { type Told, told } from '../../told.ts';
 import { lossText } from '../loss-text.ts';
 
 const FROM = ['session', 'none', 'previous'] as const satisfies readonly RebuildFrom[];
@@ -46,7 +47,7 @@ export function restartImage(image: Replaceable) {
       const lines = whatElse(image, rebuild);
       // What another server had is more than was there.
       const free = rebuild !== 'previous' && (await image.isBroken());
-      return { summary: LOST, lines, text: [`${LOST}.`, ...lines].join('\n'), fingerprint: '', free };
+      return { summary: LOST, lines, text: [told`${LOST}.`, ...lines], fingerprint: '', free };
     },
     handler: async ({ rebuild = 'session' }) => {
       const report = await image.restart(rebuild);
@@ -55,22 +56,32 @@ export function restartImage(image: Replaceable) {
   });
 }
 
-const LOST = 'all values, threads, open files and connections of the image are lost';
+const LOST = told`all values, threads, open files and connections of the image are lost`;
 
 /** Returns what a human is shown besides before IMAGE is ended: what else goes, and what comes back. */
-function whatElse(image: Replaceable, rebuild: RebuildFrom): string[] {
+function whatElse(image: Replaceable, rebuild: RebuildFrom): Told[] {
   const { entries, replay, values, calls } = image.stake;
-  const steps = `what this session defined and loaded (${entries} ${entries === 1 ? 'step' : 'steps'} of its journal)`;
+  const count = entries === 1 ? told`1 step` : told`${entries} steps`;
+  const steps = told`what this session defined and loaded (${count} of its journal)`;
   const again = {
-    session: `Built again: ${steps}.`,
-    none: `Not built again, and forgotten: ${steps}.`,
-    previous: `Built again: what the server before had, then ${steps}.`,
+    session: told`Built again: ${steps}.`,
+    none: told`Not built again, and forgotten: ${steps}.`,
+    previous: told`Built again: what the server before had, then ${steps}.`,
   }[rebuild];
   return [
-    values.length > 0 &&
-      `Variables that were set: ${values.slice(0, 20).join(', ')}${values.length > 20 ? ' and more' : ''}.`,
-    calls > 0 && `${calls} ${calls === 1 ? 'call that runs is' : 'calls that run are'} ended.`,
-    replay ? again : 'Nothing is built again, because the server was started with --replay off.',
-    'The Lisp image is ended and a fresh one started.',
-  ].filter((line) => line !== false);
+    ...(calls > 0
+      ? [calls === 1 ? told`1 call that runs is ended.` : told`${calls} calls that run are ended.`]
+      : []),
+    replay ? again : told`Nothing is built again, because the server was started with --replay off.`,
+    told`The Lisp image is ended and a fresh one started.`,
+    ...(values.length > 0 ? [valuesText(values)] : []),
+  ];
+}
+
+/** Variables that are named. */
+const NAMED = 20;
+
+function valuesText(values: readonly string[]): Told {
+  const more = values.length > NAMED ? told`, the first ${NAMED}` : told``;
+  return told`Variables that were set (${values.length}${more}): ${values.slice(0, NAMED)}.`;
 }

@@ -16,6 +16,7 @@ import {
   type Preview,
   type ToolDescription,
 } from '../../kernel/tool.ts';
+import { told } from '../../told.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
 import { callOptions } from '../calling.ts';
@@ -24,7 +25,7 @@ import { checkFacts, newName } from './conflicts.ts';
 import { followingNames } from './derived.ts';
 import { follow } from './follow.ts';
 import { definingForms, type Ground, planRename, type RenamePlan } from './plan.ts';
-import { followedText, notesText, placesText } from './rename-text.ts';
+import { followedText, placesText, renameNotes } from './rename-text.ts';
 
 const RENAME_SYMBOL = {
   name: 'rename_symbol',
@@ -84,7 +85,7 @@ export function renameSymbol(ground: RenameGround) {
       const { facts, plan } = found;
       const data = dataOf(found);
       const to = facts.renamings[0]?.to ?? '';
-      const notes = notesText(facts, plan);
+      const notes = renameNotes(facts, plan).join('\n');
       if (args.dry_run === true) {
         const would = `Would rename ${facts.name} to ${to}: ${placesText(plan, true)}`;
         return { data, text: joinSections([would, notes]) };
@@ -133,17 +134,15 @@ async function planned(ground: RenameGround, args: RenameArguments, context: Cal
 /** Returns what a human is shown: one diff of all files. */
 function previewOf({ facts, plan }: Planned): Preview {
   const to = facts.renamings[0]?.to ?? '';
-  const notes = [
-    ...notesText(facts, plan).split('\n').filter(Boolean),
-    'Then those of the files that the image has are loaded again.',
-  ];
+  const notes = renameNotes(facts, plan);
+  const then = told`Then those of the files that the image has are loaded again.`;
   const names = plan.changes.map(({ present }) => present.name);
   const changes = plan.changes.map(({ present, before, after }) => changeOf(present.name, before, after));
-  const head = `Rename ${facts.name} to ${to}`;
+  const renamed = told`rename ${facts.name} to ${to}`;
   return {
-    summary: `${head}: ${filesSummary(changes)}, then load`,
+    summary: told`${filesSummary(changes)}, then load: ${renamed}`,
     lines: [...notes, ...changesLines(changes, names)],
-    text: [`${head}.`, ...notes, ...changes.map(({ text }) => text)].join('\n\n'),
+    text: [told`To ${renamed}:`, ...notes, then, ...changes.flatMap(({ text }) => text)],
     ...placed(names),
     fingerprint: plan.fingerprint,
   };

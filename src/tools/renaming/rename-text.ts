@@ -2,8 +2,10 @@
 
 import type { RenameFacts } from '../../image/wire/renaming.ts';
 import { joinSections } from '../../kernel/reply.ts';
+import { ours, Told, told } from '../../told.ts';
 import { visibleName } from '../../visible.ts';
 import { itemsText } from '../agreement.ts';
+import { groupBy } from '../grouping.ts';
 import type { Followed } from './follow.ts';
 import type { KeptPlace, RenamePlan } from './plan.ts';
 
@@ -27,23 +29,22 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns what a rename of what FACTS tell does besides PLAN's places, and what it leaves. */
-export function notesText(facts: RenameFacts, plan: RenamePlan): string {
+/** Returns the lines that tell what a rename of what FACTS tell does besides PLAN's places, and what it leaves. */
+export function renameNotes(facts: RenameFacts, plan: RenamePlan): Told[] {
   const [, ...more] = facts.renamings;
   return [
-    more.length > 0 && `With it: ${listed(more.map(({ from, to }) => `${from} to ${to}`))}.`,
+    more.length > 0 && told`With it: ${listed(more.map(({ from, to }) => told`${from} to ${to}`))}.`,
     ...keptLines(plan.kept),
     plan.merged.length > 0 &&
-      `The new name stands there already, and means the same symbol then: ${listed(plan.merged)}.`,
-    plan.outside.length > 0 && `Used in files that cannot be written, which break: ${listed(plan.outside)}.`,
-    plan.cut.length > 0 && `Not looked at from there on, because it cannot be read: ${listed(plan.cut)}.`,
-    plan.unfinished && 'The workspace is too large to look at all files that are not loaded.',
-  ]
-    .filter((line) => line !== false)
-    .join('\n');
+      told`The new name stands there already, and means the same symbol then: ${listed(plan.merged)}.`,
+    plan.outside.length > 0 &&
+      told`Used in files that cannot be written, which break: ${listed(plan.outside)}.`,
+    plan.cut.length > 0 && told`Not looked at from there on, because it cannot be read: ${listed(plan.cut)}.`,
+    plan.unfinished && told`The workspace is too large to look at all files that are not loaded.`,
+  ].filter((line) => line !== false);
 }
 
-const KEPT: readonly [why: KeptPlace['why'], text: string][] = [
+const KEPT = [
   [
     'package definition',
     'in a package definition that computes its options: look whether it names the symbol',
@@ -53,26 +54,29 @@ const KEPT: readonly [why: KeptPlace['why'], text: string][] = [
   ['keyword', 'keywords of that name (keywords: true follows parameters)'],
   ['word of LOOP', 'as a word of LOOP'],
   ['unknown package', 'in packages that are not loaded'],
-];
+] as const satisfies readonly [why: KeptPlace['why'], text: string][];
 
-function keptLines(kept: readonly KeptPlace[]): string[] {
+function keptLines(kept: readonly KeptPlace[]): Told[] {
   return KEPT.flatMap(([why, text]) => {
     const places = kept.filter((each) => each.why === why).map(({ at }) => at);
     return places.length === 0
       ? []
-      : [`Not changed, ${places.length} ${text}: ${listed([...new Set(places)])}.`];
+      : [told`Not changed, ${places.length} ${ours(text)}: ${listed([...new Set(places)])}.`];
   });
 }
 
-function listed(texts: readonly string[]): string {
-  const more = texts.length - PLACES;
-  const files = new Map<string, string[]>();
-  for (const text of texts.slice(0, PLACES)) {
-    const [, file = text, line] = /^(.*):(\d+)$/s.exec(text) ?? [];
-    files.set(file, [...(files.get(file) ?? []), ...(line === undefined ? [] : [line])]);
-  }
-  const shown = [...files].map(([file, lines]) => (lines.length > 0 ? `${file}:${lines.join(',')}` : file));
-  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
+/** Returns THINGS as a list, in which the lines of a file stand together. */
+function listed(things: readonly (string | Told)[]): Told {
+  const more = things.length - PLACES;
+  const places = things.slice(0, PLACES).map((thing) => {
+    const [, file, line] = /^(.*):(\d+)$/s.exec(String(thing)) ?? [];
+    return { name: thing instanceof Told ? thing : (file ?? thing), line };
+  });
+  const shown = [...groupBy(places, ({ name }) => String(name)).values()].map(([first, ...others]) => {
+    const lines = others.reduce((all, { line = '' }) => told`${all},${line}`, told`${first?.line ?? ''}`);
+    return first?.line === undefined ? told`${first?.name ?? ''}` : told`${first.name}:${lines}`;
+  });
+  return more > 0 ? told`${shown} and ${more} more` : told`${shown}`;
 }
 
 /** Returns how it reads what became of the image. */

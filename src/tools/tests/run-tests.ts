@@ -4,6 +4,7 @@ import { CallError, messageOf } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import { toResult } from '../../kernel/outcome.ts';
 import { joinSections } from '../../kernel/reply.ts';
+import { toldLines } from '../../kernel/shown.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -13,6 +14,7 @@ import {
   type Tool,
   type ToolDescription,
 } from '../../kernel/tool.ts';
+import { told } from '../../told.ts';
 import { TIMEOUT } from '../calling.ts';
 import { ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { Grounds } from './grounds.ts';
@@ -129,18 +131,16 @@ async function previewOf(
 ): Promise<Preview> {
   const preview = await editing.preview?.({ edits }, context);
   if (preview === undefined) throw new TypeError('What edits are made cannot be shown.');
-  const notes = [
-    'Then the changed files are loaded, and tests run.',
-    // As JSON: no line of a form can be taken for something else.
-    ...then.map((form) => `Then is evaluated: ${JSON.stringify(form)}`),
-  ];
-  const { text, lines = text.split('\n'), summary = '' } = preview;
-  const forms = then.length === 0 ? '' : ` and ${then.length} ${then.length === 1 ? 'form' : 'forms'}`;
+  const after = told`Then the changed files are loaded, and tests run.`;
+  const notes = then.flatMap((form) => [told`Then is evaluated:`, ...toldLines(form)]);
+  const text = toldLines(preview.text);
+  const { lines = text, summary = told`` } = preview;
+  const forms = then.length === 1 ? told` and 1 form` : told` and ${then.length} forms`;
   return {
     ...preview,
-    summary: `${summary}, then load, tests${forms}`,
+    summary: told`${summary}, then load, tests${then.length === 0 ? told`` : forms}`,
     lines: [...lines, ...notes],
-    text: [...notes, text].join('\n'),
+    text: [after, ...notes, ...text],
   };
 }
 

@@ -1,0 +1,107 @@
+// Decides what the doctor checks, and prints a line for each check.
+
+import { tmpdir } from 'node:os';
+import { imageOptions, sandboxOf } from '../assembly.ts';
+import type { Config } from '../config.ts';
+import { messageOf, SetupError } from '../errors.ts';
+import { obstacleToWriting } from '../folders.ts';
+import { EVERYTHING } from '../image/process/agent.ts';
+import { askSbcl, findSbcl, managerOf } from '../image/process/sbcl.ts';
+import { type SbclFacts, standingOf, TESTED, whyUnsupported } from '../image/process/sbcl-versions.ts';
+import type { Finding } from '../install/report.ts';
+import { lackingLine } from '../tools/lacking-text.ts';
+import { findCulprit } from './culprit.ts';
+import { reportText } from './report.ts';
+import { checkFolders, checkLibraries, checkSandbox, clientConfigurations } from './set-up.ts';
+import { failureOf, type Result, type Trial, tryImage } from './trial.ts';
+
+/** What a person does when an image does not work. */
+const WHAT_TO_DO = `Please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${TESTED}.`;
+
+/** What the doctor is told besides the configuration. */
+export interface Surroundings {
+  /** The version of live-lisp, and the page where issues are filed. */
+  version: string;
+  issues: string;
+  /** Which folders stand in for others. */
+  remarks: readonly string[];
+}
+
+/** Checks the set-up of CONFIG, prints a line for each check and how to set up the clients, and returns the exit code:
+ *  0, or 1 when something needed fails. */
+export async function diagnose(
+  config: Config,
+  { version, issues, remarks }: Surroundings,
+  print: (text: string) => void,
+): Promise<number> {
+  const { finding, facts } = await checkSbcl(config);
+  const canTry = facts !== undefined && obstacleToWriting(tmpdir()) === undefined;
+  const trial = canTry ? await tryImage(config, []) : undefined;
+  const findings = [
+    { ok: true, text: `node ${process.versions.node}: ${process.execPath}` },
+    await checkSandbox(sandboxOf(config), config),
+    finding,
+    ...(trial === undefined ? [] : trialFindings(trial)),
+    ...remarks.map((text) => ({ ok: true, text })),
+    ...checkFolders(config),
+    ...checkLibraries(config),
+  ];
+  for (const { ok, text } of findings)
+    print(`${ok ? 'ok  ' : 'FAIL'} ${text.replace(/\n(?=.)/g, '\n     ')}`);
+  const failure = trial && failureOf(trial);
+  if (facts !== undefined && failure !== undefined) {
+    print('\nThe doctor now looks for the part of the agent that is at fault, which can take some minutes.');
+    const cause = await causeOf(failure, config);
+    print(`${cause}\n${WHAT_TO_DO}\n`);
+    print(reportText({ version, issues, facts, failure, cause, lacking: trial?.greeting }));
+  }
+  print(`\n${clientConfigurations()}`);
+  return findings.every(({ ok }) => ok) ? 0 : 1;
+}
+
+/** Returns what is said of the SBCL of CONFIG, and its facts when live-lisp runs on it. */
+async function checkSbcl(config: Config): Promise<{ finding: Finding; facts?: SbclFacts }> {
+  try {
+    const { sandbox } = imageOptions(config);
+    const sbcl = findSbcl(config.sbcl);
+    const manager = config.sbcl === undefined ? managerOf(sbcl) : undefined;
+    const place = manager === undefined ? sbcl : `${sbcl} (not on PATH, but where ${manager} puts it)`;
+    const facts = await askSbcl(sbcl, sandbox).catch((error: unknown) => {
+      throw new SetupError(`${sbcl}: ${messageOf(error)}`);
+    });
+    const why = whyUnsupported(facts);
+    if (why !== undefined) return { finding: { ok: false, text: `sbcl ${place}: ${why}` } };
+    const text = `sbcl ${place}: SBCL ${facts.version}, ${standingOf(facts.version)}`;
+    return { finding: { ok: true, text }, facts };
+  } catch (error) {
+    return { finding: { ok: false, text: `sbcl: ${messageOf(error)}` } };
+  }
+}
+
+function trialFindings({ results, greeting }: Trial): Finding[] {
+  const findings = results.map(({ name, shows, failure }) =>
+    failure === undefined
+      ? { ok: true, text: `${name}: ${shows}` }
+      : { ok: false, text: `${name} does not work. Expected: ${shows}. The answer was:\n${failure}` },
+  );
+  const line = greeting && (lackingLine(greeting) ?? 'This SBCL has all that live-lisp uses.');
+  return [...findings, ...(line === undefined ? [] : [{ ok: true, text: line }])];
+}
+
+/** Returns what is found out of the cause of FAILURE by images of CONFIG without parts of the agent. */
+async function causeOf({ name, lost }: Result, config: Config): Promise<string> {
+  const helps = ({ results }: Trial) =>
+    lost
+      ? results.every((result) => !result.lost)
+      : results.some((result) => result.name === name && result.failure === undefined);
+  const plain = await tryImage(config, EVERYTHING);
+  if (!helps(plain)) {
+    const machine = lost ? ' The cause can be this machine: its memory, its limits, a damaged SBCL.' : '';
+    return `It is the same without all parts that the agent can leave out.${machine}`;
+  }
+  const parts = plain.greeting?.without ?? [];
+  const culprit = await findCulprit(parts, async (without) => helps(await tryImage(config, without)));
+  return culprit.kind === 'core'
+    ? 'It works when the image does not start from its saved core.'
+    : `It works without this part of the agent: ${culprit.parts.join(', ')}.`;
+}

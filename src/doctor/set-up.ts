@@ -1,0 +1,97 @@
+// Decides what the doctor says of the machine around the image: sandbox, folders, libraries, clients.
+
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { HOME } from '../assembly.ts';
+import type { Config } from '../config.ts';
+import { messageOf } from '../errors.ts';
+import { obstacleToWriting } from '../folders.ts';
+import { cacheUsable } from '../image/process/agent.ts';
+import { libraryManager } from '../image/process/libraries.ts';
+import type { Sandbox } from '../image/sandbox/sandbox.ts';
+import { SCRIPT_NAME } from '../install/entry.ts';
+import { shellLine } from '../install/program.ts';
+import type { Finding } from '../install/report.ts';
+
+/** Returns whether an image can be locked in here, which CONFIG may ask for. */
+export async function checkSandbox(sandbox: Sandbox, config: Config): Promise<Finding> {
+  const wanted = config.sandbox !== 'off';
+  const obstacle = await sandbox.obstacle();
+  const found = obstacle === undefined ? 'works' : `${obstacle.why}. ${obstacle.remedy}`;
+  return {
+    ok: obstacle === undefined || !wanted,
+    text: `sandbox: ${found}${wanted ? '' : ' (only --sandbox needs it)'}`,
+  };
+}
+
+/** What does not run where its record cannot be written. */
+const NOTHING_RUNS = 'so no call runs that can change something';
+
+/** Returns whether the folders can be written that the server writes to. It can do without the cache. */
+export function checkFolders({ state, audit, auditNamed, cache }: Config): Finding[] {
+  const file = auditNamed ? obstacleToRecording(audit) : undefined;
+  return [
+    checkFolder('records', state, `${NOTHING_RUNS}. Set XDG_STATE_HOME to a folder of yours.`),
+    ...(auditNamed
+      ? [checkPlace('audit log', audit, file, `${NOTHING_RUNS}. Name another with --audit FILE.`)]
+      : []),
+    checkFolder('temporary files', tmpdir(), 'so some tools fail. Set TMPDIR to a folder of yours.'),
+    {
+      ok: true,
+      text: cacheUsable(cache)
+        ? `cache: ${cache}`
+        : `cache: ${cache} cannot be written; each start compiles the agent, which takes some seconds`,
+    },
+  ];
+}
+
+function checkFolder(what: string, folder: string, consequence: string): Finding {
+  return checkPlace(what, folder, obstacleToWriting(folder), consequence);
+}
+
+function checkPlace(what: string, path: string, obstacle: string | undefined, consequence: string): Finding {
+  if (obstacle === undefined) return { ok: true, text: `${what}: ${path}` };
+  return { ok: false, text: `${what}: ${path} cannot be written (${obstacle}), ${consequence}` };
+}
+
+/** Returns why no line can be added to FILE. */
+function obstacleToRecording(file: string): string | undefined {
+  if (!existsSync(file)) return obstacleToWriting(dirname(file));
+  try {
+    closeSync(openSync(file, 'a'));
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? messageOf(error);
+  }
+}
+
+/** Returns where CONFIG has ASDF look, and which library manager there is. */
+export function checkLibraries(config: Config): Finding[] {
+  const { root, roots, libraries } = config;
+  const manager = libraryManager(config);
+  const searched = roots.length > 0 ? `${roots.join(', ')}, and everything below` : `${root} only`;
+  return [
+    { ok: true, text: `ASDF looks in ${searched}` },
+    {
+      ok: true,
+      text:
+        manager === undefined
+          ? `libraries: ${libraries === 'auto' ? 'no Quicklisp, qlot or ocicl is set up (none is needed)' : `--libraries ${libraries}, and none is used`}`
+          : `libraries: ${manager.name} (${manager.file}) is loaded when a system or a form first needs it`,
+    },
+  ];
+}
+
+/** Returns how MCP clients are told to start this very program. */
+export function clientConfigurations(): string {
+  const script = join(HOME, 'dist', SCRIPT_NAME);
+  const command = `${shellLine([process.execPath, script])}`;
+  const json = JSON.stringify({ command: process.execPath, args: [script] });
+  return [
+    `live-lisp install sets clients up. By hand it is:`,
+    `Claude Code:  claude mcp add live-lisp -- ${command}`,
+    `Codex:        codex mcp add live-lisp -- ${command}`,
+    `Others:       {"mcpServers": {"live-lisp": ${json}}}`,
+  ].join('\n');
+}

@@ -1,0 +1,168 @@
+// Decides what an image must be able to do, and tries that with the tools that a client calls.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { assemble } from '../assembly.ts';
+import { type Config, inState } from '../config.ts';
+import { messageOf } from '../errors.ts';
+import { RUN_DOCTOR } from '../image/process/lifetime.ts';
+import type { Hello } from '../image/wire/messages.ts';
+import type { Executor } from '../kernel/executor.ts';
+import { withTemporaryFolder } from '../temporary-folder.ts';
+
+/** What the trial loads. The second function has a mistake that the compiler warns of. */
+const FILE = `(defpackage "LIVE-LISP-DOCTOR" (:use "COMMON-LISP"))
+(in-package "LIVE-LISP-DOCTOR")
+(defun double (x) (* 2 x))
+(defun careless (unused) 1)
+(defun answer () (double 21))
+(defun failing (x) (error "Failed with ~A, as the doctor wants." x))
+`;
+
+/** Seconds after which the endless loop is interrupted. */
+const LOOP_SECONDS = 0.5;
+
+/** A call of a tool, and what its text must be like. */
+interface Call {
+  tool: string;
+  args: object;
+  answer: RegExp;
+}
+
+interface Step {
+  name: string;
+  /** What it is to show, as a sentence. */
+  shows: string;
+  /** Returns the calls of tools that try it. FILE is what the trial loads. */
+  calls: (file: string) => Call[];
+}
+
+const STEPS: readonly Step[] = [
+  {
+    name: 'evaluation',
+    shows: '(* 6 7) gives 42',
+    calls: () => [{ tool: 'eval_form', args: { form: '(* 6 7)' }, answer: /^42$/ }],
+  },
+  {
+    name: 'load',
+    shows: 'a file is loaded, and a compiler warning names its line',
+    calls: (file) => [
+      { tool: 'load_file', args: { path: file }, answer: /^Loaded .*\(line 4, DEFUN CARELESS\): .*UNUSED/s },
+    ],
+  },
+  {
+    name: 'callers',
+    shows: 'who_calls finds a caller in that file',
+    calls: () => [
+      {
+        tool: 'who_calls',
+        args: { name: 'live-lisp-doctor::double' },
+        answer: /^Functions that call LIVE-LISP-DOCTOR::DOUBLE:\n\n {2}LIVE-LISP-DOCTOR::ANSWER(?:\n|$)/,
+      },
+    ],
+  },
+  {
+    name: 'errors',
+    shows: 'an error comes back with its frames',
+    calls: () => [
+      {
+        tool: 'eval_form',
+        args: { form: '(live-lisp-doctor::failing 1)' },
+        answer: /^Error: Failed with 1, as the doctor wants\.\n.*\n {2}0: \(LIVE-LISP-DOCTOR::FAILING 1\)/s,
+      },
+    ],
+  },
+  {
+    name: 'interrupt',
+    shows: 'an endless loop is interrupted, and the image keeps its definitions',
+    calls: () => [
+      {
+        tool: 'eval_form',
+        args: { form: '(loop)', timeout: LOOP_SECONDS },
+        answer: /^Error: Interrupted after /,
+      },
+      { tool: 'eval_form', args: { form: '(live-lisp-doctor::answer)' }, answer: /^42$/ },
+    ],
+  },
+];
+
+/** What came of a step: why it did not work, if so, and whether the image was lost with it. */
+export interface Result extends Pick<Step, 'name' | 'shows'> {
+  failure?: string;
+  lost?: boolean;
+}
+
+/** What an image did when everything was tried with it. */
+export interface Trial {
+  /** Up to the first with which the image was lost. */
+  results: Result[];
+  /** What the agent lacks and does instead; undefined when no image started. */
+  greeting?: Hello;
+}
+
+/** Returns the first result of TRIAL that did not work, if there is one. */
+export function failureOf({ results }: Trial): Result | undefined {
+  return results.find(({ failure }) => failure !== undefined);
+}
+
+/** Tries everything in one image of CONFIG, whose agent does without the parts that WITHOUT names. Nothing of that gets
+ *  into the records of the user. */
+export function tryImage(config: Config, without: readonly string[]): Promise<Trial> {
+  return withTemporaryFolder(async (folder) => {
+    const file = join(folder, 'doctor.lisp');
+    writeFileSync(file, FILE);
+    const own = without.length === 0 ? {} : { cache: join(folder, 'cache') };
+    const { image, executor } = assemble({ ...trialConfig(config, folder), ...own }, { without });
+    try {
+      const began = performance.now();
+      const greeting = await image.greeting();
+      const results: Result[] = [startedIn(performance.now() - began)];
+      for (const { name, shows, calls } of STEPS) {
+        const failure = await firstFailure(executor, calls(file));
+        const lost = failure !== undefined && (await image.status()).state !== 'ready';
+        results.push({ name, shows, ...(failure !== undefined && { failure }), ...(lost && { lost }) });
+        if (lost) break;
+      }
+      return { results, greeting };
+    } catch (error) {
+      return {
+        results: [
+          { ...startedIn(0), failure: messageOf(error).replace(RUN_DOCTOR, '').trimEnd(), lost: true },
+        ],
+      };
+    } finally {
+      image.close();
+    }
+  });
+}
+
+function startedIn(milliseconds: number): Result {
+  return { name: 'start', shows: `an image starts, here in ${Math.round(milliseconds)} ms` };
+}
+
+/** Returns CONFIG with records in FOLDER, which the image can read, and without what a user's own set-up adds. */
+function trialConfig(config: Config, folder: string): Config {
+  return {
+    ...config,
+    ...inState(folder, { auditNamed: false, audit: '' }),
+    readRoots: [...config.readRoots, folder],
+    evalTimeoutMs: 30_000,
+    init: undefined,
+    libraries: 'none',
+    replay: false,
+    history: false,
+    memory: false,
+    ask: 'dangerous',
+    allow: [],
+  };
+}
+
+/** Makes CALLS through EXECUTOR, and returns what was answered to the first that did not answer as it should. */
+async function firstFailure(executor: Executor, calls: readonly Call[]): Promise<string | undefined> {
+  for (const { tool, args, answer } of calls) {
+    const outcome = await executor.execute(tool, args, { canAsk: false });
+    const text = outcome.success ? outcome.text : outcome.error;
+    if (!answer.test(text)) return [text, ...outcome.notices].join('\n');
+  }
+  return undefined;
+}

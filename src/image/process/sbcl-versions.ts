@@ -1,0 +1,59 @@
+// Decides which SBCLs live-lisp runs on, and what a person is told of theirs.
+
+import VERSIONS from './sbcl-versions.json' with { type: 'json' };
+
+/** What an SBCL says of itself. */
+export interface SbclFacts {
+  /** As LISP-IMPLEMENTATION-VERSION has it, such as 2.2.9.debian. */
+  version: string;
+  /** Bits of a machine word. */
+  bits: number;
+  /** Names of features, such as SB-THREAD. */
+  features: string[];
+}
+
+/** The versions that live-lisp is tested with, as a phrase. */
+export const TESTED = VERSIONS.tested.join(', ');
+
+const WHAT_TO_DO =
+  'Ask the user to install another (https://www.sbcl.org/platform-table.html), or to name one with --sbcl PATH.';
+
+/** Returns why live-lisp does not run on the SBCL of FACTS and what to do then; undefined when it does. */
+export function whyUnsupported({ version, bits, features }: SbclFacts): string | undefined {
+  const { oldest } = VERSIONS;
+  if (compare(version, oldest) < 0) {
+    return `SBCL ${version} is too old: live-lisp needs ${oldest} or newer. ${WHAT_TO_DO}`;
+  }
+  if (!features.includes('SB-THREAD'))
+    return `This SBCL ${version} has no threads, and live-lisp needs them. ${WHAT_TO_DO}`;
+  if (bits < 64)
+    return `This SBCL ${version} is a ${bits}-bit program, and live-lisp needs 64 bits. ${WHAT_TO_DO}`;
+  return undefined;
+}
+
+/** Returns whether live-lisp was tested with VERSION, as a phrase. */
+export function standingOf(version: string): string {
+  const { oldest, tested } = VERSIONS;
+  if (tested.some((each) => compare(version, each) === 0)) return 'live-lisp is tested with it';
+  const [first = oldest, last = oldest] = [tested[0], tested.at(-1)];
+  if (compare(version, last) > 0) {
+    return `newer than any that live-lisp was tested with (up to ${last}). It should work; report it if it does not`;
+  }
+  if (compare(version, first) < 0) {
+    return `older than those that live-lisp is tested with (from ${first} on). The main things work; what is less stands below`;
+  }
+  return `between those that live-lisp is tested with (${TESTED}). It should work; report it if it does not`;
+}
+
+/** Returns a number below 0 when the version ONE is older than OTHER, 0 when their first three numbers are the same, and
+ *  NaN when one has none. */
+function compare(one: string, other: string): number {
+  const others = numbersOf(other);
+  const differences = numbersOf(one).map((number, index) => number - Number(others[index]));
+  return differences.find((difference) => difference !== 0) ?? 0;
+}
+
+function numbersOf(version: string): number[] {
+  const found = /^(\d+)\.(\d+)(?:\.(\d+))?/.exec(version);
+  return [1, 2, 3].map((group) => (found === null ? Number.NaN : Number(found[group] ?? 0)));
+}

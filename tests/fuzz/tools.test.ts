@@ -1,0 +1,127 @@
+// Every tool with any arguments, in a workspace of hostile files: the server answers each call, and a ping meanwhile.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { putHostileFiles } from '../attacks/hostile-files.ts';
+import { PING_MS, slowestPing, surelySlowestPing } from '../attacks/pinging.ts';
+import { SHAPES } from '../attacks/shapes.ts';
+import { type FileSession, openWorkspace } from '../files/sessions.ts';
+import { LONG, PATIENCE_MS } from '../long.ts';
+
+/** Milliseconds for which calls are made. */
+const RUN_MS = LONG ? 30 * 60_000 : 20_000;
+
+/** What ends the image is tried elsewhere. */
+const LEFT_OUT = ['restart_image'];
+
+interface Tool {
+  name: string;
+  inputSchema: { properties?: { [name: string]: Property } };
+}
+
+interface Property {
+  type?: string;
+  enum?: unknown[];
+  items?: Property & { properties?: { [name: string]: Property } };
+  properties?: { [name: string]: Property };
+}
+
+let at: FileSession;
+let files: string[];
+let tools: Tool[];
+beforeAll(async () => {
+  at = await openWorkspace({ args: ['--eval-timeout', '5'] });
+  files = putHostileFiles(at, 60_000);
+  at.put('good.lisp', '(defun good-one (x) (1+ x))\n(defun good-two (x) (good-one x))\n');
+  await at.answer('load_file', { path: 'good.lisp' });
+  const listed = await at.session.client.listTools();
+  tools = (listed.tools as unknown as Tool[]).filter(({ name }) => !LEFT_OUT.includes(name));
+});
+afterAll(() => at.close());
+
+/** Returns a function that gives numbers below 1, the same ones for SEED. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+const seed = LONG ? Date.now() % 1_000_000 : 43;
+const next = random(seed);
+const choose = <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)] as Item;
+
+function anyText(): string {
+  const kind = next();
+  if (kind < 0.35) return choose(files);
+  if (kind < 0.6)
+    return choose([
+      'good-one',
+      'GOOD-TWO',
+      'car',
+      'cl:car',
+      '*print-base*',
+      'good.lisp',
+      'CL-USER',
+      '.',
+      '/',
+      '',
+      '..',
+      'x',
+      '(good-one 1)',
+      '(+ 1 2)',
+      '#.(loop)',
+      '\u0000',
+      '|a\nb|',
+    ]);
+  return choose(Object.values(SHAPES))(Math.floor(10 ** (1 + 4 * next())));
+}
+
+function anyValue(property: Property, depth = 0): unknown {
+  if (next() < 0.05) return choose([null, -1, 2.5, 1e300, 'x', [], {}, true]);
+  if (property.enum !== undefined && next() < 0.8) return choose(property.enum);
+  if (property.type === 'boolean') return next() < 0.5;
+  if (property.type === 'integer' || property.type === 'number') return choose([0, 1, 2, 20, 1000, -1, 1e9]);
+  const items = property.items ?? {};
+  if (property.type === 'array' && depth < 3)
+    return Array.from({ length: Math.floor(4 * next()) }, () => anyValue(items, depth + 1));
+  if (property.type === 'object' && depth < 3) return anyArguments(property.properties ?? {}, depth + 1);
+  return anyText();
+}
+
+function anyArguments(properties: { [name: string]: Property }, depth = 0): { [name: string]: unknown } {
+  const given = Object.entries(properties).filter(([name]) => name !== 'timeout' && next() < 0.6);
+  return Object.fromEntries(given.map(([name, property]) => [name, anyValue(property, depth)]));
+}
+
+/** Returns CALL for a message, which stays short. */
+function told(call: { name: string; args: object }): string {
+  const text = JSON.stringify(call);
+  return text.length > 600 ? `${text.slice(0, 600)}... (${text.length} characters)` : text;
+}
+
+test(
+  `a ping is answered within ${PING_MS} ms of the server's time, whatever a tool is called with (seed ${seed})`,
+  async () => {
+    const slow: string[] = [];
+    const end = performance.now() + RUN_MS;
+    let calls = 0;
+    while (performance.now() < end) {
+      const { name, inputSchema } = choose(tools);
+      const args = anyArguments(inputSchema.properties ?? {});
+      const work = () => at.session.call(name, args);
+      calls++;
+      if ((await slowestPing(at.session, work)) <= PING_MS) continue;
+      const sure = await surelySlowestPing(at.session, work);
+      if (sure > PING_MS) slow.push(`${Math.round(sure)} ms: ${told({ name, args })}`);
+    }
+    console.log(`${calls} calls; ${slow.length} were slow`);
+    expect(slow).toEqual([]);
+    expect(await at.session.eval('(good-two 1)')).toBe('2');
+    expect(
+      Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${at.session.pid}/status`, 'utf8'))?.[1]),
+    ).toBeLessThan(1_500_000);
+  },
+  PATIENCE_MS + RUN_MS,
+);

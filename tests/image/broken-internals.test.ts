@@ -1,0 +1,88 @@
+// Each internal of SBCL that the agent uses can be missing or another thing: a comfort is lost then, and no image. The short
+// run tries a few of them, the long run all.
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SbclImage } from '../../src/image/own/sbcl-image.ts';
+import { temporaryFolder } from '../harness.ts';
+import { LONG, PATIENCE_MS } from '../long.ts';
+import { SEED } from '../seed.ts';
+import { brokenImages, expectMainJob, inBroken } from './broken-internals.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+/** How many internals the short run breaks. */
+const SAMPLE = 12;
+
+let start: (name: string, how: string) => SbclImage;
+let variants: [name: string, how: string][];
+beforeAll(() => {
+  start = brokenImages(folder.path);
+  const all = inBroken(`(broken::print-variants :unfound ${LONG ? 't' : 'nil'})`)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): [string, string] => {
+      const [name = '', how = ''] = line.split(' ');
+      return [name, how];
+    });
+  expect(all.length).toBeGreaterThan(250);
+  variants = LONG
+    ? all
+    : (fc.sample(fc.shuffledSubarray(all, { minLength: SAMPLE, maxLength: SAMPLE }), {
+        seed: SEED,
+        numRuns: 1,
+      })[0] ?? []);
+});
+
+test('with an internal that is missing or wrong the main job works, and the image says what is less', {
+  timeout: PATIENCE_MS,
+}, async () => {
+  const failed: string[] = [];
+  for (const [name, how] of variants) {
+    const image = start(name, how);
+    try {
+      await expectMainJob(image, name, folder.path);
+      if (how === 'missing') expect((await image.greeting()).fallbacks).not.toEqual([]);
+    } catch (error) {
+      failed.push(`${name} ${how}: ${String(error).slice(0, 600)}`);
+    } finally {
+      image.close();
+    }
+  }
+  expect(failed).toEqual([]);
+});
+
+test('a fault in what the agent does before a call is told at once, with its own text', async () => {
+  const image = start('protect-control-stack', 'signals unprobed');
+  try {
+    await image.call('evaluate', { code: '1' });
+    await image.call('evaluate', { code: '2' });
+    expect(image.takeNotices()).toContainEqual(
+      expect.objectContaining({
+        kind: 'loss',
+        report: expect.objectContaining({ how: ['its agent failed: Unhandled memory fault at #x1'] }),
+      }),
+    );
+  } finally {
+    image.close();
+  }
+});
+
+test('what a probe finds wrong is left out, and image_status says so in a line', async () => {
+  const image = start('protect-control-stack', 'signals');
+  try {
+    await image.call('evaluate', { code: '1' });
+    const { fallbacks = [] } = (await image.status()).lacking ?? {};
+    expect(fallbacks).toContainEqual(
+      expect.objectContaining({
+        ability: 'stack guards',
+        missing: expect.arrayContaining([
+          'runtime:protect_control_stack_hard_guard_page gives a wrong answer',
+        ]),
+      }),
+    );
+  } finally {
+    image.close();
+  }
+});

@@ -1,0 +1,102 @@
+// When new images end by themselves: the next is a plain one, which says so; what code of the user ends makes none.
+
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findSbcl } from '../../src/image/process/sbcl.ts';
+import { FIXTURES, type Session, startSession, temporaryFolder, warmCache } from '../harness.ts';
+import { imageOf, killChild } from '../server/processes.ts';
+
+const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
+const folder = temporaryFolder();
+beforeAll(() => warmCache(folder.path));
+afterAll(() => folder.remove());
+
+/** Starts a server over an SBCL in which it is deadly that the agent calls INTERNAL, PACKAGE:NAME. */
+function withDeadly(internal: string): Promise<Session> {
+  const program = join(folder.path, `sbcl-${internal.replaceAll(/\W/g, '-')}`);
+  const load = `(load "${join(FIXTURES, 'dying.lisp')}")`;
+  const script = `#!/usr/bin/env bash
+export DYING='${internal}'
+args=() seen=
+for arg; do
+  if [ "$arg" = --eval ] && [ -z "$seen" ]; then args+=(--eval '${load}') seen=1; fi
+  args+=("$arg")
+done
+exec '${SBCL}' "\${args[@]}"
+`;
+  writeFileSync(program, script);
+  chmodSync(program, 0o755);
+  return startSession({ args: ['--sbcl', program], env: { XDG_CACHE_HOME: folder.path } });
+}
+
+const PLAIN =
+  /^This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves \((?:(?:; then )?its runtime gave up: SIGABRT received)+\)\. It evaluates and loads as always\. It does without: frames, places of frames, locals, .*\. Ask the user to run live-lisp doctor, which finds the part that ends images\.$/;
+
+test('images that end before they greet are followed by a plain one', async () => {
+  const session = await withDeadly('SB-INT:ENCAPSULATE');
+  try {
+    const { text, notices } = await session.call('eval_form', { form: '(+ 1 2)' });
+    expect(text).toBe('3');
+    expect(notices).toEqual([expect.stringMatching(PLAIN)]);
+  } finally {
+    await session.close();
+  }
+});
+
+test('images that end when they tell an error are followed by a plain one, which tells it', async () => {
+  const session = await withDeadly('SB-DEBUG:FRAME-ARGS-AS-LIST');
+  try {
+    const form = '(defun fails (x) (error "No ~A" x)) (list (fails 1))';
+    const lost = await session.call('eval_form', { form });
+    expect(lost.text).toContain('its runtime gave up: SIGABRT received');
+    const told = await session.call('eval_form', { form });
+    expect(told.text).toContain('No 1');
+    expect(told.notices).toContainEqual(expect.stringMatching(PLAIN));
+    const status = await session.text('image_status');
+    expect(status).toContain('This Lisp image is a plain one');
+    expect((await session.call('eval_form', { form: '1' })).notices).toEqual([]);
+  } finally {
+    await session.close();
+  }
+});
+
+/** Ways in which the user's code, or a person, ends each of the first images. */
+const ENDS: [string, string][] = [
+  ['exit', '(exit)'],
+  ['exit at once', '(exit :code 3 :abort t)'],
+  ['use up the heap', '(sb-sys:without-gcing (loop with l = nil do (push (make-array 100000) l)))'],
+  ['abort the process', '(sb-alien:alien-funcall (sb-alien:extern-alien "abort" (function sb-alien:void)))'],
+];
+
+test('images that code of the user ends are followed by whole ones', async () => {
+  const session = await startSession({ args: ['--heap', '128MB'] });
+  try {
+    for (const [what, form] of ENDS) {
+      for (let time = 1; time <= 2; time++) {
+        const { text } = await session.call('eval_form', { form });
+        // An image without heap can sometimes tell that.
+        expect(text, what).toMatch(/The Lisp image was lost|Heap exhausted/);
+      }
+      const { text, notices } = await session.call('eval_form', { form: '(+ 1 2)' });
+      expect(text).toBe('3');
+      expect(notices.join('\n'), what).not.toContain('plain');
+    }
+  } finally {
+    await session.close();
+  }
+});
+
+test('images that a person ends are followed by whole ones', async () => {
+  const session = await startSession();
+  try {
+    for (let time = 1; time <= 3; time++) {
+      await session.eval('1');
+      const pid = await imageOf(session.pid);
+      await killChild(pid);
+    }
+    expect((await session.call('eval_form', { form: '(+ 1 2)' })).notices.join('\n')).not.toContain('plain');
+  } finally {
+    await session.close();
+  }
+});
