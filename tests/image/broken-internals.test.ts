@@ -69,7 +69,7 @@ test('a fault in what the agent does before a call is told at once, with its own
   }
 });
 
-test('what a probe finds wrong is left out, and image_status says so in a line', async () => {
+test('what a probe finds wrong is left out, and told with its ability', async () => {
   const image = start('protect-control-stack', 'signals');
   try {
     await image.call('evaluate', { code: '1' });
