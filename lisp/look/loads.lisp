@@ -4,22 +4,17 @@
 (in-package "LIVE-LISP.LOOK")
 
 (sb-ext:defglobal **listening** nil "True when SBCL tells of new code.")
+(sb-ext:defglobal **definitions** 0 "Changes whenever a name is defined or undefined.")
 (sb-ext:defglobal **interpreted** nil "True when a form was evaluated by an interpreter, which leaves no code.")
 
-;;; News for the index
+;;; What they use, by names
 
-(sb-ext:defglobal **indexed** nil "True when there is an index that wants news.")
-(sb-ext:defglobal **news** '()
-  "What the index has not looked at yet, newest first: weak pointers to code, places, and names that got a function.")
-(sb-ext:defglobal **news-count** 0 "About how many those are.")
-(defconstant +most-news+ 30000 "With more than that, a new index is made in less time.")
+(sb-ext:defglobal **places** (make-hash-table :test 'equal :synchronized t)
+  "The places of top-level forms that use a name, by that.")
 
-(defun note-news (news)
-  "Keep NEWS for the index, when there is one."
-  (when **indexed**
-    (sb-ext:atomic-push news (symbol-value '**news**))
-    (when (> (incf **news-count**) +most-news+)
-      (setf **indexed** nil **news** '() **news-count** 0))))
+(defun note-use-by (place name)
+  "Note that PLACE uses NAME."
+  (sb-ext:with-locked-hash-table (**places**) (pushnew place (gethash name **places**) :test #'eq)))
 
 ;;; Top-level forms
 
@@ -115,67 +110,34 @@ forms, so only the frame tells which."
                      evaluated-index)))
         ((definer-head-p form) (definer-place form))))
 
-;;; What they use
+;;; What code uses
 
-(sb-ext:defglobal **system-packages**
-    (let ((table (make-hash-table :test 'eq :synchronized t)))
-      (dolist (package (list-all-packages) table)
-        (when (or (sb-ext:package-locked-p package) (eq package (find-package "KEYWORD")))
-          (setf (gethash package table) t))))
-  "The packages of the system.")
+(defun note-call (place name)
+  "Note that PLACE calls the function NAME."
+  (push name (top-form-calls place))
+  (note-use-by place name))
 
-(defun told-name-p (name)
-  "True when NAME is of the program, or one that the system has for programs."
-  (and (plain-name-p name)
-       (let* ((symbol (name-key name)) (package (symbol-package symbol)))
-         (and package
-              (or (not (gethash package **system-packages**))
-                  (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package))))))))
-
-(defun mentioned-p (symbol)
-  "True when SYMBOL, which stands in a constant, is of the program."
-  (let ((package (symbol-package symbol)))
-    (and package (not (gethash package **system-packages**)))))
-
-(defun data-p (constant)
-  "True when CONSTANT is data that can have symbols in it."
-  (typep constant '(or symbol cons (simple-array t))))
-
-(defun map-symbols (visit constant)
-  "Call VISIT with each symbol of the program in CONSTANT, an atom, or conses and arrays of at most 2000 elements. Its second
-argument is true for what HANDLER-BIND calls. For that SBCL keeps a pair: the class of conditions, or a function that tells
-them, and the name of a global function."
-  (let ((left 2000))
-    (labels ((walk (part depth &aux before)
-               (loop while (and (consp part) (plusp depth) (plusp (decf left)))
-                     do (walk (setf before (pop part)) (1- depth)))
-               (cond ((null part))
-                     ((symbolp part)
-                      (when (mentioned-p part) (funcall visit part (typep before '(or handled-class function)))))
-                     ((and (typep part '(simple-array t)) (plusp depth))
-                      (loop for index below (array-total-size part)
-                            while (plusp (decf left))
-                            do (walk (row-major-aref part index) (1- depth)))))))
-      (walk constant 50))))
+(defun note-mention (place name)
+  "Note that PLACE has NAME among its data."
+  (push name (top-form-mentions place))
+  (note-use-by place name))
 
 (defun note-constants (place code)
   "Note in PLACE the names that CODE, of a top-level form, uses, without those that its functions with names do. The place
 stays when one of them is that which it defines."
   (let ((others (and (> (code-functions code) 1) (names-in-xrefs code))) (name (top-form-name place)))
-    (map-constants (lambda (constant)
-                     (cond ((typep constant 'cell)
-                            (let ((called (cell-name constant)))
-                              (when (and (told-name-p called) (not (member called others :test #'equal)))
-                                (push called (top-form-calls place)))))
-                           ((and (data-p constant) (not (lambda-list-p constant code)))
-                            (when (and constant (equal constant name)) (setf (top-form-kept place) t))
-                            (map-symbols (lambda (symbol called)
-                                           (cond ((or (equal symbol name) (member symbol others :test #'equal)))
-                                                 (called (push symbol (top-form-calls place)))
-                                                 (t (push symbol (top-form-mentions place)))))
-                                         constant))))
-                   code))
-  (note-news place))
+    (flet ((other-p (used) (or (equal used name) (member used others :test #'equal))))
+      (dolist (called (called-names code))
+        (unless (or (not (told-name-p called)) (member called others :test #'equal)) (note-call place called)))
+      (map-constants (lambda (constant)
+                       (when (and (data-p constant) (not (lambda-list-p constant code)))
+                         (when (and constant (equal constant name)) (setf (top-form-kept place) t))
+                         (map-symbols (lambda (symbol called)
+                                        (cond ((other-p symbol))
+                                              (called (note-call place symbol))
+                                              (t (note-mention place symbol))))
+                                      constant)))
+                     code))))
 
 (defun call-sites (debug)
   "Return the calls in DEBUG, of a function, as lists of the number of a top-level form and that of the form in it."
@@ -213,7 +175,6 @@ is there only while something keeps it."
   (ignore-errors
    (when (and (typep code 'code) (not *passing*))
      (note-run code)
-     (when **indexed** (note-news (sb-ext:make-weak-pointer code)))
      (unless (and *compile-file-truename* (not (equal reason "load")))
        ;; Most code is that of one named function, which is passed over quickly.
        (when (and (loop for index below (code-functions code)
@@ -224,24 +185,23 @@ is there only while something keeps it."
 
 ;;; Forms that need no compiler
 
-(defun note-call (place form)
+(defun note-part (place form)
   "Note in PLACE what FORM uses, a call, a quoted constant or a variable in it. It stays when FORM is told the name that
 it defines."
   (let ((operator (if (consp form) (first form) 'quote)) (name (top-form-name place)))
     (flet ((mention (symbol called)
              (declare (ignore called))
-             (unless (equal symbol name) (push symbol (top-form-mentions place)))))
+             (unless (equal symbol name) (note-mention place symbol))))
       (case operator
         (quote (when (and (consp form) (equal (second form) name)) (setf (top-form-kept place) t))
          (map-symbols #'mention (if (consp form) (second form) form)))
-        (function (when (told-name-p (second form)) (push (second form) (top-form-calls place))))
+        (function (when (told-name-p (second form)) (note-call place (second form))))
         (t (when (loop for argument in (rest form)
                          thereis (if (consp argument)
                                      (and (eq (first argument) 'quote) (equal (second argument) name))
                                      (eq argument name)))
              (setf (top-form-kept place) t))
-           (when (told-name-p operator) (push operator (top-form-calls place))))))
-    (note-news place)))
+           (when (told-name-p operator) (note-call place operator)))))))
 
 (defun called-p (form)
   "True when FORM, which is evaluated without the compiler, uses a name: a variable, a constant or a function."
@@ -259,7 +219,7 @@ it defines."
     (when (and (consp whole) (or evaluated-index (definer-head-p whole)) (called-p form))
       (ignore-errors
        (let ((place (place-now whole)))
-         (when place (note-call place form))))))
+         (when place (note-part place form))))))
   (funcall function form environment))
 
 (defun interpreted (function &rest arguments)
@@ -270,9 +230,9 @@ it defines."
 ;;; Names that get a function
 
 (defun name-defined (function &rest arguments)
-  "Call FUNCTION, which is asked before a name is defined, with ARGUMENTS, of which the first is the name."
-  (when **indexed** (note-news (first arguments)))
-  (apply function arguments))
+  "Call FUNCTION, which is asked before a name is defined, with ARGUMENTS, and note that one is."
+  (multiple-value-prog1 (apply function arguments)
+    (incf **definitions**)))
 
 (defun finalizers-run (function &rest arguments)
   "Call FUNCTION, which SBCL's own thread calls after a collection, with ARGUMENTS, and leave nothing of that on the stack.
