@@ -130,13 +130,6 @@ global function."
   "Return a vector that says where each top-level form begins in the file of SOURCE, in octets, or NIL."
   ("SB-C" "DEBUG-SOURCE-START-POSITIONS"))
 
-(define-internal debug-blocks (debug)
-  "Return a vector of the blocks of DEBUG, from FUNCTION-DEBUG." ("SB-DI" "DEBUG-FUN-DEBUG-BLOCKS") #())
-(define-internal block-places (block)
-  "Return a vector of the places in BLOCK, from DEBUG-BLOCKS." ("SB-DI" "DEBUG-BLOCK-CODE-LOCATIONS") #())
-(define-internal code-place-kind (place)
-  "Return what is at PLACE: :CALL-SITE for a call." ("SB-DI" "CODE-LOCATION-KIND"))
-
 (define-internal code-fixups (code)
   "Return a number that packs, among others, the places in CODE that depend on where functions are." ("SB-VM" "%CODE-FIXUPS") 0)
 (define-internal unpack-locations (packed)
@@ -208,6 +201,14 @@ cells, and this is NIL: there each function that code calls is a CELL among its 
 (define-internal make-weak-vector (length)
   "Return a vector of LENGTH that keeps nothing alive." ("SB-EXT" "MAKE-WEAK-VECTOR" "SB-IMPL" "MAKE-WEAK-VECTOR")
   (make-array length :initial-element nil))
+
+;;; Texts
+
+(define-ability "walking code" "who_calls and who_references leave out what top-level forms use")
+
+(define-internal walk-form (form environment function)
+  "Call FUNCTION with each form in FORM, its context and its environment, and go on with what that returns, with its macros
+expanded, unless its second value is true." ("SB-WALKER" "WALK-FORM"))
 
 ;;; How code gets into the image
 

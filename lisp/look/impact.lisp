@@ -7,8 +7,8 @@
 (defparameter *most-reaching* 5000 "How many functions are followed to the tests that reach a name.")
 
 (defun reaching (index target)
-  "Return the users in INDEX of TARGET, a function name, directly or by way of others, as lists of a user and, of what several
-top-level forms are, the names by which it does. Return besides whether they are too many to follow all."
+  "Return the users in INDEX of TARGET, a function name, directly or by way of others. Return besides whether they are too
+many to follow all."
   (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (pending (list target)) (found '())
         (left *most-reaching*))
     (setf (gethash target seen) t)
@@ -17,13 +17,12 @@ top-level forms are, the names by which it does. Return besides whether they are
                (map-uses (lambda (user kind)
                            (when (and (or (member kind '(0 1 5)) (top-form-p user))
                                       (if (top-form-p user) (top-form-source user) (not (eq :loose (user-kind user))))
-                                      (there-p user))
-                             (let ((entry (gethash user known)) (name (name-of user)))
-                               (unless entry
+                                      (there-p user used))
+                             (let ((name (name-of user)))
+                               (unless (shiftf (gethash user known) t)
                                  (decf left)
-                                 (push (setf entry (list user) (gethash user known) entry) found))
-                               (when (and name (not (shiftf (gethash name seen) t))) (push name pending))
-                               (when (several-p user) (pushnew used (rest entry) :test #'equal)))))
+                                 (push user found))
+                               (when (and name (not (shiftf (gethash name seen) t))) (push name pending)))))
                          index used)))
     (values found (and pending t))))
 
@@ -91,29 +90,21 @@ compiled. Return NIL when it is of no file."
       (dolist (file (component-files system)) (setf (gethash file files) t)))
     (values files (length systems))))
 
-(defparameter *most-test-files* 200 "Of how many pieces of code that are several forms of test files an answer tells.")
-
 (defun test-data (index target limit)
-  "Return the members of the answer about the tests that reach TARGET, a function name, by INDEX, LIMIT of them. Several
-forms that are one piece of code are told by what they use."
+  "Return the members of the answer about the tests that reach TARGET, a function name, by INDEX, LIMIT of them."
   (multiple-value-bind (files systems) (test-files)
-    (multiple-value-bind (uses more) (if (plusp systems) (reaching index target) '())
-      (let* ((found (loop for (user . names) in uses
-                          for place = (use-place user)
-                          when (and place (gethash (first place) files)) collect (list place names)))
-             (several (remove-if #'cadar found))
-             (single (sort (remove-duplicates (remove-if-not #'cadar found) :key #'first :test #'equal)
-                           #'place-before-p :key #'first)))
-        (flet ((told (tests count)
-                 (loop for ((file form created) names) in (page tests 0 count)
-                       collect (object "file" file "form" form "changed" (changed-p file created)
-                                       "names" (mapcar #'name-text (page names 0 *most-names*))))))
-          (list "testSystems" systems
-                "testsMore" (and more t)
-                "tests" (told single limit)
-                "testCount" (length single)
-                "testCode" (told several *most-test-files*)
-                "testFiles" (and (null found) (page (loop for file being the hash-keys of files collect file) 0 500))))))))
+    (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
+      (let ((tests (sort (remove-duplicates (loop for user in users
+                                                  for place = (use-place user)
+                                                  when (and place (second place) (gethash (first place) files)) collect place)
+                                            :test #'equal)
+                         #'place-before-p)))
+        (list "testSystems" systems
+              "testsMore" (and more t)
+              "tests" (loop for (file form created) in (page tests 0 limit)
+                            collect (object "file" file "form" form "changed" (changed-p file created)))
+              "testCount" (length tests)
+              "testFiles" (and (null tests) (page (loop for file being the hash-keys of files collect file) 0 500)))))))
 
 ;;; The operation
 

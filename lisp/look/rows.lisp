@@ -4,21 +4,14 @@
 
 ;;; Who they are
 
-(defun place-there-p (place)
-  "True when what PLACE did is the last that was done there: its file was not loaded again, nor its name defined again."
-  (let ((source (top-form-source place)) (name (top-form-name place)))
-    (if source
-        (eq source (gethash (file-load-name source) **sources**))
-        (and (top-form-kept place)
-             (or (stringp name) (symbol-package (name-key name)))
-             (eq place (gethash (top-form-key place) **definers**))))))
-
-(defun free-p (code)
-  "True when nothing but CODE itself, of forms without a file or functions in them, can tell of what it does. No form that
-is there speaks for it, and it is not only a form that has run."
-  (let ((place (gethash code **claimed**)))
+(defun free-p (code name)
+  "True when nothing but CODE itself, of forms without a file or functions in them, can tell of how it uses NAME. No form
+that is there speaks for it, and it is not only a form that has run."
+  (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
-             (and place (place-there-p place))))))
+             (typecase claim
+               (top-form (place-there-p claim))
+               (file-load (some (lambda (place) (use-kinds place name)) (file-load-places claim))))))))
 
 (defvar *collected* nil "True when garbage was collected for this answer.")
 
@@ -37,15 +30,15 @@ is there speaks for it, and it is not only a form that has run."
            (running-p code)
            (>= (generation code) +never-collected+))))
 
-(defun there-p (user)
-  "True when USER still is there. Throw to DOUBTFUL when only the collector can know that."
+(defun there-p (user name)
+  "True when USER, of NAME, still is there. Throw to DOUBTFUL when only the collector can know that."
   (if (top-form-p user)
       (place-there-p user)
       (case (user-kind user)
         (:own t)
         (:loose (let ((code (user-code user)))
                   (and code
-                       (free-p code)
+                       (free-p code name)
                        (or (not (doubtful-p code)) (throw 'doubtful nil)))))
         (t (reached-p user)))))
 
@@ -66,8 +59,7 @@ is there speaks for it, and it is not only a form that has run."
         (fixnum (visit-use uses))
         (uses (loop for i from 1 to (aref uses 0) do (visit-use (aref uses i))))))
     (dolist (place (reverse (gethash name **places**)))
-      (when (member name (top-form-calls place) :test #'equal) (funcall visit place 5))
-      (when (member name (top-form-mentions place) :test #'equal) (funcall visit place 6)))))
+      (dolist (kind (use-kinds place name)) (funcall visit place kind)))))
 
 (defun users-now (index name kinds)
   "Return what USERS-OF does. Throw to DOUBTFUL when only the collector can know one of them."
@@ -76,7 +68,7 @@ is there speaks for it, and it is not only a form that has run."
     (map-uses (lambda (user kind)
                 (when (and (logbitp kind kinds)
                            (not (eq user last))
-                           (there-p user)
+                           (there-p user name)
                            (counts-p (and *within* (user-file user))))
                   (push (setf last user) found)))
               index name)
@@ -140,17 +132,8 @@ once for all that one evaluation asks."
 (defparameter *most-names* 500 "How many symbols among the data of a form are told at most.")
 
 (defun data-names (place)
-  "Return texts of symbols among the data of PLACE that are no variables. What a form defines is one. SBCL makes one piece
-of code of several forms, so those of such are told with the first that an answer has of their file."
-  (let ((names '()) (seen (make-hash-table :test 'eq)) (source (top-form-source place)))
-    (flet ((tell (each)
-             (dolist (symbol (top-form-mentions each))
-               (unless (or (shiftf (gethash symbol seen) t) (variable-kind symbol) (>= (length names) *most-names*))
-                 (push (symbol-text symbol) names)))))
-      (tell place)
-      (when (and (top-form-number place) *told-files* (not (shiftf (gethash source *told-files*) t)))
-        (dolist (each (file-load-places source)) (unless (top-form-number each) (tell each)))))
-    names))
+  "Return texts of symbols among the data of PLACE that are no variables. What a form defines is one."
+  (page (loop for symbol in (form-uses-data (top-form-uses place)) unless (variable-kind symbol) collect (symbol-text symbol)) 0 *most-names*))
 
 (defun form-data (place possible)
   "Return PLACE as a JSON object: where it is, or what it defines. POSSIBLE is true when it only mentions the name."
@@ -159,7 +142,6 @@ of code of several forms, so those of such are told with the first that an answe
         (multiple-value-bind (file date) (told-file (file-load-name source))
           (object "file" file
                   "form" (top-form-number place)
-                  "calls" (top-form-sites place)
                   "changed" (and (file-load-created source) (not (eql date (file-load-created source))))
                   "names" (data-names place)
                   "possible" possible))
@@ -215,18 +197,12 @@ say what they are, where that is not their own kind and name. SITES and POSSIBLE
 
 (defparameter *most-files* 3000 "How many source files of loaded code are told at most.")
 
-(defun map-sources (visit)
-  "Call VISIT with the last load of each file that has a top-level form of which something is known."
-  (sb-ext:with-locked-hash-table (**sources**)
-    (loop for source being the hash-values of **sources** do (funcall visit source))))
-
 (defun files-of (index)
   "Return the native names of the source files of the code in INDEX, but for SBCL's own and ours. What ran once, when it
 was loaded, counts too."
   (let ((names '()) (files (use-index-files index)))
     (maphash (lambda (name whose) (unless (eq whose :own) (push name names))) files)
     ;; Forms that only define constants, say, leave no code.
-    (map-sources (lambda (source)
-                   (let ((name (file-load-name source)))
-                     (unless (or (gethash name files) (eql 0 (search "SYS:" name))) (push name names)))))
+    (sb-ext:with-locked-hash-table (**sources**)
+      (loop for name being the hash-keys of **sources** unless (gethash name files) do (push name names)))
     (mapcar #'translated (page (remove-if-not #'counts-p (nreverse names)) 0 *most-files*))))

@@ -138,17 +138,6 @@ code. TEXT is what answers call it, with the package of that."
     (cond ((typep function 'sb-ext:weak-pointer) (sb-ext:weak-pointer-value function))
           (function (function-code function)))))
 
-(defstruct (top-form (:constructor make-top-form (source number &key key part form)))
-  "A top-level form that SBCL ran. Of a file, it has its SOURCE and its NUMBER there. That is NIL when SBCL made one piece
-of code of several. SITES then are lists of the numbers of a form and of a call in it. Else it has its FORM, a weak
-pointer, and a KEY, of which the first are its operator and name. PART is a text for what of it runs, or NIL. CALLS and
-MENTIONS are names. KEPT is true when something stays of it."
-  source number key part form (calls '()) (mentions '()) (sites '()) (kept nil))
-
-(defun top-form-name (place)
-  "Return the name that PLACE, which is of no file, defines, or NIL."
-  (second (top-form-key place)))
-
 (defun name-of (user)
   "Return the function name that USER is shown by, or NIL."
   (and (user-p user) (user-name user)))

@@ -13,10 +13,12 @@
 (define-check (kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate BODY with INDEX being the index, which nobody changes meanwhile."
-  `(sb-thread:with-mutex (**index-lock**)
+  "Evaluate BODY with INDEX being the index, which nobody changes meanwhile. Before that, what is new is read."
+  `(progn
+    (read-new-texts)
+    (sb-thread:with-mutex (**index-lock**)
      (let ((*collected* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
-       ,@body)))
+        ,@body))))
 
 (defun loaded-files ()
   "Return the native names of the source files of all code that is loaded, but for SBCL's own and ours."
@@ -35,23 +37,35 @@ lists of a name, a kind and a group."
             ((string= file-1 file-2) (< (or (top-form-number one) 0) (or (top-form-number other) 0)))
             (t (string< file-1 file-2))))))
 
-(defun different-places (places named)
-  "Return the users PLACES as groups, each form once. Those are left out that only define something in NAMED, groups of
-users."
-  (let ((told '()))
-    ;; Of functions there can be thousands.
-    (dolist (group (and places named))
-      (dolist (user group)
-        (let* ((code (user-code user)) (place (and code (gethash code **claimed**))))
-          (push code told)
-          (when (and place (or (top-form-number place) (null (top-form-source place)))) (push place told)))))
-    (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
-      (let ((different (remove-if (lambda (user) (member (place-of user) told :test #'eq))
-                                  (remove-duplicates places :key #'place-of))))
-        (mapcar #'list (stable-sort different #'form-before-p))))))
+(defun makes-p (place user)
+  "True when PLACE, a top-level form of a file, makes the function of USER."
+  (let* ((function (user-function user)) (source (top-form-source place))
+         (form (and (user-name user) (form-number (compiled-debug (function-debug function))))))
+    (and source
+         (user-name user)
+         (equal (file-load-name source) (code-file (user-code user)))
+         (if form
+             (eql form (top-form-number place))
+             (member (user-name user) (form-uses-data (top-form-uses place)) :test #'equal)))))
 
-(defun rows-for (users)
-  "Return USERS as ROWS. A structure whose constructor is among them is one of the others."
+(defun said-p (place users name)
+  "True when what PLACE does with NAME, but in functions that it makes, is nothing that USERS, which it makes, do not."
+  (and (top-form-p place)
+       (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
+       (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
+
+(defun different-places (places named name)
+  "Return the users PLACES of NAME as groups, each once, without those that NAMED, groups of users, say already."
+  (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
+    (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
+      (mapcar #'list (stable-sort (remove-if (lambda (place)
+                                               (or (member (place-of place) codes :test #'eq)
+                                                   (said-p place users name)))
+                                             (remove-duplicates places :key #'place-of))
+                                  #'form-before-p)))))
+
+(defun rows-for (users name)
+  "Return USERS of NAME as ROWS. A structure whose constructor is among them is one of the others."
   (let ((rows (make-rows)) (functions '()) (places '()))
     (dolist (user users)
       (let ((sort (sort-of user)))
@@ -61,7 +75,8 @@ users."
           (t (push (list (user-name user) sort (list user)) (rows-others rows))))))
     (setf (rows-functions rows) (grouped (nreverse functions))
           (rows-places rows) (different-places (nreverse places)
-                                               (append (rows-functions rows) (mapcar #'third (rows-others rows)))))
+                                               (append (rows-functions rows) (mapcar #'third (rows-others rows)))
+                                               name))
     (loop for group in (rows-functions rows)
           for structure = (constructed-structure (user-name (first group)))
           when structure do (push (list structure "structure slot" group) (rows-others rows)))
@@ -112,23 +127,20 @@ server finds what they are in their files, and which of them count."
     (list "outside" (page all 0 *most-places*)
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
-(defun several-p (user)
-  "True when USER is several top-level forms."
-  (and (top-form-p user) (top-form-source user) (null (top-form-number user))))
-
-(defun mention-rows (users calls)
-  "Return USERS, who have a name among their data, as ROWS without those in CALLS, who use it. A form that still runs asks
+(defun mention-rows (users calls name)
+  "Return USERS, who have NAME among their data, as ROWS without those in CALLS, who use it. A form that still runs asks
 of what it has there, it may be, and keeps none of it."
-  (let ((rows (rows-for (remove-if (lambda (user) (and (eq :loose (sort-of user)) (running-p (user-code user)))) users))))
+  (let ((rows (rows-for (remove-if (lambda (user) (and (eq :loose (sort-of user)) (running-p (user-code user)))) users)
+                        name)))
     (setf (rows-functions rows) (without-users (rows-functions rows) (rows-functions calls))
           (rows-others rows) (remove-if (lambda (other) (find other (rows-others calls) :test #'equal :key #'butlast))
                                         (rows-others rows) :key #'butlast)
-          ;; Of several forms that are one piece of code, one can call it and another only mention it.
           (rows-places rows) (without-users
                               ;; A form that defines one of those has the name among its data for that.
                               (different-places (mapcar #'first (rows-places rows))
-                                                (append (rows-functions calls) (mapcar #'third (rows-others calls))))
-                              (remove-if (lambda (group) (several-p (first group))) (rows-places calls))))
+                                                (append (rows-functions calls) (mapcar #'third (rows-others calls)))
+                                                name)
+                              (rows-places calls)))
     rows))
 
 (defun mentioned-rows (index target nature calls)
@@ -137,7 +149,7 @@ not of NATURE, that is what they use."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
-        (mention-rows (users-of index target #b1000000) calls))))
+        (mention-rows (users-of index target #b1000000) calls target))))
 
 (defun own-p (function)
   "True when FUNCTION is SBCL's own, and a template of its compiler or the like: neither a function of a name nor in one."
@@ -163,7 +175,7 @@ not of NATURE, that is what they use."
   "Return the functions among USERS as a block of TELL-ROWS. They do with the variable NAME what SBCL calls KIND and answers
 WORD."
   (cons (lambda (group sites) (user-data group name (list kind) :kind word :sites sites))
-        (rows-functions (rows-for users))))
+        (rows-functions (rows-for users name))))
 
 (defun rows-data (blocks offset limit sites)
   "Return the rows of BLOCKS, from TELL-ROWS: LIMIT of them from OFFSET on, with their places when SITES is true."
@@ -174,34 +186,13 @@ WORD."
         do (setf offset (max 0 (- offset (length items)))
                  limit (- limit (length shown)))))
 
-(defparameter *most-makers* 200 "How many functions and macros are looked at to know what can expand into a name.")
-
-(defun makers-of (index name)
-  "Return the macros of which an expansion can use the function NAME, as texts without packages. Such a macro has the name
-among its data, or that of another such macro, or calls a function that has."
-  (let ((seen '()) (pending (list name)) (macros '()))
-    (flet ((take (user macros-only)
-             (let* ((made (name-of user)) (macro (and made (eq :macro (user-kind user)))))
-               (when (and made (or macro (not macros-only)))
-                 (when macro (pushnew (symbol-name made) macros :test #'string=))
-                 (unless (member made seen :test #'equal)
-                   (push made seen)
-                   (setf pending (append pending (list made))))))))
-      (loop for each = (pop pending)
-            while (and each (< (length seen) *most-makers*))
-            do (let ((data (or (eq each name) (and (symbolp each) (macro-function each)))))
-                 (dolist (user (users-of index (name-key each) (if data #b1000000 0))) (take user nil))
-                 (dolist (user (users-of index each #b100001)) (take user data)))))
-    macros))
-
-(defun other-members (index name sites places mentions)
-  "Return the members of an answer about NAME that tell of PLACES and MENTIONS, users of INDEX that are top-level forms. They
-tell too what could not be known. The server needs more to find those, or SITES."
+(defun other-members (sites places mentions)
+  "Return the members of an answer that tell of PLACES and MENTIONS, users that are top-level forms. They tell too what could
+not be known. The server needs more to find those, or SITES."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "features" (and (or sites places mentions) (feature-names))
         "packages" (and (or places mentions) (other-package-names))
-        "makers" (and (some (lambda (group) (several-p (first group))) places) (makers-of index name))
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
@@ -226,7 +217,7 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
     (declare (ignore status))
     (let ((target (if setf (list 'setf symbol) symbol)) (*within* (and within (system-files within))))
       (with-index (index)
-        (let* ((calls (rows-for (users-of index target #b0100001)))
+        (let* ((calls (rows-for (users-of index target #b0100001) target))
                (mentions (mentioned-rows index target (if (fboundp target) "" "FUNCTION") calls))
                (callers (tell-rows target calls '(:calls :macroexpands)
                                    (macro-uses (users-of index target #b10)) nil))
@@ -249,7 +240,7 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                   "rows" (rows-data (append others possible) offset limit sites)
                   ;; Where no code surely uses it, the server looks in the files for what ran when they were compiled.
                   "files" (and unseen (files-of index))
-                  (other-members index target (or sites unseen) (rows-places calls) (rows-places mentions)))))))))
+                  (other-members (or sites unseen) (rows-places calls) (rows-places mentions)))))))))
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set") (:binds #b10000 "bind"))
   "What a function can do with a variable: SBCL's word, the bit of that kind of use, and the word of answers.")
@@ -261,7 +252,7 @@ that does several of these is told as often. Then come other places that use it,
     (declare (ignore status))
     (let ((target (if setf (list 'setf symbol) symbol)))
       (with-index (index)
-        (let* ((uses (rows-for (users-of index target #b11100)))
+        (let* ((uses (rows-for (users-of index target #b11100) target))
                (mentions (mentioned-rows index target "VARIABLE" uses))
                (functions (loop for (kind bit word) in *reference-kinds*
                                 collect (tell-functions target kind word (users-of index target bit))))
@@ -284,4 +275,4 @@ that does several of these is told as often. Then come other places that use it,
                     "kept" (json-boolean (kept-p symbol))
                     "accessibleIn" (and sites (packages-with symbol))
                     "rows" (rows-data (append functions others possible) offset limit sites)
-                    (other-members index target sites (rows-places outside) '())))))))))
+                    (other-members sites (rows-places outside) '())))))))))

@@ -12,7 +12,6 @@ export interface ReferencesData {
   interpreted?: boolean;
   unheard?: boolean;
   packages?: Record<string, string>;
-  makers?: string[];
   outside?: Caller[];
   outsideCount?: number;
   features?: string[];
@@ -42,11 +41,6 @@ export interface ArglistData {
   combination?: string;
   methodCount?: number;
   methods?: string[];
-}
-
-/** Code of several forms of a file of tests, and the NAMES by which they reach a definition. */
-export interface TestCode extends Place {
-  names?: string[];
 }
 
 /** An argument of a call as somebody wrote it: a name, a symbol, what EQL is followed by, or a literal. */
@@ -108,8 +102,6 @@ export interface ImpactData {
   testsMore?: boolean;
   testCount?: number;
   tests?: Place[];
-  /** Pieces of code that are several forms of a file of tests. */
-  testCode?: TestCode[];
   /** The files of those systems, when no test is known to reach it. */
   testFiles?: string[];
   /** What kind of class it names. */

@@ -50,8 +50,6 @@ export interface WhoCallsData {
   unrecorded?: 'macro' | 'inline' | 'slot';
   /** Other names of packages, with the names of those. */
   packages?: Record<string, string>;
-  /** Macros that can expand into a use, without their packages, when one of several forms does that. */
-  makers?: string[];
   /** Top-level forms, whichever rows were asked for, and how many there are when these are not all. */
   outside?: Caller[];
   outsideCount?: number;
