@@ -83,6 +83,8 @@ it does more than compile."
         (when (and symbol (system-symbol-p symbol)) (setf (effects-damages *effects*) t)))))
   (apply check name doing))
 
+(defvar *interned* :unasked "The packages and names, in pairs, that this thread interned, newest first; :UNASKED while nobody asks.")
+
 (defun package-checked (check package &rest doing)
   "Call CHECK, which asks the lock of PACKAGE whether DOING something to that is allowed, and note it. Interning is noted
 apart: reading interns too, and so does much code that only looks a symbol up."

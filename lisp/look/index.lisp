@@ -40,7 +40,7 @@
 ;;; Adding it
 
 (defun note-file (index code)
-  "Note in INDEX from which file CODE is, unless that is SBCL's."
+  "Note in INDEX from which file CODE is, unless that is SBCL's. Where SBCL told nothing of its load, it was loaded before."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
                 (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
@@ -48,7 +48,9 @@
       (dotimes (number (code-functions code))
         (let ((name (plain-function-name (code-function code number))))
           (unless (system-name-p name)
-            (setf (gethash file files) (if (own-name-p name) :own (gethash file files :others)))))))))
+            (setf (gethash file files) (if (own-name-p name) :own (gethash file files :others))))))
+      (when (and (eq :others (gethash file files)) (null (gethash file **sources**)))
+        (note-source (information-source (code-information code)))))))
 
 (defun note-known (index user code)
   "Note that INDEX has USER and what its CODE uses."
@@ -114,7 +116,7 @@ could lack something: the next that asks makes it anew."
      ,@body
      (setf **index** ,index)))
 
-(defun current-index ()
+(defun updated-index ()
   "Return the index, which knows all that is in the image now. The lock is held."
   (let ((serial next-serial) (definitions **definitions**) (index **index**))
     (cond ((stale-p index)
@@ -127,3 +129,9 @@ could lack something: the next that asks makes it anew."
                (setf (use-index-serial index) serial
                      (use-index-definitions index) definitions)))))
     **index**))
+
+(declaim (notinline updated-index))
+
+(defun current-index ()
+  "Return what UPDATED-INDEX does, with little left on the stack that the collector would take for a use of the code."
+  (prog1 (updated-index) (scrub-stack)))

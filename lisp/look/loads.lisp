@@ -20,13 +20,19 @@
            (setf (gethash code **claimed**) **last-load**
                  (file-load-made **last-load**) (union (called-names code) (file-load-made **last-load**) :test #'equal))))))
 
+(defun contrib-p (source)
+  "True when SOURCE, of code that is loaded, is that of a library that comes with SBCL, and is not there."
+  (and *load-truename*
+       (equal "contrib" (first (last (pathname-directory *load-truename*))))
+       (not (ignore-errors (probe-file (source-name source))))))
+
 (defun code-noted (function code reason)
   "Call FUNCTION with CODE, which is new, and REASON, and note from which file or form it is."
   (ignore-errors
    (when (and (typep code 'code) (not *passing*))
      (note-run code)
      (unless (and *compile-file-truename* (not (equal reason "load")))
-       (let ((load (note-source (information-source (code-information code)))))
+       (let* ((source (information-source (code-information code))) (load (and source (not (contrib-p source)) (note-source source))))
          (if load (setf **last-load** load) (note-claim code))))))
   (funcall function code reason))
 

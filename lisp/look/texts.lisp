@@ -13,10 +13,27 @@
                                    copy))
     copy))
 
+(defun scratch-package (package)
+  "Return a package in which all symbols of PACKAGE are. What else is read there, PACKAGE does not get: another thread could
+find it there and keep it."
+  (let ((scratch (make-package (format nil "LIVE-LISP TEXT ~36R" (random (expt 36 8))) :use '())))
+    (do-symbols (symbol package) (import (list symbol) scratch))
+    (loop for (nickname . other) in (sb-ext:package-local-nicknames package)
+          do (sb-ext:add-package-local-nickname nickname other scratch))
+    scratch))
+
+(defun enter (package)
+  "Read on in a scratch package of PACKAGE in place of the last one."
+  (let ((old *scratch*))
+    (setf *scratch* (scratch-package package)
+          *package* *scratch*)
+    (when old (delete-package old))))
+
 (defun take-setting (form)
   "Take over what FORM, which was read, says of how the next forms are read: their package, or their readtable."
   (when (typep form '(cons symbol (cons t)))
-    (cond ((eq (first form) 'in-package) (setf *package* (find-package (second form))))
+    (cond ((eq (first form) 'in-package)
+           (enter (or (find-package (second form)) (error "There is no package ~A" (second form)))))
           ((and (string= "IN-READTABLE" (symbol-name (first form))) (macro-function (first form)))
            (eval form)
            (setf *readtable* (readtable-without-evaluation *readtable*))))))
@@ -24,15 +41,20 @@
 (defun read-forms (visit file)
   "Call VISIT with the number and each top-level form of FILE, a native name, as far as they can be read. Return why they
 could not be read to the end, or NIL."
-  (let ((*package* (find-package "COMMON-LISP-USER")) (*readtable* (readtable-without-evaluation *readtable*)))
-    (handler-case
-        (with-open-file (in (sb-ext:parse-native-namestring file) :external-format '(:utf-8 :replacement #\?))
-          (loop for number from 0
-                for form = (read in nil in)
-                until (eq form in)
-                do (funcall visit number form)
-                   (take-setting form)))
-      (error (condition) (report-text 200 condition)))))
+  (let ((*package* *package*) (*scratch* nil) (*readtable* (readtable-without-evaluation *readtable*)))
+    (unwind-protect
+         (handler-case
+             (with-open-file (in (sb-ext:parse-native-namestring file) :external-format '(:utf-8 :replacement #\?))
+               (enter (find-package "COMMON-LISP-USER"))
+               (loop for number from 0
+                     for form = (read in nil in)
+                     until (eq form in)
+                     do (funcall visit number form)
+                        (take-setting form)))
+           (error (condition)
+             (let ((text (report-text 200 condition)))
+               (string-right-trim "." (subseq text 0 (position #\Newline text))))))
+      (when *scratch* (delete-package *scratch*)))))
 
 (defun note-load (name mark created)
   "Note that the file NAME was loaded which was CREATED then, and return that load. MARK is another at each."
@@ -50,14 +72,17 @@ could not be read to the end, or NIL."
 (defun read-again (load)
   "Find out what the forms of LOAD use, unless that is known. What ends this early is not tried again."
   (setf (file-load-state load) "it was interrupted")
-  (without-traces
-    (setf (file-load-state load)
-          (or (read-forms (lambda (number form)
-                            (let ((found (and (consp form) (uses-of-form form))))
-                              (when found (push (make-top-form load number :uses found) (file-load-places load)))))
-                          (translated (file-load-name load)))
-              t)))
-  (mapc #'note-place (file-load-places load)))
+  (let ((file (translated (file-load-name load))) (places '()))
+    (without-traces
+      (let ((problem (read-forms (lambda (number form)
+                                   (let ((found (and (consp form) (uses-of-form form))))
+                                     (when found (push (make-top-form load number :uses found) places))))
+                                 file)))
+        (setf (file-load-places load) places
+              (file-load-state load) (cond (problem)
+                                           ((changed-p file (file-load-created load)) "it changed since it was loaded")
+                                           (t t)))))
+    (mapc #'note-place places)))
 
 (defun unread-loads ()
   "Return the loads of files that were not read again."
@@ -71,3 +96,13 @@ could not be read to the end, or NIL."
   "Find out what the forms use that were loaded or evaluated since the last question."
   (dolist (place (unread-definers)) (read-definer place))
   (mapc #'read-again (unread-loads)))
+
+(defun unread-data ()
+  "Return the files of which not all was read again, and why, as JSON objects."
+  (let ((unread '()))
+    (sb-ext:with-locked-hash-table (**sources**)
+      (loop for load being the hash-values of **sources**
+            for state = (file-load-state load)
+            when (stringp state)
+              do (push (object "file" (translated (file-load-name load)) "why" state) unread)))
+    (nreverse unread)))

@@ -3,26 +3,13 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-(defvar *interned* :unasked "The packages and names, in pairs, that this thread interned, newest first; :UNASKED while nobody asks.")
-
-(defun unintern-again (interned)
-  "Take the symbols of INTERNED, a value of *INTERNED*, out of their packages that name nothing."
-  (loop for (package . name) in interned
-        for (symbol status) = (and (package-name package) (multiple-value-list (find-symbol name package)))
-        unless (or (member status '(nil :inherited))
-                   (fboundp symbol)
-                   (and (boundp symbol) (not (keywordp symbol)))
-                   (symbol-plist symbol)
-                   (names-something-p symbol))
-          do (unintern symbol package)))
+(defvar *scratch* nil "The package of symbols that only a text has which is read again, or NIL.")
 
 (defmacro without-traces (&body body)
-  "Evaluate BODY, which reads and expands code of the user: it prints nothing, and what it interns is taken out again."
-  `(let* ((*interned* '()) (silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence)
-          (*trace-output* silence) (*break-on-signals* nil))
-     (sb-ext:without-package-locks
-       (unwind-protect (progn ,@body)
-         (unintern-again (shiftf *interned* :unasked))))))
+  "Evaluate BODY, which reads and expands code of the user, so that it prints nothing."
+  `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence) (*trace-output* silence)
+          (*break-on-signals* nil))
+     (sb-ext:without-package-locks ,@body)))
 
 (defparameter *definers-of-functions* '(defun defmacro defgeneric defmethod defstruct)
   "Macros whose functions the index knows by their names. They are not expanded, which takes most of the time.")
@@ -137,13 +124,13 @@ without a name in it call, INNER, the symbols of the program among its DATA, and
 (defun uses-of-form (form)
   "Return what FORM, which stands at top level, uses, or NIL when that is nothing."
   (let ((found (make-form-uses)) (*macroexpand-hook* #'funcall))
-    (dolist (part (parts-of-form form))
-      (note-names part
-                  (lambda (kind name)
-                    (case kind
-                      (:call (when (told-name-p name) (pushnew name (form-uses-calls found) :test #'equal)))
-                      (:inner (when (told-name-p name) (pushnew name (form-uses-inner found) :test #'equal)))
-                      (:data (pushnew name (form-uses-data found)))
-                      (:variable (pushnew name (form-uses-variables found)))))))
+    (flet ((note (kind name)
+             (when (and (told-name-p name) (not (and *scratch* (eq *scratch* (symbol-package (name-key name))))))
+               (case kind
+                 (:call (pushnew name (form-uses-calls found) :test #'equal))
+                 (:inner (pushnew name (form-uses-inner found) :test #'equal))
+                 (:data (pushnew name (form-uses-data found)))
+                 (:variable (pushnew name (form-uses-variables found)))))))
+      (dolist (part (parts-of-form form)) (note-names part #'note)))
     (and (or (form-uses-calls found) (form-uses-inner found) (form-uses-data found) (form-uses-variables found))
          found)))

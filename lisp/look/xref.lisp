@@ -13,8 +13,10 @@
 (define-check (kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate BODY with INDEX being the index, which nobody changes meanwhile. Before that, what is new is read."
+  "Evaluate BODY with INDEX being the index, which nobody changes meanwhile. Before that, new files are read again: that runs
+macros of the user, so the index is not held for it."
   `(progn
+    (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
     (sb-thread:with-mutex (**index-lock**)
      (let ((*collected* nil) (*told-files* (make-hash-table :test 'equal)) (,index (current-index)))
@@ -186,11 +188,12 @@ WORD."
         do (setf offset (max 0 (- offset (length items)))
                  limit (- limit (length shown)))))
 
-(defun other-members (sites places mentions)
+(defun other-members (sites places mentions unknown)
   "Return the members of an answer that tell of PLACES and MENTIONS, users that are top-level forms. They tell too what could
-not be known. The server needs more to find those, or SITES."
+not be known, with UNKNOWN also which files. The server needs more to find those, or SITES."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
+        "unread" (and unknown (unread-data))
         "features" (and (or sites places mentions) (feature-names))
         "packages" (and (or places mentions) (other-package-names))
         (outside-members places mentions)))
@@ -240,7 +243,8 @@ named. Without PACKAGE NAME is one of CL-USER (S3.3)."
                   "rows" (rows-data (append others possible) offset limit sites)
                   ;; Where no code surely uses it, the server looks in the files for what ran when they were compiled.
                   "files" (and unseen (files-of index))
-                  (other-members (or sites unseen) (rows-places calls) (rows-places mentions)))))))))
+                  (other-members (or sites unseen) (rows-places calls) (rows-places mentions)
+                                 (zerop (+ (rows-count others) (length (rows-places calls))))))))))))
 
 (defparameter *reference-kinds* '((:references #b100 "read") (:sets #b1000 "set") (:binds #b10000 "bind"))
   "What a function can do with a variable: SBCL's word, the bit of that kind of use, and the word of answers.")
@@ -275,4 +279,5 @@ that does several of these is told as often. Then come other places that use it,
                     "kept" (json-boolean (kept-p symbol))
                     "accessibleIn" (and sites (packages-with symbol))
                     "rows" (rows-data (append functions others possible) offset limit sites)
-                    (other-members sites (rows-places outside) '())))))))))
+                    (other-members sites (rows-places outside) '()
+                                   (zerop (+ (rows-count (append functions others)) (length (rows-places outside)))))))))))))

@@ -2,6 +2,12 @@
 
 import type { Caller, LookupFailure, Place, PrintedValue, Remarks, Unreadable } from './data.ts';
 
+/** A file of which the top-level forms are not all known, and why. */
+export interface UnreadFile {
+  file: string;
+  why: string;
+}
+
 export interface ReferencesData {
   name: string;
   total: number;
@@ -11,6 +17,7 @@ export interface ReferencesData {
   kept: boolean;
   interpreted?: boolean;
   unheard?: boolean;
+  unread?: UnreadFile[];
   packages?: Record<string, string>;
   outside?: Caller[];
   outsideCount?: number;
@@ -226,6 +233,7 @@ export interface UnusedData {
   functions: number;
   interpreted?: boolean;
   unheard?: boolean;
+  unread?: UnreadFile[];
   /** Source files of code in which users count. */
   files?: string[];
   features?: string[];

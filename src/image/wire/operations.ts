@@ -14,6 +14,7 @@ import type {
   MacroexpandData,
   PackageData,
   ReferencesData,
+  UnreadFile,
   UnusedData,
   WrittenArgument,
 } from './introspection.ts';
@@ -46,6 +47,8 @@ export interface WhoCallsData {
   interpreted?: boolean;
   /** Whether SBCL does not tell the agent of new code. */
   unheard?: boolean;
+  /** Files of which the top-level forms are not all known. */
+  unread?: UnreadFile[];
   /** Why SBCL records no use of it in top-level forms, when there are others. */
   unrecorded?: 'macro' | 'inline' | 'slot';
   /** Other names of packages, with the names of those. */
