@@ -170,13 +170,13 @@ once for all that one evaluation asks."
   "Return the name of the function that NAME is another name of, or NIL."
   (let* ((known (and (plain-name-p name) (global-function name)))
          ;; What is traced has a closure around it.
-         (function (if (closure-p known) (fdefinition name) known))
+         (function (if (closure-p known) (plain-definition name) known))
          (own (and (typep function 'simple-function) (simple-function-name function))))
     (and own
          (not (equal own name))
          (plain-name-p own)
          (fboundp own)
-         (eq (fdefinition own) function)
+         (eq (plain-definition own) function)
          (name-text own))))
 
 (defun user-data (group name kinds &key kind text sites possible)
