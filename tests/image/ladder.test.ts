@@ -91,8 +91,8 @@ test('images that code of the user ends are followed by whole ones', async () =>
     for (const [what, form] of ENDS) {
       for (let time = 1; time <= 2; time++) {
         const { text } = await session.call('eval_form', { form });
-        // An image without heap can sometimes tell that.
-        expect(text, what).toMatch(/The Lisp image was lost|Heap exhausted/);
+        // How far an image without heap gets is chance.
+        expect(text, what).toMatch(/The Lisp image was lost|exhaust/i);
       }
       const { text, notices } = await session.call('eval_form', { form: '(+ 1 2)' });
       expect(text).toBe('3');
