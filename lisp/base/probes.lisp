@@ -572,7 +572,6 @@ nothing is proven."
     (pop sb-ext:*after-gc-hooks*)
     ;; Where hooks run in the thread that has collected, it is not used.
     (or (eq thread sb-thread:*current-thread*) (listp arguments))))
-(define-probe (collections) (let ((before collections)) (sb-ext:gc) (< before collections (+ before 10))))
 (define-probe ("card table" card-marks card-bits)
   (and (<= 8 card-bits 36)
        (loop for index from 0 below (ash 1 card-bits) by 4096
