@@ -155,6 +155,8 @@ nothing is proven."
                 (and (place-source place)
                      (typep (place-top-level-form place) '(or null unsigned-byte))
                      (typep (place-form-number place) 'unsigned-byte))))))
+(define-probe (form-translations)
+  (let ((parts (form-translations '(list (list 1)) 0))) (and (vectorp parts) (<= 2 (length parts) 10))))
 (define-probe ("locals" debug-variables variable-symbol variable-validity variable-value)
   (in-frame (lambda (frame)
               (let ((variable (find 'number (debug-variables (frame-function frame)) :key (lambda (each) (variable-symbol each)))))
@@ -611,7 +613,7 @@ nothing is proven."
 
 ;;; Which code uses which names
 
-(define-probe ("cross-references" function-xrefs map-xrefs)
+(define-probe ("cross-references" function-xrefs map-packed-xrefs)
   (let ((found '()))
     (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found)) (function-xrefs #'in-frame))
     (member 'probe-called found)))
@@ -669,11 +671,10 @@ nothing is proven."
     (loop for index from words-before-functions below (code-words code)
           for word = (code-word code index)
           always (or (not (typep word 'cell)) (symbolp (cell-name word))))))
-(define-probe (code-serial newest-serial)
-  (and (integerp (code-serial (function-code #'in-frame))) (integerp newest-serial)))
-(define-probe (debug-blocks block-places code-place-kind function-debug)
-  (some (lambda (block) (find :call-site (block-places block) :key (lambda (place) (code-place-kind place))))
-        (debug-blocks (function-debug #'probe-called))))
+(define-probe (code-serial next-serial)
+  (and (integerp (code-serial (function-code #'in-frame))) (integerp next-serial)))
+(define-probe (code-fixups unpack-locations)
+  (or (null +name-of-cell+) (member 'probe-called (linked-names (function-code #'in-frame)))))
 (define-probe (generation +never-collected+) (<= 0 (generation (list 1)) 5 +never-collected+ 10))
 (define-probe (function-debug) (eq 'probe-called (debug-name (function-debug #'probe-called))))
 (define-probe (form-number compiled-debug function-debug)
@@ -700,3 +701,9 @@ nothing is proven."
                   (lambda (path)
                     (load path)
                     (and (eql 1 (first *probe-variable*)) (eq 'setf (first (second *probe-variable*)))))))
+
+(define-probe ("walking code" walk-form)
+  (let ((seen '()))
+    (walk-form '(let ((x 1)) (when x (list x))) nil
+               (lambda (form context environment) (declare (ignore context environment)) (push form seen) form))
+    (member '(list x) seen :test #'equal)))
