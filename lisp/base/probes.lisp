@@ -155,6 +155,8 @@ nothing is proven."
                 (and (place-source place)
                      (typep (place-top-level-form place) '(or null unsigned-byte))
                      (typep (place-form-number place) 'unsigned-byte))))))
+(define-probe (form-translations)
+  (let ((parts (form-translations '(list (list 1)) 0))) (and (vectorp parts) (<= 2 (length parts) 10))))
 (define-probe ("locals" debug-variables variable-symbol variable-validity variable-value)
   (in-frame (lambda (frame)
               (let ((variable (find 'number (debug-variables (frame-function frame)) :key (lambda (each) (variable-symbol each)))))
@@ -613,7 +615,7 @@ nothing is proven."
 
 (define-probe ("cross-references" function-xrefs map-packed-xrefs)
   (let ((found '()))
-    (map-packed-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found)) (function-xrefs #'in-frame))
+    (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found)) (function-xrefs #'in-frame))
     (member 'probe-called found)))
 (define-probe (without-xrefs-p) (not (without-xrefs-p 'probe-called)))
 (define-probe ("slots that are set" +know-slot+)
@@ -669,11 +671,10 @@ nothing is proven."
     (loop for index from words-before-functions below (code-words code)
           for word = (code-word code index)
           always (or (not (typep word 'cell)) (symbolp (cell-name word))))))
-(define-probe (code-serial next-serial) (< -1 (code-serial (function-code #'in-frame)) next-serial))
+(define-probe (code-serial next-serial)
+  (and (integerp (code-serial (function-code #'in-frame))) (integerp next-serial)))
 (define-probe (code-fixups unpack-locations)
-  (let ((code (function-code #'in-frame)))
-    (and (listp (unpack-locations (code-fixups code)))
-         (or (null +name-of-cell+) (member 'probe-called (linked-names code))))))
+  (or (null +name-of-cell+) (member 'probe-called (linked-names (function-code #'in-frame)))))
 (define-probe (generation +never-collected+) (<= 0 (generation (list 1)) 5 +never-collected+ 10))
 (define-probe (function-debug) (eq 'probe-called (debug-name (function-debug #'probe-called))))
 (define-probe (form-number compiled-debug function-debug)
@@ -683,17 +684,6 @@ nothing is proven."
     (walk-code (lambda (each) (when (eq code each) (setf found t))))
     found))
 (define-probe (make-weak-vector) (equalp #(nil nil) (make-weak-vector 2)))
-
-;;; Forms
-
-(define-probe (form-translations) (eql 2 (length (form-translations '(list (list 1)) 0))))
-(define-probe ("walking code" walk-form)
-  (let ((forms '()))
-    (walk-form '(when (probe-called 1)) nil (lambda (form context environment)
-                                              (declare (ignore context environment))
-                                              (push form forms)
-                                              form))
-    (member '(probe-called 1) forms :test #'equal)))
 
 ;;; How code gets into the image
 
@@ -711,3 +701,9 @@ nothing is proven."
                   (lambda (path)
                     (load path)
                     (and (eql 1 (first *probe-variable*)) (eq 'setf (first (second *probe-variable*)))))))
+
+(define-probe ("walking code" walk-form)
+  (let ((seen '()))
+    (walk-form '(let ((x 1)) (when x (list x))) nil
+               (lambda (form context environment) (declare (ignore context environment)) (push form seen) form))
+    (member '(list x) seen :test #'equal)))

@@ -32,7 +32,6 @@ for (const path of filesOf('lisp', '.lisp')) {
 
 /** The internals without a row, and why. */
 const UNPROVEN: Record<string, string> = {
-  '+link-core+': 'a core is proven by the image that starts from it',
   'file-parts-reader': 'SB-COVER is loaded only when coverage is asked for',
   'marks-reader': 'SB-COVER is loaded only when coverage is asked for',
 };
