@@ -78,7 +78,7 @@
   "Return the address of NAME of the runtime, or NIL."
   (sb-sys:find-foreign-symbol-address name))
 
-(define-ability "count of collections" "image_status tells how long collections took, and not how many there were")
+(define-ability "count of collections" "image_status does not tell how many garbage collections there were")
 
 (define-runtime-variable collections sb-alien:unsigned-int "How many collections there were." "n_gcs")
 
@@ -114,7 +114,7 @@ function."
 
 ;;; Cores
 
-(define-ability "core linking" "a core of the agent is saved as this SBCL saves any: newer ones link code when it is loaded")
+(define-ability "core linking" "the core for quick starts is saved as SBCL does it by itself")
 
 (define-internal-name +link-core+
   "Names the function that has all code call without names before a core is saved." ("SB-VM" "STATICALLY-LINK-CORE"))
