@@ -45,7 +45,7 @@ check-fresh:
 	node scripts/check-fresh.mjs
 
 # Like check-fresh, with a system for each SBCL, in which all tests run. It keeps the systems, and writes docs/platforms.md.
-# ONLY=trixie,sid names some; SBCL_SOURCE=FOLDER has the sources of the newest SBCL.
+# ONLY=trixie,sid names some; TESTS=main runs the main tests; SBCL_SOURCE=FOLDER has the sources of the newest SBCL.
 check-sbcl:
 	sh scripts/setup.sh fresh || true
 	node scripts/check-sbcl.mjs

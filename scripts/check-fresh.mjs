@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { runIn } from './enter-root.mjs';
-import { cloneInto, inFreshRoot, obstacle, ownRelease, PROJECT, USER } from './roots.mjs';
+import { bareRoot, cloneInto, inFreshRoot, obstacle, ownRelease, PROJECT, USER } from './roots.mjs';
 
 const {
   RELEASE: release = ownRelease(),
@@ -52,6 +52,15 @@ async function main() {
   process.exitCode = passed === results.length ? 0 : 1;
 }
 
-const why = obstacle();
+/** Returns why the bare system cannot be made here, if it cannot. */
+async function unmade() {
+  try {
+    await bareRoot(release);
+  } catch {
+    return `debootstrap makes no ${release} here; its own words are above`;
+  }
+}
+
+const why = obstacle() ?? (await unmade());
 if (why === undefined) await main();
 else console.log(`make check-fresh is left out: ${why}`);

@@ -20,13 +20,13 @@ const ELSEWHERE = `| what | on Linux | elsewhere | where |
 | a folder that is exchanged while a file is written | the open folder is used, whatever its name becomes | paths are checked again after each use; the last step is not covered | \`files/folder.ts\` |
 | \`--sandbox\` | bubblewrap locks the image in | refused with a sentence | \`image/sandbox/bubblewrap.ts\` |`;
 
-export function readRows() {
+function readRows() {
   return existsSync(RESULT) ? JSON.parse(readFileSync(RESULT, 'utf8')) : [];
 }
 
-/** Puts ROW into the results, for another one of its name, and writes the page. */
+/** Puts ROW into the results, for another one of its name and tests, and writes the page. */
 export function writeRow(row) {
-  const rows = [...readRows().filter(({ name }) => name !== row.name), row];
+  const rows = [...readRows().filter(({ name, tests }) => name !== row.name || tests !== row.tests), row];
   rows.sort(
     (one, other) =>
       one.sbcl.localeCompare(other.sbcl, 'en', { numeric: true }) || (one.name < other.name ? -1 : 1),

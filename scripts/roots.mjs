@@ -2,7 +2,7 @@
 // commands in them. Both need root.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -36,7 +36,8 @@ export function obstacle() {
   if (!succeeds(['git', '-C', PROJECT, 'rev-parse', 'HEAD']))
     return 'it needs a git checkout, which it clones';
   if (!succeeds(asRoot(['true']))) return 'it needs root, or sudo without a password';
-  if (!succeeds(asRoot(['debootstrap', '--version']))) return 'it needs debootstrap, which is not installed';
+  if (!succeeds(asRoot(['debootstrap', '--version'])))
+    return 'it needs debootstrap: apt-get install debootstrap';
   if (!succeeds(asRoot(['unshare', '--mount', '--pid', '--fork', 'mount', '-t', 'tmpfs', 'none', '/mnt'])))
     return 'this system lets nobody mount a file system, as in a container';
   return undefined;
@@ -89,9 +90,18 @@ export function hasRoot(name, release) {
   return existsSync(join(CACHE, `${release}-for-${name}`));
 }
 
+/** Removes the copies of `inFreshRoot` that a process left which was killed. */
+function removeAbandoned() {
+  for (const name of readdirSync(CACHE)) {
+    const [, pid] = /-fresh-(\d+)$/.exec(name) ?? [];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) sudo('rm', '-rf', join(CACHE, name));
+  }
+}
+
 /** Calls USE with a copy of the bare RELEASE, which is removed afterwards. */
 export async function inFreshRoot(release, use) {
   const bare = await bareRoot(release);
+  removeAbandoned();
   const folder = join(CACHE, `${release}-fresh-${process.pid}`);
   sudo('cp', '-a', bare, folder);
   try {

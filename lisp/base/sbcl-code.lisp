@@ -39,6 +39,9 @@ in C."
   "Return the number of the top-level form of PLACE, or NIL." ("SB-DI" "CODE-LOCATION-TOPLEVEL-FORM-OFFSET"))
 (define-internal place-form-number (place)
   "Return the number that the form of PLACE has in its top-level form." ("SB-DI" "CODE-LOCATION-FORM-NUMBER"))
+(define-internal form-translations (form top-level-form)
+  "Return a vector with an element for each part of FORM that has a number. TOP-LEVEL-FORM is the number of FORM in its file."
+  ("SB-DI" "FORM-NUMBER-TRANSLATIONS") #())
 
 ;;; Locals of frames, and what is in them
 

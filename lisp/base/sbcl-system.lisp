@@ -78,10 +78,6 @@
   "Return the address of NAME of the runtime, or NIL."
   (sb-sys:find-foreign-symbol-address name))
 
-(define-ability "count of collections" "image_status does not tell how many garbage collections there were")
-
-(define-runtime-variable collections sb-alien:unsigned-int "How many collections there were." "n_gcs")
-
 ;;; The table of cards
 
 (define-ability "card table" "an image takes 2 MB more of memory for each GB of its heap")
@@ -114,10 +110,10 @@ function."
 
 ;;; Cores
 
-(define-ability "core linking" "the core for quick starts is saved as SBCL does it by itself")
-
-(define-internal-name +link-core+
-  "Names the function that has all code call without names before a core is saved." ("SB-VM" "STATICALLY-LINK-CORE"))
+(define-here +link-core+
+  (defconstant +link-core+ (internal-symbol "SB-VM" "STATICALLY-LINK-CORE")
+    "Names the function that has all code call without names before a core is saved. Newer SBCLs do so when code is loaded,
+and have none."))
 
 ;;; Threads and the process
 

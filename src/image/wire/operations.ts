@@ -262,7 +262,6 @@ export interface AgentStatus {
   heapUsed: number;
   heapSize: number;
   /** How often garbage was collected, where this SBCL counts that, and for how long. */
-  collections?: number;
   collectedMilliseconds: number;
   threads: number;
   programThreads: number;
