@@ -611,9 +611,9 @@ nothing is proven."
 
 ;;; Which code uses which names
 
-(define-probe ("cross-references" function-xrefs map-xrefs)
+(define-probe ("cross-references" function-xrefs map-packed-xrefs)
   (let ((found '()))
-    (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found)) (function-xrefs #'in-frame))
+    (map-packed-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name found)) (function-xrefs #'in-frame))
     (member 'probe-called found)))
 (define-probe (without-xrefs-p) (not (without-xrefs-p 'probe-called)))
 (define-probe ("slots that are set" +know-slot+)
@@ -669,11 +669,11 @@ nothing is proven."
     (loop for index from words-before-functions below (code-words code)
           for word = (code-word code index)
           always (or (not (typep word 'cell)) (symbolp (cell-name word))))))
-(define-probe (code-serial newest-serial)
-  (and (integerp (code-serial (function-code #'in-frame))) (integerp newest-serial)))
-(define-probe (debug-blocks block-places code-place-kind function-debug)
-  (some (lambda (block) (find :call-site (block-places block) :key (lambda (place) (code-place-kind place))))
-        (debug-blocks (function-debug #'probe-called))))
+(define-probe (code-serial next-serial) (< -1 (code-serial (function-code #'in-frame)) next-serial))
+(define-probe (code-fixups unpack-locations)
+  (let ((code (function-code #'in-frame)))
+    (and (listp (unpack-locations (code-fixups code)))
+         (or (null +name-of-cell+) (member 'probe-called (linked-names code))))))
 (define-probe (generation +never-collected+) (<= 0 (generation (list 1)) 5 +never-collected+ 10))
 (define-probe (function-debug) (eq 'probe-called (debug-name (function-debug #'probe-called))))
 (define-probe (form-number compiled-debug function-debug)
@@ -683,6 +683,17 @@ nothing is proven."
     (walk-code (lambda (each) (when (eq code each) (setf found t))))
     found))
 (define-probe (make-weak-vector) (equalp #(nil nil) (make-weak-vector 2)))
+
+;;; Forms
+
+(define-probe (form-translations) (eql 2 (length (form-translations '(list (list 1)) 0))))
+(define-probe ("walking code" walk-form)
+  (let ((forms '()))
+    (walk-form '(when (probe-called 1)) nil (lambda (form context environment)
+                                              (declare (ignore context environment))
+                                              (push form forms)
+                                              form))
+    (member '(probe-called 1) forms :test #'equal)))
 
 ;;; How code gets into the image
 

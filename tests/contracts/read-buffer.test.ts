@@ -100,7 +100,7 @@ describe.each(ERAS)('an edit that waits for its answer, in the %s era', (era) =>
     const second = at.answer('propose_file_edit', { path: 'src/a.txt', original: 'one', modified: '1' });
     await expect.poll(() => release.length).toBe(2);
     expect(await at.answer('read_buffer', { buffer: 'a.txt' })).toContain(
-      '2 edits of it wait for approval, and are not in the text above:\n\nFile src/a.txt, line 2, +1 \u22121:\n',
+      '2 edits of it wait for approval, and are not in the text above:\n\nFile src/a.txt, line ',
     );
     release[0]?.();
     const answers = [first, second];
