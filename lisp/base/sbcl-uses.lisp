@@ -75,6 +75,9 @@ that is no number, but for the first of a name: it is the difference from the on
 (define-internal called-function (name)
   "Return the function that a call of NAME, a global function, calls: with what TRACE and its like put around it."
   ("SB-KERNEL" "%COERCE-NAME-TO-FUN") (fdefinition name))
+(define-internal inner-function (name)
+  "Return the function of NAME, a global function, without what TRACE and its like put around it. Before 2.6.5 FDEFINITION did."
+  ("SB-EXT" "UNENCAPSULATED-FUNCTION" "COMMON-LISP" "FDEFINITION") (fdefinition name))
 (define-internal-name +add-method+ "Names the function that adds the method of a DEFMETHOD." ("SB-PCL" "LOAD-DEFMETHOD"))
 (define-internal-type handled-class "What holds a class in the data of HANDLER-BIND." ("SB-KERNEL" "CLASSOID-CELL"))
 (define-internal-name +checks-list+

@@ -159,7 +159,9 @@ once for all that one evaluation asks."
 
 (defun loose-text (code)
   "Return the last function of CODE without a name as text. CODE is NIL when it has just gone."
-  (let ((form (and code (function-lambda-expression (first (last (nameless-functions code)))))))
+  (let ((form (or (and code (function-lambda-expression (first (last (nameless-functions code)))))
+                  ;; Of a form that it runs once, SBCL keeps no text from 2.6.5 on.
+                  (let ((run (and code (gethash code **runs**)))) (and run `(lambda () ,(first run)))))))
     (if form (plain-text 80 form) "a function")))
 
 (defun own-text (user)
@@ -169,14 +171,13 @@ once for all that one evaluation asks."
 (defun same-function-text (name)
   "Return the name of the function that NAME is another name of, or NIL."
   (let* ((known (and (plain-name-p name) (global-function name)))
-         ;; What is traced has a closure around it.
-         (function (if (closure-p known) (fdefinition name) known))
+         (function (and known (inner-function name)))
          (own (and (typep function 'simple-function) (simple-function-name function))))
     (and own
          (not (equal own name))
          (plain-name-p own)
          (fboundp own)
-         (eq (fdefinition own) function)
+         (eq (inner-function own) function)
          (name-text own))))
 
 (defun user-data (group name kinds &key kind text sites possible)
