@@ -50,10 +50,11 @@
 
 (defun form-name-p (name)
   "True when NAME is what SBCL calls the function that is a whole top-level form."
-  (and (consp name)
-       (symbolp (first name))
-       (or (string= (first name) "TOP-LEVEL-FORM")
-           (and (eq (first name) 'lambda) (null (second name))))))
+  (or (stringp name)
+      (and (consp name)
+           (symbolp (first name))
+           (or (string= (first name) "TOP-LEVEL-FORM")
+               (and (eq (first name) 'lambda) (null (second name)))))))
 
 (defun enclosing-name (caller)
   "Return the name of the function that CALLER, what SBCL calls one, is or is in; NIL when that has no global name."
