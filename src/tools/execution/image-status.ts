@@ -2,7 +2,6 @@
 
 import type { Image, Replaceable } from '../../image/image.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
-import type { AgentStatus } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
