@@ -4,7 +4,9 @@ import { type StructuredPatchHunk, structuredPatch } from 'diff';
 import { marked, ours, Told, told } from '../told.ts';
 import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
-/** Milliseconds after which two texts are too different to be compared. */
+/** Lines that come or go, and milliseconds, beyond which two texts are too different to be compared: the time grows with the
+ *  square of the lines. */
+const DIFF_LINES = 2000;
 const DIFF_MS = 2000;
 /** Characters of a line that a person surely sees. */
 const LONG = 200;
@@ -24,7 +26,11 @@ export function diffHunks(before: string, after: string): { summary: string; tex
 function hunksOf(before: string, after: string): StructuredPatchHunk[] | undefined {
   const mixed = isMixed(after);
   const [old, young] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
-  const patch = structuredPatch('', '', old ?? '', young ?? '', '', '', { context: 3, timeout: DIFF_MS });
+  const patch = structuredPatch('', '', old ?? '', young ?? '', '', '', {
+    context: 3,
+    timeout: DIFF_MS,
+    maxEditLength: DIFF_LINES,
+  });
   return patch?.hunks;
 }
 
